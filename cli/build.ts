@@ -1,14 +1,13 @@
 /**
- * Compiles the executable: `bun run build` for this machine, `bun run build --target linux-arm64` for another one, as
- * often as it is said, `--target all` for every one there is. The runtimes of other machines are fetched by Bun, in its
- * own version, and kept in its cache.
+ * Compiles the executable: `bun run build` for this machine, `--target linux-arm64` (repeatable) for others, `--target
+ * all` for all. Bun downloads the runtimes of other machines in its own version and caches them.
  */
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
 
 /**
- * By the names the files carry: what Bun calls each. There is none for older x64 processors beside the usual one: in this
- * version of Bun the two (`baseline`) are the same bytes.
+ * Bun's target by the name in file names. There is no `baseline` target for older x64 processors: in this version of
+ * Bun it equals the usual one.
  */
 const TARGETS: Record<string, string> = {
   "linux-x64": "bun-linux-x64",
@@ -21,22 +20,21 @@ const TARGETS: Record<string, string> = {
   "windows-arm64": "bun-windows-arm64",
 };
 
-const NAMES = Object.keys(TARGETS);
+const TARGET_NAMES = Object.keys(TARGETS);
 
-/** The program, and what it runs in threads of its own. */
-const ENTRIES = [
+/** The program, and the modules it runs in threads. */
+const ENTRY_POINTS = [
   "cli/main.ts",
   "src/engines/expressions/sandbox/thread.ts",
   "src/engines/languages/reading/analysis-thread.ts",
 ];
 
-/**
- * What stands in the folder it is started in is no part of the program: by default it would run the `preload` of a
- * `bunfig.toml` there, and take settings from an `.env`.
- */
-const ALONE = ["dotenv", "bunfig", "tsconfig", "package-json"].map((file) => `--no-compile-autoload-${file}`);
+/** Disables loading of `.env`, `bunfig.toml` (with its `preload`) and the like from the current directory. */
+const NO_AUTOLOAD_FLAGS = ["dotenv", "bunfig", "tsconfig", "package-json"].map(
+  (file) => `--no-compile-autoload-${file}`,
+);
 
-/** @throws Error when Bun does not compile it; it has said why */
+/** @throws Error if the compilation fails; Bun has printed why */
 async function compile(outfile: string, target?: string): Promise<void> {
   // Split, so that a command parses only the modules it loads.
   const options = [
@@ -44,12 +42,12 @@ async function compile(outfile: string, target?: string): Promise<void> {
     "--minify",
     "--splitting",
     "--sourcemap=none",
-    ...ALONE,
+    ...NO_AUTOLOAD_FLAGS,
     `--outfile=${outfile}`,
   ];
   if (target) options.push(`--target=${target}`);
-  const build = Bun.spawn([process.execPath, "build", ...options, ...ENTRIES], {
-    // What runs in threads is found by its path from here.
+  const build = Bun.spawn([process.execPath, "build", ...options, ...ENTRY_POINTS], {
+    // Threads' modules are resolved relative to this directory.
     cwd: `${import.meta.dir}/..`,
     stdout: "inherit",
     stderr: "inherit",
@@ -59,7 +57,7 @@ async function compile(outfile: string, target?: string): Promise<void> {
 
 async function build({ target = [], outdir }: { target?: string[]; outdir: string }): Promise<void> {
   if (target.length === 0) return compile(resolve(outdir, "svc"));
-  const chosen = target.includes("all") ? NAMES : [...new Set(target)];
+  const chosen = target.includes("all") ? TARGET_NAMES : [...new Set(target)];
   for (const name of chosen) {
     const ending = name.startsWith("windows") ? ".exe" : "";
     await compile(resolve(outdir, `svc-${name}${ending}`), TARGETS[name]);
@@ -68,7 +66,7 @@ async function build({ target = [], outdir }: { target?: string[]; outdir: strin
 
 await new Command("build")
   .description("Compile the executable, for this machine or for others.")
-  .addOption(new Option("--target <names...>", "machines to compile for").choices([...NAMES, "all"]))
+  .addOption(new Option("--target <names...>", "machines to compile for").choices([...TARGET_NAMES, "all"]))
   .option("--outdir <folder>", "where the files go", "dist")
   .addHelpText("after", "\nExample:\n  $ bun run build --target linux-x64-musl linux-arm64")
   .action(build)

@@ -1,7 +1,10 @@
-/** Entry of the executable. `--version` answers before anything is loaded; a command loads only its own file. */
+/**
+ * Entry point of the executable. `--version` is answered before anything else is loaded; a command loads only its own
+ * file.
+ */
 import metadata from "../package.json" with { type: "json" };
 
-// https://no-color.org: what colours here knows another variable.
+// chalk's environment variable differs from https://no-color.org.
 if (process.env.NO_COLOR) process.env.FORCE_COLOR = "0";
 
 const argv = process.argv.slice(2);
@@ -10,12 +13,12 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
 } else {
   const { runProgram } = await import("./program.ts");
   process.exitCode = await runProgram(argv);
-  // A pipe takes what was printed when its reader gets to it; whatever else is pending must not keep the terminal.
+  // Waits until a pipe's reader has taken the output. Other pending work must not keep the process alive.
   await Promise.all([process.stdout, process.stderr].map((stream) => flushed(stream)));
   process.exit();
 }
 
-/** An empty write is called back at once; the end of the stream is not before its reader has everything. */
+/** Flushes a stream. The callback of an empty write comes too early; `end` waits for the reader. */
 function flushed(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
     stream.once("error", () => resolve());

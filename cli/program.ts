@@ -1,15 +1,18 @@
-/** The commander program: nouns are known by name and summary; the file of one is loaded when it is called. */
+/**
+ * The command-line program. Only the names and summaries of nouns are known here; a noun's file is loaded when it is
+ * called.
+ */
 import chalk, { chalkStderr } from "chalk";
 import { Command, CommanderError } from "commander";
 import { VERSION } from "../src/lib/version.ts";
-import { EXIT, showFailure, usageError } from "./terminal/text/failure.ts";
+import { EXIT_CODES, showFailure, usageError } from "./terminal/text/failure.ts";
 
-interface Noun {
+interface NounEntry {
   summary: string;
   load: () => Promise<{ default: Command }>;
 }
 
-const NOUNS: Record<string, Noun> = {
+const NOUNS: Record<string, NounEntry> = {
   init: {
     summary: "set up a server: five questions, and it runs",
     load: () => import("./commands/server/init.ts"),
@@ -22,7 +25,7 @@ const NOUNS: Record<string, Noun> = {
   demo: {
     summary: "start a server with examples and call their webhooks",
     load: () => {
-      // What it makes belongs in a database of its own; which kind that is, is settled once a table is loaded.
+      // The demo creates a database of its own, and the dialect is fixed when a table's module is loaded.
       delete process.env.DATABASE_URL;
       return import("./commands/server/demo.ts");
     },
@@ -121,45 +124,45 @@ Examples:
 
 /** Runs one command line. @returns the exit code */
 export async function runProgram(given: string[]): Promise<number> {
-  const argv = asksForHelp(given);
+  const argv = moveHelpFlag(given);
   process.stdout.on("error", (cause) => {
     if ((cause as { code?: string }).code === "EPIPE") process.exit(0);
   });
-  // https://no-color.org, which chalk does not look at.
+  // https://no-color.org, which chalk does not support.
   if (process.env.NO_COLOR) chalk.level = chalkStderr.level = 0;
   try {
-    if (argv[0] === COMPLETE) return await complete(argv.slice(argv[1] === "--" ? 2 : 1));
+    if (argv[0] === COMPLETE_COMMAND) return await printCandidates(argv.slice(argv[1] === "--" ? 2 : 1));
     const program = await createProgram(argv);
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: "user" });
     return Number(process.exitCode ?? 0);
   } catch (cause) {
-    // The help or the version, printed already.
-    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : EXIT.usage;
+    // Help or version: printed already.
+    if (cause instanceof CommanderError) return cause.exitCode === 0 ? 0 : EXIT_CODES.usage;
     return showFailure(cause, argv.includes("--json"));
   }
 }
 
-/** `svc help job list` is what `svc job list --help` is; a name that is none is told before any help is shown. */
-function asksForHelp(argv: string[]): string[] {
+/** Converts `svc help job list` to `svc job list --help`. An unknown name is reported before any help is shown. */
+function moveHelpFlag(argv: string[]): string[] {
   const [first = "", ...rest] = argv;
-  if (first === "help") return asksForHelp([...rest, "--help"]);
-  const isName = first.startsWith("-") || Object.hasOwn(NOUNS, first) || first === COMPLETE;
+  if (first === "help") return moveHelpFlag([...rest, "--help"]);
+  const isName = first.startsWith("-") || Object.hasOwn(NOUNS, first) || first === COMPLETE_COMMAND;
   return isName ? argv : argv.filter((word) => word !== "--help" && word !== "-h");
 }
 
-/** Asked by the shells, of which `svc completion` prints what they need for it. */
-const COMPLETE = "__complete";
+/** Called by the shell scripts that `svc completion` prints. */
+const COMPLETE_COMMAND = "__complete";
 
-/** What goes wrong is nobody's business while a command line is being typed. */
-async function complete(words: string[]): Promise<number> {
-  const { candidates } = await import("./commands/inspect/completion/candidates.ts");
-  const found = await candidates(words, createProgram).catch(() => []);
+/** Errors are hidden while a command line is being typed. */
+async function printCandidates(words: string[]): Promise<number> {
+  const { listCandidates } = await import("./commands/inspect/completion/list-candidates.ts");
+  const found = await listCandidates(words, createProgram).catch(() => []);
   for (const { text, meaning } of found) process.stdout.write(`${text}\t${meaning.split("\n")[0]}\n`);
   return 0;
 }
 
-/** The commands, those of the called noun with all there is to them. */
+/** Creates the commands; those of the called noun in full. */
 export async function createProgram(argv: string[]): Promise<Command> {
   const program = new Command("svc")
     .description("Self-hosted workflow automation in one executable file.")
@@ -178,24 +181,24 @@ export async function createProgram(argv: string[]): Promise<Command> {
 function throwInsteadOfExit(command: Command, argv: string[]): void {
   command.configureOutput({ outputError: () => {} });
   command.exitOverride((cause) => {
-    if (PRINTED.includes(cause.code)) throw cause;
+    if (PRINTED_CODES.includes(cause.code)) throw cause;
     const [message = "", suggestion] = cause.message.replace(/^error: /, "").split("\n");
-    const hint = suggestion?.replace(/^\(|\)$/g, "") ?? tooEarly(command, cause.code, argv);
-    throw usageError(message, hint ?? `see ${wordsOf(command)} --help`);
+    const hint = suggestion?.replace(/^\(|\)$/g, "") ?? findMisplacedOption(command, cause.code, argv);
+    throw usageError(message, hint ?? `see ${commandWords(command)} --help`);
   });
   for (const child of command.commands) throwInsteadOfExit(child, argv);
 }
 
-/** What to do about an option that was written before the command it belongs to. */
-function tooEarly(command: Command, code: string, argv: string[]): string | undefined {
+/** Returns a hint if an option was written before its command. */
+function findMisplacedOption(command: Command, code: string, argv: string[]): string | undefined {
   const name = argv.find((word) => Object.hasOwn(NOUNS, word));
   if (command.parent || code !== "commander.unknownOption" || name === undefined) return undefined;
   return `options come after the command: svc ${name} ${argv[0]} …`;
 }
 
-/** What ends a command without being a mistake. */
-const PRINTED = ["commander.help", "commander.helpDisplayed", "commander.version"];
+/** Codes of commander for output that was printed and is no error. */
+const PRINTED_CODES = ["commander.help", "commander.helpDisplayed", "commander.version"];
 
-function wordsOf(command: Command): string {
-  return command.parent ? `${wordsOf(command.parent)} ${command.name()}` : command.name();
+function commandWords(command: Command): string {
+  return command.parent ? `${commandWords(command.parent)} ${command.name()}` : command.name();
 }

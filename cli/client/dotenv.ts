@@ -1,7 +1,7 @@
-/** Files of `NAME=value` lines, as programs keep their settings in. */
+/** Files with `NAME=value` lines (dotenv). */
 import { usageError } from "../terminal/text/failure.ts";
 
-export interface Setting {
+export interface DotenvEntry {
   name: string;
   value: string;
 }
@@ -10,11 +10,11 @@ const NAME = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.-]*)\s*=\s*/;
 const ESCAPES: Record<string, string> = { n: "\n", r: "\r", t: "\t" };
 
 /**
- * Comments begin with `#`; values stand as they are, in 'single' quotes, or in "double" ones, where \n and the like
- * are escapes; quotes may go over several lines. Of a name that is given twice the last value counts.
- * @throws a usage error that names the line, never what stands on it
+ * Parses a file. `#` begins a comment. Values are bare, in 'single' quotes, or in "double" quotes with escapes such as
+ * \n; quoted values may span lines. The last value of a name counts.
+ * @throws a usage error that names the line but not its content, which may be secret
  */
-export function parseSettings(text: string): Setting[] {
+export function parseDotenv(text: string): DotenvEntry[] {
   const found = new Map<string, string>();
   let rest = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
   const lineNow = () => text.replaceAll("\r\n", "\n").split("\n").length - rest.split("\n").length + 1;
@@ -31,17 +31,17 @@ export function parseSettings(text: string): Setting[] {
       throw usageError(`line ${lineNow()} begins a quote that does not end`);
     }
     rest = rest.slice(whole.length);
-    found.set(named[1]!, single ?? (double === undefined ? plainOf(plain!) : unescaped(double)));
+    found.set(named[1]!, single ?? (double === undefined ? stripComment(plain!) : unescapeText(double)));
     if (plain === undefined && !/^[ \t]*(?:#[^\n]*)?(?:\n|$)/.test(rest)) {
       throw usageError(`line ${lineNow()} has something after the closing quote`);
     }
   }
 }
 
-function plainOf(text: string): string {
+function stripComment(text: string): string {
   return text.replace(/\s#.*$/, "").trim();
 }
 
-function unescaped(text: string): string {
+function unescapeText(text: string): string {
   return text.replace(/\\([\s\S])/g, (_, letter: string) => ESCAPES[letter] ?? letter);
 }

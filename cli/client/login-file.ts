@@ -1,27 +1,27 @@
-/** Where `svc login` keeps which server it logged in to: a file that its owner alone may read. */
+/** The file in which `svc login` stores the server and the session token, readable by its owner only. */
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { CliError } from "../terminal/text/failure.ts";
-import { baseOf } from "./transport.ts";
+import { normaliseServerUrl } from "./transport.ts";
 
 export interface Login {
   /** The server's address, without a trailing slash. */
   url: string;
   email: string;
-  /** A session's. */
+  /** Token of a session. */
   token: string;
 }
 
-/** Below the user's config directory (XDG Base Directory Specification). */
-function fileOf(): string {
+/** Returns the file below the user's config directory (XDG Base Directory Specification). */
+function loginFile(): string {
   const config = process.env.XDG_CONFIG_HOME || join(process.env.HOME || homedir(), ".config");
   return join(config, "svc", "login.json");
 }
 
-/** @throws CliError when the file is there and does not hold a login */
+/** Reads the stored login; undefined if there is none. @throws CliError if the file is damaged */
 export function readLogin(): Login | undefined {
-  const file = fileOf();
+  const file = loginFile();
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -34,26 +34,26 @@ export function readLogin(): Login | undefined {
     const { url, email, token } = JSON.parse(text) as Partial<Login>;
     if (url && email && token) return { url, email, token };
   } catch {
-    // Told below, as what is no login at all.
+    // Invalid JSON is reported below, like an invalid login.
   }
   throw new CliError("Login", `${file} is damaged`, { hint: "svc login writes it again" });
 }
 
 export function writeLogin(login: Login): void {
-  const file = fileOf();
+  const file = loginFile();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // Never there half written, nor with more rights than its owner's for a moment.
+  // Written to a new file and renamed, so that it is never incomplete or readable by others.
   const next = `${file}.${process.pid}`;
   writeFileSync(next, `${JSON.stringify(login, undefined, 2)}\n`, { mode: 0o600 });
   chmodSync(next, 0o600);
   renameSync(next, file);
 }
 
-export function forgetLogin(): void {
-  rmSync(fileOf(), { force: true });
+export function deleteLogin(): void {
+  rmSync(loginFile(), { force: true });
 }
 
-/** Whether two addresses are of one server: a token goes to no other. */
+/** Returns whether two URLs belong to one server: a token is sent to no other. */
 export function isSameServer(one: string, other: string): boolean {
-  return baseOf(one) === baseOf(other);
+  return normaliseServerUrl(one) === normaliseServerUrl(other);
 }

@@ -1,4 +1,4 @@
-/** The settings of a workspace by name: how each is read from the command line, and which operation changes it. */
+/** Workspace settings by name: how each is parsed, and which operation changes it. */
 import { editAutoInviteOperation } from "../../src/features/accounts/members/joining/auto-invite.ts";
 import { editCopilotConfig } from "../../src/features/lifecycle/settings/copilot-operations.ts";
 import {
@@ -19,23 +19,30 @@ import { setAutomaticBilling } from "../../src/features/lifecycle/settings/usage
 import { changeWorkspaceName } from "../../src/features/lifecycle/workspaces/archive-delete-operations.ts";
 import { setEnvironmentVariable } from "../../src/features/tenancy/workspaces/environment.ts";
 import { usageError } from "../terminal/text/failure.ts";
-import type { Client } from "./transport.ts";
+import type { ServiceClient } from "./transport.ts";
 
-type Current = Awaited<ReturnType<typeof readAll>>;
-/** @param value undefined ends the setting */
-type Save = (client: Client, workspace: string, value: never, current: Current) => Promise<string>;
+type CurrentSettings = Awaited<ReturnType<typeof readWorkspaceSettings>>;
+/** @param value undefined removes the setting */
+type SaveSetting = (
+  client: ServiceClient,
+  workspace: string,
+  value: never,
+  current: CurrentSettings,
+) => Promise<string>;
 
 interface Setting {
   kind: "text" | "flag" | "json";
-  save: Save;
+  save: SaveSetting;
 }
 
-const text = (save: (client: Client, workspace: string, value?: string) => Promise<string>): Setting => ({
+const text = (
+  save: (client: ServiceClient, workspace: string, value?: string) => Promise<string>,
+): Setting => ({
   kind: "text",
   save,
 });
 
-const errorHandler = (kind: Setting["kind"], name: string): Setting => ({
+const errorHandlerSetting = (kind: Setting["kind"], name: string): Setting => ({
   kind,
   save: (client, workspace, value: never, current) => {
     const { error_handler, error_handler_extra_args, error_handler_muted_on_cancel } = current;
@@ -44,7 +51,7 @@ const errorHandler = (kind: Setting["kind"], name: string): Setting => ({
   },
 });
 
-const autoInvite = (name: "auto_add" | "operator"): Setting => ({
+const autoInviteSetting = (name: "auto_add" | "operator"): Setting => ({
   kind: "flag",
   save: (client, workspace, value: never, current) => {
     const { auto_invite_domain, auto_invite_operator: operator, auto_add } = current;
@@ -53,7 +60,7 @@ const autoInvite = (name: "auto_add" | "operator"): Setting => ({
   },
 });
 
-const copilot = (kind: Setting["kind"], name: string): Setting => ({
+const copilotSetting = (kind: Setting["kind"], name: string): Setting => ({
   kind,
   save: (client, workspace, value: never, current) => {
     const { ai_resource, code_completion_enabled } = current;
@@ -76,13 +83,13 @@ const SETTINGS: Record<string, Setting> = {
   chat_command_script: text((client, workspace, chat_command_script) =>
     client.call(editChatCommand, { workspace, body: { chat_command_script } }),
   ),
-  error_handler: errorHandler("text", "error_handler"),
-  error_handler_extra_args: errorHandler("json", "error_handler_extra_args"),
-  error_handler_muted_on_cancel: errorHandler("flag", "error_handler_muted_on_cancel"),
-  auto_invite_operator: autoInvite("operator"),
-  auto_add: autoInvite("auto_add"),
-  ai_resource: copilot("json", "ai_resource"),
-  code_completion_enabled: copilot("flag", "code_completion_enabled"),
+  error_handler: errorHandlerSetting("text", "error_handler"),
+  error_handler_extra_args: errorHandlerSetting("json", "error_handler_extra_args"),
+  error_handler_muted_on_cancel: errorHandlerSetting("flag", "error_handler_muted_on_cancel"),
+  auto_invite_operator: autoInviteSetting("operator"),
+  auto_add: autoInviteSetting("auto_add"),
+  ai_resource: copilotSetting("json", "ai_resource"),
+  code_completion_enabled: copilotSetting("flag", "code_completion_enabled"),
   automatic_billing: {
     kind: "flag",
     save: (client, workspace, automatic_billing: never) =>
@@ -110,35 +117,35 @@ const SETTINGS: Record<string, Setting> = {
   },
 };
 
-/** Variables of all jobs: `env.REGION`. */
-const ENVIRONMENT = "env.";
+/** Prefix of variables of all jobs: `env.REGION`. */
+const ENVIRONMENT_PREFIX = "env.";
 
-export const SETTING_NAMES = [...Object.keys(SETTINGS), `${ENVIRONMENT}<NAME>`];
+export const SETTING_NAMES = [...Object.keys(SETTINGS), `${ENVIRONMENT_PREFIX}<NAME>`];
 
-/** Everything that is settled, and the workspace's name. */
-export function readAll(client: Client, workspace: string) {
+/** Reads all settings, and the workspace's name. */
+export function readWorkspaceSettings(client: ServiceClient, workspace: string) {
   return client.call(getSettings, { workspace });
 }
 
 /**
  * Changes one setting.
- * @param given as on the command line; empty ends the setting
- * @throws a usage error for a setting that there is not, or a value of another kind
+ * @param given as on the command line; empty removes the setting
+ * @throws a usage error for an unknown setting, or an invalid value
  */
 export async function changeSetting(
-  client: Client,
+  client: ServiceClient,
   workspace: string,
   name: string,
   given: string,
 ): Promise<string> {
-  if (name.startsWith(ENVIRONMENT)) {
-    const body = { name: name.slice(ENVIRONMENT.length), value: given || null };
+  if (name.startsWith(ENVIRONMENT_PREFIX)) {
+    const body = { name: name.slice(ENVIRONMENT_PREFIX.length), value: given || null };
     return client.call(setEnvironmentVariable, { workspace, body });
   }
   const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
   if (!setting) throw usageError(`${name} is no setting`, `use one of ${SETTING_NAMES.join(", ")}`);
   const value = readValue(name, setting.kind, given);
-  return setting.save(client, workspace, value as never, await readAll(client, workspace));
+  return setting.save(client, workspace, value as never, await readWorkspaceSettings(client, workspace));
 }
 
 function readValue(name: string, kind: Setting["kind"], given: string): unknown {

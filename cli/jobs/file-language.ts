@@ -4,7 +4,7 @@ import { usageError } from "../terminal/text/failure.ts";
 
 export type FileLanguage = "bun" | "bash" | "python3" | "postgresql" | "mysql" | "sqlite" | "graphql";
 
-const LANGUAGE_OF: Record<string, FileLanguage> = {
+const LANGUAGE_BY_ENDING: Record<string, FileLanguage> = {
   ".ts": "bun",
   ".mts": "bun",
   ".js": "bun",
@@ -17,12 +17,13 @@ const LANGUAGE_OF: Record<string, FileLanguage> = {
   ".gql": "graphql",
 };
 
-/** The language a file's ending stands for. @throws a usage error */
-export function languageOf(file: string): FileLanguage {
+/** Returns the language of a file by its ending. @throws a usage error */
+export function parseFileLanguage(file: string): FileLanguage {
   const language =
-    LANGUAGE_OF[extname(file)] ?? LANGUAGE_OF[extname(basename(file, extname(file))) + extname(file)];
+    LANGUAGE_BY_ENDING[extname(file)] ??
+    LANGUAGE_BY_ENDING[extname(basename(file, extname(file))) + extname(file)];
   if (language) return language;
   throw usageError(
-    `${basename(file)}: the language is chosen by the file's ending, which must be one of ${Object.keys(LANGUAGE_OF).join(" ")}`,
+    `${basename(file)}: the language is chosen by the file's ending, which must be one of ${Object.keys(LANGUAGE_BY_ENDING).join(" ")}`,
   );
 }

@@ -1,12 +1,12 @@
-/** How far a flow has come: a line for each of its steps, with those inside of what runs. */
+/** The progress of a flow run: a line for each step, with the steps inside running ones. */
 
 import type { FlowModule, FlowValue } from "../../src/engines/flow-engine/types.ts";
 import { getFlowByPath } from "../../src/features/code/flows/operations.ts";
 import { getJobById } from "../../src/features/runs/api/read/operations.ts";
-import { bodiesOf } from "../../src/features/runs/flows/modules.ts";
+import { listBodies } from "../../src/features/runs/flows/modules.ts";
 import type { JobRecord } from "../../src/features/runs/job/records.ts";
-import type { Client } from "../client/transport.ts";
-import { titleOf } from "../terminal/tree/flow-tree.ts";
+import type { ServiceClient } from "../client/transport.ts";
+import { formatStepTitle } from "../terminal/tree/flow-tree.ts";
 import type { StepLine, StepState } from "../terminal/tree/step-tree.ts";
 import type { JobRef } from "./follow.ts";
 
@@ -19,19 +19,19 @@ type Status = NonNullable<JobRecord["flow_status"]>["modules"][number] & {
   skipped?: boolean;
 };
 
-/** Reads one run again and again; what has ended is read once. */
+/** Reads one run repeatedly; completed jobs are read once. */
 export class FlowSteps {
-  readonly #client: Client;
+  readonly #client: ServiceClient;
   readonly #root: JobRef;
   readonly #ended = new Map<string, JobRecord>();
   #value: Promise<FlowValue | undefined> | undefined;
 
-  constructor(client: Client, root: JobRef) {
+  constructor(client: ServiceClient, root: JobRef) {
     this.#client = client;
     this.#root = root;
   }
 
-  async read(): Promise<StepLine[]> {
+  async readLines(): Promise<StepLine[]> {
     const record = await this.#job(this.#root.id);
     this.#value ??= this.#steps(record);
     const value = await this.#value;
@@ -81,31 +81,38 @@ export class FlowSteps {
   }
 
   async #line(module: FlowModule, status: Status | undefined): Promise<StepLine> {
-    const state = stateOf(status);
-    const line = { id: module.id, title: titleOf(module), state, ms: undefined, count: undefined, inner: [] };
+    const state = stepState(status);
+    const line = {
+      id: module.id,
+      title: formatStepTitle(module),
+      state,
+      ms: undefined,
+      count: undefined,
+      inner: [],
+    };
     if (!status?.job) return line;
-    const count = countOf(status);
-    // Of iterations the newest is told, while they run.
+    const count = formatIterations(status);
+    // While iterations run, the newest is shown.
     if (count !== undefined && state !== "running") {
       return { ...line, count, ms: await this.#tookTogether(status.flow_jobs ?? []) };
     }
     const record = await this.#job(status.job);
-    const body = bodyOf(module, status);
+    const body = findBody(module, status);
     const inner =
       body && record.flow_status ? await this.#lines(body, record.flow_status.modules as Status[]) : [];
-    return { ...line, count, inner, ms: state === "waiting" ? undefined : tookOf(record) };
+    return { ...line, count, inner, ms: state === "waiting" ? undefined : measureMs(record) };
   }
 
-  /** From the beginning of the first iteration to the end of the last. */
+  /** Returns the time from the start of the first iteration to the end of the last. */
   async #tookTogether(ids: string[]): Promise<number | undefined> {
     const [first, last] = [ids[0], ids.at(-1)];
     if (first === undefined || last === undefined) return undefined;
     const [a, b] = await Promise.all([this.#job(first), this.#job(last)]);
-    return timeOf(b.completed_at ?? b.created_at) - timeOf(a.created_at);
+    return toMilliseconds(b.completed_at ?? b.created_at) - toMilliseconds(a.created_at);
   }
 }
 
-function stateOf(status: Status | undefined): StepState {
+function stepState(status: Status | undefined): StepState {
   if (status?.skipped) return "skipped";
   switch (status?.type) {
     case "InProgress":
@@ -121,26 +128,26 @@ function stateOf(status: Status | undefined): StepState {
   }
 }
 
-function countOf({ flow_jobs_success, iterator, branchall }: Status): string | undefined {
+function formatIterations({ flow_jobs_success, iterator, branchall }: Status): string | undefined {
   if (!flow_jobs_success) return undefined;
   const ended = flow_jobs_success.filter((success) => success !== null).length;
   return `${ended} of ${iterator?.itered_len ?? branchall?.len ?? flow_jobs_success.length}`;
 }
 
-/** The steps that run inside of a step. */
-function bodyOf(module: FlowModule, { branch_chosen }: Status): FlowModule[] | undefined {
-  const bodies = bodiesOf(module);
+/** Finds the steps that run inside a step. */
+function findBody(module: FlowModule, { branch_chosen }: Status): FlowModule[] | undefined {
+  const bodies = listBodies(module);
   if (module.value.type !== "branchone") return bodies.length === 1 ? bodies[0]!.modules : undefined;
   return branch_chosen?.type === "branch"
     ? bodies[branch_chosen.branch ?? 0]?.modules
     : bodies.at(-1)?.modules;
 }
 
-function tookOf({ type, duration_ms, started_at }: JobRecord): number | undefined {
+function measureMs({ type, duration_ms, started_at }: JobRecord): number | undefined {
   if (type === "CompletedJob") return duration_ms;
-  return started_at === undefined ? undefined : Math.max(0, Date.now() - timeOf(started_at));
+  return started_at === undefined ? undefined : Math.max(0, Date.now() - toMilliseconds(started_at));
 }
 
-function timeOf(moment: Date | string): number {
+function toMilliseconds(moment: Date | string): number {
   return new Date(moment).getTime();
 }

@@ -1,32 +1,32 @@
-import type { Client } from "../client/transport.ts";
-import type { Live } from "../terminal/live.ts";
-import { openStepTree } from "../terminal/tree/step-tree.ts";
+import type { ServiceClient } from "../client/transport.ts";
+import type { LiveDisplay } from "../terminal/live.ts";
+import { startStepTree } from "../terminal/tree/step-tree.ts";
 import { FlowSteps } from "./flow-steps.ts";
 import type { JobRef } from "./follow.ts";
 
-const LOOK_MS = 250;
+const POLL_INTERVAL_MS = 250;
 
 /**
- * Shows a flow's steps while it runs, in the place of a script's log.
+ * Shows a flow's steps while it runs, in place of a script's log.
  * @param shows false: nothing is shown
  */
-export async function openSteps(
-  client: Client,
+export async function startStepDisplay(
+  client: ServiceClient,
   job: JobRef,
   shows: boolean,
-): Promise<Omit<Live, "stop"> & { stop: () => Promise<void> }> {
+): Promise<Omit<LiveDisplay, "stop"> & { stop: () => Promise<void> }> {
   if (!shows) return { state: () => {}, log: () => {}, stop: async () => {} };
   const steps = new FlowSteps(client, job);
-  const tree = await openStepTree(`flow ${job.id}`);
+  const tree = await startStepTree(`flow ${job.id}`);
   let stopped = false;
-  // A server that is away for a moment is no reason to end: whoever follows the job tells of that.
-  const look = () => steps.read().then(tree.show, () => {});
+  // A short outage is ignored here: followJob reports it.
+  const look = () => steps.readLines().then(tree.show, () => {});
   let looking: Promise<void> | undefined;
   const timer = setInterval(() => {
     looking ??= look().then(() => {
       looking = undefined;
     });
-  }, LOOK_MS);
+  }, POLL_INTERVAL_MS);
   return {
     state: () => {},
     log: () => {},

@@ -1,12 +1,12 @@
 /**
- * Follows a job to its end by the server's events. A stream that ends before the job does is taken up where it was: at
- * once after the server's comment `timeout`, with growing patience when the connection broke or the server restarts.
+ * Follows a job to its completion by server-sent events. A stream that ends earlier is continued at its offsets: at
+ * once after the comment `timeout`, with growing delays after a broken connection or a server restart.
  */
 
 import { getJobUpdateStream } from "../../src/features/runs/api/read/operations.ts";
-import { STREAM_LIMIT } from "../../src/features/runs/follow/update-events.ts";
-import { withoutHeader } from "../../src/features/runs/job/log-header.ts";
-import type { Client } from "../client/transport.ts";
+import { LIMIT_COMMENT } from "../../src/features/runs/follow/update-events.ts";
+import { stripLogHeader } from "../../src/features/runs/job/log-header.ts";
+import type { ServiceClient } from "../client/transport.ts";
 import { CliError } from "../terminal/text/failure.ts";
 
 export interface JobRef {
@@ -14,70 +14,70 @@ export interface JobRef {
   id: string;
 }
 
-/** What is told of a job while it lasts. */
-export interface Watcher {
+/** Callbacks for a job's updates. */
+export interface JobWatcher {
   state?: (state: "queued" | "running" | "reconnecting") => void;
   log?: (text: string) => void;
-  /** Tell the log with the lines at its head, which say where it runs. */
+  /** Include the log's header, which says where the job runs. */
   header?: boolean;
-  /** A piece of its result stream. */
+  /** A piece of the result stream. */
   stream?: (text: string) => void;
-  /** It lost its worker and begins anew: its log and stream do too. */
+  /** The job lost its worker and starts again, with a new log and stream. */
   again?: () => void;
 }
 
-/** Before each attempt to reach a server that is gone; after the last one it is given up. */
-const PAUSES_MS = [100, 200, 500, 1_000, 2_000, 4_000];
-/** The server says something every 5 s: a connection that is silent for so long is dead. */
-const SILENCE_MS = 20_000;
+/** Delays before the attempts to reconnect; after the last one the command fails. */
+const RECONNECT_DELAYS_MS = [100, 200, 500, 1_000, 2_000, 4_000];
+/** The server sends something every 5 s, so a connection that is silent this long is dead. */
+const SILENCE_TIMEOUT_MS = 20_000;
 
-interface Seen {
+interface SeenState {
   log_offset: number;
   stream_offset: number;
   running: boolean;
 }
 
 /**
- * Tells the watcher all there is of the job, and returns when the job is completed.
- * @throws CliError `Unreachable` when the server stays away, with advice how to go on
+ * Notifies the watcher of all updates, and returns when the job is completed.
+ * @throws CliError `Unreachable` if the server stays unreachable, with a hint how to continue
  */
-export async function followJob(client: Client, job: JobRef, watcher: Watcher): Promise<void> {
-  const seen: Seen = { log_offset: 0, stream_offset: 0, running: false };
+export async function followJob(client: ServiceClient, job: JobRef, watcher: JobWatcher): Promise<void> {
+  const seen: SeenState = { log_offset: 0, stream_offset: 0, running: false };
   for (let failures = 0; ; ) {
     const end = await followOnce(client, job, seen, watcher);
     if (end === "completed") return;
     if (typeof end === "string") failures = 0;
-    else if (failures >= PAUSES_MS.length) throw stillGone(end, job);
+    else if (failures >= RECONNECT_DELAYS_MS.length) throw createUnreachableError(end, job);
     if (end === "resume") continue;
     watcher.state?.("reconnecting");
-    const pause = PAUSES_MS[failures++];
+    const pause = RECONNECT_DELAYS_MS[failures++];
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
-function stillGone({ name, message, exit_code }: CliError, { id, workspace }: JobRef): CliError {
+function createUnreachableError({ name, message, exit_code }: CliError, { id, workspace }: JobRef): CliError {
   const hint = `the job may still be running: svc job logs ${id} --workspace ${workspace} --follow`;
   return new CliError(name, message, { hint, exit_code });
 }
 
-/** Follows on one connection. @returns how that ended; the error when there was none */
+/** Follows the job on one connection. @returns how it ended; the error if it could not be opened */
 async function followOnce(
-  client: Client,
+  client: ServiceClient,
   job: JobRef,
-  seen: Seen,
-  watcher: Watcher,
+  seen: SeenState,
+  watcher: JobWatcher,
 ): Promise<"completed" | "resume" | "broken" | CliError> {
   try {
-    for await (const event of events(client, job, seen)) {
+    for await (const event of readEvents(client, job, seen)) {
       if (event.type === "timeout") return "resume";
-      // Asked again, the server says what is wrong with the job.
+      // The next request returns the error properly.
       if (event.error !== undefined) return "broken";
-      if (beganAnew(event, seen)) {
+      if (hasRestarted(event, seen)) {
         Object.assign(seen, { log_offset: 0, stream_offset: 0, running: false });
         watcher.again?.();
         return "resume";
       }
-      tell(event, seen, watcher);
+      notifyWatcher(event, seen, watcher);
       if (event.completed) return "completed";
     }
     return "broken";
@@ -87,7 +87,7 @@ async function followOnce(
   }
 }
 
-interface Event {
+interface UpdateEvent {
   type: "update" | "timeout";
   error?: string;
   running?: boolean;
@@ -98,31 +98,35 @@ interface Event {
   stream_offset?: number;
 }
 
-/** What is queued after it ran, or has less log or stream than before, was put back. */
-function beganAnew({ running, completed, ...event }: Event, seen: Seen): boolean {
+/** Returns whether the job was requeued: it is queued after it ran, or its log or stream became shorter. */
+function hasRestarted({ running, completed, ...event }: UpdateEvent, seen: SeenState): boolean {
   const { log_offset = seen.log_offset, stream_offset = seen.stream_offset } = event;
   const shorter = log_offset < seen.log_offset || stream_offset < seen.stream_offset;
   return shorter || (seen.running && running === false && !completed);
 }
 
-function tell(event: Event, seen: Seen, watcher: Watcher): void {
+function notifyWatcher(event: UpdateEvent, seen: SeenState, watcher: JobWatcher): void {
   if (event.running !== undefined && !event.completed) {
     seen.running = event.running;
     watcher.state?.(event.running ? "running" : "queued");
   }
   if (event.new_logs) {
     const isHead = seen.log_offset === 0 && !watcher.header;
-    watcher.log?.(isHead ? withoutHeader(event.new_logs) : event.new_logs);
+    watcher.log?.(isHead ? stripLogHeader(event.new_logs) : event.new_logs);
   }
   if (event.new_result_stream) watcher.stream?.(event.new_result_stream);
   seen.log_offset = event.log_offset ?? seen.log_offset;
   seen.stream_offset = event.stream_offset ?? seen.stream_offset;
 }
 
-/** The server-sent events (WHATWG HTML §9.2) of one connection, to its end, however it comes. */
-async function* events(client: Client, { workspace, id }: JobRef, seen: Seen): AsyncGenerator<Event> {
+/** Yields the server-sent events (WHATWG HTML §9.2) of one connection until it ends or breaks. */
+async function* readEvents(
+  client: ServiceClient,
+  { workspace, id }: JobRef,
+  seen: SeenState,
+): AsyncGenerator<UpdateEvent> {
   const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(), SILENCE_MS);
+  const timer = setTimeout(() => silence.abort(), SILENCE_TIMEOUT_MS);
   try {
     const { log_offset, stream_offset } = seen;
     const query = { log_offset, stream_offset, only_result: true };
@@ -134,8 +138,8 @@ async function* events(client: Client, { workspace, id }: JobRef, seen: Seen): A
       const frames = (rest + decoder.decode(bytes, { stream: true })).split("\n\n");
       rest = frames.pop()!;
       for (const frame of frames) {
-        if (frame.startsWith("data: ")) yield JSON.parse(frame.slice(6)) as Event;
-        else if (frame === `: ${STREAM_LIMIT}`) yield { type: "timeout" };
+        if (frame.startsWith("data: ")) yield JSON.parse(frame.slice(6)) as UpdateEvent;
+        else if (frame === `: ${LIMIT_COMMENT}`) yield { type: "timeout" };
       }
     }
   } finally {
@@ -143,7 +147,7 @@ async function* events(client: Client, { workspace, id }: JobRef, seen: Seen): A
   }
 }
 
-/** A connection that breaks ends the stream; the next call tells whether the server is still there. */
+/** Ends when the connection breaks; the next call shows whether the server is still there. */
 async function* untilBroken<T>(body: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* body;

@@ -1,11 +1,11 @@
-/** Finding jobs: what the server filters is asked of it, the rest is picked from what it answers. */
+/** Lists jobs: filters on the server where it can, and here otherwise. */
 import { listJobs } from "../../src/features/runs/api/lists/list-operations.ts";
 import type { JobRecord } from "../../src/features/runs/job/records.ts";
-import type { Client } from "../client/transport.ts";
-import { momentBack, wholeNumber } from "../program/options.ts";
-import { type STATES, stateOf } from "./summary.ts";
+import type { ServiceClient } from "../client/transport.ts";
+import { parsePastTime, parseWholeNumber } from "../program/options.ts";
+import { jobState, type STATES } from "./summary.ts";
 
-/** As given on the command line. */
+/** Options of the command line. */
 export interface ListOptions {
   status?: (typeof STATES)[number];
   path?: string;
@@ -20,17 +20,17 @@ export interface ListOptions {
   page: string;
 }
 
-export interface Filter {
+export interface ListFilter {
   query: object;
-  /** What no query tells apart: failed and canceled ones both had no success. */
+  /** Filtered here: the query `success=false` does not distinguish failed and canceled jobs. */
   pick: "failure" | "canceled" | undefined;
   limit: number;
-  /** From 1. */
+  /** Counted from 1. */
   page: number;
 }
 
-/** What the server is asked for the jobs in a state. */
-const ASKED = {
+/** Query fields for each state. */
+const STATE_QUERIES = {
   queued: { running: false },
   running: { running: true },
   success: { success: true },
@@ -38,52 +38,60 @@ const ASKED = {
   canceled: { success: false },
 };
 
-const MOST = 10_000;
-const MOST_PAGES = 1_000_000;
+const MAX_LIMIT = 10_000;
+const MAX_PAGES = 1_000_000;
 
 /** @throws a usage error */
-export function readFilter(options: ListOptions): Filter {
+export function readFilter(options: ListOptions): ListFilter {
   const { status, since, before } = options;
   return {
     query: {
-      ...(status && ASKED[status]),
+      ...(status && STATE_QUERIES[status]),
       script_path_exact: options.path,
       script_path_start: options.pathStart,
       created_by: options.createdBy,
       label: options.label,
       tag: options.tag,
       job_kinds: options.kind,
-      created_after: since === undefined ? undefined : momentBack("--since", since),
-      created_before: before === undefined ? undefined : momentBack("--before", before),
+      created_after: since === undefined ? undefined : parsePastTime("--since", since),
+      created_before: before === undefined ? undefined : parsePastTime("--before", before),
     },
     pick: status === "failure" || status === "canceled" ? status : undefined,
-    limit: wholeNumber("--limit", options.limit, MOST, 1),
-    page: wholeNumber("--page", options.page, MOST_PAGES, 1),
+    limit: parseWholeNumber("--limit", options.limit, MAX_LIMIT, 1),
+    page: parseWholeNumber("--page", options.page, MAX_PAGES, 1),
   };
 }
 
-/** One page of the jobs that match, newest first. */
-export async function findJobs(client: Client, workspace: string, filter: Filter): Promise<JobRecord[]> {
+/** Lists one page of matching jobs, newest first. */
+export async function listMatchingJobs(
+  client: ServiceClient,
+  workspace: string,
+  filter: ListFilter,
+): Promise<JobRecord[]> {
   const { query, pick, limit, page } = filter;
   if (!pick) return client.call(listJobs, { workspace, query: { ...query, page, per_page: limit } });
   const found: JobRecord[] = [];
-  for await (const job of allJobs(client, workspace, query)) {
-    if (stateOf(job) === pick && found.push(job) === page * limit) break;
+  for await (const job of readAllJobs(client, workspace, query)) {
+    if (jobState(job) === pick && found.push(job) === page * limit) break;
   }
   return found.slice((page - 1) * limit);
 }
 
-const PAGE = 1000;
+const PAGE_SIZE = 1000;
 
-/** One after the other, each once: while pages are asked for, jobs that end move others to the next one. */
-async function* allJobs(client: Client, workspace: string, query: object): AsyncGenerator<JobRecord> {
+/** Yields each job once: jobs that complete meanwhile move others to the next page. */
+async function* readAllJobs(
+  client: ServiceClient,
+  workspace: string,
+  query: object,
+): AsyncGenerator<JobRecord> {
   const seen = new Set<string>();
   for (let page = 1; ; page++) {
-    const some = await client.call(listJobs, { workspace, query: { ...query, page, per_page: PAGE } });
+    const some = await client.call(listJobs, { workspace, query: { ...query, page, per_page: PAGE_SIZE } });
     for (const job of some) {
       if (!seen.has(job.id)) yield job;
       seen.add(job.id);
     }
-    if (some.length < PAGE) return;
+    if (some.length < PAGE_SIZE) return;
   }
 }

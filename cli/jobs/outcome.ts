@@ -1,59 +1,62 @@
-/** How a completed job is told: its result on stdout; what it failed with as the command's own error. */
+/** Reports a completed job: its result on stdout, its error as the command's own. */
 import type { JobRecord } from "../../src/features/runs/job/records.ts";
-import { CliError, EXIT } from "../terminal/text/failure.ts";
+import { CliError, EXIT_CODES } from "../terminal/text/failure.ts";
 import { print, printJson } from "../terminal/text/output.ts";
 
-/** What a job failed with, in the shape that all languages' errors have. */
-export interface JobError {
+/** A job's error, in the shape shared by all languages. */
+export interface FailedJobError {
   name: string;
   message: string;
-  /** Lines of the stack that lie in the person's own code. */
+  /** Stack lines in the user's own code. */
   trace: string | undefined;
 }
 
-/** The error of a failed job; undefined when it ended well, or chose a result of its own for its failure. */
-export function errorOf(job: JobRecord): JobError | undefined {
+/** Reads the error of a failed job; undefined if it succeeded, or failed with a result of its own choice. */
+export function readJobError(job: JobRecord): FailedJobError | undefined {
   const { error } = (job.result ?? {}) as { error?: { name?: string; message?: string; stack?: string } };
   if (job.success || !error) return undefined;
   const trace = error.stack?.match(/^ +at .*$/gm)?.join("\n");
   return { name: error.name ?? "Error", message: error.message ?? "", trace };
 }
 
-interface Told {
+interface OutcomeOptions {
   json: boolean;
-  /** What was printed of its result stream already: a result that is all of it is not printed again. */
+  /** Text of the result stream that was already printed: a result equal to it is not printed again. */
   streamed?: string;
-  /** The person at the terminal ended it. */
+  /** The user interrupted it with Ctrl-C. */
   interrupted?: boolean;
 }
 
 /**
- * Prints the result, and ends the command as the job ended.
+ * Prints the result, and ends the command with the job's outcome.
  * @throws CliError with the error of a failed job
  */
-export function tellOutcome(job: JobRecord, { json, streamed = "", interrupted = false }: Told): void {
+export function printOutcome(
+  job: JobRecord,
+  { json, streamed = "", interrupted = false }: OutcomeOptions,
+): void {
   const isTold = streamed !== "" && job.result === streamed;
-  const prints = json || (!errorOf(job) && !isTold);
+  const prints = json || (!readJobError(job) && !isTold);
   if (streamed !== "" && !streamed.endsWith("\n") && (prints || process.stdout.isTTY)) print("");
-  if (prints) printJson(streamed === "" ? job.result : withoutStream(job.result, streamed));
-  endLike(job, interrupted);
+  if (prints) printJson(streamed === "" ? job.result : omitStream(job.result, streamed));
+  setExitCode(job, interrupted);
 }
 
-/** The field in which a result has the stream that came beside it says nothing new to who has seen the stream. */
-function withoutStream(result: unknown, streamed: string): unknown {
+/** Removes `wm_stream` from a result if the stream was already printed. */
+function omitStream(result: unknown, streamed: string): unknown {
   const { wm_stream, ...rest } = (result ?? {}) as { wm_stream?: unknown };
   return wm_stream === streamed ? rest : result;
 }
 
 /**
- * Sets the exit code that tells how the job ended.
+ * Sets the exit code by the job's outcome.
  * @throws CliError with the error of a failed job
  */
-export function endLike(job: JobRecord, interrupted = false): void {
+export function setExitCode(job: JobRecord, interrupted = false): void {
   if (job.success) return;
-  const exit_code = interrupted && job.canceled ? EXIT.interrupted : EXIT.failed;
+  const exit_code = interrupted && job.canceled ? EXIT_CODES.interrupted : EXIT_CODES.failed;
   process.exitCode = exit_code;
-  const error = errorOf(job);
+  const error = readJobError(job);
   if (!error) return;
   const { name, message, trace } = error;
   const hint = `svc job get ${job.id} --workspace ${job.workspace_id}`;

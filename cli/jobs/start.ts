@@ -1,45 +1,45 @@
-/** Starting a job: of a deployed script or flow, or of a file that is not deployed. */
+/** Starts a job: of a deployed script or flow, or of an undeployed file. */
 
 import { createWorkspace, listWorkspaces } from "../../src/features/lifecycle/workspaces/operations.ts";
 import { runPreview } from "../../src/features/runs/api/run/preview-operations.ts";
 import { runFlowByPath, runScriptByPath } from "../../src/features/runs/api/run/run-operations.ts";
-import type { Client } from "../client/transport.ts";
-import { workspaceFor } from "../program/command.ts";
+import type { ServiceClient } from "../client/transport.ts";
+import { resolveWorkspace } from "../program/command.ts";
 import type { FileLanguage } from "./file-language.ts";
 import type { JobRef } from "./follow.ts";
 
-/** What is run. */
-export type Code =
-  /** A script, or else a flow, of this path. */
+/** The code to run. */
+export type RunTarget =
+  /** A script, or else a flow, at this path. */
   { path: string } | { flow: string } | { content: string; language: FileLanguage };
 
-/** When a job is due, in the server's own words; a delay counts from when the server hears of it. */
-export type When = { scheduled_for: Date } | { scheduled_in_secs: number };
+/** Due time in the API's fields. A delay counts from the receipt by the server. */
+export type StartTime = { scheduled_for: Date } | { scheduled_in_secs: number };
 
-export interface Start {
-  /** The one that was named, if one was. */
+export interface StartOptions {
+  /** The workspace, if one was named. */
   workspace: string | undefined;
-  code: Code;
+  code: RunTarget;
   args: Record<string, unknown>;
-  /** Undefined: at once. */
-  when: When | undefined;
-  /** Seconds. */
+  /** Undefined: immediately. */
+  when: StartTime | undefined;
+  /** In seconds. */
   timeout: number | undefined;
   tag: string | undefined;
 }
 
 /** Submits the job; it is stored when this returns. */
-export async function startJob(client: Client, start: Start): Promise<JobRef> {
+export async function startJob(client: ServiceClient, start: StartOptions): Promise<JobRef> {
   const { code, args, when, timeout, tag } = start;
   if ("path" in code) {
-    const workspace = await workspaceFor(client, start.workspace);
-    // The arguments are main's own: there is no request for a preprocessor to look at.
+    const workspace = await resolveWorkspace(client, start.workspace);
+    // The arguments are main's own, and there is no webhook request for a preprocessor.
     const query = { timeout, tag, skip_preprocessor: true, ...when };
     const input = { workspace, path: code.path, query, body: args };
     return { workspace, id: await client.call(runScriptByPath, input as never) };
   }
   if ("flow" in code) {
-    const workspace = await workspaceFor(client, start.workspace);
+    const workspace = await resolveWorkspace(client, start.workspace);
     const input = {
       workspace,
       path: code.flow,
@@ -48,21 +48,21 @@ export async function startJob(client: Client, start: Start): Promise<JobRef> {
     };
     return { workspace, id: await client.call(runFlowByPath, input as never) };
   }
-  const workspace = await workspaceForFile(client, start.workspace);
-  const input = { workspace, query: { timeout, tag, ...fixed(when) }, body: { ...code, args } };
+  const workspace = await resolveFileWorkspace(client, start.workspace);
+  const input = { workspace, query: { timeout, tag, ...toFixedTime(when) }, body: { ...code, args } };
   return { workspace, id: await client.call(runPreview, input) };
 }
 
-/** Code that is not deployed can be scheduled for a moment only. */
-function fixed(when: When | undefined): { scheduled_for?: Date } {
+/** Undeployed code can only be scheduled for a fixed time. */
+function toFixedTime(when: StartTime | undefined): { scheduled_for?: Date } {
   if (when === undefined || "scheduled_for" in when) return { ...when };
   return { scheduled_for: new Date(Date.now() + when.scheduled_in_secs * 1000) };
 }
 
-/** Where a file is run that belongs to no workspace yet. */
+/** Workspace for files when there is no workspace yet. */
 const LOCAL_WORKSPACE = "local";
 
-async function workspaceForFile(client: Client, given: string | undefined): Promise<string> {
+async function resolveFileWorkspace(client: ServiceClient, given: string | undefined): Promise<string> {
   const named = given ?? process.env.SVC_WORKSPACE;
   if (named) return named;
   const found = await client.call(listWorkspaces, {});

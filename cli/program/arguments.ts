@@ -1,9 +1,9 @@
-/** Arguments of scripts and flows as they are given on a command line. */
+/** Arguments of scripts and flows on the command line. */
 
 import { isJsonObject, parseJson } from "../../src/lib/json/json.ts";
 import { usageError } from "../terminal/text/failure.ts";
-/** The text of a file. @throws a usage error when it cannot be read */
-export async function readSource(file: string, hint?: string): Promise<string> {
+/** Reads a text file. @throws a usage error if it cannot be read */
+export async function readTextFile(file: string, hint?: string): Promise<string> {
   try {
     return await Bun.file(file).text();
   } catch (cause) {
@@ -17,7 +17,7 @@ export async function readSource(file: string, hint?: string): Promise<string> {
 
 const DATA_HINT = `such as -d '{"name":"Bob"}', -d @file, or -d - for stdin`;
 
-/** Reads JSON, `@file`, or `-` for stdin; nothing given is no arguments. @throws a usage error */
+/** Reads arguments from JSON, `@file`, or `-` for stdin; undefined means none. @throws a usage error */
 export async function readArguments(data: string | undefined): Promise<Record<string, unknown>> {
   if (data === undefined) return {};
   const text = await readData(data);
@@ -32,5 +32,5 @@ export async function readArguments(data: string | undefined): Promise<Record<st
 
 async function readData(data: string): Promise<string> {
   if (data === "-" || data === "@-") return Bun.stdin.text();
-  return data.startsWith("@") ? readSource(data.slice(1)) : data;
+  return data.startsWith("@") ? readTextFile(data.slice(1)) : data;
 }

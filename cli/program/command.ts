@@ -1,9 +1,9 @@
-/** What all commands share: their common options, and how their work is wrapped. */
+/** Builds commands: common options, and the connection around their work. */
 import { Command, Help, Option } from "commander";
 import type { JobsRole } from "../../src/platform/app/loop.ts";
 import { isSameServer, readLogin } from "../client/login-file.ts";
-import { type Client, connect, type Target } from "../client/transport.ts";
-import { CliError, EXIT } from "../terminal/text/failure.ts";
+import { type ConnectionTarget, connectToService, type ServiceClient } from "../client/transport.ts";
+import { CliError, EXIT_CODES } from "../terminal/text/failure.ts";
 
 export interface CommonOptions {
   dataDir?: string;
@@ -21,8 +21,8 @@ const TOKEN = new Option("--token <token>", "token for --url (env SVC_TOKEN)");
 const JSON_OPTION = new Option("--json", "print JSON");
 const COMMON = [DATA_DIR, URL_OPTION, TOKEN, JSON_OPTION];
 
-/** A command with the options of its like: it reaches the service anywhere, works on a directory only, or on nothing. */
-export function leaf(
+/** Creates a command. `needs` says whether it calls the service, works on a data directory only, or needs neither. */
+export function createCommand(
   name: string,
   summary: string,
   reach: "anywhere" | "directory" | "nothing" = "anywhere",
@@ -30,48 +30,48 @@ export function leaf(
   const command = new Command(name).description(summary).helpCommand(false).showSuggestionAfterError();
   if (reach !== "nothing") command.addOption(DATA_DIR);
   if (reach === "anywhere") command.addOption(URL_OPTION).addOption(TOKEN);
-  return command.addOption(JSON_OPTION).configureHelp({ visibleOptions: ownFirst });
+  return command.addOption(JSON_OPTION).configureHelp({ visibleOptions: listOwnOptionsFirst });
 }
 
 export interface WorkspaceOptions extends CommonOptions {
   workspace?: string;
 }
 
-/** A command that works in one workspace. */
-export function inWorkspace(name: string, summary: string): Command {
-  return leaf(name, summary).option("--workspace <id>", "workspace to work in (env SVC_WORKSPACE)");
+/** Creates a command that works in one workspace. */
+export function createWorkspaceCommand(name: string, summary: string): Command {
+  return createCommand(name, summary).option("--workspace <id>", "workspace to work in (env SVC_WORKSPACE)");
 }
 
-/** A command's own options, and what all have in common after them. */
-function ownFirst(this: Help, command: Command): Option[] {
+/** Lists a command's own options before the common ones. */
+function listOwnOptionsFirst(this: Help, command: Command): Option[] {
   const all = Help.prototype.visibleOptions.call(this, command);
   const isCommon = (option: Option) => COMMON.includes(option) || option.long === "--help";
   return [...all.filter((option) => !isCommon(option)), ...all.filter(isCommon)];
 }
 
-/** Which of the two words a noun has for showing one thing is for nobody to remember. */
-const SYNONYMS: Record<string, string> = { get: "show", show: "get" };
+/** Each noun accepts both words for showing one item. */
+const VERB_SYNONYMS: Record<string, string> = { get: "show", show: "get" };
 
-function withSynonym(verb: Command): Command {
-  const other = SYNONYMS[verb.name()];
+function addSynonym(verb: Command): Command {
+  const other = VERB_SYNONYMS[verb.name()];
   return other === undefined ? verb : verb.alias(other);
 }
 
-/** A noun with its verbs. */
-export function noun(name: string, summary: string, ...verbs: Command[]): Command {
+/** Creates a noun with its verbs. */
+export function createNoun(name: string, summary: string, ...verbs: Command[]): Command {
   const command = new Command(name).description(summary).helpCommand(false).showSuggestionAfterError();
-  for (const verb of verbs) command.addCommand(withSynonym(verb));
+  for (const verb of verbs) command.addCommand(addSynonym(verb));
   return command;
 }
 
-/** Opens the way to the service for the length of the work. */
+/** Connects to the service for the duration of the work. */
 export async function withClient<T>(
   options: CommonOptions,
-  work: (client: Client) => Promise<T>,
+  work: (client: ServiceClient) => Promise<T>,
   role: JobsRole = "none",
 ): Promise<T> {
-  const target = targetOf(options);
-  const client = await connect(target, role);
+  const target = resolveConnection(options);
+  const client = await connectToService(target, role);
   try {
     return await work(client);
   } catch (cause) {
@@ -84,10 +84,10 @@ export async function withClient<T>(
 }
 
 /**
- * What a command works on, and as whom: what its options say, else the environment, else the server that `svc login`
- * logged in to, else the default data directory. The login's token is sent to no other server.
+ * Resolves what a command works on: its options, else the environment, else the server of `svc login`, else the default
+ * data directory. The login's token is sent to no other server.
  */
-export function targetOf(options: CommonOptions): Target & { is_login: boolean } {
+export function resolveConnection(options: CommonOptions): ConnectionTarget & { is_login: boolean } {
   const { env } = process;
   const data_dir = options.dataDir;
   const token = options.token ?? (env.SVC_TOKEN || undefined);
@@ -101,18 +101,18 @@ export function targetOf(options: CommonOptions): Target & { is_login: boolean }
   return { url: url ?? login.url, token: token ?? login.token, is_login: token === undefined };
 }
 
-/** The server to be reached over HTTP, if one is. */
-export function urlOf(options: CommonOptions): string | undefined {
-  return targetOf(options).url;
+/** Returns the URL of the server, if one is named. */
+export function resolveUrl(options: CommonOptions): string | undefined {
+  return resolveConnection(options).url;
 }
 
-/** Text under a command's help. */
-export function examples(...lines: string[]): string {
+/** Formats examples below a command's help. */
+export function formatExamples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join("\n")}`;
 }
 
-/** The workspace to work in: the option, SVC_WORKSPACE, or the only one there is. */
-export async function workspaceFor(client: Client, given: string | undefined): Promise<string> {
+/** Resolves the workspace: the option, SVC_WORKSPACE, or the only one that exists. */
+export async function resolveWorkspace(client: ServiceClient, given: string | undefined): Promise<string> {
   const named = given ?? process.env.SVC_WORKSPACE;
   if (named) return named;
   const { listWorkspaces } = await import("../../src/features/lifecycle/workspaces/operations.ts");
@@ -125,7 +125,7 @@ export async function workspaceFor(client: Client, given: string | undefined): P
       : `there are ${found.length} workspaces: name one with --workspace`,
     {
       hint: found.length === 0 ? "svc workspace create <id> --name <name> --owner <email>" : undefined,
-      exit_code: EXIT.usage,
+      exit_code: EXIT_CODES.usage,
     },
   );
 }

@@ -1,16 +1,16 @@
-/** Lists that the interface tells in pages. */
+/** Reads lists that the API returns in pages. */
 
-/** The most that it tells at once. */
-const PER_PAGE = 10_000;
+/** Maximum page size of the API. */
+const PAGE_SIZE = 10_000;
 
-/** All rows, page by page: a list is never cut off without a word. */
-export async function allPages<T>(
+/** Reads all rows, page by page, so that no list is silently truncated. */
+export async function readAllPages<T>(
   ask: (paging: { page: number; per_page: number }) => Promise<T[]>,
 ): Promise<T[]> {
   const all: T[] = [];
   for (let page = 1; ; page++) {
-    const some = await ask({ page, per_page: PER_PAGE });
+    const some = await ask({ page, per_page: PAGE_SIZE });
     all.push(...some);
-    if (some.length < PER_PAGE) return all;
+    if (some.length < PAGE_SIZE) return all;
   }
 }

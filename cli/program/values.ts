@@ -1,18 +1,18 @@
-/** Values given to commands: as a word, on stdin, or at a prompt, so that no secret has to stand in a shell's history. */
+/** Values of commands: as an argument, on stdin, or at a prompt, so that secrets need not be in the shell's history. */
 
 import { parseJson } from "../../src/lib/json/json.ts";
 import { askFor } from "../terminal/prompts.ts";
 import { usageError } from "../terminal/text/failure.ts";
-import { note } from "../terminal/text/output.ts";
+import { printNote } from "../terminal/text/output.ts";
 
-interface Wanted {
+interface ValueRequest {
   message: string;
-  /** Not shown while it is typed. */
+  /** Hides the value while it is typed. */
   secret: boolean;
 }
 
-/** `-` reads stdin, without the newline at its end; left out, the person at the terminal is asked. */
-export async function readValue(given: string | undefined, wanted: Wanted): Promise<string> {
+/** Reads a value: `-` means stdin without its final newline; undefined asks at the terminal. */
+export async function readValueArgument(given: string | undefined, wanted: ValueRequest): Promise<string> {
   if (given === "-") return (await Bun.stdin.text()).replace(/\r?\n$/, "");
   return askFor(given, {
     ...wanted,
@@ -21,13 +21,13 @@ export async function readValue(given: string | undefined, wanted: Wanted): Prom
   });
 }
 
-/** The same for JSON. @throws a usage error for text that is none */
-export async function readJson(given: string | undefined, wanted: Wanted): Promise<unknown> {
-  const text = await readValue(given, wanted);
+/** Reads JSON in the same way. @throws a usage error for invalid JSON */
+export async function readJson(given: string | undefined, wanted: ValueRequest): Promise<unknown> {
+  const text = await readValueArgument(given, wanted);
   try {
     return parseJson(text);
   } catch (cause) {
-    // What does not parse may still hold a secret: where it stops being JSON is said, not what stands there.
+    // The text may be a secret although it is invalid JSON: the error says where parsing failed, not what is there.
     const { message } = cause as Error;
     const where = /line \d+|position \d+/.exec(message)?.[0];
     throw usageError(
@@ -37,7 +37,7 @@ export async function readJson(given: string | undefined, wanted: Wanted): Promi
   }
 }
 
-/** What the server says after its confirmation: one warning a line. */
+/** Prints the warnings that follow a confirmation, one per line. */
 export function noteWarnings(confirmation: string): void {
-  for (const line of confirmation.split("\n").slice(1)) note(line);
+  for (const line of confirmation.split("\n").slice(1)) printNote(line);
 }

@@ -1,26 +1,26 @@
-/** What `svc pull` and `svc push` have in common: their options, and how their steps are told. */
+/** Options and output that `svc pull` and `svc push` share. */
 import { resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { inWorkspace, type WorkspaceOptions } from "../program/command.ts";
+import { createWorkspaceCommand, type WorkspaceOptions } from "../program/command.ts";
 import { CliError } from "../terminal/text/failure.ts";
-import { note, printJson } from "../terminal/text/output.ts";
-import type { Plan, Step } from "./plan.ts";
-import { type Secrets, type Selection, SKIPPABLE } from "./read/archive.ts";
-import type { Folder } from "./read/folder.ts";
-import { counted } from "./show/show.ts";
+import { printJson, printNote } from "../terminal/text/output.ts";
+import type { SyncPlan, SyncStep } from "./plan.ts";
+import { type ItemSelection, type SecretsMode, SKIPPABLE } from "./read/archive.ts";
+import type { LocalFolder } from "./read/folder.ts";
+import { pluralize } from "./show/show-plan.ts";
 
 export interface SyncOptions extends WorkspaceOptions {
   dryRun?: boolean;
   yes?: boolean;
   delete?: boolean;
-  secrets?: Secrets;
+  secrets?: SecretsMode;
   settings?: boolean;
   skip?: (typeof SKIPPABLE)[number][];
   only?: string[];
 }
 
 export function syncCommand(name: string, summary: string, taken: string): Command {
-  return inWorkspace(name, summary)
+  return createWorkspaceCommand(name, summary)
     .argument("[folder]", "where the files are", ".")
     .option("--dry-run", "show the changes, and make none")
     .option("--yes", "do not ask for confirmation")
@@ -36,72 +36,77 @@ export function syncCommand(name: string, summary: string, taken: string): Comma
     .option("--only <paths...>", "only what is at these paths or below them");
 }
 
-export const selectionOf = ({ secrets, settings, skip, only }: SyncOptions): Selection => ({
+export const createSelection = ({ secrets, settings, skip, only }: SyncOptions): ItemSelection => ({
   secrets: secrets ?? "none",
   settings: settings ?? false,
   skip: skip ?? [],
   only: (only ?? []).map((path) => path.replace(/\/+$/, "")),
 });
 
-export const rootOf = (folder: string): string => resolve(folder);
+export const resolveFolder = (folder: string): string => resolve(folder);
 
-/** How one step went. */
-export interface Done {
-  step: Step;
-  /** Why it was not done. */
+/** The result of one step. */
+export interface StepResult {
+  step: SyncStep;
+  /** The error, if it failed. */
   error?: string;
 }
 
-/** Tells what was done: failures one by one on stderr. @throws CliError when one failed */
-export function tellDone(
-  done: Done[],
+/** Prints the results: failures one by one on stderr. @throws CliError if one failed */
+export function printResults(
+  done: StepResult[],
   options: SyncOptions,
   extra: object = {},
-  read: Read = { problems: [], strays: [] },
+  read: FolderReport = { problems: [], strays: [] },
 ): void {
   const failed = done.filter(({ error }) => error !== undefined);
-  if (options.json) printJson({ changes: done.map(recordOf), applied: true, ...extra, ...readRecord(read) });
-  for (const { step, error } of failed) note(`${step.item.kind} ${step.item.path}: ${error}`);
-  if (!options.json) tellProblems(read);
+  if (options.json) printJson({ changes: done.map(toRecord), applied: true, ...extra, ...readRecord(read) });
+  for (const { step, error } of failed) printNote(`${step.item.kind} ${step.item.path}: ${error}`);
+  if (!options.json) printProblems(read);
   const succeeded = done.length - failed.length;
-  if (!options.json && succeeded > 0) note(`${counted(succeeded, "change")} made`);
-  if (failed.length === 0 && read.problems.length > 0) throw unread(read);
+  if (!options.json && succeeded > 0) printNote(`${pluralize(succeeded, "change")} made`);
+  if (failed.length === 0 && read.problems.length > 0) throw createIncompleteError(read);
   if (failed.length === 0) return;
-  const message = `${failed.length} of ${counted(done.length, "change")} could not be made`;
-  throw new CliError("Incomplete", message, { hint: HINT });
+  const message = `${failed.length} of ${pluralize(done.length, "change")} could not be made`;
+  throw new CliError("Incomplete", message, { hint: INCOMPLETE_HINT });
 }
 
-const HINT = "what was done stays; fix the rest and run the command again";
+const INCOMPLETE_HINT = "what was done stays; fix the rest and run the command again";
 
-/** What is told of a folder's files beside its items. */
-type Read = Pick<Folder, "problems" | "strays">;
+/** Files of a folder that belong to no item. */
+type FolderReport = Pick<LocalFolder, "problems" | "strays">;
 
-const readRecord = ({ problems, strays }: Read) => ({
+const readRecord = ({ problems, strays }: FolderReport) => ({
   ...(problems.length > 0 && { problems }),
   ...(strays.length > 0 && { strays }),
 });
 
-/** Files that could not be read, one by one on stderr. */
-export function tellProblems({ problems }: Pick<Read, "problems">): void {
-  for (const { reason } of problems) note(reason);
+/** Prints the files that could not be read, one by one on stderr. */
+export function printProblems({ problems }: Pick<FolderReport, "problems">): void {
+  for (const { reason } of problems) printNote(reason);
 }
 
-/** What ends a command whose changes were made, as far as files could be read. */
-export function unread({ problems }: Pick<Read, "problems">): CliError {
-  return new CliError("Incomplete", `${counted(problems.length, "file")} could not be read`, { hint: HINT });
+/** Creates the error that ends a command whose changes were made, except for unreadable files. */
+export function createIncompleteError({ problems }: Pick<FolderReport, "problems">): CliError {
+  return new CliError("Incomplete", `${pluralize(problems.length, "file")} could not be read`, {
+    hint: INCOMPLETE_HINT,
+  });
 }
 
-/** What would be done, as JSON. */
-export function printPlan({ steps, left }: Plan, read: Read = { problems: [], strays: [] }): void {
+/** Prints the plan as JSON. */
+export function printPlan(
+  { steps, left }: SyncPlan,
+  read: FolderReport = { problems: [], strays: [] },
+): void {
   printJson({
     ...readRecord(read),
-    changes: steps.map((step) => recordOf({ step })),
+    changes: steps.map((step) => toRecord({ step })),
     left: left.map(({ kind, path }) => ({ kind, path })),
     applied: false,
   });
 }
 
-const recordOf = ({ step, error }: Done) => ({
+const toRecord = ({ step, error }: StepResult) => ({
   change: step.change,
   kind: step.item.kind,
   path: step.item.path,

@@ -1,57 +1,57 @@
-/** What has to be done so that one side becomes as the other is. */
-import { type Compared, compare, isSame } from "./read/canonical.ts";
-import type { Folder, LocalItem } from "./read/folder.ts";
-import { type Item, KINDS, keyOf } from "./read/items.ts";
+/** Plans the steps that make one side equal to the other. */
+import { type ComparedFields, compareItems, isSameItem } from "./read/canonical.ts";
+import type { LocalFolder, LocalItem } from "./read/folder.ts";
+import { type Item, itemKey, SYNCED_KINDS } from "./read/items.ts";
 
-export type Step =
+export type SyncStep =
   | { change: "create"; item: Item }
-  | { change: "change"; item: Item; compared: Compared }
+  | { change: "change"; item: Item; compared: ComparedFields }
   | { change: "delete"; item: Item };
 
-export interface Plan {
-  steps: Step[];
-  /** What only the side has that is to be changed, and that nobody asked to delete. */
+export interface SyncPlan {
+  steps: SyncStep[];
+  /** Items that only the side to be changed has, and that are not to be deleted. */
   left: Item[];
 }
 
-/** @param wanted the side that is to be reached; the keys are the items' */
-function planOf(
+/** @param wanted the side to be reached; the keys are the items' */
+function createPlan(
   wanted: Map<string, Item>,
   present: Map<string, Item>,
-  compared: (wanted: Item, present: Item) => Compared,
+  compared: (wanted: Item, present: Item) => ComparedFields,
   deletes: boolean,
-): Plan {
-  const steps: Step[] = [];
+): SyncPlan {
+  const steps: SyncStep[] = [];
   for (const [key, item] of wanted) {
     const now = present.get(key);
     if (!now) steps.push({ change: "create", item });
     else {
       const both = compared(item, now);
-      if (!isSame(both)) steps.push({ change: "change", item, compared: both });
+      if (!isSameItem(both)) steps.push({ change: "change", item, compared: both });
     }
   }
-  const surplus = [...present.values()].filter((item) => !wanted.has(keyOf(item)));
+  const surplus = [...present.values()].filter((item) => !wanted.has(itemKey(item)));
   if (deletes) for (const item of surplus) steps.push({ change: "delete", item });
-  return { steps: steps.sort(inOrder), left: deletes ? [] : surplus.sort(byKind) };
+  return { steps: steps.sort(compareSteps), left: deletes ? [] : surplus.sort(compareByKind) };
 }
 
-/** To make the service's workspace as the folder is. */
-export function planPush(folder: Folder, remote: Map<string, Item>, deletes: boolean): Plan {
-  return planOf(folder.items, remote, (local, there) => compare(local, there), deletes);
+/** Plans how to make the service's workspace equal to the folder. */
+export function planPush(folder: LocalFolder, remote: Map<string, Item>, deletes: boolean): SyncPlan {
+  return createPlan(folder.items, remote, (local, there) => compareItems(local, there), deletes);
 }
 
-/** To make the folder as the service's workspace is. */
-export function planPull(folder: Folder, remote: Map<string, Item>, deletes: boolean): Plan {
-  return planOf(remote, folder.items, (there, local) => compare(local as LocalItem, there), deletes);
+/** Plans how to make the folder equal to the service's workspace. */
+export function planPull(folder: LocalFolder, remote: Map<string, Item>, deletes: boolean): SyncPlan {
+  return createPlan(remote, folder.items, (there, local) => compareItems(local as LocalItem, there), deletes);
 }
 
-const rank = (item: Item): number => KINDS.indexOf(item.kind);
+const kindRank = (item: Item): number => SYNCED_KINDS.indexOf(item.kind);
 
-const byKind = (a: Item, b: Item): number => rank(a) - rank(b) || (a.path < b.path ? -1 : 1);
+const compareByKind = (a: Item, b: Item): number => kindRank(a) - kindRank(b) || (a.path < b.path ? -1 : 1);
 
-/** What is named comes before what names it; what is deleted goes last, the other way round. */
-function inOrder(a: Step, b: Step): number {
+/** Orders steps: items before those that refer to them; deletions last, in reverse order. */
+function compareSteps(a: SyncStep, b: SyncStep): number {
   const [first, second] = [a, b].map(({ change }) => (change === "delete" ? 1 : 0)) as [number, number];
   if (first !== second) return first - second;
-  return first ? byKind(b.item, a.item) : byKind(a.item, b.item);
+  return first ? compareByKind(b.item, a.item) : compareByKind(a.item, b.item);
 }

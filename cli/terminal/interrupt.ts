@@ -1,10 +1,10 @@
-import { EXIT } from "./text/failure.ts";
+import { EXIT_CODES } from "./text/failure.ts";
 
-/** Does the work with Ctrl-C in hand: the first one calls `interrupted`, a second one ends the process at once. */
+/** Does the work with a handler for Ctrl-C: the first one calls `interrupted`, a second one ends the process. */
 export async function withInterrupt<T>(interrupted: () => void, work: () => Promise<T>): Promise<T> {
   let again = false;
   const listen = () => {
-    if (again) process.exit(EXIT.interrupted);
+    if (again) process.exit(EXIT_CODES.interrupted);
     again = true;
     interrupted();
   };

@@ -1,53 +1,53 @@
 /**
- * Shows a job while it runs. On a terminal: its log, and below it a spinner with its state, for how long it has been in
- * it, and what is not shown above of the last line of the log. Elsewhere: the log, as it comes, and nothing else.
+ * Shows a job while it runs. On a terminal: its log, and below it a spinner with the state, the time in it, and an
+ * unfinished log line. Elsewhere: only the log.
  */
 import { chalkStderr } from "chalk";
 import type { Ora } from "ora";
-import { oneLine, write } from "./text/output.ts";
-import { span } from "./text/times.ts";
+import { oneLine, writeText } from "./text/output.ts";
+import { formatDuration } from "./text/times.ts";
 
-export interface Live {
-  /** What the job does now: `queued`, `running`. */
+export interface LiveDisplay {
+  /** Sets the current state: `queued`, `running`. */
   state: (text: string) => void;
   log: (text: string) => void;
-  /** Takes the spinner away for good: what else is printed on this terminal must not be overwritten. */
+  /** Removes the spinner for good, so that it does not overwrite later output. */
   stop: () => void;
 }
 
-/** Short jobs end before it; theirs is no spinner that flashes. */
-const DELAY_MS = 150;
-const REFRESH_MS = 100;
+/** Delay before the spinner appears, so that it does not flash for short jobs. */
+const SPINNER_DELAY_MS = 150;
+const REFRESH_INTERVAL_MS = 100;
 
-/** @param output where the log is shown; left out, it is not, but on a terminal for its last line */
-export function openLive(output?: NodeJS.WriteStream): Live {
+/** @param output where the log is shown; undefined: only its last line, beside the spinner */
+export function startLiveDisplay(output?: NodeJS.WriteStream): LiveDisplay {
   const show = (text: string) => {
-    if (output) write(output, text);
+    if (output) writeText(output, text);
   };
-  if (process.stderr.isTTY) return onTerminal(output, show);
+  if (process.stderr.isTTY) return startOnTerminal(output, show);
   return { state: () => {}, log: show, stop: () => {} };
 }
 
-function onTerminal(output: NodeJS.WriteStream | undefined, show: (text: string) => void): Live {
+function startOnTerminal(output: NodeJS.WriteStream | undefined, show: (text: string) => void): LiveDisplay {
   let spinner: Ora | undefined;
   let stopped = false;
   let state = "starting";
   let since = Date.now();
   let lastLine = "";
-  // Held back: the spinner would be drawn behind it, and take it away with itself.
+  // An unfinished line is held back, because the spinner would erase it.
   let unended = "";
   const line = () =>
-    statusLine(`${state} ${elapsed(Date.now() - since)}`, unended || (output ? "" : lastLine));
+    formatStatusLine(`${state} ${formatElapsed(Date.now() - since)}`, unended || (output ? "" : lastLine));
   const refresh = setInterval(() => {
     if (spinner) spinner.text = line();
-  }, REFRESH_MS);
+  }, REFRESH_INTERVAL_MS);
   const start = setTimeout(async () => {
     const { default: ora } = await import("ora");
     if (stopped) return;
-    // With stdin discarded, Ctrl-C would come as a key, not as a signal.
+    // With stdin discarded, Ctrl-C would arrive as a key instead of a signal.
     const made = ora({ text: line(), stream: process.stderr, discardStdin: false });
     if (made.isEnabled) spinner = made.start();
-  }, DELAY_MS);
+  }, SPINNER_DELAY_MS);
   return {
     state(text) {
       if (text !== state) since = Date.now();
@@ -75,12 +75,12 @@ function onTerminal(output: NodeJS.WriteStream | undefined, show: (text: string)
   };
 }
 
-function elapsed(ms: number): string {
-  return ms < 60_000 ? `${Math.floor(ms / 1000)} s` : span(ms);
+function formatElapsed(ms: number): string {
+  return ms < 60_000 ? `${Math.floor(ms / 1000)} s` : formatDuration(ms);
 }
 
-/** State and log in one line of the terminal. */
-function statusLine(state: string, log: string): string {
+/** Formats state and log as one line of the terminal. */
+function formatStatusLine(state: string, log: string): string {
   const room = (process.stderr.columns ?? 80) - state.length - "x  ".length - "  ".length;
   return `${state}  ${chalkStderr.dim(oneLine(log).slice(0, Math.max(0, room)))}`;
 }

@@ -1,22 +1,22 @@
-/** Each text is measured anew by the spinner: more often than it can be read is for nothing. */
-const REFRESH_MS = 100;
+/** The spinner measures each text, so updates faster than one can read are dropped. */
+const REFRESH_INTERVAL_MS = 100;
 
 /**
- * Shows that something takes its time: a spinner on a terminal, nothing elsewhere. The work may tell how far it is, which
- * then stands beside the spinner.
+ * Shows a spinner on a terminal, and nothing elsewhere, while the work runs. The work may report its progress, which is
+ * shown beside the spinner.
  */
 export async function withProgress<T>(
   text: string,
   work: (tell: (text: string) => void) => Promise<T>,
 ): Promise<T> {
-  // A terminal without a width has no line to draw on.
+  // A terminal without a width (some CI systems) cannot show a spinner.
   if (!process.stderr.isTTY || !process.stderr.columns) return work(() => {});
   const { default: ora } = await import("ora");
   const spinner = ora({ text, stream: process.stderr }).start();
   try {
     let shown = 0;
     return await work((told) => {
-      if (Date.now() - shown < REFRESH_MS) return;
+      if (Date.now() - shown < REFRESH_INTERVAL_MS) return;
       shown = Date.now();
       spinner.text = told;
     });

@@ -1,5 +1,5 @@
-/** Questions, asked only where a person can answer them. */
-import { CliError, EXIT, usageError } from "./text/failure.ts";
+/** Asks questions, only on an interactive terminal. */
+import { CliError, EXIT_CODES, usageError } from "./text/failure.ts";
 import { oneLine } from "./text/output.ts";
 
 export function isInteractive(): boolean {
@@ -7,20 +7,20 @@ export function isInteractive(): boolean {
 }
 
 interface Question {
-  /** What is asked for. */
+  /** The text of the question. */
   message: string;
   /** The option that answers it without a terminal. */
   flag: string;
-  /** What else answers it there; left out, that nobody can be asked. */
+  /** Hint if nobody can be asked; default: that there is no terminal. */
   hint?: string;
   secret?: boolean;
-  /** What an empty answer stands for. */
+  /** The value of an empty answer. */
   fallback?: string;
-  /** Throws an error that says what is wrong with an answer; the question is then asked again. */
+  /** Throws an error that says what is wrong with an answer; then the question is asked again. */
   check?: (answer: string) => unknown;
 }
 
-/** The given value, or the answer of the person at the terminal. @throws a usage error where nobody can be asked */
+/** Returns the given value, or asks for it. @throws a usage error without a terminal */
 export async function askFor(given: string | undefined, question: Question): Promise<string> {
   if (given !== undefined) return given;
   if (!isInteractive()) {
@@ -41,26 +41,26 @@ export async function askFor(given: string | undefined, question: Question): Pro
   const answer = question.secret
     ? password({ message, mask: true, validate }, context)
     : input({ message, validate, ...(fallback !== undefined && { default: fallback }) }, context);
-  return answer.catch(left);
+  return answer.catch(throwCanceled);
 }
 
-/** Ctrl-C at a question. */
-function left(cause: Error): never {
+/** Converts Ctrl-C at a question. */
+function throwCanceled(cause: Error): never {
   if (cause.name !== "ExitPromptError") throw cause;
-  throw new CliError("Canceled", "canceled, nothing was done", { exit_code: EXIT.interrupted });
+  throw new CliError("Canceled", "canceled, nothing was done", { exit_code: EXIT_CODES.interrupted });
 }
 
-/** The choice of the person at the terminal; the first one is where the cursor begins. */
+/** Asks for a choice; the cursor starts at the first one. */
 export async function chooseOne<T>(message: string, choices: { value: T; name: string }[]): Promise<T> {
   const { select } = await import("@inquirer/prompts");
   const shown = choices.map((choice) => ({ ...choice, name: oneLine(choice.name) }));
-  return select({ message, choices: shown }, { output: process.stderr }).catch(left);
+  return select({ message, choices: shown }, { output: process.stderr }).catch(throwCanceled);
 }
 
 /**
- * Asks before what cannot be taken back is done.
- * @param given the answer of the command line: `--yes`
- * @throws a usage error where nobody can be asked, CliError when the answer is no
+ * Asks for confirmation before an irreversible action.
+ * @param given the option `--yes`
+ * @throws a usage error without a terminal, CliError if the answer is no
  */
 export async function confirmFirst(given: boolean | undefined, message: string): Promise<void> {
   if (given) return;
@@ -73,11 +73,11 @@ export async function confirmFirst(given: boolean | undefined, message: string):
     },
   );
   if (!(await answer)) {
-    throw new CliError("Canceled", "canceled, nothing was done", { exit_code: EXIT.interrupted });
+    throw new CliError("Canceled", "canceled, nothing was done", { exit_code: EXIT_CODES.interrupted });
   }
 }
 
-/** What a script pipes in, where no history and no list of processes shows it. */
-export async function readSecret(): Promise<string> {
+/** Reads a secret from stdin, so that it appears neither in the shell's history nor in the process list. */
+export async function readSecretFromStdin(): Promise<string> {
   return (await Bun.stdin.text()).replace(/\r?\n$/, "");
 }

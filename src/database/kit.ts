@@ -1,52 +1,52 @@
 /**
- * The column kit: tables are described once, in words both databases have, and spelled here for SQLite and for
- * PostgreSQL. The PostgreSQL spelling is cast to the SQLite one's type, so queries are written and typed once.
+ * The column kit: tables are described once and translated for SQLite and PostgreSQL. The PostgreSQL kit is cast to the
+ * SQLite kit's type, so queries are written and typed once.
  *
- * A process speaks to one database for its whole life; DATABASE_URL settles which, before any table is described.
+ * A process uses one database for its whole life; DATABASE_URL selects it before any table is described.
  *
- * JSON is kept as text in both: what went in comes out letter by letter (key order, large numbers, an escaped NUL
- * that `jsonb` would refuse), and the hot path never parses it.
+ * JSON is stored as text in both, and the hot path never parses it. It comes out unchanged: key order, large numbers,
+ * and an escaped NUL, which `jsonb` would reject.
  */
 import { sql } from "drizzle-orm";
 import * as pg from "drizzle-orm/pg-core";
 import * as lite from "drizzle-orm/sqlite-core";
-import { parseFields } from "../lib/json/json.ts";
+import { parseSchemaJson } from "../lib/json/json.ts";
 
 export type Dialect = "sqlite" | "postgres";
 
 export const dialect: Dialect = process.env.DATABASE_URL ? "postgres" : "sqlite";
 
 /**
- * Types with a form of their own in code. A placeholder of a prepared statement hands null to the encoder as well,
- * which drizzle's own columns do not expect.
+ * Conversion between code and driver values. Placeholders pass null to the encoder too, which drizzle's own columns do
+ * not expect.
  */
-interface Coding<T> {
+interface Codec<T> {
   toDriver: (value: T) => never;
   fromDriver: (value: unknown) => T;
 }
 
-function coding<T, D>(encode: (value: T) => D, decode: (value: D) => T): Coding<T> {
+function createCodec<T, D>(encode: (value: T) => D, decode: (value: D) => T): Codec<T> {
   return {
     toDriver: (value) => (value === null ? null : encode(value)) as never,
     fromDriver: decode as (value: unknown) => T,
   };
 }
 
-const jsonCoding = <T>() => coding<T, string>(JSON.stringify, (text) => parseFields(text) as T);
+const createJsonCodec = <T>() => createCodec<T, string>(JSON.stringify, (text) => parseSchemaJson(text) as T);
 
-const liteJson = <T>() => lite.customType<{ data: T }>({ dataType: () => "text", ...jsonCoding<T>() });
-const pgJson = <T>() => pg.customType<{ data: T }>({ dataType: () => "text", ...jsonCoding<T>() });
+const liteJson = <T>() => lite.customType<{ data: T }>({ dataType: () => "text", ...createJsonCodec<T>() });
+const pgJson = <T>() => pg.customType<{ data: T }>({ dataType: () => "text", ...createJsonCodec<T>() });
 
 const liteTimestamp = lite.customType<{ data: Date }>({
   dataType: () => "integer",
-  ...coding<Date, number>(
+  ...createCodec<Date, number>(
     (date) => date.getTime(),
     (ms) => new Date(ms),
   ),
 });
 const pgTimestamp = pg.customType<{ data: Date }>({
   dataType: () => "timestamp(3) with time zone",
-  ...coding<Date, string | Date>(
+  ...createCodec<Date, string | Date>(
     (date) => date.toISOString(),
     (moment) => new Date(moment),
   ),
@@ -54,7 +54,7 @@ const pgTimestamp = pg.customType<{ data: Date }>({
 
 const liteBoolean = lite.customType<{ data: boolean }>({
   dataType: () => "integer",
-  ...coding<boolean, number>(
+  ...createCodec<boolean, number>(
     (value) => (value ? 1 : 0),
     (value) => value !== 0,
   ),
@@ -62,7 +62,7 @@ const liteBoolean = lite.customType<{ data: boolean }>({
 
 const pgBytes = pg.customType<{ data: Buffer }>({
   dataType: () => "bytea",
-  ...coding<Buffer, Uint8Array>(
+  ...createCodec<Buffer, Uint8Array>(
     (bytes) => bytes,
     (bytes) => Buffer.from(bytes),
   ),
@@ -72,15 +72,15 @@ const sqliteKit = {
   table: lite.sqliteTable,
   /** Unicode text. */
   text: (name: string) => lite.text(name),
-  /** A whole number up to 2^53. */
+  /** An integer up to 2^53. */
   integer: (name: string) => lite.integer(name),
-  /** A number that the database counts up by itself; the table's primary key. */
+  /** An auto-incremented primary key. */
   serial: (name: string) => lite.integer(name).primaryKey({ autoIncrement: true }),
   real: (name: string) => lite.real(name),
   boolean: (name: string) => liteBoolean(name),
-  /** A moment with millisecond precision; a Date in code, ISO 8601 on the wire. */
+  /** A timestamp with millisecond precision; a Date in code, ISO 8601 on the wire. */
   timestamp: (name: string) => liteTimestamp(name),
-  /** Any JSON value, parsed and printed by the query layer. */
+  /** Any JSON value, parsed and serialized by the query layer. */
   json: <T>(name: string) => liteJson<T>()(name),
   bytes: (name: string) => lite.blob(name, { mode: "buffer" }),
   index: lite.index,

@@ -1,11 +1,11 @@
-/** Tables of items, each of which stands at a path of a workspace: what they have in common is said once. */
+/** The common shape of tables whose rows are items at a path in a workspace. */
 import type { AnyColumn } from "drizzle-orm";
 import { kit } from "./kit.ts";
 
 const { table, text, boolean, timestamp, json } = kit;
 
-/** No table of the database: the columns that several of them have, as all of these spell them. */
-const items = table("items", {
+/** Describes the shared columns only; there is no such table in the database. */
+const itemTable = table("items", {
   workspace_id: text("workspace_id").notNull(),
   path: text("path").notNull(),
   extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
@@ -17,11 +17,11 @@ const items = table("items", {
   email: text("email").notNull(),
 });
 
-export type PathTable = typeof items;
+export type PathTable = typeof itemTable;
 type Column = keyof PathTable["$inferSelect"];
 
-/** A table as what it has in common with others. @param _touched columns that are touched beside workspace and path */
-export function pathTable<C extends Column = never>(
+/** Views a table as its shared columns. @param _touched columns used beside workspace and path */
+export function asPathTable<C extends Column = never>(
   given: Record<"workspace_id" | "path" | NoInfer<C>, AnyColumn>,
   ..._touched: C[]
 ): PathTable {

@@ -1,10 +1,10 @@
 /**
- * The errors a caller can cause or must be told about. The `name` is the machine-readable identifier that travels
- * in the `svc-error` header (spelled out, since a class's own name does not survive minification); the HTTP status
- * belongs to src/platform/http/respond.ts, which is the one place that gives it.
+ * Errors that callers can cause or must be told about. `name` is the machine-readable identifier in the `svc-error`
+ * header; it is a literal because class names do not survive minification. `platform/http/respond.ts` maps errors to
+ * HTTP statuses.
  */
 export class SvcError extends Error {
-  /** What a person can do about it; shown by the CLI under the message. */
+  /** Suggested remedy; the CLI prints it below the message. */
   readonly hint: string | undefined;
   constructor(message: string, options: { cause?: unknown; hint?: string } = {}) {
     super(message, { cause: options.cause });
@@ -12,7 +12,7 @@ export class SvcError extends Error {
   }
 }
 
-/** The request is well-formed HTTP but says something wrong: a bad field, a bad path, a duplicate. */
+/** The request is well-formed, but its content is wrong: a bad field, a bad path, a duplicate. */
 export class BadRequest extends SvcError {
   override readonly name: string = "BadRequest";
 }
@@ -20,23 +20,23 @@ export class BadRequest extends SvcError {
 export class InvalidInput extends SvcError {
   override readonly name: string = "InvalidInput";
 }
-/** No credentials, or ones that are unknown, expired or not meant for this workspace. */
+/** Credentials are missing, unknown, expired or not valid for this workspace. */
 export class Unauthorized extends SvcError {
   override readonly name: string = "Unauthorized";
 }
-/** The caller is known and may not do this. */
+/** The caller is known, but may not do this. */
 export class Forbidden extends SvcError {
   override readonly name: string = "Forbidden";
 }
-/** What is asked belongs to the Enterprise Edition, and the instance has no licence that holds. */
+/** Requires the Enterprise Edition, and the instance has no valid licence. */
 export class EnterpriseRequired extends Forbidden {
   override readonly name = "EnterpriseRequired";
 }
-/** There is no such thing, or the caller may not know that there is. */
+/** The item does not exist, or the caller may not know that it does. */
 export class NotFound extends SvcError {
   override readonly name: string = "NotFound";
 }
-/** There is such a thing, but this cannot be done to it; `allow` lists the methods that can. */
+/** The resource exists, but not with this method; `allow` lists its methods. */
 export class MethodNotAllowed extends SvcError {
   override readonly name: string = "MethodNotAllowed";
   readonly allow: string;
@@ -49,15 +49,15 @@ export class MethodNotAllowed extends SvcError {
 export class PayloadTooLarge extends SvcError {
   override readonly name: string = "PayloadTooLarge";
 }
-/** An idempotency key that stands for another request already. */
+/** The idempotency key was used for a different request. */
 export class IdempotencyKeyReused extends SvcError {
   override readonly name: string = "IdempotencyKeyReused";
 }
-/** The thing is in a state that does not allow this. */
+/** The item is in a state that does not allow this. */
 export class Conflict extends SvcError {
   override readonly name: string = "Conflict";
 }
-/** Too many attempts; `retry_after_s` says when the next one is welcome. */
+/** Too many attempts; `retry_after_s` says when to try again. */
 export class TooManyRequests extends SvcError {
   override readonly name: string = "TooManyRequests";
   readonly retry_after_s: number;
@@ -66,10 +66,10 @@ export class TooManyRequests extends SvcError {
     this.retry_after_s = retry_after_s;
   }
 }
-/** The server is draining or has no room for this call now. */
+/** The server is draining, or has no capacity for this call now. */
 export class Unavailable extends SvcError {
   override readonly name: string = "Unavailable";
-  /** The job that the call was about, which goes on. */
+  /** The job that the call started; it continues. */
   readonly job_id: string | undefined;
   constructor(message: string, options: { cause?: unknown; hint?: string; job_id?: string } = {}) {
     super(message, options);
@@ -80,15 +80,15 @@ export class Unavailable extends SvcError {
 export class StorageFull extends SvcError {
   override readonly name: string = "StorageFull";
 }
-/** A synchronous call waited as long as the instance allows. */
+/** A synchronous call reached the instance's wait limit. */
 export class WaitTimeout extends SvcError {
   override readonly name: string = "WaitTimeout";
 }
-/** The caller hung up before there was an answer: nobody reads this one. */
+/** The caller disconnected before the response; nobody reads this one. */
 export class CallerGone extends SvcError {
   override readonly name: string = "CallerGone";
 }
-/** The service itself failed; the message is safe to show, the cause goes to the log. */
+/** The service failed; the message is safe to show, the cause is logged. */
 export class Internal extends SvcError {
   override readonly name: string = "Internal";
 }

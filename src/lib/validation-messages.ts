@@ -1,51 +1,51 @@
-/** Says what is wrong with an input, one sentence per problem: where, what, and what would be right. */
+/** Describes validation errors, one sentence per issue: where, what, and what would be right. */
 import type { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
 
-/** Problems of one input that are told of. */
-const MOST_NAMED = 50;
+/** Most issues listed for one input. */
+const MAX_NAMED_ISSUES = 50;
 
-/** @param value what was checked, for the ids of what the problems are in */
-export function explain(where: "query" | "body" | "value", error: z.ZodError, value: unknown): string {
-  const more = error.issues.length - MOST_NAMED;
+/** Describes the issues of an input. @param value the input, for the ids of the items with issues */
+export function describeIssues(where: "query" | "body" | "value", error: z.ZodError, value: unknown): string {
+  const more = error.issues.length - MAX_NAMED_ISSUES;
   const named = error.issues
-    .slice(0, MOST_NAMED)
+    .slice(0, MAX_NAMED_ISSUES)
     .map((issue) => {
       const path = issue.path.map(String).join(".");
-      const id = idOnTheWay(value, issue.path);
+      const id = innermostId(value, issue.path);
       const of = id === undefined ? "" : ` (of ${JSON.stringify(id)})`;
-      return `${where}${path ? ` field \`${path}\`${of}` : ""}: ${whatIsRight(issue)}`;
+      return `${where}${path ? ` field \`${path}\`${of}` : ""}: ${describeIssue(issue)}`;
     })
     .join("; ");
   return more > 0 ? `${named}; and ${more} more` : named;
 }
 
-/** A schema's own sentence stays as it is; zod's for what a schema says nothing about are put in words of ours. */
-function whatIsRight(issue: Issue): string {
+/** Describes an issue. Messages set by a schema stay as they are; zod's default messages are replaced. */
+function describeIssue(issue: Issue): string {
   const { message } = issue;
-  if (/^Too (small|big): /.test(message)) return bound(issue as Bound);
+  if (/^Too (small|big): /.test(message)) return describeBound(issue as Bound);
   if (message === "Invalid input" && issue.code === "invalid_union") {
-    const ways = issue.errors.flatMap((inner) => inner.map((each) => whatIsRight(each)));
+    const ways = issue.errors.flatMap((inner) => inner.map((each) => describeIssue(each)));
     return [...new Set(ways)].join("; or ");
   }
   const [, kind, received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? [];
   if (kind === "nonoptional") return "is missing";
   if (kind !== undefined) {
-    const right = `must be ${kind === "boolean" ? "true or false" : (KINDS[kind] ?? kind)}`;
+    const right = `must be ${kind === "boolean" ? "true or false" : (TYPE_NAMES[kind] ?? kind)}`;
     return received === "undefined"
       ? `is missing, and ${right}`
-      : `${right}, not ${KINDS[received!] ?? received}`;
+      : `${right}, not ${TYPE_NAMES[received!] ?? received}`;
   }
   return (
-    FORMATS[message] ??
+    FORMAT_MESSAGES[message] ??
     message.replace(/^Invalid option: expected one of /, "must be one of ").replaceAll('"|"', '", "')
   );
 }
 
 type Bound = Extract<Issue, { code: "too_small" | "too_big" }>;
 
-function bound(issue: Bound): string {
+function describeBound(issue: Bound): string {
   const isLeast = issue.code === "too_small";
   const limit = isLeast ? issue.minimum : issue.maximum;
   const unit = issue.origin === "string" ? "character" : issue.origin === "array" ? "item" : undefined;
@@ -60,8 +60,8 @@ function bound(issue: Bound): string {
   return `must have ${how} ${limit} ${unit}${limit === 1 ? "" : "s"}`;
 }
 
-/** Kinds of values as people say them. */
-const KINDS: Record<string, string> = {
+/** Names of types in messages. */
+const TYPE_NAMES: Record<string, string> = {
   string: "a string",
   number: "a number",
   int: "a whole number",
@@ -71,16 +71,16 @@ const KINDS: Record<string, string> = {
   record: "an object",
 };
 
-/** What zod says of texts in a form of their own. */
-const FORMATS: Record<string, string> = {
+/** Replacements of zod's default messages for string formats. */
+const FORMAT_MESSAGES: Record<string, string> = {
   "Invalid URL": "must be a URL",
   "Invalid UUID": "must be a UUID",
   "Invalid email address": "must be an e-mail address",
   "Invalid ISO datetime": "must be a time such as 2030-01-31T09:00:00Z",
 };
 
-/** The id of the innermost thing with one that a path leads into: a number in a list says little to a person. */
-function idOnTheWay(value: unknown, path: readonly PropertyKey[]): string | undefined {
+/** Returns the id of the innermost object with an `id` on the path, because list indexes say little to people. */
+function innermostId(value: unknown, path: readonly PropertyKey[]): string | undefined {
   let found: string | undefined;
   let at = value as Record<PropertyKey, unknown> | null | undefined;
   for (const name of path) {

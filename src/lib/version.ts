@@ -1,4 +1,4 @@
 import metadata from "../../package.json" with { type: "json" };
 
-/** The version of this software, as package.json has it. */
+/** Version of this software, from package.json. */
 export const VERSION: string = metadata.version;

@@ -1,5 +1,5 @@
-/** What the described interface sorts its operations by: the nouns of their paths, and what each is about. */
-export const NOUNS: Record<string, string> = {
+/** Tags of the OpenAPI description: the first segment of each path, with its description. */
+export const API_TAGS: Record<string, string> = {
   acls: "Who else may read or write one item.",
   apps: "Apps: pages whose components run scripts and flows by a policy.",
   audit: "What was done, when and by whom.",
@@ -37,8 +37,8 @@ export const NOUNS: Record<string, string> = {
   workspaces: "Workspaces, their members, invitations and settings.",
 };
 
-/** First words of paths that stand for one of the nouns. */
-export const SAME_NOUN: Record<string, string> = {
+/** First path segments that belong to another tag. */
+export const API_TAG_ALIASES: Record<string, string> = {
   auth: "users",
   docs: "instance",
   ee_license: "instance",

@@ -1,39 +1,43 @@
-/** The composition root: the only place that knows every part. Opens, wires, starts in order and stops in reverse. */
-import { connect, outageAtStart } from "../database/connect.ts";
-import { migrate } from "../database/migrations/migrate.ts";
+/**
+ * Composition root: the only module that knows every part. It opens and wires the parts, starts them in order and stops
+ * them in reverse.
+ */
+
+import { migrateDatabase } from "../database/migrations/migrate.ts";
+import { explainOutage, openDatabase } from "../database/open-database.ts";
 import { createRunner } from "../engines/runner/runner.ts";
-import { openSetup } from "../features/accounts/sessions/setup.ts";
-import { recoverFromSetBack } from "../features/lifecycle/clock-set-back.ts";
-import { holdUnfinished } from "../features/lifecycle/resumable/service.ts";
-import { keepFailedMigration } from "../features/signals/alerts/failed-migration.ts";
-import { tellLeakedKey } from "../features/signals/alerts/own-files.ts";
+import { createSetupLink } from "../features/accounts/sessions/setup.ts";
+import { recoverFromClockSetBack } from "../features/lifecycle/clock-set-back.ts";
+import { restoreUnfinished } from "../features/lifecycle/resumable/service.ts";
+import { storeFailedMigration } from "../features/signals/alerts/failed-migration.ts";
+import { alertExposedKey } from "../features/signals/alerts/file-permissions.ts";
 import { recordAudit } from "../features/signals/audit/service.ts";
 import { setInstanceWebhook } from "../features/signals/webhooks/endpoints.ts";
-import { OPERATOR } from "../features/tenancy/people/local-admin.ts";
+import { LOCAL_ADMIN } from "../features/tenancy/people/local-admin.ts";
 import { resolveMember } from "../features/tenancy/people/members.ts";
-import { checkScopes } from "../features/tenancy/tokens/scopes.ts";
-import { createTokenUse, resolveToken } from "../features/tenancy/tokens/service.ts";
-import { checkInstanceKey } from "../features/tenancy/workspaces/secrets.ts";
-import { createUsage } from "../features/tenancy/workspaces/usage.ts";
-import { backgroundSettled } from "../lib/async/background.ts";
-import { createParts } from "../lib/async/start-stop.ts";
-import { closeInstanceKey, loadInstanceKey, needInstanceKey } from "../lib/crypto/instance-key.ts";
+import { requireScope } from "../features/tenancy/tokens/scopes.ts";
+import { createTokenUseFlusher, resolveToken } from "../features/tenancy/tokens/service.ts";
+import { requireInstanceKey } from "../features/tenancy/workspaces/secrets.ts";
+import { createUsageFlusher } from "../features/tenancy/workspaces/usage.ts";
+import { awaitBackground } from "../lib/async/background.ts";
+import { createServiceStack } from "../lib/async/service.ts";
+import { loadInstanceKey, protectInstanceKey, requireSharedInstanceKey } from "../lib/crypto/instance-key.ts";
 import { createLog } from "../lib/logging/log.ts";
-import { createMeters, tally } from "../lib/logging/meters.ts";
+import { createMeters, increment } from "../lib/logging/meters.ts";
 import type { App } from "../platform/app/context.ts";
 import type { JobsRole } from "../platform/app/loop.ts";
-import { openRelay } from "../platform/cluster/bus.ts";
-import { followForgetting } from "../platform/cluster/cache-invalidation.ts";
-import { followClock } from "../platform/cluster/clock.ts";
+import { openClusterBus } from "../platform/cluster/bus.ts";
+import { startInvalidations } from "../platform/cluster/cache-invalidation.ts";
+import { createDatabaseClock } from "../platform/cluster/clock.ts";
 import { ALWAYS_LEADER, createLeadership } from "../platform/cluster/leadership.ts";
-import { followQuestions } from "../platform/cluster/request-reply.ts";
+import { serveQueries } from "../platform/cluster/request-reply.ts";
 import type { Config } from "../platform/config/config.ts";
-import { openSettings } from "../platform/config/store.ts";
+import { openSettings } from "../platform/config/settings-store.ts";
 import { createEvents } from "../platform/events/events.ts";
-import type { Hooks } from "../platform/http/execute.ts";
-import { mount } from "../platform/http/server.ts";
+import type { OperationPolicies } from "../platform/http/execute.ts";
+import { mountOperations } from "../platform/http/server.ts";
 import { createQueue } from "../platform/queue/queue.ts";
-import { newWorkerName } from "../platform/queue/worker-name.ts";
+import { createWorkerName } from "../platform/queue/worker-name.ts";
 import { features, operations } from "./features.ts";
 import { startLoops } from "./loops.ts";
 import { runnerOptions } from "./runner-options.ts";
@@ -41,8 +45,8 @@ import { startWorker } from "./start-worker.ts";
 
 const MB = 1_000_000;
 
-/** The public address may be set at any time; until it is, it is where the server listens. */
-function urlsOf(app: Pick<App, "settings">, url: string, internal = url): App["urls"] {
+/** Creates the app's addresses. The public address is a setting; until it is set, it is the listening address. */
+function createUrls(app: Pick<App, "settings">, url: string, internal = url): App["urls"] {
   return {
     get base() {
       return app.settings.get("base_url")?.replace(/\/$/, "") ?? url;
@@ -53,26 +57,26 @@ function urlsOf(app: Pick<App, "settings">, url: string, internal = url): App["u
 
 export interface RunningApp {
   app: App;
-  /** Answers a request from the network. */
+  /** Handles a request from the network. */
   fetch: (request: Request) => Response | Promise<Response>;
-  /** Answers a request of the machine's operator. */
-  fetchAsOperator: (request: Request) => Response | Promise<Response>;
-  /** Path of the one-time setup page, while no user exists. */
+  /** Handles a request of the local admin. */
+  fetchAsLocalAdmin: (request: Request) => Response | Promise<Response>;
+  /** Returns the path of the one-time setup page while no user exists. */
   setupPath: () => Promise<string | undefined>;
-  /** Where the server can be reached, once that is known, and where by what runs on this machine. */
-  listenAt: (url: string, internal?: string) => void;
-  /** Sets what is done when running jobs have ended or were put back, and the database is still there. */
+  /** Sets the listening address, and the address for jobs on this machine. */
+  setListenUrls: (url: string, internal?: string) => void;
+  /** Sets a callback that runs after jobs have drained, while the database is still open. */
   onDrained: (then: () => Promise<void>) => void;
   stop: () => Promise<void>;
 }
 
 /**
- * Opens the database, brings it up to date and starts the worker. The caller holds the data directory.
- * @throws what the database says when it cannot be opened or is newer than this executable
+ * Opens and migrates the database, and starts the worker. The caller must hold the data directory's lock.
+ * @throws errors of the database if it cannot be opened or is newer than this executable
  */
 export async function createApp(config: Config, role: JobsRole = "all"): Promise<RunningApp> {
   const log = createLog(config.log_level, config.log_format);
-  const db = await connect({
+  const db = await openDatabase({
     data_dir: config.data_dir,
     database_url: config.database_url,
     max_bytes: config.max_database_mb * MB,
@@ -81,43 +85,43 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   });
   const app = { features, config, db, log } as { -readonly [K in keyof App]: App[K] };
   app.events = createEvents();
-  app.events.onAnyFinished(({ status }) => tally(app.meters.finished, status));
+  app.events.onAnyFinished(({ status }) => increment(app.meters.finished, status));
   const others = {
-    wake: () => app.relay.tell("queued"),
-    cancel: (job_id: string) => app.relay.tell("cancel", job_id),
+    wake: () => app.bus.publish("queued"),
+    cancel: (job_id: string) => app.bus.publish("cancel", job_id),
   };
-  app.queue = createQueue(newWorkerName(), others, role === "own");
+  app.queue = createQueue(createWorkerName(), others, role === "own");
   app.clock = () => new Date();
-  app.urls = urlsOf(app, "");
+  app.urls = createUrls(app, "");
   app.meters = createMeters();
-  app.accepting = true;
-  app.leaving = false;
+  app.acceptsJobs = true;
+  app.isStopping = false;
   app.leader = ALWAYS_LEADER;
   let drained = async () => {};
-  const parts = createParts(log);
+  const parts = createServiceStack(log);
   parts.add("database", () => db.close());
   try {
-    if (role === "worker") needInstanceKey(config.data_dir, config.secret_key);
-    const leaked = closeInstanceKey(config.data_dir, config.secret_key);
+    if (role === "worker") requireSharedInstanceKey(config.data_dir, config.secret_key);
+    const leaked = protectInstanceKey(config.data_dir, config.secret_key);
     app.instanceKey = loadInstanceKey(config.data_dir, config.secret_key);
-    const applied = await migrate(db).catch((cause) => {
-      keepFailedMigration(app, cause);
-      throw outageAtStart(config, cause) ?? cause;
+    const applied = await migrateDatabase(db).catch((cause) => {
+      storeFailedMigration(app, cause);
+      throw explainOutage(config, cause) ?? cause;
     });
     if (applied.length > 0) log.debug({ migrations: applied }, "the database was brought up to date");
-    const clock = followClock(db, log);
+    const clock = createDatabaseClock(db, log);
     await parts.start("clock", clock);
     app.clock = clock.now;
-    app.relay = await openRelay(db, log, role === "all" || role === "worker");
-    parts.add("relay", () => app.relay.stop());
-    app.events.onAnyFinished(({ id }) => app.relay.tell("ended", id));
-    followForgetting(app);
-    followQuestions(app);
+    app.bus = await openClusterBus(db, log, role === "all" || role === "worker");
+    parts.add("bus", () => app.bus.stop());
+    app.events.onAnyFinished(({ id }) => app.bus.publish("ended", id));
+    startInvalidations(app);
+    serveQueries(app);
     app.settings = await openSettings(app);
     await parts.start("settings", app.settings);
-    parts.add("background", () => backgroundSettled(app));
-    if (leaked !== undefined) await tellLeakedKey(app, leaked);
-    await checkInstanceKey(app).catch((cause) => {
+    parts.add("background", () => awaitBackground(app));
+    if (leaked !== undefined) await alertExposedKey(app, leaked);
+    await requireInstanceKey(app).catch((cause) => {
       if (role === "worker") throw cause;
       log.error(
         { error: String(cause) },
@@ -126,10 +130,10 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     });
 
     app.runner = createRunner(runnerOptions(app));
-    await parts.start("token use", createTokenUse(app));
-    await parts.start("usage", createUsage(app));
+    await parts.start("token use", createTokenUseFlusher(app));
+    await parts.start("usage", createUsageFlusher(app));
 
-    await holdUnfinished(app);
+    await restoreUnfinished(app);
     if (role !== "none") {
       await app.runner.start();
       parts.add("runner", () => app.runner.stop());
@@ -142,7 +146,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
         app.leader = leadership;
         await parts.start("leadership", leadership);
       }
-      clock.onSetBack((by_ms) => recoverFromSetBack(app, by_ms));
+      clock.onSetBack((by_ms) => recoverFromClockSetBack(app, by_ms));
       await setInstanceWebhook(app, app.settings.get("instance_events_webhook"));
     }
     await startLoops(app, parts, role);
@@ -152,31 +156,31 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   }
 
   const auditedChange = features.flatMap(({ on }) => on?.changeAudited ?? []);
-  const hooks: Hooks = {
+  const hooks: OperationPolicies = {
     resolveToken,
     resolveMember,
-    checkScopes,
+    checkScopes: requireScope,
     async recordAudit(tx, row) {
       await recordAudit(tx, row);
       for (const note of auditedChange) await note(app, tx, row);
     },
   };
-  const network = mount(app, hooks, operations);
-  const local = mount(app, hooks, operations, () => OPERATOR);
+  const network = mountOperations(app, hooks, operations);
+  const local = mountOperations(app, hooks, operations, () => LOCAL_ADMIN);
   return {
     app,
     fetch: network.fetch,
-    fetchAsOperator: local.fetch,
-    setupPath: () => openSetup(app),
-    listenAt(url, internal = url) {
-      app.urls = urlsOf(app, url, internal);
+    fetchAsLocalAdmin: local.fetch,
+    setupPath: () => createSetupLink(app),
+    setListenUrls(url, internal = url) {
+      app.urls = createUrls(app, url, internal);
     },
     onDrained(then) {
       drained = then;
     },
     stop() {
-      app.leaving = true;
-      app.accepting = false;
+      app.isStopping = true;
+      app.acceptsJobs = false;
       return parts.stop();
     },
   };

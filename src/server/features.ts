@@ -12,7 +12,7 @@ import { feature as members } from "../features/accounts/members/feature.ts";
 import { feature as renaming } from "../features/accounts/renaming/feature.ts";
 import { feature as sessions } from "../features/accounts/sessions/feature.ts";
 import { feature as tokens } from "../features/accounts/tokens/feature.ts";
-import { scopeListOperation } from "../features/accounts/tokens/scope-list.ts";
+import { createScopeListOperation } from "../features/accounts/tokens/scope-list.ts";
 import { feature as connecting } from "../features/assets/connecting/feature.ts";
 import { feature as resources } from "../features/assets/resources/feature.ts";
 import { feature as storage } from "../features/assets/storage/feature.ts";
@@ -59,12 +59,12 @@ import { feature as schedules } from "../features/triggers/schedules/feature.ts"
 import { feature as websocket } from "../features/triggers/websocket/feature.ts";
 import type { Feature } from "../platform/app/feature.ts";
 import type { MountedFeature } from "../platform/http/feature.ts";
-import { openapiOperation } from "../platform/http/openapi/openapi.ts";
-import { frontDoor, referenceOperation } from "../platform/http/openapi/reference-page.ts";
+import { createOpenapiOperation } from "../platform/http/openapi/openapi.ts";
+import { createReferenceOperation, redirectToReference } from "../platform/http/openapi/reference-page.ts";
 import type { Operation } from "../platform/http/operation.ts";
-import { NOUNS, SAME_NOUN } from "./api-tags.ts";
+import { API_TAG_ALIASES, API_TAGS } from "./api-tags.ts";
 
-const mounted: MountedFeature[] = [
+const mountedFeatures: MountedFeature[] = [
   health,
   hub,
   license,
@@ -119,23 +119,23 @@ const mounted: MountedFeature[] = [
   workspacesOfTenancy,
 ];
 
-export const features: readonly Feature[] = mounted;
+export const features: readonly Feature[] = mountedFeatures;
 
-const INTERFACE_NOUNS = { about: NOUNS, same: SAME_NOUN };
+const apiTags = { descriptions: API_TAGS, aliases: API_TAG_ALIASES };
 
-/** Operations that describe the operations of all features. */
+/** Operations that describe all operations. */
 const SELF_DESCRIPTION: Record<string, Operation[]> = {
-  "src/features/accounts/tokens/scope-list.ts": [scopeListOperation(() => operations)],
-  "src/platform/http/openapi/openapi.ts": [openapiOperation(() => operations, INTERFACE_NOUNS)],
+  "src/features/accounts/tokens/scope-list.ts": [createScopeListOperation(() => operations)],
+  "src/platform/http/openapi/openapi.ts": [createOpenapiOperation(() => operations, apiTags)],
   "src/platform/http/openapi/reference-page.ts": [
-    referenceOperation(() => operations, INTERFACE_NOUNS),
-    frontDoor,
+    createReferenceOperation(() => operations, apiTags),
+    redirectToReference,
   ],
 };
 
-/** The operations by the file that declares them, below the root of the repository: `svc routes` prints it. */
+/** Operations by their declaring file, relative to the repository; `svc routes` prints it. */
 export const operationsByFile: ReadonlyMap<string, readonly Operation[]> = new Map([
-  ...mounted.flatMap(({ folder, operations }) =>
+  ...mountedFeatures.flatMap(({ folder, operations }) =>
     Object.entries(operations).map(([file, list]) => [`src/features/${folder}/${file}`, list] as const),
   ),
   ...Object.entries(SELF_DESCRIPTION),

@@ -1,4 +1,4 @@
-import type { Parts } from "../lib/async/start-stop.ts";
+import type { ServiceStack } from "../lib/async/service.ts";
 import type { App } from "../platform/app/context.ts";
 import type { JobsRole, Loop } from "../platform/app/loop.ts";
 
@@ -8,7 +8,7 @@ import type { JobsRole, Loop } from "../platform/app/loop.ts";
  */
 export async function startLoops(
   app: App,
-  parts: Parts,
+  parts: ServiceStack,
   role: JobsRole,
   phase?: Loop["phase"],
 ): Promise<void> {

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { RunnerOptions } from "../engines/runner/types.ts";
-import { pythonIndexOf } from "../features/instance/settings/python-index.ts";
-import { tellRestored } from "../features/signals/alerts/own-files.ts";
+import { readPythonIndex } from "../features/instance/settings/python-index.ts";
+import { reportRestoredFiles } from "../features/signals/alerts/file-permissions.ts";
 import { createJobTokens } from "../features/tenancy/tokens/job-tokens.ts";
 import type { App } from "../platform/app/context.ts";
-import { sandboxOf } from "./sandbox-options.ts";
+import { parseSandboxSettings } from "./sandbox-options.ts";
 
 const MB = 1_000_000;
 
@@ -21,16 +21,16 @@ export function runnerOptions(app: App): RunnerOptions {
     max_result_bytes: config.max_result_mb * MB,
     max_stream_bytes: config.max_stream_mb * MB,
     registry: () => app.settings.get("npm_config_registry"),
-    pythonIndex: () => pythonIndexOf(app.settings),
+    pythonIndex: () => readPythonIndex(app.settings),
     limits: {
       memory_mb: config.job_memory_mb,
       processes: config.job_processes,
       cpu_s: config.job_cpu_s,
       disk_mb: config.job_disk_mb,
     },
-    sandbox: sandboxOf(config),
+    sandbox: parseSandboxSettings(config),
     proxy_credentials: config.job_proxy_credentials === "on",
-    onRestored: (files) => tellRestored(app, files),
+    onRestored: (files) => reportRestoredFiles(app, files),
     tokensFor: createJobTokens(app),
     log: (level, message, fields) => log[level](fields ?? {}, message),
   };

@@ -1,79 +1,79 @@
-/** `svc serve`: holds the data directory, listens on TCP and on the operator's socket, and drains when told to stop. */
+/** `svc serve`: locks the data directory, listens on TCP and on the local admin's socket, and drains on stop. */
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { serve as h3serve } from "h3";
-import { noRoomAtStart } from "../database/connect.ts";
+import { explainNoRoom } from "../database/open-database.ts";
 import { raiseAlert } from "../features/signals/alerts/service.ts";
+import { createServiceStack, type Service } from "../lib/async/service.ts";
 import { sleep } from "../lib/async/sleep.ts";
-import { createParts, type Service } from "../lib/async/start-stop.ts";
 import { BadRequest } from "../lib/errors.ts";
 import { lockDirectory } from "../lib/files/directory-lock.ts";
 import { createLog } from "../lib/logging/log.ts";
 import type { App } from "../platform/app/context.ts";
 import type { Config } from "../platform/config/config.ts";
 import { type Certificate, readCertificate, watchCertificate } from "../platform/http/door/certificate.ts";
-import { trustProxies } from "../platform/http/door/proxies.ts";
+import { parseTrustedProxies } from "../platform/http/door/proxies.ts";
 import { createApp, type RunningApp } from "./app.ts";
 
 export interface RunningServer extends RunningApp {
-  /** Where it listens, without a trailing slash. */
+  /** Listening address without a trailing slash. */
   url: string;
-  /** Resolves with the reason when the database stores nothing any more: the process is to be ended and started again. */
+  /** Resolves with the reason when the database accepts no more writes: the process must be restarted. */
   broken: Promise<Error>;
 }
 
-/** Name of the socket below the data directory; mode 0600: whoever can open it is the operator. */
-export const SOCKET = "svc.sock";
+/** Socket file in the data directory, mode 0600: whoever can open it is the local admin. */
+export const SOCKET_NAME = "svc.sock";
 
-/** How long requests under way at shutdown have for their answers; a stream would go on for ever. */
-const LEAVE_MS = 1_000;
+/** Time that requests in progress get at shutdown; streams would never end. */
+const SHUTDOWN_GRACE_MS = 1_000;
 
-/** The server itself says when a body is too long. */
-const ANY_BODY = { maxRequestBodySize: Number.MAX_SAFE_INTEGER };
+/** The application checks body sizes itself. */
+const NO_BODY_LIMIT = { maxRequestBodySize: Number.MAX_SAFE_INTEGER };
 
-/** Longest path of a Unix socket on the platforms we run on (sun_path, less its end). */
+/** Longest Unix socket path on supported platforms (sun_path without its terminator). */
 const MAX_SOCKET_PATH = 103;
 
 /**
- * Starts a server and resolves once it answers. A worker answers as well: the jobs it runs call it.
- * @throws BadRequest when the directory is in use or the port is taken, StorageFull when its disk is full
+ * Starts a server and resolves once it responds. A worker listens as well, because its jobs call it.
+ * @throws BadRequest if the directory is in use or the port is taken, StorageFull if the disk is full
  */
 export async function startServer(config: Config, role: "all" | "worker" = "all"): Promise<RunningServer> {
   try {
-    return await open(config, role);
+    return await openServer(config, role);
   } catch (cause) {
-    throw noRoomAtStart(config.data_dir, cause) ?? cause;
+    throw explainNoRoom(config.data_dir, cause) ?? cause;
   }
 }
 
-async function open(config: Config, role: "all" | "worker"): Promise<RunningServer> {
-  // What is wrong with these is told before anything is opened.
+async function openServer(config: Config, role: "all" | "worker"): Promise<RunningServer> {
+  // Validated before anything is opened.
   const certificate = readCertificate(config);
-  trustProxies(config.trusted_proxies);
+  parseTrustedProxies(config.trusted_proxies);
   const log = createLog(config.log_level, config.log_format);
   const lock = lockDirectory(config.data_dir, role === "all" ? "svc serve" : "svc worker");
-  const parts = createParts(log);
+  const parts = createServiceStack(log);
   parts.add("lock", () => lock.release());
   try {
     const running = await createApp(config, role);
-    const { app, fetch, fetchAsOperator } = running;
-    const opened = createParts(log);
-    // Its parts end before anything that lets requests in: those under way are answered.
+    const { app, fetch, fetchAsLocalAdmin } = running;
+    const opened = createServiceStack(log);
+    // Added after the listeners' stack, so the app stops first and requests in progress still get their responses.
     parts.add("ways in", () => opened.stop());
     parts.add("app", () => running.stop());
-    const listener = await listen(config, fetch, certificate);
+    const listener = await startListener(config, fetch, certificate);
     opened.add("listener", () => listener.close());
     const twin = await listenOnOtherLoopback(running, config, listener.url, certificate);
     opened.add("listener of the other loopback address", () => twin?.close());
-    const socket = listenForOperator(config, fetchAsOperator);
+    const socket = listenOnSocket(config, fetchAsLocalAdmin);
     opened.add("socket", () => socket?.stop(true));
     const url = listener.url;
-    // Scripts call the service back by an address that no certificate names: they do so without one.
-    const forJobs = config.tls_cert ? await listen({ host: "127.0.0.1", port: 0 }, fetch) : undefined;
+    // Scripts call the service at an address that no certificate covers, so they use plain http.
+    const forJobs = config.tls_cert ? await startListener({ host: "127.0.0.1", port: 0 }, fetch) : undefined;
     opened.add("listener for jobs", () => forJobs?.close());
-    running.listenAt(url, forJobs?.url);
-    // What is asked of the database meanwhile must be answered while it is there.
-    running.onDrained(() => Promise.all([listener.leave(), forJobs?.leave()]).then(() => {}));
+    running.setListenUrls(url, forJobs?.url);
+    // Requests in progress need the database.
+    running.onDrained(() => Promise.all([listener.drain(), forJobs?.drain()]).then(() => {}));
     if (certificate) {
       const listeners = twin ? [listener, twin] : [listener];
       await parts.start("certificate", watchCertificateOf(app, listeners, certificate));
@@ -84,8 +84,8 @@ async function open(config: Config, role: "all" | "worker"): Promise<RunningServ
       url,
       broken,
       async stop() {
-        app.leaving = true;
-        // Balancers see that health fails, and send their calls elsewhere; those that still come are answered.
+        app.isStopping = true;
+        // Load balancers see failing health checks and redirect calls; calls that still arrive are answered.
         await sleep(config.drain_delay_s * 1000);
         await parts.stop();
       },
@@ -96,13 +96,13 @@ async function open(config: Config, role: "all" | "worker"): Promise<RunningServ
   }
 }
 
-/** Where `localhost` leads to as well, by what is listened on. */
+/** The other loopback address that `localhost` may resolve to, by listening address. */
 const OTHER_LOOPBACK: Record<string, string> = { "127.0.0.1": "::1", "0.0.0.0": "::1", "::1": "127.0.0.1" };
 
 /**
- * Answers on the other loopback address too: on a port that is free there a script could listen, and be taken for the
- * server by whoever asks `localhost`.
- * @returns undefined where there is no such address, or the port is taken on it
+ * Listens on the other loopback address too. Otherwise a script could listen on its free port and impersonate the
+ * server to clients of `localhost`.
+ * @returns undefined if there is no such address or the port is taken there
  */
 async function listenOnOtherLoopback(
   { app, fetch }: RunningApp,
@@ -115,9 +115,9 @@ async function listenOnOtherLoopback(
   const { protocol, port } = new URL(url);
   const number = Number(port) || (protocol === "https:" ? 443 : 80);
   try {
-    return await listen({ host: other, port: number }, fetch, certificate);
+    return await startListener({ host: other, port: number }, fetch, certificate);
   } catch (cause) {
-    // Without IPv6 there is nothing that could be taken.
+    // Without IPv6 there is no port to take.
     if (cause instanceof BadRequest)
       app.log.warn(
         { address: other, port: number },
@@ -132,7 +132,7 @@ function watchCertificateOf(app: App, listeners: Listener[], certificate: Certif
     log: app.log,
     async renew(next) {
       for (const listener of listeners) await listener.renew(next);
-      app.log.info({ url: listeners[0]!.url }, "the renewed certificate is used from now on");
+      app.log.info({ url: listeners[0]!.url }, "the renewed certificate is in use");
     },
     complain(reason) {
       const message = `the renewed certificate is not used, the one before stays: ${reason}`;
@@ -144,17 +144,17 @@ function watchCertificateOf(app: App, listeners: Listener[], certificate: Certif
 export interface Listener {
   url: string;
   /**
-   * Speaks with another certificate to whoever connects from now on; what is under way goes on as it is.
-   * @throws when that cannot be: then it goes on with the one before
+   * Uses another certificate for new connections; existing ones continue.
+   * @throws if that fails; the previous certificate stays in use
    */
   renew(certificate: Certificate): Promise<void>;
-  /** Takes no more connections, and resolves when all requests are answered, or after a moment. */
-  leave(): Promise<void>;
+  /** Accepts no more connections and resolves when all requests are answered, or after a short grace period. */
+  drain(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Answers requests from the network, until closed. @throws BadRequest when the port is taken */
-export async function listen(
+/** Starts a listener for network requests. @throws BadRequest if the port is taken */
+export async function startListener(
   config: Pick<Config, "host" | "port">,
   fetch: RunningApp["fetch"],
   certificate?: Certificate,
@@ -172,7 +172,7 @@ export async function listen(
   return {
     url,
     async renew(next) {
-      // A listener keeps the certificate it began with. It lets go of the port at once, and ends with its last request.
+      // A listener cannot change its certificate. It frees the port at once and ends after its last request.
       void current.close(false);
       try {
         await reopen(next);
@@ -181,9 +181,9 @@ export async function listen(
         throw cause;
       }
     },
-    async leave() {
+    async drain() {
       const answered = Promise.all(all.map((each) => each.close(false)));
-      await Promise.race([answered, Bun.sleep(LEAVE_MS)]);
+      await Promise.race([answered, Bun.sleep(SHUTDOWN_GRACE_MS)]);
     },
     async close() {
       await Promise.all(all.map((each) => each.close(true)));
@@ -204,8 +204,8 @@ async function openListener(
     ...(certificate ? { tls: certificate } : {}),
   } as const;
   try {
-    // A stream may be silent for long; the server itself says when a wait is over.
-    const server = h3serve({ fetch } as never, { ...options, bun: { idleTimeout: 0, ...ANY_BODY } });
+    // Streams may be silent for long; the application enforces its own wait limits.
+    const server = h3serve({ fetch } as never, { ...options, bun: { idleTimeout: 0, ...NO_BODY_LIMIT } });
     return await server.ready();
   } catch (cause) {
     if ((cause as { code?: string }).code !== "EADDRINUSE") throw cause;
@@ -216,13 +216,13 @@ async function openListener(
   }
 }
 
-function listenForOperator(config: Config, fetch: RunningApp["fetchAsOperator"]) {
-  const path = join(config.data_dir, SOCKET);
+function listenOnSocket(config: Config, fetch: RunningApp["fetchAsLocalAdmin"]) {
+  const path = join(config.data_dir, SOCKET_NAME);
   if (path.length > MAX_SOCKET_PATH) return undefined;
   rmSync(path, { force: true });
   const before = process.umask(0o177);
   try {
-    const server = Bun.serve({ ...ANY_BODY, unix: path, fetch: (request) => fetch(request) });
+    const server = Bun.serve({ ...NO_BODY_LIMIT, unix: path, fetch: (request) => fetch(request) });
     chmodSync(path, 0o600);
     return server;
   } finally {

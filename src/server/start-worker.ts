@@ -1,10 +1,10 @@
-import { endWaits } from "../features/runs/submit/wait.ts";
+import { endAllWaits } from "../features/runs/submit/wait.ts";
 import { createWorker } from "../features/runs/worker/worker.ts";
-import type { Parts } from "../lib/async/start-stop.ts";
+import type { ServiceStack } from "../lib/async/service.ts";
 import type { App } from "../platform/app/context.ts";
 import type { JobsRole } from "../platform/app/loop.ts";
-import { readGroupTags, takenTags } from "../platform/cluster/group-tags.ts";
-import { createPresence } from "../platform/cluster/heartbeat.ts";
+import { loadGroupTags, workerTags } from "../platform/cluster/group-tags.ts";
+import { createHeartbeat } from "../platform/cluster/heartbeat.ts";
 import { startLoops } from "./loops.ts";
 
 /**
@@ -14,25 +14,25 @@ import { startLoops } from "./loops.ts";
  */
 export async function startWorker(
   app: App,
-  parts: Parts,
+  parts: ServiceStack,
   role: JobsRole,
   drained: () => Promise<void>,
 ): Promise<void> {
   await startLoops(app, parts, role, "before worker");
   const isCommand = role === "own";
-  if (!isCommand) await readGroupTags(app);
-  const ofServer = () => takenTags(app);
+  if (!isCommand) await loadGroupTags(app);
+  const ofServer = () => workerTags(app);
   const worker = createWorker(
     app,
     isCommand
-      ? { claimed: () => ["dependency"], handed: () => undefined }
-      : { claimed: ofServer, handed: ofServer },
+      ? { claimed: () => ["dependency"], dispatched: () => undefined }
+      : { claimed: ofServer, dispatched: ofServer },
   );
   await worker.start();
   parts.add("waiting callers", async () => {
-    endWaits(app);
+    endAllWaits(app);
     await drained();
   });
   parts.add("worker", () => worker.stop(app.config.drain_s * 1000));
-  if (!isCommand) await parts.start("presence", createPresence(app, worker.work));
+  if (!isCommand) await parts.start("presence", createHeartbeat(app, worker.stats));
 }

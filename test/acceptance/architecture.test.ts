@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { dirname, join, relative } from "node:path";
-import { parameterNames, scopeOf } from "../../src/platform/http/operation.ts";
+import { listParameterNames, scopeOf } from "../../src/platform/http/operation.ts";
 import { operations, operationsByFile } from "../../src/server/features.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -191,7 +191,7 @@ test("operations are named once, live in one place, and say who may call them", 
 
 test("an operation of a workspace is never open to whom it should not be", () => {
   const open = operations.filter(
-    (op) => op.access === "anyone" && parameterNames(op.path).includes("workspace"),
+    (op) => op.access === "anyone" && listParameterNames(op.path).includes("workspace"),
   );
   expect(open.every((op) => /\/(jobs?|apps|scripts)_u\/|\/s3_proxy\/|^\/approve\//.test(op.path))).toBe(true);
 });
@@ -217,7 +217,7 @@ const OWN_JSON = [
   "src/platform/cluster/bus.ts",
   "src/features/signals/alerts/channels.ts",
   "src/features/signals/alerts/failed-migration.ts",
-  "src/features/tenancy/license/key.ts",
+  "src/features/tenancy/license/signed-license.ts",
   "src/features/assets/connections/oauth-state.ts",
   "src/features/assets/storage/stores/filesystem-metadata.ts",
   "src/features/tenancy/tokens/job-tokens.ts",

@@ -7,7 +7,7 @@
  *
  *   bun run build && bun test/bench/sandbox.ts
  */
-import { treeOf, usageOf } from "../../src/engines/runner/sandbox/watch/process-tree.ts";
+import { listProcessTree, measureProcesses } from "../../src/engines/runner/sandbox/watch/process-tree.ts";
 import { type Bench, load, startServer } from "./tools/processes.ts";
 
 const ROUNDS = 12;
@@ -47,7 +47,7 @@ async function coldMs(server: Bench): Promise<number> {
 }
 
 /** Processor time of a server with all that it has started so far. */
-const cpuMs = ({ pid }: Bench) => usageOf(treeOf(pid)).cpu_s * 1000;
+const cpuMs = ({ pid }: Bench) => measureProcesses(listProcessTree(pid)).cpu_s * 1000;
 
 interface Pair {
   walls: Bench;

@@ -6,10 +6,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { getTableColumns, getTableName, is, Table } from "drizzle-orm";
-import { snapshotPostgres } from "../../src/database/backup/postgres.ts";
-import { snapshotSqlite } from "../../src/database/backup/sqlite.ts";
+import { snapshotPostgres } from "../../src/database/backup/postgres-backup.ts";
+import { snapshotSqlite } from "../../src/database/backup/sqlite-backup.ts";
 import { migrations } from "../../src/database/migrations/index.ts";
-import { statementsOf } from "../../src/database/migrations/migrate.ts";
+import { splitMigration } from "../../src/database/migrations/migrate.ts";
 import { newPlace, type Place } from "../cli/program.ts";
 import {
   createDatabase,
@@ -172,7 +172,7 @@ describe("restored", () => {
     const file = new SqliteFile(join(old, "svc.db"));
     file.run("CREATE TABLE svc_migrations (name text PRIMARY KEY, applied_at integer NOT NULL)");
     const [first] = migrations.sqlite;
-    for (const text of statementsOf(first!)) file.run(text);
+    for (const text of splitMigration(first!)) file.run(text);
     file.run("INSERT INTO svc_migrations VALUES (?, 0)", [first!.name]);
     file.run(
       "INSERT INTO users (email, login_type, super_admin, verified, first_time_user, created_at) VALUES ('old@example.org', 'password', 1, 1, 0, 1700000000123)",

@@ -2,13 +2,13 @@
 import { expect, setSystemTime, test } from "bun:test";
 import { openPostgres } from "../../src/database/postgres/postgres.ts";
 import { createLog } from "../../src/lib/logging/log.ts";
-import { followClock } from "../../src/platform/cluster/clock.ts";
+import { createDatabaseClock } from "../../src/platform/cluster/clock.ts";
 
 test.skipIf(!process.env.DATABASE_URL)("a machine whose clock is wrong, and is set right", async () => {
   const db = openPostgres({ url: process.env.DATABASE_URL!, max_connections: 1 });
   const right = { ms: Date.now(), at: performance.now() };
   setSystemTime(new Date(right.ms - 600_000));
-  const clock = followClock(db, createLog("silent", "json"));
+  const clock = createDatabaseClock(db, createLog("silent", "json"));
   await clock.start();
   const isRight = () => Math.abs(clock.now().getTime() - right.ms - performance.now() + right.at) < 1_000;
   expect(isRight()).toBe(true);

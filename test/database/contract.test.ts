@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { and, asc, eq, getTableColumns, sql } from "drizzle-orm";
-import { connect } from "../../src/database/connect.ts";
-import { type Database, sharedStatement, statement, type Tx } from "../../src/database/database.ts";
+import { batchedStatement, type Database, statement, type Tx } from "../../src/database/database.ts";
 import { dialect } from "../../src/database/kit.ts";
-import { migrate } from "../../src/database/migrations/migrate.ts";
+import { migrateDatabase } from "../../src/database/migrations/migrate.ts";
+import { openDatabase } from "../../src/database/open-database.ts";
 import { auditLog } from "../../src/features/signals/audit/tables.ts";
 import { BadRequest } from "../../src/lib/errors.ts";
 import { insertEqualJobs } from "../../src/platform/queue/job-store.ts";
@@ -31,8 +31,8 @@ afterAll(() => {
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "svc-contract-"));
   server = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
-  db = await connect({ data_dir: folder, database_url: server?.url, max_bytes: 0, max_connections: 4 });
-  await migrate(db);
+  db = await openDatabase({ data_dir: folder, database_url: server?.url, max_bytes: 0, max_connections: 4 });
+  await migrateDatabase(db);
 });
 afterEach(async () => {
   await db.close();
@@ -210,11 +210,11 @@ describe("shared statements", () => {
     labels: ["x"],
   });
   const place = (name: string) => sql.placeholder(name);
-  const insert = sharedStatement<{ id: string; args: string }, unknown>(
+  const insert = batchedStatement<{ id: string; args: string }, unknown>(
     (queries) => queries.insert(jobs).values({ ...job(""), id: place("id"), args: place("args") } as never),
     () => undefined,
   );
-  const start = sharedStatement<{ id: string; worker: string }, { id: string }[]>(
+  const start = batchedStatement<{ id: string; worker: string }, { id: string }[]>(
     (queries) =>
       queries
         .update(jobs)
@@ -329,7 +329,7 @@ describe("shared statements", () => {
   });
 
   describe("where a name is shared", () => {
-    const find = sharedStatement<{ id: string }, { id: string }[]>(
+    const find = batchedStatement<{ id: string }, { id: string }[]>(
       (queries) =>
         queries
           .select({ id: jobs.id })
@@ -340,7 +340,7 @@ describe("shared statements", () => {
     const enter = (id: string, first?: (tx: Tx) => Promise<unknown>) =>
       db.write(async (tx) => {
         await first?.(tx);
-        await tx.share("the door");
+        await tx.lockShared("the door");
         if ((await tx.exec(find, { id: "door" })).length === 0) return "shut";
         await tx.exec(insert, { id, args: "{}" });
         return "in";
@@ -396,7 +396,7 @@ describe("shared statements", () => {
       const entered = Promise.withResolvers<void>();
       const going = Promise.withResolvers<void>();
       const entering = db.write(async (tx) => {
-        await tx.share("the door");
+        await tx.lockShared("the door");
         await tx.insert(jobs).values(job("a"));
         entered.resolve();
         await going.promise;
@@ -527,7 +527,7 @@ describe("columns", () => {
 
   test.each([
     ["declared", statement],
-    ["shared", sharedStatement],
+    ["shared", batchedStatement],
   ] as const)("a %s statement stores the same, again and again", async (_, declare) => {
     const place = (name: string) => sql.placeholder(name);
     const build: Parameters<typeof statement>[0] = (queries) => {

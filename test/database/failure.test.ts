@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { DrizzleQueryError, sql } from "drizzle-orm";
-import { isOutage, isPassing } from "../../src/database/failure.ts";
+import { isOutage, isTransient } from "../../src/database/failure.ts";
 import { openPostgres } from "../../src/database/postgres/postgres.ts";
 import { Internal, StorageFull, Unavailable } from "../../src/lib/errors.ts";
 
@@ -88,4 +88,4 @@ test.each([
     false,
   ],
   ["a mistake of ours", new TypeError("undefined is not a function"), false],
-])("passing: %s", (_, thrown, passing) => expect(isPassing(thrown)).toBe(passing));
+])("passing: %s", (_, thrown, passing) => expect(isTransient(thrown)).toBe(passing));

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
-import { writeBackupFile } from "../../src/database/backup/file.ts";
+import { writeBackupFile } from "../../src/database/backup/backup-file.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
 import { startServer } from "../../src/server/server.ts";
 import { startTestServer, until } from "../support/harness.ts";

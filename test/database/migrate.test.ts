@@ -4,11 +4,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { connect } from "../../src/database/connect.ts";
 import type { Database } from "../../src/database/database.ts";
 import { dialect } from "../../src/database/kit.ts";
 import { migrations } from "../../src/database/migrations/index.ts";
-import { compareMigrations, isBreaking, migrate } from "../../src/database/migrations/migrate.ts";
+import { compareMigrations, isBreaking, migrateDatabase } from "../../src/database/migrations/migrate.ts";
+import { openDatabase } from "../../src/database/open-database.ts";
 import { jobLogs } from "../../src/platform/queue/tables.ts";
 import { createDatabase } from "../support/harness.ts";
 
@@ -17,7 +17,12 @@ let server: Awaited<ReturnType<typeof createDatabase>> | undefined;
 let opened: Database[] = [];
 
 async function open(max_bytes = 0): Promise<Database> {
-  const db = await connect({ data_dir: folder, database_url: server?.url, max_bytes, max_connections: 4 });
+  const db = await openDatabase({
+    data_dir: folder,
+    database_url: server?.url,
+    max_bytes,
+    max_connections: 4,
+  });
   opened.push(db);
   return db;
 }
@@ -41,25 +46,25 @@ const names = migrations[dialect].map((migration) => migration.name);
 describe("migrations", () => {
   test("are applied once; a second time changes nothing and keeps the rows", async () => {
     const db = await open();
-    expect(await migrate(db)).toEqual(names);
+    expect(await migrateDatabase(db)).toEqual(names);
     await db.write(async (tx) => tx.insert(jobLogs).values(line(0)));
-    expect(await migrate(db)).toEqual([]);
-    expect(await migrate(await open())).toEqual([]);
+    expect(await migrateDatabase(db)).toEqual([]);
+    expect(await migrateDatabase(await open())).toEqual([]);
     expect(await db.read.select().from(jobLogs)).toEqual([line(0)]);
   });
 
   test("two programs that start on one database at the same time apply them once", async () => {
     const both = await Promise.all([open(), open()]);
-    const applied = await Promise.all(both.map(migrate));
+    const applied = await Promise.all(both.map(migrateDatabase));
     expect(applied.flat()).toEqual(names);
   });
 
   test("a newer program's that only add are worked beside", async () => {
     const db = await open();
-    await migrate(db);
+    await migrateDatabase(db);
     const later = sql`INSERT INTO svc_migrations (name, applied_at) VALUES ('9999_future', 1)`;
     await db.write((tx) => tx.rows(later));
-    expect(await migrate(db)).toEqual([]);
+    expect(await migrateDatabase(db)).toEqual([]);
     expect(compareMigrations(dialect, [...names, "9999_future"])).toEqual({
       missing: [],
       unknown: [],
@@ -88,11 +93,11 @@ describe("migrations", () => {
 
   test("a database newer than the program is refused, says why, and is left as it was", async () => {
     const db = await open();
-    await migrate(db);
+    await migrateDatabase(db);
     await db.write((tx) =>
       tx.rows(sql`INSERT INTO svc_migrations (name, applied_at) VALUES ('9999_breaking_future', 1)`),
     );
-    const refusal = await migrate(db).catch((error) => error);
+    const refusal = await migrateDatabase(db).catch((error) => error);
     expect(refusal.name).toBe("Internal");
     expect(refusal.message).toBe(
       "the database is newer than this executable: it has migration 9999_breaking_future",
@@ -106,7 +111,7 @@ describe("migrations", () => {
 describe("closing", () => {
   test("waits for the writes that were accepted; they are there when it is opened again", async () => {
     const first = await open();
-    await migrate(first);
+    await migrateDatabase(first);
     const writing = Promise.all(
       Array.from({ length: 20 }, (_, seq) => first.write(async (tx) => tx.insert(jobLogs).values(line(seq)))),
     );
@@ -125,7 +130,7 @@ describe("closing", () => {
 describe.if(dialect === "sqlite")("the SQLite file", () => {
   test("a write is in the log's file before it is answered, and both connections keep to the rules", async () => {
     const db = await open();
-    await migrate(db);
+    await migrateDatabase(db);
     await db.write(async (tx) => {
       await tx.insert(jobLogs).values(line(0, "acknowledged"));
     });
@@ -143,7 +148,7 @@ describe.if(dialect === "sqlite")("the SQLite file", () => {
 
   test("nothing can be written through the reader", async () => {
     const db = await open();
-    await migrate(db);
+    await migrateDatabase(db);
     const writing = async () => db.read.insert(jobLogs).values(line(0));
     await expect(writing()).rejects.toThrow();
     expect(await db.read.select().from(jobLogs)).toEqual([]);
@@ -151,7 +156,7 @@ describe.if(dialect === "sqlite")("the SQLite file", () => {
 
   test("at its size limit a write is refused as StorageFull; what is stored can be read and small writes go on", async () => {
     const db = await open(1_000_000);
-    await migrate(db);
+    await migrateDatabase(db);
     await db.write(async (tx) => tx.insert(jobLogs).values(line(0)));
     const large = (seq: number) =>
       db.write(async (tx) => tx.insert(jobLogs).values(line(seq, "x".repeat(2_000_000))));

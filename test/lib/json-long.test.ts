@@ -1,7 +1,7 @@
 /** Long JSON is taken for JSON exactly where JSON.parse takes it, and its strings are found where they are. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { checkLong, replaceInLong } from "../../src/lib/json/long.ts";
+import { replaceInLongJson, validateLongJson } from "../../src/lib/json/long-json.ts";
 
 const isJson = (text: string) => {
   try {
@@ -12,7 +12,7 @@ const isJson = (text: string) => {
   }
 };
 const isTaken = (text: string) =>
-  checkLong(text).then(
+  validateLongJson(text).then(
     () => true,
     () => false,
   );
@@ -62,7 +62,7 @@ test("what JSON.parse takes, and nothing else", async () => {
 test("strings that are values are replaced, however they are spelled, and nothing else is", async () => {
   const text = String.raw`{"$a":"$b","c":["\u0024d",1.0,"e$",{"f":"\"$g"}]}`;
   const seen: string[] = [];
-  const after = await replaceInLong(
+  const after = await replaceInLongJson(
     text,
     (all, start) => all.startsWith("$", start + 1) || all.startsWith("\\u0024", start + 1),
     async (value) => {

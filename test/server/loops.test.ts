@@ -1,7 +1,7 @@
 /** What features run beside requests: each is declared, and starts above what it builds on. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { createParts, createService } from "../../src/lib/async/start-stop.ts";
+import { createService, createServiceStack } from "../../src/lib/async/service.ts";
 import { createLog } from "../../src/lib/logging/log.ts";
 import type { App } from "../../src/platform/app/context.ts";
 import type { Feature } from "../../src/platform/app/feature.ts";
@@ -41,7 +41,7 @@ function recorded() {
 
 test("loops start from the ground up, and stop in reverse", async () => {
   const { events, app } = recorded();
-  const parts = createParts(createLog("silent", "json"));
+  const parts = createServiceStack(createLog("silent", "json"));
   await startLoops(app, parts, "all");
   expect(events.splice(0)).toEqual(["+one", "+two", "+roof"]);
   await parts.stop();
@@ -56,7 +56,7 @@ test.each([
   ["none", "before worker", []],
 ] as const)("role %s starts its own loops alone (phase: %s)", async (role, phase, started) => {
   const { events, app } = recorded();
-  const parts = createParts(createLog("silent", "json"));
+  const parts = createServiceStack(createLog("silent", "json"));
   await startLoops(app, parts, role, phase);
   expect(events).toEqual([...started]);
   await parts.stop();

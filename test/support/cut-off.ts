@@ -29,7 +29,7 @@ async function callAndDie([data_dir, database_url, commits, method, path, body]:
   const { createApp } = await import("../../src/server/app.ts");
   const { loadConfig } = await import("../../src/platform/config/config.ts");
   const config = loadConfig({ data_dir, database_url: database_url || undefined, log_level: "fatal" });
-  const { app, fetchAsOperator, stop } = await createApp(config, "none");
+  const { app, fetchAsLocalAdmin, stop } = await createApp(config, "none");
   const { write } = app.db;
   let count = 0;
   app.db.write = async (work, how) => {
@@ -39,7 +39,7 @@ async function callAndDie([data_dir, database_url, commits, method, path, body]:
   };
   const init: RequestInit = { method: method!, headers: { "content-type": "application/json" } };
   if (body !== "null") init.body = body!;
-  const answer = await fetchAsOperator(new Request(`http://localhost/api${path}`, init));
+  const answer = await fetchAsLocalAdmin(new Request(`http://localhost/api${path}`, init));
   if (!answer.ok) throw new Error(await answer.text());
   await stop();
 }

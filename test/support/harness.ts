@@ -115,7 +115,7 @@ export async function startTestServer(overrides: ConfigOverrides = {}): Promise<
     async member(workspace, name, role = "developer") {
       const found = await user(name);
       const { workspaceMembers } = await import("../../src/features/tenancy/workspaces/tables.ts");
-      const { forgetMembers } = await import("../../src/features/tenancy/people/members.ts");
+      const { invalidateMembers } = await import("../../src/features/tenancy/people/members.ts");
       await server.app.db.write(async (tx) => {
         await tx.insert(workspaceMembers).values({
           workspace_id: workspace,
@@ -125,7 +125,7 @@ export async function startTestServer(overrides: ConfigOverrides = {}): Promise<
           operator: role === "operator",
           created_at: new Date(),
         });
-        tx.afterCommit(() => forgetMembers(server.app));
+        tx.afterCommit(() => invalidateMembers(server.app));
       });
       return found;
     },

@@ -10,9 +10,9 @@ export const KEY_EXCHANGE = import.meta.path;
 async function exchangeAndDie(data_dir: string, when: string): Promise<void> {
   const { createApp } = await import("../../src/server/app.ts");
   const { loadConfig } = await import("../../src/platform/config/config.ts");
-  const { prepareExchange } = await import("../../src/features/lifecycle/keys/key-rotation.ts");
+  const { prepareKeyRotation } = await import("../../src/features/lifecycle/keys/key-rotation.ts");
   const { app } = await createApp(loadConfig({ data_dir, log_level: "fatal" }), "none");
-  const exchange = await prepareExchange(app, "acme", { text: "9".padStart(64, "k") });
+  const exchange = await prepareKeyRotation(app, "acme", { text: "9".padStart(64, "k") });
   const die = () => process.kill(process.pid, "SIGKILL");
   await app.db.write(async (tx) => {
     let count = 0;

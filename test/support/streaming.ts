@@ -1,5 +1,5 @@
 /** A server whose scripts stream, and the calls that follow them. */
-import { withoutHeader } from "../../src/features/runs/job/log-header.ts";
+import { stripLogHeader } from "../../src/features/runs/job/log-header.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer, until } from "./harness.ts";
 
 export interface Streaming extends AsyncDisposable {
@@ -52,10 +52,10 @@ export async function startStreaming(
       open(`/jobs/run_and_stream/p/${path}${query}`, { method: "POST", body: "{}", ...init }),
     follow: (id, query = "") => open(`/jobs_u/getupdate_sse/${id}?${query}`),
     start: async (path) => (await expectOk(ask("POST", `/w/acme/jobs/run/p/${path}`, {}))).text,
-    log: async (id) => withoutHeader(await wholeLog(id)),
+    log: async (id) => stripLogHeader(await wholeLog(id)),
     async head(id) {
       const whole = await wholeLog(id);
-      return whole.slice(0, whole.length - withoutHeader(whole).length);
+      return whole.slice(0, whole.length - stripLogHeader(whole).length);
     },
     completed: (id) =>
       until(async () => {

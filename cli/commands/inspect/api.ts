@@ -1,15 +1,15 @@
-import { toError } from "../../client/transport.ts";
-import { readSource } from "../../program/arguments.ts";
+import { toCliError } from "../../client/transport.ts";
+import { readTextFile } from "../../program/arguments.ts";
 import {
-  examples,
-  leaf,
-  targetOf,
+  createCommand,
+  formatExamples,
+  resolveConnection,
+  resolveWorkspace,
   type WorkspaceOptions,
   withClient,
-  workspaceFor,
 } from "../../program/command.ts";
-import { CliError, EXIT, usageError } from "../../terminal/text/failure.ts";
-import { note, printJson, writeBytes } from "../../terminal/text/output.ts";
+import { CliError, EXIT_CODES, usageError } from "../../terminal/text/failure.ts";
+import { printJson, printNote, writeBytes } from "../../terminal/text/output.ts";
 import { listRoutes } from "./routes.ts";
 
 interface ApiOptions extends WorkspaceOptions {
@@ -24,7 +24,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 const collect = (value: string, before: string[] = []) => [...before, value];
 
-export default leaf("api", "call any operation of the service")
+export default createCommand("api", "call any operation of the service")
   .argument("[method]", "GET when left out, or POST with --data")
   .argument("[path]", "below /api, such as w/acme/scripts/list; {workspace} is filled in")
   .option("-d, --data <body>", "the body: JSON, @file, or - for stdin")
@@ -35,7 +35,7 @@ export default leaf("api", "call any operation of the service")
   .option("--workspace <id>", "value of {workspace} (env SVC_WORKSPACE)")
   .addHelpText(
     "after",
-    `${examples(
+    `${formatExamples(
       "svc api users/whoami",
       "svc api w/{workspace}/jobs/list --query per_page=5",
       `svc api POST w/{workspace}/folders/create -d '{"name":"shop"}'`,
@@ -49,27 +49,27 @@ each operation takes.`,
   )
   .action(async (first: string | undefined, second: string | undefined, options: ApiOptions) => {
     if (options.list) return listRoutes(second ?? first, options);
-    const { method, path } = readTarget(first, second, options.data !== undefined);
-    const headers = headersOf(options);
+    const { method, path } = parseTarget(first, second, options.data !== undefined);
+    const headers = parseHeaders(options);
     const body = await readBody(options.data, headers);
-    const query = new URLSearchParams((options.query ?? []).map(pairOf)).toString();
+    const query = new URLSearchParams((options.query ?? []).map(parsePair)).toString();
     await withClient(
       options,
       async (client) => {
         const found = path.includes("{workspace}")
-          ? path.replaceAll("{workspace}", await workspaceFor(client, options.workspace))
+          ? path.replaceAll("{workspace}", await resolveWorkspace(client, options.workspace))
           : path;
         const url = `/api/${found}${query ? `${found.includes("?") ? "&" : "?"}${query}` : ""}`;
         const response = await client.send(url, { method, headers, ...(body === undefined ? {} : { body }) });
-        await tell(response, options);
+        await printResponse(response, options);
       },
-      // Where no server is up, what it starts is run here.
+      // If no server runs, jobs started by a changing request are run here.
       method === "GET" || method === "HEAD" ? "none" : "own",
     );
   });
 
 /** @throws a usage error */
-function readTarget(
+function parseTarget(
   first: string | undefined,
   second: string | undefined,
   hasBody: boolean,
@@ -85,7 +85,7 @@ function readTarget(
   return { method, path: given.replace(/^\/?(api\/)?/, "") };
 }
 
-function headersOf({ header = [] }: ApiOptions): Headers {
+function parseHeaders({ header = [] }: ApiOptions): Headers {
   const headers = new Headers();
   for (const line of header) {
     const [, name, value] = /^([^:\s]+):\s*(.*)$/.exec(line) ?? [];
@@ -96,13 +96,13 @@ function headersOf({ header = [] }: ApiOptions): Headers {
   return headers;
 }
 
-function pairOf(pair: string): [string, string] {
+function parsePair(pair: string): [string, string] {
   const at = pair.indexOf("=");
   if (at < 1) throw usageError(`--query ${pair}: must be a name and a value`, "such as --query per_page=5");
   return [pair.slice(0, at), pair.slice(at + 1)];
 }
 
-/** The body as it is sent; JSON unless a header says otherwise. @throws a usage error for JSON that is none */
+/** Reads the body as it is sent: JSON unless a header says otherwise. @throws a usage error for invalid JSON */
 async function readBody(data: string | undefined, headers: Headers): Promise<string | Blob | undefined> {
   if (data === undefined) return undefined;
   const isJson = !headers.has("content-type");
@@ -111,7 +111,7 @@ async function readBody(data: string | undefined, headers: Headers): Promise<str
     data === "-" || data === "@-"
       ? await Bun.stdin.text()
       : data.startsWith("@")
-        ? await readSource(data.slice(1))
+        ? await readTextFile(data.slice(1))
         : data;
   if (!isJson) return text;
   headers.set("content-type", "application/json");
@@ -126,13 +126,13 @@ async function readBody(data: string | undefined, headers: Headers): Promise<str
   return text;
 }
 
-async function tell(response: Response, options: ApiOptions): Promise<void> {
+async function printResponse(response: Response, options: ApiOptions): Promise<void> {
   if (options.include) {
-    note(`${response.status} ${response.statusText}`.trimEnd());
-    for (const [name, value] of response.headers) note(`${name}: ${value}`);
+    printNote(`${response.status} ${response.statusText}`.trimEnd());
+    for (const [name, value] of response.headers) printNote(`${name}: ${value}`);
   }
   if (response.headers.has("svc-error")) {
-    const { name, message, hint, exit_code } = await toError(response, targetOf(options));
+    const { name, message, hint, exit_code } = await toCliError(response, resolveConnection(options));
     const list = response.status === 404 ? "svc api --list tells which operations there are" : undefined;
     throw new CliError(name, message, { hint: hint ?? list, exit_code });
   }
@@ -152,5 +152,5 @@ async function tell(response: Response, options: ApiOptions): Promise<void> {
     const isLine = type.startsWith("text/plain") || process.stdout.isTTY;
     if (isLine && last !== "\n") process.stdout.write("\n");
   }
-  if (!response.ok) process.exitCode = EXIT.failed;
+  if (!response.ok) process.exitCode = EXIT_CODES.failed;
 }

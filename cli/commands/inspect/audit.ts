@@ -6,16 +6,16 @@ import {
   listAuditLogs,
 } from "../../../src/features/signals/audit/operations.ts";
 import {
-  examples,
-  inWorkspace,
-  noun,
+  createNoun,
+  createWorkspaceCommand,
+  formatExamples,
+  resolveWorkspace,
   type WorkspaceOptions,
   withClient,
-  workspaceFor,
 } from "../../program/command.ts";
-import { momentBack, wholeNumber } from "../../program/options.ts";
+import { parsePastTime, parseWholeNumber } from "../../program/options.ts";
 import { printJson, printTable, writeBytes } from "../../terminal/text/output.ts";
-import { distance } from "../../terminal/text/times.ts";
+import { formatDistance } from "../../terminal/text/times.ts";
 
 interface FilterOptions extends WorkspaceOptions {
   since?: string;
@@ -45,8 +45,8 @@ function filtered(command: Command): Command {
 function queryOf(options: FilterOptions) {
   const { since, before } = options;
   return {
-    after: since === undefined ? undefined : momentBack("--since", since),
-    before: before === undefined ? undefined : momentBack("--before", before),
+    after: since === undefined ? undefined : parsePastTime("--since", since),
+    before: before === undefined ? undefined : parsePastTime("--before", before),
     username: options.username,
     operation: options.operation,
     operations: options.operations,
@@ -56,27 +56,30 @@ function queryOf(options: FilterOptions) {
   };
 }
 
-const list = filtered(inWorkspace("list", "list audit rows, newest first"))
+const list = filtered(createWorkspaceCommand("list", "list audit rows, newest first"))
   .option("--limit <number>", "rows at most", "50")
   .option("--page <number>", "which page of so many", "1")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc audit list --workspace acme --since 24h",
       "svc audit list --workspace acme --operation variables.decrypt_secret",
     ),
   )
   .action(async (options: FilterOptions & { limit: string; page: string }) => {
-    const per_page = wholeNumber("--limit", options.limit, 10_000, 1);
-    const page = wholeNumber("--page", options.page, 1_000_000, 1);
+    const per_page = parseWholeNumber("--limit", options.limit, 10_000, 1);
+    const page = parseWholeNumber("--page", options.page, 1_000_000, 1);
     const query = { ...queryOf(options), page, per_page };
     const found = await withClient(options, async (client) => {
       if (options.all) return client.call(listAllAuditLogs, { query });
-      return client.call(listAuditLogs, { workspace: await workspaceFor(client, options.workspace), query });
+      return client.call(listAuditLogs, {
+        workspace: await resolveWorkspace(client, options.workspace),
+        query,
+      });
     });
     if (options.json) return printJson(found);
     await printTable(found, [
-      { title: "WHEN", value: (row) => distance(row.timestamp), cut: "never" },
+      { title: "WHEN", value: (row) => formatDistance(row.timestamp), cut: "never" },
       ...(options.all ? [{ title: "WORKSPACE", value: (row: Row) => row.workspace_id }] : []),
       { title: "WHO", value: (row) => row.username },
       { title: "OPERATION", value: (row) => row.operation },
@@ -86,10 +89,10 @@ const list = filtered(inWorkspace("list", "list audit rows, newest first"))
 
 type Row = { workspace_id: string };
 
-const exportRows = filtered(inWorkspace("export", "print audit rows as JSON lines, oldest first"))
+const exportRows = filtered(createWorkspaceCommand("export", "print audit rows as JSON lines, oldest first"))
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc audit export --workspace acme --since 30d > audit.jsonl",
       "svc audit export --all | jq .operation",
     ),
@@ -100,14 +103,14 @@ const exportRows = filtered(inWorkspace("export", "print audit rows as JSON line
       const response = options.all
         ? await client.open(exportAllAuditLogs, { query })
         : await client.open(exportAuditLogs, {
-            workspace: await workspaceFor(client, options.workspace),
+            workspace: await resolveWorkspace(client, options.workspace),
             query,
           });
       if (response.body) await writeBytes(process.stdout, response.body);
     });
   });
 
-export default noun("audit", "read and export who did what", list, exportRows).addHelpText(
+export default createNoun("audit", "read and export who did what", list, exportRows).addHelpText(
   "after",
-  examples("svc audit list --since 24h", "svc audit export --since 30d > audit.jsonl"),
+  formatExamples("svc audit list --since 24h", "svc audit export --since 30d > audit.jsonl"),
 );

@@ -1,21 +1,21 @@
-import { examples, leaf } from "../../program/command.ts";
-import { note, printJson, printTable } from "../../terminal/text/output.ts";
+import { createCommand, formatExamples } from "../../program/command.ts";
+import { printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
-export default leaf("routes", "list the routes of the HTTP interface", "nothing")
+export default createCommand("routes", "list the routes of the HTTP interface", "nothing")
   .argument("[text]", "only routes whose path or name holds this")
-  .addHelpText("after", examples("svc routes scripts/list"))
+  .addHelpText("after", formatExamples("svc routes scripts/list"))
   .action(listRoutes);
 
-/** Prints the operations whose path or name holds the text. */
+/** Prints the operations whose path or name contains the text. */
 export async function listRoutes(text: string | undefined, options: { json?: boolean }): Promise<void> {
   const { operationsByFile } = await import("../../../src/server/features.ts");
-  const { rootOf } = await import("../../../src/platform/http/operation.ts");
+  const { basePathOf } = await import("../../../src/platform/http/operation.ts");
   const wanted = (text ?? "").toLowerCase();
   const routes = [...operationsByFile]
     .flatMap(([file, operations]) =>
       operations.map((op) => ({
         method: op.method,
-        path: rootOf(op) + op.path,
+        path: basePathOf(op) + op.path,
         access: op.access,
         name: op.name,
         file,
@@ -25,7 +25,7 @@ export async function listRoutes(text: string | undefined, options: { json?: boo
       (route) => route.path.toLowerCase().includes(wanted) || route.name.toLowerCase().includes(wanted),
     );
   if (options.json) return printJson(routes);
-  if (routes.length === 0) note(`no path and no name of an operation holds "${text}"`);
+  if (routes.length === 0) printNote(`no path and no name of an operation holds "${text}"`);
   await printTable(routes, [
     { title: "METHOD", value: (route) => route.method },
     { title: "PATH", value: (route) => route.path },

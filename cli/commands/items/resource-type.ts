@@ -6,22 +6,22 @@ import {
   updateResourceType,
 } from "../../../src/features/assets/resources/type-operations.ts";
 import {
-  examples,
-  inWorkspace,
-  noun,
+  createNoun,
+  createWorkspaceCommand,
+  formatExamples,
+  resolveWorkspace,
   type WorkspaceOptions,
   withClient,
-  workspaceFor,
 } from "../../program/command.ts";
 import { noteWarnings } from "../../program/values.ts";
 import { usageError } from "../../terminal/text/failure.ts";
-import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
+import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
-const list = inWorkspace("list", "list the resource types that the workspace sees")
-  .addHelpText("after", examples("svc resource-type list --workspace acme"))
+const list = createWorkspaceCommand("list", "list the resource types that the workspace sees")
+  .addHelpText("after", formatExamples("svc resource-type list --workspace acme"))
   .action(async (options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
-      client.call(listResourceTypes, { workspace: await workspaceFor(client, options.workspace) }),
+      client.call(listResourceTypes, { workspace: await resolveWorkspace(client, options.workspace) }),
     );
     if (options.json) return printJson(found);
     await printTable(found, [
@@ -31,26 +31,32 @@ const list = inWorkspace("list", "list the resource types that the workspace see
     ]);
   });
 
-const get = inWorkspace("get", "print the JSON Schema of a resource type")
+const get = createWorkspaceCommand("get", "print the JSON Schema of a resource type")
   .argument("<name>", "such as postgresql")
-  .addHelpText("after", examples("svc resource-type get postgresql --workspace acme"))
+  .addHelpText("after", formatExamples("svc resource-type get postgresql --workspace acme"))
   .action(async (name: string, options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
-      client.call(getResourceType, { workspace: await workspaceFor(client, options.workspace), name }),
+      client.call(getResourceType, { workspace: await resolveWorkspace(client, options.workspace), name }),
     );
     if (options.json) printJson(found);
     else print(JSON.stringify(found.schema, undefined, 2));
   });
 
-const push = inWorkspace("push", "create or change a resource type from a file with its JSON Schema")
+const push = createWorkspaceCommand(
+  "push",
+  "create or change a resource type from a file with its JSON Schema",
+)
   .argument("<name>", "such as shop_api")
   .argument("<file>", "JSON or YAML; - reads stdin")
   .option("--description <text>", "what it describes")
-  .addHelpText("after", examples("svc resource-type push shop_api shop_api.schema.yaml --workspace acme"))
+  .addHelpText(
+    "after",
+    formatExamples("svc resource-type push shop_api shop_api.schema.yaml --workspace acme"),
+  )
   .action(async (name: string, file: string, options: WorkspaceOptions & { description?: string }) => {
     const body = { schema: await readSchema(file), description: options.description };
     const [created, confirmation] = await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       const own = (await client.call(listResourceTypes, { workspace })).some((type) => type.name === name);
       return own
         ? ([false, await client.call(updateResourceType, { workspace, name, body })] as const)
@@ -58,10 +64,10 @@ const push = inWorkspace("push", "create or change a resource type from a file w
     });
     noteWarnings(confirmation);
     if (options.json) printJson({ name, created });
-    else note(`${created ? "created" : "changed"} ${name}`);
+    else printNote(`${created ? "created" : "changed"} ${name}`);
   });
 
-/** @throws a usage error when there is nothing to read, or no object in it */
+/** @throws a usage error if the file cannot be read, or contains no object */
 async function readSchema(file: string): Promise<object> {
   const { parse } = await import("yaml");
   let schema: unknown;
@@ -74,18 +80,25 @@ async function readSchema(file: string): Promise<object> {
   throw usageError(`${file} holds no JSON Schema: it must be an object`);
 }
 
-const remove = inWorkspace("delete", "delete a resource type of the workspace; resources of it stay")
+const remove = createWorkspaceCommand(
+  "delete",
+  "delete a resource type of the workspace; resources of it stay",
+)
   .argument("<name>")
-  .addHelpText("after", examples("svc resource-type delete shop_api --workspace acme"))
+  .addHelpText("after", formatExamples("svc resource-type delete shop_api --workspace acme"))
   .action(async (name: string, options: WorkspaceOptions) => {
     await withClient(options, async (client) =>
-      client.call(deleteResourceType, { workspace: await workspaceFor(client, options.workspace), name }),
+      client.call(deleteResourceType, { workspace: await resolveWorkspace(client, options.workspace), name }),
     );
     if (options.json) printJson({ deleted: name });
-    else note(`deleted ${name}`);
+    else printNote(`deleted ${name}`);
   });
 
-export default noun("resource-type", "manage the types of resources", list, get, push, remove).addHelpText(
-  "after",
-  examples("svc resource-type list", "svc resource-type get postgresql"),
-);
+export default createNoun(
+  "resource-type",
+  "manage the types of resources",
+  list,
+  get,
+  push,
+  remove,
+).addHelpText("after", formatExamples("svc resource-type list", "svc resource-type get postgresql"));

@@ -8,31 +8,31 @@ import {
 } from "../../../src/features/assets/resources/operations.ts";
 import { getResourceValueInterpolated } from "../../../src/features/runs/api/read/environment-operations.ts";
 import {
-  examples,
-  inWorkspace,
-  noun,
+  createNoun,
+  createWorkspaceCommand,
+  formatExamples,
+  resolveWorkspace,
   type WorkspaceOptions,
   withClient,
-  workspaceFor,
 } from "../../program/command.ts";
-import { allPages } from "../../program/pages.ts";
+import { readAllPages } from "../../program/pages.ts";
 import { noteWarnings, readJson } from "../../program/values.ts";
 import { usageError } from "../../terminal/text/failure.ts";
-import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
+import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 interface SetOptions extends WorkspaceOptions {
   type?: string;
   description?: string;
 }
 
-const set = inWorkspace("set", "create a resource, or replace its value")
+const set = createWorkspaceCommand("set", "create a resource, or replace its value")
   .argument("<path>", "such as f/shop/db")
   .argument("[value]", "JSON; - reads it from stdin, left out it is asked for")
   .option("--type <name>", "its resource type, such as postgresql; needed for a new one")
   .option("--description <text>", "what it is for")
   .addHelpText(
     "after",
-    `${examples(
+    `${formatExamples(
       "svc resource set f/shop/db - --type postgresql --workspace acme < db.json",
       `svc resource set u/ann/api '{"url":"https://api.example.org"}' --type any`,
     )}
@@ -44,7 +44,7 @@ Do not put a secret in the value: let the field refer to a variable, as in
     const value = await readJson(given, { message: `Value of ${path} (JSON)`, secret: true });
     const { type, description } = options;
     const [created, confirmation] = await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       if (await client.call(existsResource, { workspace, path })) {
         const body = { value, resource_type: type, description };
         return [false, await client.call(updateResource, { workspace, path, body })] as const;
@@ -60,16 +60,16 @@ Do not put a secret in the value: let the field refer to a variable, as in
     });
     noteWarnings(confirmation);
     if (options.json) printJson({ path, created });
-    else note(`${created ? "created" : "changed"} ${path}`);
+    else printNote(`${created ? "created" : "changed"} ${path}`);
   });
 
-const get = inWorkspace("get", "print the value of a resource, as JSON")
+const get = createWorkspaceCommand("get", "print the value of a resource, as JSON")
   .argument("<path>")
   .option("--resolved", "with the variables and resources it refers to filled in")
-  .addHelpText("after", examples("svc resource get f/shop/db --workspace acme"))
+  .addHelpText("after", formatExamples("svc resource get f/shop/db --workspace acme"))
   .action(async (path: string, options: WorkspaceOptions & { resolved?: boolean }) => {
     const found = await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       if (!options.resolved) return client.call(getResource, { workspace, path });
       return { value: await client.call(getResourceValueInterpolated, { workspace, path, query: {} }) };
     });
@@ -77,15 +77,17 @@ const get = inWorkspace("get", "print the value of a resource, as JSON")
     else print(JSON.stringify(found.value, undefined, 2));
   });
 
-const list = inWorkspace("list", "list resources")
+const list = createWorkspaceCommand("list", "list resources")
   .option("--type <names>", "only these types, separated by commas")
   .option("--prefix <path>", "only paths that begin with this")
-  .addHelpText("after", examples("svc resource list --type postgresql,mysql --workspace acme"))
+  .addHelpText("after", formatExamples("svc resource list --type postgresql,mysql --workspace acme"))
   .action(async (options: WorkspaceOptions & { type?: string; prefix?: string }) => {
     const found = await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       const query = { resource_type: options.type, path_start: options.prefix };
-      return allPages((paging) => client.call(listResources, { workspace, query: { ...query, ...paging } }));
+      return readAllPages((paging) =>
+        client.call(listResources, { workspace, query: { ...query, ...paging } }),
+      );
     });
     if (options.json) return printJson(found);
     await printTable(found, [
@@ -95,23 +97,23 @@ const list = inWorkspace("list", "list resources")
     ]);
   });
 
-const remove = inWorkspace("delete", "delete resources")
+const remove = createWorkspaceCommand("delete", "delete resources")
   .argument("<path...>")
-  .addHelpText("after", examples("svc resource delete f/shop/old_db --workspace acme"))
+  .addHelpText("after", formatExamples("svc resource delete f/shop/old_db --workspace acme"))
   .action(async (paths: string[], options: WorkspaceOptions) => {
     await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       for (const path of paths) {
         await client.call(deleteResource, { workspace, path });
-        if (!options.json) note(`deleted ${path}`);
+        if (!options.json) printNote(`deleted ${path}`);
       }
     });
     if (options.json) printJson({ deleted: paths });
   });
 
-export default noun("resource", "read and write resources", set, get, list, remove).addHelpText(
+export default createNoun("resource", "read and write resources", set, get, list, remove).addHelpText(
   "after",
-  examples(
+  formatExamples(
     'svc resource set u/ann/api \'{"url":"https://api.example.org"}\' --type any',
     "svc resource list --type postgresql",
   ),

@@ -7,21 +7,21 @@ import {
   previewSchedule,
   setScheduleEnabled,
 } from "../../../src/features/triggers/schedules/operations.ts";
-import type { Client } from "../../client/transport.ts";
+import type { ServiceClient } from "../../client/transport.ts";
 import { readArguments } from "../../program/arguments.ts";
 import {
-  examples,
-  inWorkspace,
-  leaf,
-  noun,
+  createCommand,
+  createNoun,
+  createWorkspaceCommand,
+  formatExamples,
+  resolveWorkspace,
   type WorkspaceOptions,
   withClient,
-  workspaceFor,
 } from "../../program/command.ts";
-import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
-import { distance } from "../../terminal/text/times.ts";
+import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
+import { formatDistance } from "../../terminal/text/times.ts";
 
-const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+const LOCAL_TIMEZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 interface CreateOptions extends WorkspaceOptions {
   run?: string;
@@ -32,19 +32,22 @@ interface CreateOptions extends WorkspaceOptions {
   off?: boolean;
 }
 
-const create = inWorkspace("create", "run a script or flow on a cron schedule; shows the next five times")
+const create = createWorkspaceCommand(
+  "create",
+  "run a script or flow on a cron schedule; shows the next five times",
+)
   .argument("<path>", "path of the schedule, such as u/ann/nightly")
-  .argument("<cron>", "five fields (minute hour day month weekday), or six with seconds first", isCron)
+  .argument("<cron>", "five fields (minute hour day month weekday), or six with seconds first", requireCron)
   .option("--run <path>", "the script or flow that runs; left out: the one at the schedule's own path")
   .option("--flow", "it is a flow")
-  .option("--timezone <name>", "IANA name, such as Europe/Berlin", HERE)
+  .option("--timezone <name>", "IANA name, such as Europe/Berlin", LOCAL_TIMEZONE)
   .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
   .option("--summary <text>", "one line that says what it is for")
   .option("--no-overlap", "skip a run while the previous one is still running")
   .option("--off", "do not switch it on yet")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc schedule create u/ann/nightly '0 3 * * *' \\\n      --run u/ann/report --workspace acme",
       "svc schedule create f/shop/sync '*/30 * * * * *' --run f/shop/sync --flow \\\n      --timezone UTC -d '{\"full\":true}'",
     ),
@@ -52,7 +55,7 @@ const create = inWorkspace("create", "run a script or flow on a cron schedule; s
   .action(async (path: string, cron: string, options: CreateOptions & { overlap: boolean }) => {
     const args = await readArguments(options.data);
     const made = await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       const body = {
         path,
         schedule: cron,
@@ -66,21 +69,21 @@ const create = inWorkspace("create", "run a script or flow on a cron schedule; s
       };
       await client.call(createSchedule, { workspace, body });
       const schedule = await client.call(getSchedule, { workspace, path });
-      return { schedule, next: options.off ? [] : await nextTimes(client, cron, options.timezone) };
+      return { schedule, next: options.off ? [] : await printNextTimes(client, cron, options.timezone) };
     });
     if (options.json) return printJson(made.schedule);
-    note(`schedule ${path} created${options.off ? ", switched off" : ""}`);
-    for (const time of made.next) note(`  ${inWords(time, options.timezone)}`);
+    printNote(`schedule ${path} created${options.off ? ", switched off" : ""}`);
+    for (const time of made.next) printNote(`  ${formatTime(time, options.timezone)}`);
   });
 
-/** A shell takes the stars of a rule without quotes for the names of files. */
-function isCron(text: string): string {
+/** Checks a cron rule: unquoted stars are expanded by the shell to file names. */
+function requireCron(text: string): string {
   if (text.startsWith("@") || text.trim().split(/\s+/).length >= 5) return text;
   throw new InvalidArgumentError("It has five or six fields; put it in quotes.");
 }
 
-async function nextTimes(
-  client: Client,
+async function printNextTimes(
+  client: ServiceClient,
   schedule: string,
   timezone: string,
   paused_until?: Date | string | null,
@@ -89,8 +92,8 @@ async function nextTimes(
   return told.map((time) => new Date(time as string | Date));
 }
 
-/** Such as `Tuesday 3 March 2026, 09:00:00 CET (in 2h)`. */
-function inWords(time: Date, timeZone: string): string {
+/** Formats a time: `Tuesday 3 March 2026, 09:00:00 CET (in 2h)`. */
+function formatTime(time: Date, timeZone: string): string {
   const format = new Intl.DateTimeFormat("en-GB", {
     timeZone,
     weekday: "long",
@@ -102,14 +105,14 @@ function inWords(time: Date, timeZone: string): string {
     second: "2-digit",
     timeZoneName: "short",
   });
-  return `${format.format(time).replace(" at ", ", ")} (${distance(time)})`;
+  return `${format.format(time).replace(" at ", ", ")} (${formatDistance(time)})`;
 }
 
-const list = inWorkspace("list", "list schedules")
-  .addHelpText("after", examples("svc schedule list --workspace acme"))
+const list = createWorkspaceCommand("list", "list schedules")
+  .addHelpText("after", formatExamples("svc schedule list --workspace acme"))
   .action(async (options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
-      client.call(listSchedules, { workspace: await workspaceFor(client, options.workspace) }),
+      client.call(listSchedules, { workspace: await resolveWorkspace(client, options.workspace) }),
     );
     if (options.json) return printJson(found);
     await printTable(found, [
@@ -117,20 +120,20 @@ const list = inWorkspace("list", "list schedules")
       { title: "CRON", value: (row) => row.schedule, cut: "never" },
       { title: "ZONE", value: (row) => row.timezone },
       { title: "RUNS", value: (row) => row.script_path, cut: "start" },
-      { title: "NEXT", value: (row) => (row.next_at ? distance(row.next_at as string) : "off") },
+      { title: "NEXT", value: (row) => (row.next_at ? formatDistance(row.next_at as string) : "off") },
       { title: "ERROR", value: (row) => row.error ?? "" },
     ]);
   });
 
-const show = inWorkspace("show", "show a schedule and its next five times")
+const show = createWorkspaceCommand("show", "show a schedule and its next five times")
   .argument("<path>", "path of the schedule")
-  .addHelpText("after", examples("svc schedule show u/ann/nightly --workspace acme"))
+  .addHelpText("after", formatExamples("svc schedule show u/ann/nightly --workspace acme"))
   .action(async (path: string, options: WorkspaceOptions) => {
     const { found, next } = await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       const schedule = await client.call(getSchedule, { workspace, path });
       const { enabled, schedule: cron, timezone, paused_until } = schedule;
-      const times = enabled ? await nextTimes(client, cron, timezone, paused_until) : [];
+      const times = enabled ? await printNextTimes(client, cron, timezone, paused_until) : [];
       return { found: schedule, next: times };
     });
     if (options.json) return printJson(found);
@@ -138,57 +141,57 @@ const show = inWorkspace("show", "show a schedule and its next five times")
     if (found.error) print(`could not run last time: ${found.error}`);
     if (!found.enabled) print("switched off");
     const paused = found.paused_until && new Date(found.paused_until);
-    if (paused && paused > new Date()) print(`paused until ${inWords(paused, found.timezone)}`);
-    for (const time of next) print(`  ${inWords(time, found.timezone)}`);
+    if (paused && paused > new Date()) print(`paused until ${formatTime(paused, found.timezone)}`);
+    for (const time of next) print(`  ${formatTime(time, found.timezone)}`);
   });
 
-function switching(name: string, enabled: boolean) {
-  return inWorkspace(name, `switch a schedule ${enabled ? "on" : "off"}`)
+function createSwitchCommand(name: string, enabled: boolean) {
+  return createWorkspaceCommand(name, `switch a schedule ${enabled ? "on" : "off"}`)
     .argument("<path>", "path of the schedule")
-    .addHelpText("after", examples(`svc schedule ${name} u/ann/nightly --workspace acme`))
+    .addHelpText("after", formatExamples(`svc schedule ${name} u/ann/nightly --workspace acme`))
     .action(async (path: string, options: WorkspaceOptions) => {
       const said = await withClient(options, async (client) =>
         client.call(setScheduleEnabled, {
-          workspace: await workspaceFor(client, options.workspace),
+          workspace: await resolveWorkspace(client, options.workspace),
           path,
           body: { enabled },
         }),
       );
-      note(said);
+      printNote(said);
     });
 }
 
-const remove = inWorkspace("delete", "delete a schedule; running jobs continue")
+const remove = createWorkspaceCommand("delete", "delete a schedule; running jobs continue")
   .argument("<path>", "path of the schedule")
-  .addHelpText("after", examples("svc schedule delete u/ann/nightly --workspace acme"))
+  .addHelpText("after", formatExamples("svc schedule delete u/ann/nightly --workspace acme"))
   .action(async (path: string, options: WorkspaceOptions) => {
     const said = await withClient(options, async (client) =>
-      client.call(deleteSchedule, { workspace: await workspaceFor(client, options.workspace), path }),
+      client.call(deleteSchedule, { workspace: await resolveWorkspace(client, options.workspace), path }),
     );
-    note(said);
+    printNote(said);
   });
 
-const preview = leaf("preview", "show the next five times of a cron rule")
-  .argument("<cron>", "five fields (minute hour day month weekday), or six with seconds first", isCron)
-  .option("--timezone <name>", "IANA name, such as Europe/Berlin", HERE)
-  .addHelpText("after", examples("svc schedule preview '0 9 * * 1-5' --timezone Europe/Berlin"))
+const preview = createCommand("preview", "show the next five times of a cron rule")
+  .argument("<cron>", "five fields (minute hour day month weekday), or six with seconds first", requireCron)
+  .option("--timezone <name>", "IANA name, such as Europe/Berlin", LOCAL_TIMEZONE)
+  .addHelpText("after", formatExamples("svc schedule preview '0 9 * * 1-5' --timezone Europe/Berlin"))
   .action(async (cron: string, options: WorkspaceOptions & { timezone: string }) => {
-    const next = await withClient(options, (client) => nextTimes(client, cron, options.timezone));
+    const next = await withClient(options, (client) => printNextTimes(client, cron, options.timezone));
     if (options.json) return printJson(next);
-    for (const time of next) print(inWords(time, options.timezone));
+    for (const time of next) print(formatTime(time, options.timezone));
   });
 
-export default noun(
+export default createNoun(
   "schedule",
   "run scripts and flows at given times",
   create,
   list,
   show,
-  switching("enable", true),
-  switching("disable", false),
+  createSwitchCommand("enable", true),
+  createSwitchCommand("disable", false),
   remove,
   preview,
 ).addHelpText(
   "after",
-  examples("svc schedule create u/ann/nightly '0 3 * * *' --run u/ann/report", "svc schedule list"),
+  formatExamples("svc schedule create u/ann/nightly '0 3 * * *' --run u/ann/report", "svc schedule list"),
 );

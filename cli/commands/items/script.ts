@@ -10,25 +10,25 @@ import {
   listScripts,
 } from "../../../src/features/code/scripts/operations.ts";
 import { ScriptFields } from "../../../src/features/code/scripts/records.ts";
-import type { Client } from "../../client/transport.ts";
-import { languageOf } from "../../jobs/file-language.ts";
-import { readSource } from "../../program/arguments.ts";
+import type { ServiceClient } from "../../client/transport.ts";
+import { parseFileLanguage } from "../../jobs/file-language.ts";
+import { readTextFile } from "../../program/arguments.ts";
 import {
-  examples,
-  inWorkspace,
-  leaf,
-  noun,
+  createCommand,
+  createNoun,
+  createWorkspaceCommand,
+  formatExamples,
+  resolveWorkspace,
   type WorkspaceOptions,
   withClient,
-  workspaceFor,
 } from "../../program/command.ts";
-import { wholeNumber } from "../../program/options.ts";
+import { parseWholeNumber } from "../../program/options.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
-import { note, print, printJson, printTable, write } from "../../terminal/text/output.ts";
+import { print, printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 
-/** What a version says beside its code and what is read out of that: the next one goes on with it. */
-const Settings = ScriptFields.omit({
+/** Settings of the previous version that a new version keeps: all but the code and what is computed from it. */
+const KeptSettings = ScriptFields.omit({
   content: true,
   language: true,
   schema: true,
@@ -48,7 +48,7 @@ interface PushOptions extends WorkspaceOptions {
   wait: boolean;
 }
 
-const push = inWorkspace("push", "deploy a file as a new version of a script")
+const push = createWorkspaceCommand("push", "deploy a file as a new version of a script")
   .argument("<file>", "a .ts, .js, .sh, .py, .pg.sql, .my.sql, .sqlite.sql or .gql file")
   .argument("[path]", "such as u/ann/hello or f/shop/order")
   .option("--path <path>", "the path, as an option instead of an argument")
@@ -62,21 +62,21 @@ const push = inWorkspace("push", "deploy a file as a new version of a script")
   )
   .option("--memory <MB>", "most memory a run may take; else as before")
   .option("--no-wait", "do not wait for its dependencies")
-  .addHelpText("after", examples("svc script push hello.ts u/ann/hello --workspace acme"))
+  .addHelpText("after", formatExamples("svc script push hello.ts u/ann/hello --workspace acme"))
   .action(async (file: string, argument: string | undefined, options: PushOptions) => {
-    const path = onePath(argument, options.path);
-    const memory_mb = options.memory === undefined ? undefined : wholeNumber("--memory", options.memory);
-    const language = languageOf(file);
-    const content = await readSource(file);
+    const path = resolvePath(argument, options.path);
+    const memory_mb = options.memory === undefined ? undefined : parseWholeNumber("--memory", options.memory);
+    const language = parseFileLanguage(file);
+    const content = await readTextFile(file);
     const hash = await withClient(
       options,
       async (client) => {
-        const workspace = await workspaceFor(client, options.workspace);
+        const workspace = await resolveWorkspace(client, options.workspace);
         const before = await client.call(getScriptByPath, { workspace, path }).catch((cause: CliError) => {
           if (cause.name === "NotFound") return undefined;
           throw cause;
         });
-        const kept = before && Settings.parse(before);
+        const kept = before && KeptSettings.parse(before);
         const deployed = await client.call(createScript, {
           workspace,
           body: {
@@ -92,7 +92,7 @@ const push = inWorkspace("push", "deploy a file as a new version of a script")
           },
         });
         if (options.wait)
-          await withProgress("resolving dependencies", () => waitReady(client, workspace, deployed));
+          await withProgress("resolving dependencies", () => waitUntilReady(client, workspace, deployed));
         return deployed;
       },
       "own",
@@ -101,8 +101,8 @@ const push = inWorkspace("push", "deploy a file as a new version of a script")
     else print(hash);
   });
 
-/** The path, which may be given as an argument or as an option. @throws a usage error */
-function onePath(argument: string | undefined, option: string | undefined): string {
+/** Returns the path, given as an argument or an option. @throws a usage error */
+function resolvePath(argument: string | undefined, option: string | undefined): string {
   if (argument !== undefined && option !== undefined && argument !== option) {
     throw usageError(`two paths were given: ${argument} and --path ${option}`, "leave one of them out");
   }
@@ -111,9 +111,9 @@ function onePath(argument: string | undefined, option: string | undefined): stri
   return path;
 }
 
-const POLL_MS = 100;
+const POLL_INTERVAL_MS = 100;
 
-async function waitReady(client: Client, workspace: string, hash: string): Promise<void> {
+async function waitUntilReady(client: ServiceClient, workspace: string, hash: string): Promise<void> {
   for (;;) {
     const { lock, lock_error_logs } = await client.call(getScriptDeploymentStatus, { workspace, hash });
     if (lock !== undefined) return;
@@ -122,17 +122,17 @@ async function waitReady(client: Client, workspace: string, hash: string): Promi
         hint: "fix the import and push again; the previous version stays in use",
       });
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
   }
 }
 
-const list = inWorkspace("list", "list scripts")
+const list = createWorkspaceCommand("list", "list scripts")
   .option("--prefix <path>", "only paths that begin with this")
-  .addHelpText("after", examples("svc script list --workspace acme"))
+  .addHelpText("after", formatExamples("svc script list --workspace acme"))
   .action(async (options: WorkspaceOptions & { prefix?: string }) => {
     const found = await withClient(options, async (client) =>
       client.call(listScripts, {
-        workspace: await workspaceFor(client, options.workspace),
+        workspace: await resolveWorkspace(client, options.workspace),
         query: { path_start: options.prefix },
       }),
     );
@@ -145,12 +145,12 @@ const list = inWorkspace("list", "list scripts")
     ]);
   });
 
-const show = inWorkspace("show", "print the source of a script")
+const show = createWorkspaceCommand("show", "print the source of a script")
   .argument("<path>")
-  .addHelpText("after", examples("svc script show u/ann/hello --workspace acme"))
+  .addHelpText("after", formatExamples("svc script show u/ann/hello --workspace acme"))
   .action(async (path: string, options: WorkspaceOptions) => {
     const { found, importers } = await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       const found = await client.call(getScriptByPath, { workspace, path });
       return {
         found,
@@ -159,40 +159,41 @@ const show = inWorkspace("show", "print the source of a script")
     });
     if (options.json) printJson({ ...found, importers });
     else {
-      note(`${found.path}  ${found.language}  ${found.hash}`);
-      if (found.imports) note(`imports ${found.imports.map((each) => each.path).join(", ")}`);
-      if (importers.length > 0) note(`imported by ${importers.map((each) => each.importer_path).join(", ")}`);
-      write(process.stdout, found.content.endsWith("\n") ? found.content : `${found.content}\n`);
+      printNote(`${found.path}  ${found.language}  ${found.hash}`);
+      if (found.imports) printNote(`imports ${found.imports.map((each) => each.path).join(", ")}`);
+      if (importers.length > 0)
+        printNote(`imported by ${importers.map((each) => each.importer_path).join(", ")}`);
+      writeText(process.stdout, found.content.endsWith("\n") ? found.content : `${found.content}\n`);
     }
   });
 
-const archive = inWorkspace("archive", "archive a script: it cannot be run any more")
+const archive = createWorkspaceCommand("archive", "archive a script: it cannot be run any more")
   .argument("<path>")
-  .addHelpText("after", examples("svc script archive u/ann/hello"))
+  .addHelpText("after", formatExamples("svc script archive u/ann/hello"))
   .action(async (path: string, options: WorkspaceOptions) => {
     await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       await client.call(archiveScriptByPath, { workspace, path });
     });
     if (options.json) printJson({ path, archived: true });
-    else note(`archived ${path}`);
+    else printNote(`archived ${path}`);
   });
 
-const client = leaf(
+const client = createCommand(
   "client",
   "write the Python module wmill into a folder, so that an editor knows it",
   "nothing",
 )
   .argument("[folder]", "where; the current one by default", ".")
-  .addHelpText("after", examples("svc script client .", "svc script client ~/project"))
+  .addHelpText("after", formatExamples("svc script client .", "svc script client ~/project"))
   .action(async (folder: string, { json }: { json?: boolean }) => {
     const file = join(folder, "wmill.py");
     await Bun.write(file, pythonClient);
     if (json) printJson({ file });
-    else note(`wrote ${file}: scripts have this module when they run`);
+    else printNote(`wrote ${file}: scripts have this module when they run`);
   });
 
-export default noun(
+export default createNoun(
   "script",
   "deploy, list and archive scripts",
   push,
@@ -200,4 +201,4 @@ export default noun(
   show,
   archive,
   client,
-).addHelpText("after", examples("svc script push hello.ts u/ann/hello", "svc script list"));
+).addHelpText("after", formatExamples("svc script push hello.ts u/ann/hello", "svc script list"));

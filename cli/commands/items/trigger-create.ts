@@ -6,16 +6,16 @@ import {
   createWebsocketTrigger,
   getWebsocketTrigger,
 } from "../../../src/features/triggers/websocket/operations.ts";
-import { parseFields } from "../../../src/lib/json/json.ts";
+import { parseSchemaJson } from "../../../src/lib/json/json.ts";
 import {
-  examples,
-  inWorkspace,
+  createWorkspaceCommand,
+  formatExamples,
+  resolveWorkspace,
   type WorkspaceOptions,
   withClient,
-  workspaceFor,
 } from "../../program/command.ts";
 import { usageError } from "../../terminal/text/failure.ts";
-import { note, print, printJson } from "../../terminal/text/output.ts";
+import { print, printJson, printNote } from "../../terminal/text/output.ts";
 
 interface Route {
   http_method: string;
@@ -24,8 +24,8 @@ interface Route {
   route_path: string;
 }
 
-/** Such as `POST /api/r/orders/:id`. */
-export function routeOf({ http_method, workspaced_route, workspace_id, route_path }: Route): string {
+/** Formats a route: `POST /api/r/orders/:id`. */
+export function formatRoute({ http_method, workspaced_route, workspace_id, route_path }: Route): string {
   return `${http_method.toUpperCase()} /api/r/${workspaced_route ? `${workspace_id}/` : ""}${route_path}`;
 }
 
@@ -51,7 +51,7 @@ interface HttpOptions extends RunOptions {
   website?: string;
 }
 
-export const createHttp = inWorkspace("create", "serve a route below /api/r/")
+export const createHttp = createWorkspaceCommand("create", "serve a route below /api/r/")
   .argument("<route>", "such as orders/:id, or files/*rest for all that follows")
   .argument("<path>", "path of the trigger, such as u/ann/orders")
   .option("--run <path>", "the script or flow that runs; left out: the one at the trigger's own path")
@@ -72,7 +72,7 @@ export const createHttp = inWorkspace("create", "serve a route below /api/r/")
   .option("--off", "do not switch it on yet")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc trigger http create orders/:id u/ann/orders --run u/ann/order --public",
       "svc trigger http create hooks/pay f/shop/pay --async \\\n      --api-key f/shop/pay_key",
       "svc trigger http create docs f/shop/docs --method get --public \\\n      --website docs/public",
@@ -80,16 +80,16 @@ export const createHttp = inWorkspace("create", "serve a route below /api/r/")
   )
   .action(async (route: string, path: string, options: HttpOptions) => {
     const made = await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
-      await client.call(createHttpTrigger, { workspace, body: httpBody(route, path, options) });
+      const workspace = await resolveWorkspace(client, options.workspace);
+      await client.call(createHttpTrigger, { workspace, body: createHttpBody(route, path, options) });
       return client.call(getHttpTrigger, { workspace, path });
     });
     if (options.json) return printJson(made);
-    note(`trigger ${path} created${options.off ? ", switched off" : ""}`);
-    print(routeOf(made));
+    printNote(`trigger ${path} created${options.off ? ", switched off" : ""}`);
+    print(formatRoute(made));
   });
 
-function httpBody(route_path: string, path: string, options: HttpOptions) {
+function createHttpBody(route_path: string, path: string, options: HttpOptions) {
   const asked = [options.public, options.callerToken, options.apiKey, options.basic].filter(Boolean);
   if (asked.length !== 1)
     throw usageError(
@@ -109,7 +109,7 @@ function httpBody(route_path: string, path: string, options: HttpOptions) {
       : options.stream
         ? ("sync_sse" as const)
         : ("sync" as const),
-    authentication_method: authenticationOf(options),
+    authentication_method: parseAuthentication(options),
     authentication_resource_path: options.apiKey ?? options.basic,
     wrap_body: options.wrapBody ?? false,
     raw_string: options.rawString ?? false,
@@ -120,7 +120,7 @@ function httpBody(route_path: string, path: string, options: HttpOptions) {
   };
 }
 
-function authenticationOf({ callerToken, apiKey, basic }: HttpOptions) {
+function parseAuthentication({ callerToken, apiKey, basic }: HttpOptions) {
   if (callerToken) return "token" as const;
   if (apiKey !== undefined) return "api_key" as const;
   return basic === undefined ? ("none" as const) : ("basic_http" as const);
@@ -135,7 +135,10 @@ interface WebsocketOptions extends RunOptions {
   answerErrors?: boolean;
 }
 
-export const createWebsocket = inWorkspace("create", "run something for each message of a WebSocket")
+export const createWebsocket = createWorkspaceCommand(
+  "create",
+  "run something for each message of a WebSocket",
+)
   .argument("<url>", "ws://… or wss://…, or $script:<path> or $flow:<path>, whose result it is")
   .argument("<path>", "path of the trigger, such as u/ann/prices")
   .option("--run <path>", "the script or flow that runs; left out: the one at the trigger's own path")
@@ -148,7 +151,7 @@ export const createWebsocket = inWorkspace("create", "run something for each mes
   .option("--off", "do not connect yet")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc trigger websocket create wss://feed.example.org u/ann/prices \\\n      --run u/ann/price",
       'svc trigger websocket create wss://chat.example.org u/ann/bot --answer \\\n      --send \'{"join":"all"}\' --filter \'type="message"\'',
     ),
@@ -159,7 +162,7 @@ export const createWebsocket = inWorkspace("create", "run something for each mes
       url,
       script_path: options.run ?? path,
       is_flow: options.flow ?? false,
-      filters: (options.filter ?? []).map(filterOf),
+      filters: (options.filter ?? []).map(parseFilter),
       initial_messages: (options.send ?? []).map((raw_message) => ({ raw_message })),
       can_return_message: (options.answer || options.answerErrors) ?? false,
       can_return_error_result: options.answerErrors ?? false,
@@ -167,21 +170,21 @@ export const createWebsocket = inWorkspace("create", "run something for each mes
       enabled: !options.off,
     };
     const made = await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       await client.call(createWebsocketTrigger, { workspace, body });
       return client.call(getWebsocketTrigger, { workspace, path });
     });
     if (options.json) return printJson(made);
-    note(`trigger ${path} created${options.off ? ", switched off" : ""}`);
+    printNote(`trigger ${path} created${options.off ? ", switched off" : ""}`);
   });
 
-/** `type="order"`; what is no JSON is meant as text. */
-function filterOf(text: string): { key: string; value: unknown } {
+/** Parses `type="order"`; a value that is not JSON is a text. */
+function parseFilter(text: string): { key: string; value: unknown } {
   const at = text.indexOf("=");
   if (at < 1) throw usageError(`--filter ${text}: must be key=value`, "such as --filter 'type=\"order\"'");
   const value = text.slice(at + 1);
   try {
-    return { key: text.slice(0, at), value: parseFields(value) };
+    return { key: text.slice(0, at), value: parseSchemaJson(value) };
   } catch {
     return { key: text.slice(0, at), value };
   }

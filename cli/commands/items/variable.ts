@@ -6,32 +6,36 @@ import {
   listVariables,
   updateVariable,
 } from "../../../src/features/assets/variables/operations.ts";
-import { checkPath } from "../../../src/lib/text/paths.ts";
-import { parseSettings } from "../../client/dotenv.ts";
-import type { Client } from "../../client/transport.ts";
+import { parsePath } from "../../../src/lib/text/paths.ts";
+import { parseDotenv } from "../../client/dotenv.ts";
+import type { ServiceClient } from "../../client/transport.ts";
 import {
-  examples,
-  inWorkspace,
-  noun,
+  createNoun,
+  createWorkspaceCommand,
+  formatExamples,
+  resolveWorkspace,
   type WorkspaceOptions,
   withClient,
-  workspaceFor,
 } from "../../program/command.ts";
-import { allPages } from "../../program/pages.ts";
-import { readValue } from "../../program/values.ts";
+import { readAllPages } from "../../program/pages.ts";
+import { readValueArgument } from "../../program/values.ts";
 import { isInteractive } from "../../terminal/prompts.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
-import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
+import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
-interface Change {
+interface VariableChange {
   path: string;
   value: string;
   is_secret: boolean | undefined;
   description: string | undefined;
 }
 
-/** @returns whether it is a new one */
-async function store(client: Client, workspace: string, { path, ...change }: Change): Promise<boolean> {
+/** @returns whether the variable is new */
+async function storeVariable(
+  client: ServiceClient,
+  workspace: string,
+  { path, ...change }: VariableChange,
+): Promise<boolean> {
   if (await client.call(existsVariable, { workspace, path })) {
     await client.call(updateVariable, { workspace, path, body: change });
     return false;
@@ -44,24 +48,24 @@ async function store(client: Client, workspace: string, { path, ...change }: Cha
   return true;
 }
 
-/** Whether what stands at the path is one already, so that its new value is not shown either. */
+/** Returns whether the variable is a secret already, so that its new value is not echoed either. */
 function isSecret(path: string, options: WorkspaceOptions): Promise<boolean> {
   return withClient(options, async (client) => {
-    const workspace = await workspaceFor(client, options.workspace);
+    const workspace = await resolveWorkspace(client, options.workspace);
     if (!(await client.call(existsVariable, { workspace, path }))) return false;
     const query = { decrypt_secret: false };
     return (await client.call(getVariable, { workspace, path, query })).is_secret;
   });
 }
 
-const set = inWorkspace("set", "create or change a variable")
+const set = createWorkspaceCommand("set", "create or change a variable")
   .argument("<path>", "such as u/ann/api_key")
   .argument("[value]", "its value; - reads it from stdin, left out it is asked for")
   .option("--secret", "store it encrypted, and hide its value in lists")
   .option("--description <text>", "what it is for")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc variable set u/ann/region eu-1 --workspace acme",
       "svc variable set u/ann/key --secret",
       "pass show api | svc variable set u/ann/key - --secret",
@@ -76,39 +80,39 @@ const set = inWorkspace("set", "create or change a variable")
       const { secret, description } = options;
       const isAsked = given === undefined && isInteractive();
       const isHidden = secret || (isAsked && (await isSecret(path, options)));
-      const value = await readValue(given, { message: `Value of ${path}`, secret: isHidden });
+      const value = await readValueArgument(given, { message: `Value of ${path}`, secret: isHidden });
       if (secret && given !== undefined && given !== "-" && isInteractive()) {
-        note(
+        printNote(
           "the secret is now in the shell's history: leave it out to be asked for it, or pass it on stdin with -",
         );
       }
       const created = await withClient(options, async (client) => {
-        const workspace = await workspaceFor(client, options.workspace);
-        return store(client, workspace, { path, value, is_secret: secret, description });
+        const workspace = await resolveWorkspace(client, options.workspace);
+        return storeVariable(client, workspace, { path, value, is_secret: secret, description });
       });
       if (options.json) printJson({ path, created });
-      else note(`${created ? "created" : "changed"} ${path}`);
+      else printNote(`${created ? "created" : "changed"} ${path}`);
     },
   );
 
-const get = inWorkspace("get", "print the value of a variable")
+const get = createWorkspaceCommand("get", "print the value of a variable")
   .argument("<path>")
-  .addHelpText("after", examples("svc variable get u/ann/region --workspace acme"))
+  .addHelpText("after", formatExamples("svc variable get u/ann/region --workspace acme"))
   .action(async (path: string, options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
-      client.call(getVariable, { workspace: await workspaceFor(client, options.workspace), path }),
+      client.call(getVariable, { workspace: await resolveWorkspace(client, options.workspace), path }),
     );
     if (options.json) printJson(found);
     else print(found.value ?? "");
   });
 
-const list = inWorkspace("list", "list variables; values of secrets stay hidden")
+const list = createWorkspaceCommand("list", "list variables; values of secrets stay hidden")
   .option("--prefix <path>", "only paths that begin with this")
-  .addHelpText("after", examples("svc variable list --workspace acme --prefix u/ann/"))
+  .addHelpText("after", formatExamples("svc variable list --workspace acme --prefix u/ann/"))
   .action(async (options: WorkspaceOptions & { prefix?: string }) => {
     const found = await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
-      return allPages((paging) =>
+      const workspace = await resolveWorkspace(client, options.workspace);
+      return readAllPages((paging) =>
         client.call(listVariables, { workspace, query: { path_start: options.prefix, ...paging } }),
       );
     });
@@ -120,37 +124,37 @@ const list = inWorkspace("list", "list variables; values of secrets stay hidden"
     ]);
   });
 
-const remove = inWorkspace("delete", "delete variables")
+const remove = createWorkspaceCommand("delete", "delete variables")
   .argument("<path...>")
-  .addHelpText("after", examples("svc variable delete u/ann/region u/ann/old_key --workspace acme"))
+  .addHelpText("after", formatExamples("svc variable delete u/ann/region u/ann/old_key --workspace acme"))
   .action(async (paths: string[], options: WorkspaceOptions) => {
     await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       for (const path of paths) {
         await client.call(deleteVariable, { workspace, path });
-        if (!options.json) note(`deleted ${path}`);
+        if (!options.json) printNote(`deleted ${path}`);
       }
     });
     if (options.json) printJson({ deleted: paths });
   });
 
-const rename = inWorkspace(
+const rename = createWorkspaceCommand(
   "rename",
   "move a variable to another path; references to the old path are not changed",
 )
   .argument("<path>")
   .argument("<new path>")
-  .addHelpText("after", examples("svc variable rename u/ann/key f/shop/key --workspace acme"))
+  .addHelpText("after", formatExamples("svc variable rename u/ann/key f/shop/key --workspace acme"))
   .action(async (path: string, renamed: string, options: WorkspaceOptions) => {
     await withClient(options, async (client) =>
       client.call(updateVariable, {
-        workspace: await workspaceFor(client, options.workspace),
+        workspace: await resolveWorkspace(client, options.workspace),
         path,
         body: { path: renamed },
       }),
     );
     if (options.json) printJson({ path: renamed });
-    else note(`${path} is ${renamed} now`);
+    else printNote(`${path} is ${renamed} now`);
   });
 
 interface ImportOptions extends WorkspaceOptions {
@@ -159,56 +163,59 @@ interface ImportOptions extends WorkspaceOptions {
   dryRun?: boolean;
 }
 
-const importFile = inWorkspace("import", "create or change a variable for each line NAME=value of a file")
+const importFile = createWorkspaceCommand(
+  "import",
+  "create or change a variable for each line NAME=value of a file",
+)
   .argument("<file>", "such as .env; - reads stdin")
   .requiredOption("--to <path>", "where to put them, such as f/shop")
   .option("--plain", "store them as plain variables, not secrets")
   .option("--dry-run", "show what would be created, and create nothing")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc variable import .env --to f/shop --workspace acme",
       "op inject -i .env | svc variable import - --to u/ann",
     ),
   )
   .action(async (file: string, options: ImportOptions) => {
-    const settings = parseSettings(await textOf(file));
+    const settings = parseDotenv(await readText(file));
     if (settings.length === 0) throw usageError(`there is no NAME=value in ${file}`);
     const folder = options.to.replace(/\/+$/, "");
     const changes = settings.map(({ name, value }) => ({
-      path: pathOf(folder, name),
+      path: toPath(folder, name),
       value,
       is_secret: options.plain ? undefined : true,
       description: undefined,
     }));
     const done: { path: string; created: boolean }[] = [];
     await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       for (const change of changes) {
         const { path } = change;
         const created = options.dryRun
           ? !(await client.call(existsVariable, { workspace, path }))
-          : await store(client, workspace, change).catch((cause: CliError) => {
-              throw stoppedAt(path, cause, done.length);
+          : await storeVariable(client, workspace, change).catch((cause: CliError) => {
+              throw createStoppedError(path, cause, done.length);
             });
         done.push({ path, created });
         if (!options.json)
-          note(`${options.dryRun ? "would be " : ""}${created ? "created" : "changed"} ${path}`);
+          printNote(`${options.dryRun ? "would be " : ""}${created ? "created" : "changed"} ${path}`);
       }
     });
     if (options.json) printJson(done);
   });
 
-/** @throws a usage error for one that nothing can stand at, before anything is stored */
-function pathOf(folder: string, name: string): string {
+/** @throws a usage error for an invalid path, before anything is stored */
+function toPath(folder: string, name: string): string {
   try {
-    return checkPath(`${folder}/${name}`);
+    return parsePath(`${folder}/${name}`);
   } catch (cause) {
     throw usageError((cause as Error).message);
   }
 }
 
-function stoppedAt(path: string, cause: CliError, done: number): CliError {
+function createStoppedError(path: string, cause: CliError, done: number): CliError {
   const hint =
     done === 0
       ? "nothing was stored"
@@ -216,7 +223,7 @@ function stoppedAt(path: string, cause: CliError, done: number): CliError {
   return new CliError(cause.name, `${path}: ${cause.message}`, { hint, exit_code: cause.exit_code });
 }
 
-async function textOf(file: string): Promise<string> {
+async function readText(file: string): Promise<string> {
   if (file === "-") return Bun.stdin.text();
   try {
     return await Bun.file(file).text();
@@ -225,7 +232,7 @@ async function textOf(file: string): Promise<string> {
   }
 }
 
-export default noun(
+export default createNoun(
   "variable",
   "read and write variables and secrets",
   set,
@@ -234,4 +241,7 @@ export default noun(
   remove,
   rename,
   importFile,
-).addHelpText("after", examples("svc variable set u/ann/region eu-1", "svc variable list --prefix u/ann/"));
+).addHelpText(
+  "after",
+  formatExamples("svc variable set u/ann/region eu-1", "svc variable list --prefix u/ann/"),
+);

@@ -10,15 +10,15 @@ import {
 } from "../../../src/features/signals/webhooks/api/operations.ts";
 import { EVENT_TYPES, type EventType } from "../../../src/features/signals/webhooks/event-types.ts";
 import {
-  examples,
-  inWorkspace,
-  noun,
+  createNoun,
+  createWorkspaceCommand,
+  formatExamples,
+  resolveWorkspace,
   type WorkspaceOptions,
   withClient,
-  workspaceFor,
 } from "../../program/command.ts";
 import { usageError } from "../../terminal/text/failure.ts";
-import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
+import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 const collect = (value: string, before: string[] = []) => [...before, value];
 
@@ -35,13 +35,13 @@ interface Described {
   description?: string;
 }
 
-const create = inWorkspace("create", "send events to an address; prints the signing secret")
+const create = createWorkspaceCommand("create", "send events to an address; prints the signing secret")
   .argument("<url>", "where events are posted to")
   .addOption(typeOption())
   .option("--description <text>", "what it is for")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc webhook create https://hooks.example.org/svc --workspace acme",
       "svc webhook create https://hooks.example.org/svc \\\n      --type CreateScript --type UpdateScript",
     ),
@@ -50,20 +50,20 @@ const create = inWorkspace("create", "send events to an address; prints the sign
     const { type: types, description } = options;
     const made = await withClient(options, async (client) =>
       client.call(createWebhook, {
-        workspace: await workspaceFor(client, options.workspace),
+        workspace: await resolveWorkspace(client, options.workspace),
         body: { url, types, description },
       }),
     );
     if (options.json) return printJson(made);
-    note(`endpoint ${made.id}; its secret, shown only now:`);
+    printNote(`endpoint ${made.id}; its secret, shown only now:`);
     print(made.secret);
   });
 
-const list = inWorkspace("list", "list the addresses that receive events")
-  .addHelpText("after", examples("svc webhook list --workspace acme"))
+const list = createWorkspaceCommand("list", "list the addresses that receive events")
+  .addHelpText("after", formatExamples("svc webhook list --workspace acme"))
   .action(async (options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
-      client.call(listWebhooks, { workspace: await workspaceFor(client, options.workspace) }),
+      client.call(listWebhooks, { workspace: await resolveWorkspace(client, options.workspace) }),
     );
     if (options.json) return printJson(found);
     await printTable(found, [
@@ -79,7 +79,7 @@ function stateOf({ enabled, failing_since }: { enabled: boolean; failing_since: 
   return failing_since === null ? "on" : `failing since ${failing_since}`;
 }
 
-const update = inWorkspace("update", "change an endpoint, or switch it off and on")
+const update = createWorkspaceCommand("update", "change an endpoint, or switch it off and on")
   .argument("<id>", "as `svc webhook list` prints it")
   .option("--to <url>", "where events are posted to from now on")
   .addOption(typeOption())
@@ -87,7 +87,7 @@ const update = inWorkspace("update", "change an endpoint, or switch it off and o
   .option("--description <text>", "what it is for")
   .option("--on", "events are sent")
   .option("--off", "nothing is sent, and nothing kept for it")
-  .addHelpText("after", examples("svc webhook update 01a1… --off --workspace acme"))
+  .addHelpText("after", formatExamples("svc webhook update 01a1… --off --workspace acme"))
   .action(
     async (
       id: string,
@@ -104,43 +104,46 @@ const update = inWorkspace("update", "change an endpoint, or switch it off and o
       }
       const said = await withClient(options, async (client) =>
         client.call(updateWebhook, {
-          workspace: await workspaceFor(client, options.workspace),
+          workspace: await resolveWorkspace(client, options.workspace),
           id,
           body: { url, description, types, enabled: on ? true : off ? false : undefined },
         }),
       );
-      note(said);
+      printNote(said);
     },
   );
 
-const remove = inWorkspace("delete", "remove an endpoint and its delivery history")
+const remove = createWorkspaceCommand("delete", "remove an endpoint and its delivery history")
   .argument("<id>", "as `svc webhook list` prints it")
-  .addHelpText("after", examples("svc webhook delete 01a1… --workspace acme"))
+  .addHelpText("after", formatExamples("svc webhook delete 01a1… --workspace acme"))
   .action(async (id: string, options: WorkspaceOptions) => {
     const said = await withClient(options, async (client) =>
-      client.call(deleteWebhook, { workspace: await workspaceFor(client, options.workspace), id }),
+      client.call(deleteWebhook, { workspace: await resolveWorkspace(client, options.workspace), id }),
     );
-    note(said);
+    printNote(said);
   });
 
-const rotate = inWorkspace("rotate-secret", "create a new secret; the old one also signs for a day")
+const rotate = createWorkspaceCommand(
+  "rotate-secret",
+  "create a new secret; the old one also signs for a day",
+)
   .argument("<id>", "as `svc webhook list` prints it")
-  .addHelpText("after", examples("svc webhook rotate-secret 01a1… --workspace acme"))
+  .addHelpText("after", formatExamples("svc webhook rotate-secret 01a1… --workspace acme"))
   .action(async (id: string, options: WorkspaceOptions) => {
     const made = await withClient(options, async (client) =>
-      client.call(rotateWebhookSecret, { workspace: await workspaceFor(client, options.workspace), id }),
+      client.call(rotateWebhookSecret, { workspace: await resolveWorkspace(client, options.workspace), id }),
     );
     if (options.json) printJson(made);
     else print(made.secret);
   });
 
-const deliveries = inWorkspace("deliveries", "list what was sent to an endpoint, newest first")
+const deliveries = createWorkspaceCommand("deliveries", "list what was sent to an endpoint, newest first")
   .argument("<id>", "as `svc webhook list` prints it")
   .addOption(
     new Option("--state <state>", "only those in this state").choices(["pending", "delivered", "failed"]),
   )
   .option("--limit <n>", "most deliveries that are shown", "30")
-  .addHelpText("after", examples("svc webhook deliveries 01a1… --state failed --workspace acme"))
+  .addHelpText("after", formatExamples("svc webhook deliveries 01a1… --state failed --workspace acme"))
   .action(
     async (
       id: string,
@@ -148,7 +151,7 @@ const deliveries = inWorkspace("deliveries", "list what was sent to an endpoint,
     ) => {
       const found = await withClient(options, async (client) =>
         client.call(listWebhookDeliveries, {
-          workspace: await workspaceFor(client, options.workspace),
+          workspace: await resolveWorkspace(client, options.workspace),
           id,
           query: { state: options.state, per_page: options.limit },
         }),
@@ -165,12 +168,12 @@ const deliveries = inWorkspace("deliveries", "list what was sent to an endpoint,
     },
   );
 
-const redeliver = inWorkspace("redeliver", "send an event again, or all that failed for good")
+const redeliver = createWorkspaceCommand("redeliver", "send an event again, or all that failed for good")
   .argument("<id>", "as `svc webhook list` prints it")
   .argument("[event]", "number of the event, as `svc webhook deliveries` prints it")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc webhook redeliver 01a1… --workspace acme",
       "svc webhook redeliver 01a1… 42 --workspace acme",
     ),
@@ -181,16 +184,16 @@ const redeliver = inWorkspace("redeliver", "send an event again, or all that fai
     }
     const again = await withClient(options, async (client) =>
       client.call(redeliverWebhook, {
-        workspace: await workspaceFor(client, options.workspace),
+        workspace: await resolveWorkspace(client, options.workspace),
         id,
         body: { event_seq: event === undefined ? undefined : Number(event) },
       }),
     );
     if (options.json) printJson(again);
-    else note(`${again.count} sent again`);
+    else printNote(`${again.count} sent again`);
   });
 
-export default noun(
+export default createNoun(
   "webhook",
   "tell other services about changes in a workspace",
   create,
@@ -200,4 +203,7 @@ export default noun(
   rotate,
   deliveries,
   redeliver,
-).addHelpText("after", examples("svc webhook create https://hooks.example.org/svc", "svc webhook list"));
+).addHelpText(
+  "after",
+  formatExamples("svc webhook create https://hooks.example.org/svc", "svc webhook list"),
+);

@@ -7,21 +7,21 @@ import {
   removeUserFromGroup,
 } from "../../../src/features/accounts/groups/operations.ts";
 import {
-  examples,
-  inWorkspace,
-  noun,
+  createNoun,
+  createWorkspaceCommand,
+  formatExamples,
+  resolveWorkspace,
   type WorkspaceOptions,
   withClient,
-  workspaceFor,
 } from "../../program/command.ts";
 import { askFor } from "../../terminal/prompts.ts";
-import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
+import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
-const list = inWorkspace("list", "list the groups of a workspace")
-  .addHelpText("after", examples("svc group list --workspace acme"))
+const list = createWorkspaceCommand("list", "list the groups of a workspace")
+  .addHelpText("after", formatExamples("svc group list --workspace acme"))
   .action(async (options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
-      client.call(listGroups, { workspace: await workspaceFor(client, options.workspace) }),
+      client.call(listGroups, { workspace: await resolveWorkspace(client, options.workspace) }),
     );
     if (options.json) return printJson(found);
     await printTable(found, [
@@ -37,26 +37,26 @@ function managersOf({ extra_perms }: { extra_perms: Record<string, boolean> }): 
     .join(", ");
 }
 
-const create = inWorkspace("create", "create a group that you manage")
+const create = createWorkspaceCommand("create", "create a group that you manage")
   .argument("[name]", "letters, digits, _ and -; left out it is asked for")
   .option("--summary <text>", "what it is for")
-  .addHelpText("after", examples('svc group create engineers --summary "Who builds" --workspace acme'))
+  .addHelpText("after", formatExamples('svc group create engineers --summary "Who builds" --workspace acme'))
   .action(async (given: string | undefined, options: WorkspaceOptions & { summary?: string }) => {
     const name = await askFor(given, { message: "Name of the group", flag: "<name>" });
     const body = { name, summary: options.summary };
     await withClient(options, async (client) =>
-      client.call(createGroup, { workspace: await workspaceFor(client, options.workspace), body }),
+      client.call(createGroup, { workspace: await resolveWorkspace(client, options.workspace), body }),
     );
     if (options.json) printJson({ name, created: true });
-    else note(`created group ${name}: rights are given to it as g/${name}`);
+    else printNote(`created group ${name}: rights are given to it as g/${name}`);
   });
 
-const get = inWorkspace("get", "show a group's members and managers")
+const get = createWorkspaceCommand("get", "show a group's members and managers")
   .argument("<name>")
-  .addHelpText("after", examples("svc group get engineers --workspace acme"))
+  .addHelpText("after", formatExamples("svc group get engineers --workspace acme"))
   .action(async (name: string, options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
-      client.call(getGroup, { workspace: await workspaceFor(client, options.workspace), name }),
+      client.call(getGroup, { workspace: await resolveWorkspace(client, options.workspace), name }),
     );
     if (options.json) return printJson(found);
     if (found.summary) print(found.summary);
@@ -69,44 +69,44 @@ const get = inWorkspace("get", "show a group's members and managers")
     );
   });
 
-const addUser = inWorkspace("add-user", "add somebody to a group")
+const addUser = createWorkspaceCommand("add-user", "add somebody to a group")
   .argument("<name>")
   .argument("<username>")
-  .addHelpText("after", examples("svc group add-user engineers ann --workspace acme"))
+  .addHelpText("after", formatExamples("svc group add-user engineers ann --workspace acme"))
   .action(async (name: string, username: string, options: WorkspaceOptions) => {
     await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       await client.call(addUserToGroup, { workspace, name, body: { username } });
     });
     if (options.json) printJson({ name, username, member: true });
-    else note(`added ${username} to group ${name}`);
+    else printNote(`added ${username} to group ${name}`);
   });
 
-const removeUser = inWorkspace("remove-user", "take somebody out of a group")
+const removeUser = createWorkspaceCommand("remove-user", "take somebody out of a group")
   .argument("<name>")
   .argument("<username>")
-  .addHelpText("after", examples("svc group remove-user engineers ann --workspace acme"))
+  .addHelpText("after", formatExamples("svc group remove-user engineers ann --workspace acme"))
   .action(async (name: string, username: string, options: WorkspaceOptions) => {
     await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       await client.call(removeUserFromGroup, { workspace, name, body: { username } });
     });
     if (options.json) printJson({ name, username, member: false });
-    else note(`removed ${username} from group ${name}`);
+    else printNote(`removed ${username} from group ${name}`);
   });
 
-const remove = inWorkspace("delete", "delete a group and its rights")
+const remove = createWorkspaceCommand("delete", "delete a group and its rights")
   .argument("<name>")
-  .addHelpText("after", examples("svc group delete engineers --workspace acme"))
+  .addHelpText("after", formatExamples("svc group delete engineers --workspace acme"))
   .action(async (name: string, options: WorkspaceOptions) => {
     await withClient(options, async (client) =>
-      client.call(deleteGroup, { workspace: await workspaceFor(client, options.workspace), name }),
+      client.call(deleteGroup, { workspace: await resolveWorkspace(client, options.workspace), name }),
     );
     if (options.json) printJson({ name, deleted: true });
-    else note(`deleted group ${name}`);
+    else printNote(`deleted group ${name}`);
   });
 
-export default noun(
+export default createNoun(
   "group",
   "manage groups and their members",
   list,
@@ -115,4 +115,4 @@ export default noun(
   addUser,
   removeUser,
   remove,
-).addHelpText("after", examples("svc group create engineers", "svc group add-user engineers bob"));
+).addHelpText("after", formatExamples("svc group create engineers", "svc group add-user engineers bob"));

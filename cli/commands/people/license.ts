@@ -1,36 +1,42 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { randomText } from "../../../src/lib/text/ids.ts";
-import { type CommonOptions, examples, leaf, noun, withClient } from "../../program/command.ts";
-import { wholeNumber } from "../../program/options.ts";
+import { createRandomText } from "../../../src/lib/text/ids.ts";
+import {
+  type CommonOptions,
+  createCommand,
+  createNoun,
+  formatExamples,
+  withClient,
+} from "../../program/command.ts";
+import { parseWholeNumber } from "../../program/options.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
-import { note, print, printJson } from "../../terminal/text/output.ts";
+import { print, printJson, printNote } from "../../terminal/text/output.ts";
 
-const PRIVATE_FILE = "license-private.pem";
+const PRIVATE_KEY_FILE = "license-private.pem";
 const DAY_MS = 86_400_000;
-/** For which a licence holds where nothing else is said. */
-const DAYS = 365;
+/** Validity of a licence in days, if none is given. */
+const DEFAULT_DAYS = 365;
 const MAX_DAYS = 36_500;
 
-const keygen = leaf("keygen", "create the key pair that signs and verifies licences", "nothing")
-  .option("--out <file>", `file for the private key (default ${PRIVATE_FILE}), which must not exist yet`)
+const keygen = createCommand("keygen", "create the key pair that signs and verifies licences", "nothing")
+  .option("--out <file>", `file for the private key (default ${PRIVATE_KEY_FILE}), which must not exist yet`)
   .addHelpText(
     "after",
-    `${examples("svc license keygen", "SVC_LICENSE_PUBLIC_KEY=<public key> svc serve")}
+    `${formatExamples("svc license keygen", "SVC_LICENSE_PUBLIC_KEY=<public key> svc serve")}
 
 Keep the private key with whoever issues licences. Instances trust the public
 key in SVC_LICENSE_PUBLIC_KEY, or in the setting license_public_key.`,
   )
-  .action(async ({ out = PRIVATE_FILE, json }: { out?: string; json?: boolean }) => {
-    const { newKeyPair } = await import("../../../src/features/tenancy/license/key.ts");
-    const { private_pem, public_key } = await newKeyPair();
-    writeNew(out, private_pem);
+  .action(async ({ out = PRIVATE_KEY_FILE, json }: { out?: string; json?: boolean }) => {
+    const { createKeyPair } = await import("../../../src/features/tenancy/license/signed-license.ts");
+    const { private_pem, public_key } = await createKeyPair();
+    writeNewFile(out, private_pem);
     if (json) return printJson({ private_key_file: out, public_key });
-    note(`the private key is in ${out}: keep it to yourself`);
+    printNote(`the private key is in ${out}: keep it to yourself`);
     print(public_key);
   });
 
-/** @throws CliError rather than to replace a key that licences are signed with */
-function writeNew(file: string, text: string): void {
+/** Writes a new file. @throws CliError instead of overwriting a key that licences are signed with */
+function writeNewFile(file: string, text: string): void {
   try {
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });
   } catch (cause) {
@@ -50,40 +56,41 @@ interface IssueOptions {
   json?: boolean;
 }
 
-const issue = leaf("issue", "sign a licence", "nothing")
+const issue = createCommand("issue", "sign a licence", "nothing")
   .option("--customer <name>", "who the licence is for")
-  .option("--key <file>", `file with the private key (default ${PRIVATE_FILE})`)
-  .option("--days <number>", `days it holds (default ${DAYS})`)
+  .option("--key <file>", `file with the private key (default ${PRIVATE_KEY_FILE})`)
+  .option("--days <number>", `days it holds (default ${DEFAULT_DAYS})`)
   .option("--id <id>", "its id (default a random one)")
   .option("--seats <number>", "number of people it is for")
   .option("--renewal-url <url>", "where the instance asks for the next one")
   .option("--portal-url <url>", "where the customer manages it")
-  .addHelpText("after", examples('svc license issue --customer "Acme" --days 365 > acme.license'))
+  .addHelpText("after", formatExamples('svc license issue --customer "Acme" --days 365 > acme.license'))
   .action(async (options: IssueOptions) => {
     if (!options.customer) throw usageError("--customer is missing: it says who the licence is for");
-    const days = options.days === undefined ? DAYS : wholeNumber("--days", options.days, MAX_DAYS, 1);
+    const days =
+      options.days === undefined ? DEFAULT_DAYS : parseWholeNumber("--days", options.days, MAX_DAYS, 1);
     const now = new Date(Math.floor(Date.now() / 1000) * 1000);
     const license = {
-      id: options.id ?? randomText(16),
+      id: options.id ?? createRandomText(16),
       customer: options.customer,
       issued_at: now,
       expires_at: new Date(now.getTime() + days * DAY_MS),
-      seats: options.seats === undefined ? undefined : wholeNumber("--seats", options.seats),
-      renewal_url: urlOf("--renewal-url", options.renewalUrl),
-      portal_url: urlOf("--portal-url", options.portalUrl),
+      seats: options.seats === undefined ? undefined : parseWholeNumber("--seats", options.seats),
+      renewal_url: parseUrl("--renewal-url", options.renewalUrl),
+      portal_url: parseUrl("--portal-url", options.portalUrl),
     };
-    const { signLicense } = await import("../../../src/features/tenancy/license/key.ts");
-    const license_key = await signLicense(license, readPrivate(options.key ?? PRIVATE_FILE));
+    const { signLicense } = await import("../../../src/features/tenancy/license/signed-license.ts");
+    const license_key = await signLicense(license, readPrivateKey(options.key ?? PRIVATE_KEY_FILE));
     if (options.json) printJson({ ...license, license_key });
     else print(license_key);
   });
 
-function urlOf(flag: string, text: string | undefined): string | undefined {
+function parseUrl(flag: string, text: string | undefined): string | undefined {
   if (text === undefined || (/^https?:\/\//.test(text) && URL.canParse(text))) return text;
   throw usageError(`${flag} ${text}: must be a URL that begins with http:// or https://`);
 }
 
-function readPrivate(file: string): string {
+function readPrivateKey(file: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (cause) {
@@ -94,33 +101,39 @@ function readPrivate(file: string): string {
   }
 }
 
-const show = leaf("show", "show the licence of an instance, or one that is given")
+const show = createCommand("show", "show the licence of an instance, or one that is given")
   .argument("[key]", "a licence; - reads it from stdin; left out, the instance's is shown")
   .option("--public-key <key>", "check a given licence with this key (env SVC_LICENSE_PUBLIC_KEY)")
-  .addHelpText("after", examples("svc license show", "svc license show - --public-key <key> < acme.license"))
+  .addHelpText(
+    "after",
+    formatExamples("svc license show", "svc license show - --public-key <key> < acme.license"),
+  )
   .action(async (given: string | undefined, options: CommonOptions & { publicKey?: string }) => {
-    const found = given === undefined ? await ofInstance(options) : await fromText(given, options);
-    const { readLicense } = await import("../../../src/features/tenancy/license/key.ts");
-    const { describeLicense, stateOf } = await import("../../../src/features/tenancy/license/service.ts");
+    const found =
+      given === undefined ? await readInstanceLicense(options) : await parseLicense(given, options);
+    const { readLicense } = await import("../../../src/features/tenancy/license/signed-license.ts");
+    const { describeLicense, licenseStateAt } = await import(
+      "../../../src/features/tenancy/license/service.ts"
+    );
     const license = await readLicense(found.license_key, found.public_key);
     const now = new Date();
-    if (options.json) printJson({ ...license, state: stateOf(license, now) });
+    if (options.json) printJson({ ...license, state: licenseStateAt(license, now) });
     else print(describeLicense(license, now));
   });
 
-interface Shown {
+interface ShownLicense {
   license_key: string;
   public_key: string | undefined;
 }
 
-async function fromText(given: string, { publicKey }: { publicKey?: string }): Promise<Shown> {
+async function parseLicense(given: string, { publicKey }: { publicKey?: string }): Promise<ShownLicense> {
   return {
     license_key: given === "-" ? await Bun.stdin.text() : given,
     public_key: publicKey ?? process.env.SVC_LICENSE_PUBLIC_KEY,
   };
 }
 
-async function ofInstance(options: CommonOptions): Promise<Shown> {
+async function readInstanceLicense(options: CommonOptions): Promise<ShownLicense> {
   const { getGlobalSetting } = await import("../../../src/features/instance/settings/operations.ts");
   return withClient(options, async (client) => {
     const license_key = await client.call(getGlobalSetting, { key: "license_key" });
@@ -137,10 +150,10 @@ async function ofInstance(options: CommonOptions): Promise<Shown> {
   });
 }
 
-export default noun(
+export default createNoun(
   "license",
   "create and show Enterprise Edition licences",
   keygen,
   issue,
   show,
-).addHelpText("after", examples("svc license keygen", "svc license show"));
+).addHelpText("after", formatExamples("svc license keygen", "svc license show"));

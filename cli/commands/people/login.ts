@@ -1,14 +1,20 @@
-import { whoami as readWhoami } from "../../../src/features/accounts/admin/own-operations.ts";
+import { globalWhoami as readWhoami } from "../../../src/features/accounts/admin/own-operations.ts";
 import {
   logout as endSession,
   login as openSession,
 } from "../../../src/features/accounts/sessions/session-operations.ts";
-import { forgetLogin, isSameServer, type Login, readLogin, writeLogin } from "../../client/login-file.ts";
-import { baseOf, connect } from "../../client/transport.ts";
-import { type CommonOptions, examples, leaf, targetOf, withClient } from "../../program/command.ts";
-import { askFor, readSecret } from "../../terminal/prompts.ts";
-import { CliError, EXIT } from "../../terminal/text/failure.ts";
-import { note, printJson, printTable } from "../../terminal/text/output.ts";
+import { deleteLogin, isSameServer, type Login, readLogin, writeLogin } from "../../client/login-file.ts";
+import { connectToService, normaliseServerUrl } from "../../client/transport.ts";
+import {
+  type CommonOptions,
+  createCommand,
+  formatExamples,
+  resolveConnection,
+  withClient,
+} from "../../program/command.ts";
+import { askFor, readSecretFromStdin } from "../../terminal/prompts.ts";
+import { CliError, EXIT_CODES } from "../../terminal/text/failure.ts";
+import { printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 const DEFAULT_URL = "http://localhost:8000";
 
@@ -17,34 +23,34 @@ interface LoginOptions extends CommonOptions {
   passwordStdin?: boolean;
 }
 
-export const login = leaf("login", "log in to a server; later commands use it", "nothing")
+export const login = createCommand("login", "log in to a server; later commands use it", "nothing")
   .argument("[url]", `address of the server (env SVC_URL, else that of the last login, else ${DEFAULT_URL})`)
   .option("--email <email>", "e-mail; asked for on a terminal")
   .option("--password-stdin", "read the password from stdin; asked for on a terminal")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc login https://svc.example.org",
       "pass svc | svc login --email ann@example.org --password-stdin",
     ),
   )
   .action(async (given: string | undefined, options: LoginOptions) => {
-    const last = lastLogin();
-    const url = baseOf(given ?? (process.env.SVC_URL || last?.url || DEFAULT_URL));
+    const last = findLastLogin();
+    const url = normaliseServerUrl(given ?? (process.env.SVC_URL || last?.url || DEFAULT_URL));
     const typed = await askFor(options.email, { message: `E-mail at ${url}`, flag: "--email" });
     const password = options.passwordStdin
-      ? await readSecret()
+      ? await readSecretFromStdin()
       : await askFor(undefined, { message: "Password", flag: "--password-stdin", secret: true });
     const email = typed.trim().toLowerCase();
-    const token = await sessionAt(url, email, password);
+    const token = await createSession(url, email, password);
     writeLogin({ url, email, token });
-    if (last && isSameServer(last.url, url)) await endQuietly(last);
+    if (last && isSameServer(last.url, url)) await endSessionQuietly(last);
     if (options.json) printJson({ url, email });
-    else note(`logged in to ${url} as ${email}`);
+    else printNote(`logged in to ${url} as ${email}`);
   });
 
-/** A damaged file is no reason not to write it anew. */
-function lastLogin(): Login | undefined {
+/** Returns the stored login; a damaged file counts as none and is overwritten. */
+function findLastLogin(): Login | undefined {
   try {
     return readLogin();
   } catch {
@@ -52,42 +58,45 @@ function lastLogin(): Login | undefined {
   }
 }
 
-async function sessionAt(url: string, email: string, password: string): Promise<string> {
-  const client = await connect({ url });
+async function createSession(url: string, email: string, password: string): Promise<string> {
+  const client = await connectToService({ url });
   const token = await client.call(openSession, { body: { email, password } });
   if (/^[0-9A-Za-z]{32}$/.test(String(token))) return String(token);
   throw new CliError("Unreachable", `what listens on ${url} is not svc: it answered no session`, {
     hint: "check the address",
-    exit_code: EXIT.unreachable,
+    exit_code: EXIT_CODES.unreachable,
   });
 }
 
-/** @returns whether the server has ended it */
-async function endQuietly({ url, token }: Login): Promise<boolean> {
-  const client = await connect({ url, token });
+/** @returns whether the server ended the session */
+async function endSessionQuietly({ url, token }: Login): Promise<boolean> {
+  const client = await connectToService({ url, token });
   return client.call(endSession, {}).then(
     () => true,
     () => false,
   );
 }
 
-export const logout = leaf("logout", "log out", "nothing")
-  .addHelpText("after", examples("svc logout"))
+export const logout = createCommand("logout", "log out", "nothing")
+  .addHelpText("after", formatExamples("svc logout"))
   .action(async (options: CommonOptions) => {
     const kept = readLogin();
-    const ended = kept ? await endQuietly(kept) : false;
-    forgetLogin();
+    const ended = kept ? await endSessionQuietly(kept) : false;
+    deleteLogin();
     if (options.json) return printJson({ url: kept?.url ?? null, ended });
-    if (!kept) note("not logged in");
-    else if (ended) note(`logged out of ${kept.url}`);
-    else note(`logged out; ${kept.url} could not be reached, and ends the session when it expires`);
+    if (!kept) printNote("not logged in");
+    else if (ended) printNote(`logged out of ${kept.url}`);
+    else printNote(`logged out; ${kept.url} could not be reached, and ends the session when it expires`);
   });
 
-export const whoami = leaf("whoami", "show who you are, and on which server")
-  .addHelpText("after", examples("svc whoami", "svc whoami --url http://localhost:8000 --token $SVC_TOKEN"))
+export const whoami = createCommand("whoami", "show who you are, and on which server")
+  .addHelpText(
+    "after",
+    formatExamples("svc whoami", "svc whoami --url http://localhost:8000 --token $SVC_TOKEN"),
+  )
   .action(async (options: CommonOptions) => {
     const found = await withClient(options, (client) => client.call(readWhoami, {}));
-    const { url, data_dir } = targetOf(options);
+    const { url, data_dir } = resolveConnection(options);
     const where = url ?? data_dir ?? (process.env.SVC_DATA_DIR || ".svc");
     if (options.json) return printJson({ ...found, server: where });
     await printTable(

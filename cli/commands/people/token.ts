@@ -5,11 +5,18 @@ import {
   deleteToken,
   listTokens,
 } from "../../../src/features/accounts/tokens/operations.ts";
-import { type CommonOptions, examples, leaf, noun, urlOf, withClient } from "../../program/command.ts";
-import { secondsOf } from "../../program/options.ts";
+import {
+  type CommonOptions,
+  createCommand,
+  createNoun,
+  formatExamples,
+  resolveUrl,
+  withClient,
+} from "../../program/command.ts";
+import { parseSeconds } from "../../program/options.ts";
 import { askFor } from "../../terminal/prompts.ts";
 import { usageError } from "../../terminal/text/failure.ts";
-import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
+import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 interface CreateOptions extends CommonOptions {
   email?: string;
@@ -21,7 +28,7 @@ interface CreateOptions extends CommonOptions {
 
 const collect = (value: string, before: string[] = []) => [...before, value];
 
-const create = leaf("create", "create a token; prints it, and nothing else")
+const create = createCommand("create", "create a token; prints it, and nothing else")
   .option("--email <email>", "owner of the token; left out with --url and --token: you")
   .option("--label <label>", "its name in lists")
   .option("--workspace <id>", "binds it to one workspace")
@@ -29,14 +36,14 @@ const create = leaf("create", "create a token; prints it, and nothing else")
   .option("--expires-in <time>", "such as 15m, 72h or 30d; never when left out")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc token create --email ann@example.org --label laptop --expires-in 30d",
       "svc token create --email ann@example.org --label webhook-shop \\\n      --workspace acme --scope jobs:run:scripts:u/ann/hello",
     ),
   )
   .action(async (options: CreateOptions) => {
     const expiration = options.expiresIn
-      ? new Date(Date.now() + secondsOf("--expires-in", options.expiresIn) * 1000).toISOString()
+      ? new Date(Date.now() + parseSeconds("--expires-in", options.expiresIn) * 1000).toISOString()
       : undefined;
     const body = {
       label: options.label,
@@ -44,8 +51,8 @@ const create = leaf("create", "create a token; prints it, and nothing else")
       scopes: options.scope,
       expiration,
     };
-    // The operator of a data directory is no user, and has no tokens.
-    const email = urlOf(options)
+    // The local admin of a data directory is not a user, and has no tokens.
+    const email = resolveUrl(options)
       ? options.email
       : await askFor(options.email, { message: "E-mail of the user", flag: "--email" });
     const token = await withClient(options, (client) =>
@@ -58,30 +65,30 @@ const create = leaf("create", "create a token; prints it, and nothing else")
   });
 
 const DAY_MS = 24 * 3_600_000;
-/** From then on a token's end is shown beside it. */
-const SOON_MS = 30 * DAY_MS;
+/** A token that expires within this time gets a badge. */
+const EXPIRES_SOON_MS = 30 * DAY_MS;
 
-/** What is to be known of a token's end at a glance; empty while it is far. */
-function badgeOf(expiration: unknown, now: number): string {
+/** Formats the badge of a token that expires soon; empty otherwise. */
+function formatBadge(expiration: unknown, now: number): string {
   if (expiration == null) return "";
   const left_ms = new Date(String(expiration)).getTime() - now;
-  if (left_ms > SOON_MS) return "";
+  if (left_ms > EXPIRES_SOON_MS) return "";
   if (left_ms <= 0) return "expired";
   const days = Math.floor(left_ms / DAY_MS);
   if (days === 0) return "expires within a day";
   return `expires in ${days} ${days === 1 ? "day" : "days"}`;
 }
 
-/** @throws CliError where no server is named: the operator of a data directory has no tokens */
+/** @throws CliError if no server is named: the local admin of a data directory has no tokens */
 function requireUrl(options: CommonOptions, does: string): void {
-  if (!urlOf(options)) {
+  if (!resolveUrl(options)) {
     throw usageError("--url is missing", `it ${does} the tokens of the user whose --token it is given`);
   }
 }
 
-const list = leaf("list", "list your tokens, with a badge on those that end within 30 days")
+const list = createCommand("list", "list your tokens, with a badge on those that end within 30 days")
   .option("--exclude-ephemeral", "leave out those that programs make for single runs")
-  .addHelpText("after", examples("svc token list --url http://localhost:8000 --token $SVC_TOKEN"))
+  .addHelpText("after", formatExamples("svc token list --url http://localhost:8000 --token $SVC_TOKEN"))
   .action(async (options: CommonOptions & { excludeEphemeral?: true }) => {
     requireUrl(options, "lists");
     const query = { exclude_ephemeral: options.excludeEphemeral ?? false };
@@ -91,36 +98,37 @@ const list = leaf("list", "list your tokens, with a badge on those that end with
     await printTable(found, [
       { title: "PREFIX", value: (row) => row.token_prefix, cut: "never" },
       { title: "LABEL", value: (row) => row.label ?? "" },
-      { title: "LAST USED", value: (row) => shown(row.last_used_at), cut: "never" },
-      { title: "EXPIRES", value: (row) => shown(row.expiration ?? "never"), cut: "never" },
+      { title: "LAST USED", value: (row) => formatMoment(row.last_used_at), cut: "never" },
+      { title: "EXPIRES", value: (row) => formatMoment(row.expiration ?? "never"), cut: "never" },
       {
         title: "",
-        value: (row) => badgeOf(row.expiration, now),
+        value: (row) => formatBadge(row.expiration, now),
         cut: "never",
-        paint: (text, row) => (badgeOf(row.expiration, now) === "expired" ? chalk.red : chalk.yellow)(text),
+        paint: (text, row) =>
+          (formatBadge(row.expiration, now) === "expired" ? chalk.red : chalk.yellow)(text),
       },
     ]);
   });
 
-/** On a terminal a moment is short enough for the table; in a pipe it is whole. */
-function shown(moment: unknown): string {
+/** Formats a time: shortened on a terminal, in full in a pipe. */
+function formatMoment(moment: unknown): string {
   const text = String(moment);
   return process.stdout.isTTY && text.endsWith("Z") ? `${text.slice(0, 16).replace("T", " ")}Z` : text;
 }
 
-const remove = leaf("delete", "delete your tokens with this prefix; they stop working at once")
+const remove = createCommand("delete", "delete your tokens with this prefix; they stop working at once")
   .argument("<prefix>", "the first 10 characters, as svc token list prints them")
-  .addHelpText("after", examples("svc token delete Ab3dE6gH1j --url http://localhost:8000"))
+  .addHelpText("after", formatExamples("svc token delete Ab3dE6gH1j --url http://localhost:8000"))
   .action(async (token_prefix: string, options: CommonOptions) => {
     requireUrl(options, "deletes");
     const told = await withClient(options, (client) => client.call(deleteToken, { token_prefix }));
     if (options.json) printJson({ token_prefix, told });
-    else note(told);
+    else printNote(told);
   });
 
-export default noun("token", "create, list and delete tokens", create, list, remove).addHelpText(
+export default createNoun("token", "create, list and delete tokens", create, list, remove).addHelpText(
   "after",
-  examples(
+  formatExamples(
     "svc token create --email ann@example.org --label laptop",
     "svc token list --url http://localhost:8000 --token $SVC_TOKEN",
   ),

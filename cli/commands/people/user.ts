@@ -1,19 +1,26 @@
 import {
   createUser,
   deleteAccount,
+  getUsernameInfo,
   listAccounts,
   setLoginType as setLoginTypeOf,
   setPasswordOf,
   updateAccount,
-  usernameInfo,
 } from "../../../src/features/accounts/admin/operations.ts";
 import { setPassword as setOwnPassword } from "../../../src/features/accounts/admin/own-operations.ts";
 import { rename as renameAccount } from "../../../src/features/accounts/renaming/operations.ts";
 import { readLogin, writeLogin } from "../../client/login-file.ts";
-import type { Client } from "../../client/transport.ts";
-import { type CommonOptions, examples, leaf, noun, targetOf, withClient } from "../../program/command.ts";
-import { askFor, confirmFirst, readSecret } from "../../terminal/prompts.ts";
-import { note, printJson, printTable } from "../../terminal/text/output.ts";
+import type { ServiceClient } from "../../client/transport.ts";
+import {
+  type CommonOptions,
+  createCommand,
+  createNoun,
+  formatExamples,
+  resolveConnection,
+  withClient,
+} from "../../program/command.ts";
+import { askFor, confirmFirst, readSecretFromStdin } from "../../terminal/prompts.ts";
+import { printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 interface CreateOptions extends CommonOptions {
   email?: string;
@@ -24,7 +31,7 @@ interface CreateOptions extends CommonOptions {
   username?: string;
 }
 
-const create = leaf("create", "create a user who logs in with a password")
+const create = createCommand("create", "create a user who logs in with a password")
   .summary("create a user")
   .option("--email <email>", "e-mail, which is what the user logs in with")
   .option(
@@ -35,10 +42,10 @@ const create = leaf("create", "create a user who logs in with a password")
   .option("--super-admin", "may do everything on the whole instance")
   .option("--name <name>", "full name")
   .option("--username <username>", "name in workspaces, such as u/<username>/…")
-  .addHelpText("after", examples("svc user create --email ann@example.org --super-admin"))
+  .addHelpText("after", formatExamples("svc user create --email ann@example.org --super-admin"))
   .action(async (options: CreateOptions) => {
     const email = await askFor(options.email, { message: "E-mail", flag: "--email" });
-    const password = await passwordOf(options, "Password");
+    const password = await readPassword(options, "Password");
     const body = {
       email,
       password,
@@ -48,56 +55,56 @@ const create = leaf("create", "create a user who logs in with a password")
     };
     await withClient(options, (client) => client.call(createUser, { body }));
     if (options.json) printJson({ email, super_admin: body.super_admin });
-    else note(`created ${body.super_admin ? "super admin" : "user"} ${email}`);
+    else printNote(`created ${body.super_admin ? "super admin" : "user"} ${email}`);
   });
 
-async function passwordOf(
+async function readPassword(
   options: { password?: string; passwordStdin?: boolean },
   message: string,
 ): Promise<string> {
-  if (options.passwordStdin) return readSecret();
+  if (options.passwordStdin) return readSecretFromStdin();
   return askFor(options.password, { message, flag: "--password", secret: true });
 }
 
-const list = leaf("list", "list the users of the instance")
+const list = createCommand("list", "list the users of the instance")
   .summary("list users")
   .option("--active", "only those who did something in the last 30 days")
-  .addHelpText("after", examples("svc user list --active", "svc user list --json"))
+  .addHelpText("after", formatExamples("svc user list --active", "svc user list --json"))
   .action(async (options: CommonOptions & { active?: boolean }) => {
-    const found = await withClient(options, (client) => accountsAt(client, options.active ?? false));
+    const found = await withClient(options, (client) => readAccounts(client, options.active ?? false));
     if (options.json) return printJson(found);
     await printTable(found, [
       { title: "E-MAIL", value: (user) => user.email },
       { title: "USERNAME", value: (user) => user.username ?? "" },
       { title: "NAME", value: (user) => user.name ?? "" },
-      { title: "ROLE", value: roleOf },
+      { title: "ROLE", value: formatRole },
       { title: "LOGIN", value: (user) => user.login_type },
     ]);
   });
 
-type Account = Awaited<ReturnType<typeof accountsAt>>[number];
+type Account = Awaited<ReturnType<typeof readAccounts>>[number];
 
-const roleOf = (user: Account) => (user.super_admin ? "super admin" : user.devops ? "devops" : "user");
+const formatRole = (user: Account) => (user.super_admin ? "super admin" : user.devops ? "devops" : "user");
 
-const PER_PAGE = 1_000;
+const PAGE_SIZE = 1_000;
 
-async function accountsAt(client: Client, active_only: boolean) {
+async function readAccounts(client: ServiceClient, active_only: boolean) {
   const page = (number: number) =>
-    client.call(listAccounts, { query: { page: number, per_page: PER_PAGE, active_only } });
+    client.call(listAccounts, { query: { page: number, per_page: PAGE_SIZE, active_only } });
   const found = await page(1);
-  for (let number = 2; found.length === (number - 1) * PER_PAGE; number++)
+  for (let number = 2; found.length === (number - 1) * PAGE_SIZE; number++)
     found.push(...(await page(number)));
   return found;
 }
 
-const get = leaf("get", "show a user: the account, and the name in each workspace")
+const get = createCommand("get", "show a user: the account, and the name in each workspace")
   .summary("show a user")
   .argument("<email>", "e-mail of the user")
-  .addHelpText("after", examples("svc user get ann@example.org"))
+  .addHelpText("after", formatExamples("svc user get ann@example.org"))
   .action(async (email: string, options: CommonOptions) => {
     const { account, names } = await withClient(options, async (client) => ({
-      names: await client.call(usernameInfo, { email }),
-      account: (await accountsAt(client, false)).find((user) => user.email === email.toLowerCase())!,
+      names: await client.call(getUsernameInfo, { email }),
+      account: (await readAccounts(client, false)).find((user) => user.email === email.toLowerCase())!,
     }));
     if (options.json) return printJson({ ...account, ...names });
     const facts: [name: string, value: string][] = [
@@ -105,7 +112,7 @@ const get = leaf("get", "show a user: the account, and the name in each workspac
       ["username", names.username],
       ["name", account.name ?? ""],
       ["company", account.company ?? ""],
-      ["role", roleOf(account)],
+      ["role", formatRole(account)],
       ["login", account.login_type],
       ...names.workspace_usernames.map(({ workspace_id, username }): [string, string] => [
         `in ${workspace_id}`,
@@ -124,7 +131,7 @@ interface UpdateOptions extends CommonOptions {
   name?: string;
 }
 
-const update = leaf("update", "change a user's name or role on the instance")
+const update = createCommand("update", "change a user's name or role on the instance")
   .summary("change name or role")
   .argument("<email>", "e-mail of the user")
   .option("--super-admin", "may do everything on the whole instance")
@@ -134,7 +141,7 @@ const update = leaf("update", "change a user's name or role on the instance")
   .option("--name <name>", "full name")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc user update ann@example.org --super-admin",
       'svc user update ann@example.org --name "Ann Lee"',
     ),
@@ -147,27 +154,30 @@ const update = leaf("update", "change a user's name or role on the instance")
     }
     await withClient(options, (client) => client.call(updateAccount, { email, body }));
     if (options.json) printJson({ email, ...body });
-    else note(`changed ${email}`);
+    else printNote(`changed ${email}`);
   });
 
 interface PasswordOptions extends CommonOptions {
   passwordStdin?: boolean;
 }
 
-const setPassword = leaf("set-password", "change your password, or another user's; their sessions end")
+const setPassword = createCommand(
+  "set-password",
+  "change your password, or another user's; their sessions end",
+)
   .summary("change a password")
   .argument("[email]", "e-mail of the user; left out it is you")
   .option("--password-stdin", "read the password from stdin; asked for on a terminal")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc user set-password",
       "pass show new | svc user set-password ann@example.org --password-stdin",
     ),
   )
   .action(async (email: string | undefined, options: PasswordOptions) => {
     const password = options.passwordStdin
-      ? await readSecret()
+      ? await readSecretFromStdin()
       : await askFor(undefined, { message: "New password", flag: "--password-stdin", secret: true });
     const body = { password };
     const answer = await withClient(options, (client) =>
@@ -177,54 +187,57 @@ const setPassword = leaf("set-password", "change your password, or another user'
     );
     keepSession(options, answer);
     if (options.json) printJson({ email: email ?? null });
-    else note(await answer.text());
+    else printNote(await answer.text());
   });
 
-/** Who came with a session was given another in its place. */
+/** Stores the new session token: changing the password replaced the caller's session. */
 function keepSession(options: CommonOptions, answer: Response): void {
   const cookie = answer.headers.getSetCookie().find((each) => each.startsWith("token="));
   const token = cookie && /^token=(\w+);/.exec(cookie)?.[1];
-  const login = token && targetOf(options).is_login ? readLogin() : undefined;
+  const login = token && resolveConnection(options).is_login ? readLogin() : undefined;
   if (token && login) writeLogin({ ...login, token });
 }
 
-const setLoginType = leaf("set-login-type", "set how a user logs in; ends their sessions")
+const setLoginType = createCommand("set-login-type", "set how a user logs in; ends their sessions")
   .summary("set how a user logs in")
   .argument("<email>", "e-mail of the user")
   .argument("<type>", "password, or the name of a login provider, such as github")
-  .addHelpText("after", examples("svc user set-login-type ann@example.org github"))
+  .addHelpText("after", formatExamples("svc user set-login-type ann@example.org github"))
   .action(async (email: string, login_type: string, options: CommonOptions) => {
     const input = { user: email, body: { login_type } };
     keepSession(options, await withClient(options, (client) => client.open(setLoginTypeOf, input)));
     if (options.json) printJson({ email, login_type });
-    else note(`${email} logs in with ${login_type}`);
+    else printNote(`${email} logs in with ${login_type}`);
   });
 
-const rename = leaf("rename", "rename a user in all workspaces; what is below u/<name>/ moves along")
+const rename = createCommand("rename", "rename a user in all workspaces; what is below u/<name>/ moves along")
   .summary("change a username everywhere")
   .argument("<email>", "e-mail of the user")
   .argument("<username>", "the new name: letters, digits and _")
-  .addHelpText("after", examples("svc user rename ann@example.org ann_lee"))
+  .addHelpText("after", formatExamples("svc user rename ann@example.org ann_lee"))
   .action(async (email: string, new_username: string, options: CommonOptions) => {
     const body = { new_username };
     await withClient(options, (client) => client.call(renameAccount, { email, body }));
     if (options.json) printJson({ email, username: new_username });
-    else note(`${email} is called ${new_username}`);
+    else printNote(`${email} is called ${new_username}`);
   });
 
-const remove = leaf("delete", "delete a user: their runs are canceled, what they own is left to the admins")
+const remove = createCommand(
+  "delete",
+  "delete a user: their runs are canceled, what they own is left to the admins",
+)
   .summary("delete a user")
   .argument("<email>", "e-mail of the user")
   .option("--yes", "do not ask for confirmation")
-  .addHelpText("after", examples("svc user delete ann@example.org --yes"))
+  .addHelpText("after", formatExamples("svc user delete ann@example.org --yes"))
   .action(async (email: string, options: CommonOptions & { yes?: boolean }) => {
     await confirmFirst(options.yes, `Delete ${email} from the whole instance?`);
     await withClient(options, (client) => client.call(deleteAccount, { email }));
     if (options.json) printJson({ email });
-    else note(`deleted ${email}`);
+    else printNote(`deleted ${email}`);
   });
 
-export default noun(
+export default createNoun(
   "user",
   "create, list, change and delete users",
   create,
@@ -235,4 +248,4 @@ export default noun(
   setLoginType,
   rename,
   remove,
-).addHelpText("after", examples("svc user create --email bob@example.org", "svc user list --active"));
+).addHelpText("after", formatExamples("svc user create --email bob@example.org", "svc user list --active"));

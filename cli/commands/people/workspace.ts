@@ -12,40 +12,50 @@ import {
   listWorkspaces,
   listWorkspacesAsSuperAdmin,
 } from "../../../src/features/lifecycle/workspaces/operations.ts";
-import { readAll } from "../../client/workspace-settings.ts";
-import { type CommonOptions, examples, leaf, noun, urlOf, withClient } from "../../program/command.ts";
+import { readWorkspaceSettings } from "../../client/workspace-settings.ts";
+import {
+  type CommonOptions,
+  createCommand,
+  createNoun,
+  formatExamples,
+  resolveUrl,
+  withClient,
+} from "../../program/command.ts";
 import { askFor, confirmFirst } from "../../terminal/prompts.ts";
-import { note, print, printJson, printTable } from "../../terminal/text/output.ts";
-import { peopleCommands } from "./workspaces/people.ts";
+import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
+import { memberCommands } from "./workspaces/member-commands.ts";
 import settings from "./workspaces/settings-command.ts";
 
-const create = leaf("create", "create a workspace")
+const create = createCommand("create", "create a workspace")
   .argument("<id>", "letters, digits, _ and single dashes")
   .option("--name <name>", "what people call it; its id when left out")
   .option("--owner <email>", "its first admin; left out with --url or a login: you")
   .option("--username <username>", "the owner's name in the workspace")
   .addHelpText(
     "after",
-    examples("svc workspace create acme", "svc workspace create acme --name Acme --owner ann@example.org"),
+    formatExamples(
+      "svc workspace create acme",
+      "svc workspace create acme --name Acme --owner ann@example.org",
+    ),
   )
   .action(
     async (id: string, options: CommonOptions & { name?: string; owner?: string; username?: string }) => {
       const { name = id, username } = options;
-      // The operator of a data directory is no user, and can be nobody's admin.
-      const owner = urlOf(options)
+      // The local admin of a data directory is not a user, and cannot be a workspace's admin.
+      const owner = resolveUrl(options)
         ? options.owner
         : await askFor(options.owner, { message: "E-mail of its first admin", flag: "--owner" });
       await withClient(options, (client) =>
         client.call(createWorkspace, { body: { id, name, owner, username } }),
       );
       if (options.json) printJson({ id, name, owner });
-      else note(`created workspace ${id}`);
+      else printNote(`created workspace ${id}`);
     },
   );
 
-const list = leaf("list", "list workspaces")
+const list = createCommand("list", "list workspaces")
   .option("--all", "archived ones too: super admins only")
-  .addHelpText("after", examples("svc workspace list --json", "svc workspace list --all"))
+  .addHelpText("after", formatExamples("svc workspace list --json", "svc workspace list --all"))
   .action(async (options: CommonOptions & { all?: boolean }) => {
     if (options.all) return listAll(options);
     const found = await withClient(options, (client) => client.call(listWorkspaces, {}));
@@ -68,15 +78,15 @@ async function listAll(options: CommonOptions): Promise<void> {
   ]);
 }
 
-const get = leaf("get", "show a workspace")
+const get = createCommand("get", "show a workspace")
   .argument("<id>")
-  .addHelpText("after", examples("svc workspace get acme"))
+  .addHelpText("after", formatExamples("svc workspace get acme"))
   .action(async (id: string, options: CommonOptions) => {
     const found = await withClient(options, async (client) => ({
       id,
       name: await client.call(getWorkspaceName, { workspace: id }),
       ...(await client.call(getPremiumInfo, { workspace: id })),
-      settings: await readAll(client, id),
+      settings: await readWorkspaceSettings(client, id),
     }));
     if (options.json) return printJson(found);
     const facts = [
@@ -91,42 +101,42 @@ const get = leaf("get", "show a workspace")
     for (const [name, value] of facts) print(`${name!.padEnd(22)}${value}`);
   });
 
-const archive = leaf("archive", "close a workspace until unarchived")
+const archive = createCommand("archive", "close a workspace until unarchived")
   .argument("<id>")
   .option("--yes", "do not ask")
-  .addHelpText("after", examples("svc workspace archive acme --yes"))
+  .addHelpText("after", formatExamples("svc workspace archive acme --yes"))
   .action(async (id: string, options: CommonOptions & { yes?: boolean }) => {
     await confirmFirst(options.yes, `Archive workspace ${id}? What runs in it is canceled.`);
     await withClient(options, (client) => client.call(archiveWorkspace, { workspace: id }));
-    told(options, { id, archived: true }, `archived workspace ${id}`);
+    printConfirmation(options, { id, archived: true }, `archived workspace ${id}`);
   });
 
-const unarchive = leaf("unarchive", "bring an archived workspace back")
+const unarchive = createCommand("unarchive", "bring an archived workspace back")
   .argument("<id>")
-  .addHelpText("after", examples("svc workspace unarchive acme"))
+  .addHelpText("after", formatExamples("svc workspace unarchive acme"))
   .action(async (id: string, options: CommonOptions) => {
     await withClient(options, (client) => client.call(unarchiveWorkspace, { workspace: id }));
-    told(options, { id, archived: false }, `unarchived workspace ${id}`);
+    printConfirmation(options, { id, archived: false }, `unarchived workspace ${id}`);
   });
 
-const remove = leaf("delete", "delete a workspace, for good")
+const remove = createCommand("delete", "delete a workspace, for good")
   .argument("<id>")
   .option("--yes", "do not ask")
-  .addHelpText("after", examples("svc workspace delete acme --yes"))
+  .addHelpText("after", formatExamples("svc workspace delete acme --yes"))
   .action(async (id: string, options: CommonOptions & { yes?: boolean }) => {
     await confirmFirst(options.yes, `Delete workspace ${id} with everything in it, for good?`);
     await withClient(options, (client) => client.call(deleteWorkspace, { workspace: id }));
-    told(options, { id, deleted: true }, `deleted workspace ${id}`);
+    printConfirmation(options, { id, deleted: true }, `deleted workspace ${id}`);
   });
 
-const rename = leaf("rename", "change a workspace's name or id")
+const rename = createCommand("rename", "change a workspace's name or id")
   .argument("<id>")
   .option("--name <name>", "what people call it")
   .option("--id <new-id>", "its new id; running jobs are canceled, waiting ones move along")
   .option("--yes", "do not ask before the id is changed")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc workspace rename acme --name 'Acme Corporation'",
       "svc workspace rename acme --id acme-corp --yes",
     ),
@@ -137,20 +147,20 @@ const rename = leaf("rename", "change a workspace's name or id")
       if (new_name === undefined) rename.error("error: one of --name and --id is missing");
       const body = { new_name };
       await withClient(options, (client) => client.call(changeWorkspaceName, { workspace: id, body }));
-      return told(options, { id, name: new_name }, `workspace ${id} is called ${new_name}`);
+      return printConfirmation(options, { id, name: new_name }, `workspace ${id} is called ${new_name}`);
     }
     await confirmFirst(options.yes, `Give workspace ${id} the id ${new_id}? What runs in it is canceled.`);
     const body = { new_id, new_name };
     await withClient(options, (client) => client.call(changeWorkspaceIdOperation, { workspace: id, body }));
-    told(options, { id: new_id, name: new_name }, `workspace ${id} has the id ${new_id} now`);
+    printConfirmation(options, { id: new_id, name: new_name }, `workspace ${id} has the id ${new_id} now`);
   });
 
-function told(options: CommonOptions, json: object, text: string): void {
+function printConfirmation(options: CommonOptions, json: object, text: string): void {
   if (options.json) printJson(json);
-  else note(text);
+  else printNote(text);
 }
 
-export default noun(
+export default createNoun(
   "workspace",
   "create, list, configure and delete workspaces",
   create,
@@ -160,11 +170,11 @@ export default noun(
   archive,
   unarchive,
   remove,
-  ...peopleCommands,
+  ...memberCommands,
   settings,
 ).addHelpText(
   "after",
-  examples(
+  formatExamples(
     "svc workspace create acme --name Acme --owner ann@example.org",
     "svc workspace add-user acme bob@example.org",
   ),

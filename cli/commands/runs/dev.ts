@@ -2,20 +2,25 @@ import { watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import { chalkStderr as chalk } from "chalk";
 import { cancelQueuedJob } from "../../../src/features/runs/api/change/cancel-operations.ts";
-import type { Client } from "../../client/transport.ts";
-import { languageOf } from "../../jobs/file-language.ts";
+import type { ServiceClient } from "../../client/transport.ts";
+import { parseFileLanguage } from "../../jobs/file-language.ts";
 import { followJob, type JobRef } from "../../jobs/follow.ts";
-import { errorOf } from "../../jobs/outcome.ts";
+import { readJobError } from "../../jobs/outcome.ts";
 import { startJob } from "../../jobs/start.ts";
-import { ANEW, readJob } from "../../jobs/wait.ts";
-import { readArguments, readSource } from "../../program/arguments.ts";
-import { examples, inWorkspace, type WorkspaceOptions, withClient } from "../../program/command.ts";
-import { wholeNumber } from "../../program/options.ts";
+import { RESTART_NOTE, readJob } from "../../jobs/wait.ts";
+import { readArguments, readTextFile } from "../../program/arguments.ts";
+import {
+  createWorkspaceCommand,
+  formatExamples,
+  type WorkspaceOptions,
+  withClient,
+} from "../../program/command.ts";
+import { parseWholeNumber } from "../../program/options.ts";
 import { withInterrupt } from "../../terminal/interrupt.ts";
-import { openLive } from "../../terminal/live.ts";
-import { CliError, EXIT, showFailure } from "../../terminal/text/failure.ts";
-import { note, printJson } from "../../terminal/text/output.ts";
-import { span } from "../../terminal/text/times.ts";
+import { startLiveDisplay } from "../../terminal/live.ts";
+import { CliError, EXIT_CODES, showFailure } from "../../terminal/text/failure.ts";
+import { printJson, printNote } from "../../terminal/text/output.ts";
+import { formatDuration } from "../../terminal/text/times.ts";
 
 interface DevOptions extends WorkspaceOptions {
   data?: string;
@@ -23,25 +28,25 @@ interface DevOptions extends WorkspaceOptions {
   timeout?: string;
 }
 
-/** Editors write a file in several steps: this long after the last one it is taken as saved. */
-const SETTLED_MS = 80;
+/** Editors write a file in several steps: after this pause it counts as saved. */
+const SAVE_DEBOUNCE_MS = 80;
 
-export default inWorkspace("dev", "run a file on each save, and show its log and result")
+export default createWorkspaceCommand("dev", "run a file on each save, and show its log and result")
   .argument("<file>", "a .ts, .js, .sh, .py, .pg.sql, .my.sql, .sqlite.sql or .gql file")
   .option("-d, --data <json>", "arguments: JSON, or @file, which is read for each run")
   .option("--timeout <seconds>", "stop each run after this time")
   .option("--tag <tag>", "run it on a worker that serves this tag")
   .addHelpText(
     "after",
-    `${examples(`svc dev hello.ts -d '{"name":"Bob"}'`, "svc dev hello.ts -d @arguments.json --workspace acme")}
+    `${formatExamples(`svc dev hello.ts -d '{"name":"Bob"}'`, "svc dev hello.ts -d @arguments.json --workspace acme")}
 
 Nothing is deployed. If the file is saved again before a run has ended, that
 run is canceled. Ctrl-C stops watching.`,
   )
   .action(async (file: string, options: DevOptions) => {
-    const language = languageOf(file);
-    if (options.timeout !== undefined) wholeNumber("--timeout", options.timeout);
-    await readSource(file);
+    const language = parseFileLanguage(file);
+    if (options.timeout !== undefined) parseWholeNumber("--timeout", options.timeout);
+    await readTextFile(file);
     await withClient(
       options,
       async (client) => {
@@ -60,22 +65,22 @@ run is canceled. Ctrl-C stops watching.`,
     );
   });
 
-interface Subject {
+interface DevFile {
   file: string;
-  language: ReturnType<typeof languageOf>;
+  language: ReturnType<typeof parseFileLanguage>;
   options: DevOptions;
 }
 
 async function runOnEachSave(
-  client: Client,
-  subject: Subject,
-  saves: Saves,
+  client: ServiceClient,
+  subject: DevFile,
+  saves: FileWatcher,
   ended: Promise<"ended">,
 ): Promise<void> {
   let content = "";
   for (;;) {
     const saved = saves.next();
-    // Between two steps of an editor there may be no file, or an empty one.
+    // Between two steps of an editor the file may be missing or empty.
     const now = await Bun.file(subject.file)
       .text()
       .catch(() => "");
@@ -84,24 +89,24 @@ async function runOnEachSave(
       const run = startRun(client, subject, content);
       const first = await Promise.race([run.done, saved, ended]);
       if (first !== "done") {
-        if (first === "saved") note(chalk.dim("saved again: canceled"));
+        if (first === "saved") printNote(chalk.dim("saved again: canceled"));
         await run.cancel();
       }
       if (first === "done" && !subject.options.json)
-        note(chalk.dim(`waiting for ${basename(subject.file)} to be saved`));
+        printNote(chalk.dim(`waiting for ${basename(subject.file)} to be saved`));
     }
     if ((await Promise.race([saved, ended])) === "ended") return;
   }
 }
 
-/** Runs the code once, and shows it. What goes wrong is shown as well: the next save may mend it. */
-function startRun(client: Client, subject: Subject, content: string) {
+/** Runs the code once, and shows the result. Errors are shown too: the next save may fix them. */
+function startRun(client: ServiceClient, subject: DevFile, content: string) {
   let job: JobRef | undefined;
   let canceled = false;
   const isOver = () => canceled;
   const cancelJob = async (at: JobRef) => {
     const body = { reason: "the file was saved again" };
-    // It may have ended meanwhile.
+    // The job may have ended meanwhile.
     await client.call(cancelQueuedJob, { ...at, body }).catch(() => {});
   };
   const done = (async (): Promise<"done"> => {
@@ -112,9 +117,9 @@ function startRun(client: Client, subject: Subject, content: string) {
       const seconds = timeout === undefined ? undefined : Number(timeout);
       job = await startJob(client, { workspace, code, args, when: undefined, timeout: seconds, tag });
       if (isOver()) await cancelJob(job);
-      else await show(client, job, isOver, subject.options.json ?? false);
+      else await showRun(client, job, isOver, subject.options.json ?? false);
     } catch (cause) {
-      if (cause instanceof CliError && cause.exit_code === EXIT.usage) throw cause;
+      if (cause instanceof CliError && cause.exit_code === EXIT_CODES.usage) throw cause;
       if (!isOver()) showFailure(cause, subject.options.json ?? false);
     }
     return "done";
@@ -129,40 +134,47 @@ function startRun(client: Client, subject: Subject, content: string) {
   };
 }
 
-async function show(client: Client, job: JobRef, isOver: () => boolean, json: boolean): Promise<void> {
-  const live = openLive(process.stderr);
+async function showRun(
+  client: ServiceClient,
+  job: JobRef,
+  isOver: () => boolean,
+  json: boolean,
+): Promise<void> {
+  const live = startLiveDisplay(process.stderr);
   try {
-    await followJob(client, job, { state: live.state, log: live.log, again: () => note(ANEW) });
+    await followJob(client, job, { state: live.state, log: live.log, again: () => printNote(RESTART_NOTE) });
   } finally {
     live.stop();
   }
   if (isOver()) return;
   const record = await readJob(client, job);
-  const error = errorOf(record);
+  const error = readJobError(record);
   if (error && !json) {
-    note(`${chalk.red("error:")} ${error.name}: ${error.message}`);
-    if (error.trace) note(chalk.dim(error.trace));
+    printNote(`${chalk.red("error:")} ${error.name}: ${error.message}`);
+    if (error.trace) printNote(chalk.dim(error.trace));
   } else printJson(record.type === "CompletedJob" ? record.result : null);
   if (!json && record.type === "CompletedJob") {
-    note(chalk.dim(`${record.success ? "success" : "failure"} after ${span(record.duration_ms ?? 0)}`));
+    printNote(
+      chalk.dim(`${record.success ? "success" : "failure"} after ${formatDuration(record.duration_ms ?? 0)}`),
+    );
   }
 }
 
-interface Saves {
+interface FileWatcher {
   /** Resolves with the next save. */
   next: () => Promise<"saved">;
   close: () => void;
 }
 
-/** The folder is watched: many editors put a new file in the place of the old one. */
-function watchFile(file: string): Saves {
+/** Watches a file's folder, because many editors replace the file on save. */
+function watchFile(file: string): FileWatcher {
   const path = resolve(file);
   let wake = () => {};
   let timer: ReturnType<typeof setTimeout> | undefined;
   const watcher = watch(dirname(path), (_, name) => {
     if (name !== null && name !== basename(path)) return;
     clearTimeout(timer);
-    timer = setTimeout(() => wake(), SETTLED_MS);
+    timer = setTimeout(() => wake(), SAVE_DEBOUNCE_MS);
   });
   return {
     next: () =>

@@ -4,26 +4,34 @@ import {
   forceCancelQueuedJob,
 } from "../../../src/features/runs/api/change/cancel-operations.ts";
 import { getJobById, getJobLogs } from "../../../src/features/runs/api/read/operations.ts";
-import { withoutHeader } from "../../../src/features/runs/job/log-header.ts";
+import { stripLogHeader } from "../../../src/features/runs/job/log-header.ts";
 import { isUuid } from "../../../src/lib/text/ids.ts";
-import type { Client } from "../../client/transport.ts";
+import type { ServiceClient } from "../../client/transport.ts";
 import type { JobRef } from "../../jobs/follow.ts";
-import { findJobs, type ListOptions, readFilter } from "../../jobs/list.ts";
-import { endLike, tellOutcome } from "../../jobs/outcome.ts";
-import { nameOf, paintState, STATES, stateOf, summary, tookOf, whenOf } from "../../jobs/summary.ts";
-import { readJob, untilEnded } from "../../jobs/wait.ts";
+import { type ListOptions, listMatchingJobs, readFilter } from "../../jobs/list.ts";
+import { printOutcome, setExitCode } from "../../jobs/outcome.ts";
 import {
-  examples,
-  inWorkspace,
-  noun,
+  formatDueTime,
+  formatJobDuration,
+  formatJobSummary,
+  jobName,
+  jobState,
+  paintState,
+  STATES,
+} from "../../jobs/summary.ts";
+import { awaitNoRunningJobs, readJob } from "../../jobs/wait.ts";
+import {
+  createNoun,
+  createWorkspaceCommand,
+  formatExamples,
+  resolveWorkspace,
   type WorkspaceOptions,
   withClient,
-  workspaceFor,
 } from "../../program/command.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
-import { note, print, printJson, printTable, write } from "../../terminal/text/output.ts";
+import { print, printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 
-const list = inWorkspace("list", "list jobs, newest first")
+const list = createWorkspaceCommand("list", "list jobs, newest first")
   .addOption(new Option("--status <state>", "only those in this state").choices(STATES))
   .option("--path <path>", "only those of this script")
   .option("--path-start <text>", "only those whose path begins with this, such as f/shop/")
@@ -37,81 +45,86 @@ const list = inWorkspace("list", "list jobs, newest first")
   .option("--page <number>", "which page, from 1", "1")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc job list --workspace acme --status failure --since 2h",
       "svc job list --path u/ann/report --limit 100 --json",
     ),
   )
   .action(async (options: WorkspaceOptions & ListOptions) => {
     const filter = readFilter(options);
-    const found = await withJobs(options, (client, workspace) => findJobs(client, workspace, filter));
+    const found = await withJobClient(options, (client, workspace) =>
+      listMatchingJobs(client, workspace, filter),
+    );
     if (options.json) return printJson(found);
     await printTable(found, [
       { title: "ID", value: (job) => job.id, cut: "never" },
-      { title: "STATE", value: stateOf, cut: "never", paint: paintState },
-      { title: "PATH", value: nameOf, cut: "start" },
-      { title: "WHEN", value: whenOf, cut: "never" },
-      { title: "TOOK", value: tookOf, cut: "never" },
+      { title: "STATE", value: jobState, cut: "never", paint: paintState },
+      { title: "PATH", value: jobName, cut: "start" },
+      { title: "WHEN", value: formatDueTime, cut: "never" },
+      { title: "TOOK", value: formatJobDuration, cut: "never" },
     ]);
     if (process.stderr.isTTY && found.length === filter.limit) {
-      note(`for those before: --page ${filter.page + 1}`);
+      printNote(`for those before: --page ${filter.page + 1}`);
     }
   });
 
-const get = inWorkspace("get", "show all about a job")
+const get = createWorkspaceCommand("get", "show all about a job")
   .argument("<id>", "id of the job")
-  .addHelpText("after", examples("svc job get $ID --workspace acme", "svc job get $ID --json"))
+  .addHelpText("after", formatExamples("svc job get $ID --workspace acme", "svc job get $ID --json"))
   .action((id: string, options: WorkspaceOptions) =>
     withJob(id, options, async (client, job) => {
       if (options.json) return printJson(await client.call(getJobById, job));
-      print(summary(await readJob(client, job), Math.max(40, process.stdout.columns ?? 80)));
+      print(formatJobSummary(await readJob(client, job), Math.max(40, process.stdout.columns ?? 80)));
     }),
   );
 
-const logs = inWorkspace("logs", "print the log of a job")
+const logs = createWorkspaceCommand("logs", "print the log of a job")
   .argument("<id>", "id of the job")
   .option("-f, --follow", "follow until the job ends; exit 1 if it failed")
-  .addHelpText("after", examples("svc job logs $ID --workspace acme", "svc job logs $ID --follow"))
+  .addHelpText("after", formatExamples("svc job logs $ID --workspace acme", "svc job logs $ID --follow"))
   .action((id: string, options: WorkspaceOptions & { follow?: boolean }) =>
     withJob(id, options, async (client, job) => {
       const ended = options.follow
-        ? await untilEnded(client, job, options.json ? undefined : process.stdout)
+        ? await awaitNoRunningJobs(client, job, options.json ? undefined : process.stdout)
         : undefined;
       if (options.json) printJson({ id, logs: await client.call(getJobLogs, job) });
       else if (!ended) {
         const log = await client.call(getJobLogs, job);
-        write(process.stdout, process.stdout.isTTY ? log : withoutHeader(log));
+        writeText(process.stdout, process.stdout.isTTY ? log : stripLogHeader(log));
       }
-      if (ended) endLike(ended);
+      if (ended) setExitCode(ended);
     }),
   );
 
-const result = inWorkspace("result", "print the result of a job; exit 1 if it failed")
+const result = createWorkspaceCommand("result", "print the result of a job; exit 1 if it failed")
   .argument("<id>", "id of the job")
   .option("--wait", "wait until the job ends")
   .addHelpText(
     "after",
-    examples("svc job result $ID --workspace acme", "svc job result $(svc run u/ann/report --async) --wait"),
+    formatExamples(
+      "svc job result $ID --workspace acme",
+      "svc job result $(svc run u/ann/report --async) --wait",
+    ),
   )
   .action((id: string, options: WorkspaceOptions & { wait?: boolean }) =>
     withJob(id, options, async (client, job) => {
-      const found = options.wait ? await untilEnded(client, job) : await readJob(client, job);
-      if (found.type === "CompletedJob") return tellOutcome(found, { json: options.json ?? false });
-      throw new CliError("NotCompleted", `job ${id} has no result yet: it is ${stateOf(found)}`, {
+      const found = options.wait ? await awaitNoRunningJobs(client, job) : await readJob(client, job);
+      if (found.type === "CompletedJob") return printOutcome(found, { json: options.json ?? false });
+      throw new CliError("NotCompleted", `job ${id} has no result yet: it is ${jobState(found)}`, {
         hint: "--wait waits for it",
       });
     }),
   );
 
-const cancel = inWorkspace("cancel", "cancel jobs, queued or running")
+const cancel = createWorkspaceCommand("cancel", "cancel jobs, queued or running")
   .argument("<id...>", "ids of the jobs")
   .option("--reason <text>", "why, shown with the job", "canceled at the terminal")
   .option("--force", "end them at once, even if their worker is gone")
-  .addHelpText("after", examples("svc job cancel $ID --workspace acme --reason 'wrong month'"))
+  .addHelpText("after", formatExamples("svc job cancel $ID --workspace acme --reason 'wrong month'"))
   .action((ids: string[], options: WorkspaceOptions & { reason: string; force?: boolean }) => {
-    ids.forEach(checkId);
-    return withJobs(options, async (client, workspace) => {
-      const told: Canceled[] = [];
+    ids.forEach(requireJobId);
+    return withJobClient(options, async (client, workspace) => {
+      const told: CancelResult[] = [];
       const unknown = new Set<string>();
       for (const id of ids) {
         try {
@@ -122,27 +135,27 @@ const cancel = inWorkspace("cancel", "cancel jobs, queued or running")
         }
       }
       if (options.json) printJson(told);
-      else for (const { id, outcome } of told) note(OUTCOMES[outcome](id));
+      else for (const { id, outcome } of told) printNote(CANCEL_MESSAGES[outcome](id));
       if (unknown.size > 0) throw new CliError("NotFound", [...unknown].join("\n"));
     });
   });
 
-interface Canceled {
+interface CancelResult {
   id: string;
-  outcome: keyof typeof OUTCOMES;
+  outcome: keyof typeof CANCEL_MESSAGES;
 }
 
-const OUTCOMES = {
+const CANCEL_MESSAGES = {
   canceled: (id: string) => `canceled ${id}`,
   completed: (id: string) => `${id} had ended already`,
   requested: (id: string) => `${id} was left running by a server that is gone: --force ends it`,
 };
 
 async function cancelOne(
-  client: Client,
+  client: ServiceClient,
   job: JobRef,
   { reason, force }: { reason: string; force?: boolean },
-): Promise<Canceled> {
+): Promise<CancelResult> {
   const { id } = job;
   const operation = force ? forceCancelQueuedJob : cancelQueuedJob;
   const answer = await client.call(operation, { ...job, body: { reason } });
@@ -151,13 +164,13 @@ async function cancelOne(
   return { id, outcome: isLeft ? "requested" : "canceled" };
 }
 
-/** Does the work in a workspace, and tells where the names are found of what there is not. */
-function withJobs<T>(
+/** Does the work in a workspace. Errors about unknown jobs get a hint where to find their ids. */
+function withJobClient<T>(
   options: WorkspaceOptions,
-  work: (client: Client, workspace: string) => Promise<T>,
+  work: (client: ServiceClient, workspace: string) => Promise<T>,
 ): Promise<T> {
   return withClient(options, async (client) => {
-    const workspace = await workspaceFor(client, options.workspace);
+    const workspace = await resolveWorkspace(client, options.workspace);
     try {
       return await work(client, workspace);
     } catch (cause) {
@@ -174,17 +187,25 @@ function withJobs<T>(
 function withJob<T>(
   id: string,
   options: WorkspaceOptions,
-  work: (client: Client, job: JobRef) => Promise<T>,
+  work: (client: ServiceClient, job: JobRef) => Promise<T>,
 ): Promise<T> {
-  checkId(id);
-  return withJobs(options, (client, workspace) => work(client, { workspace, id }));
+  requireJobId(id);
+  return withJobClient(options, (client, workspace) => work(client, { workspace, id }));
 }
 
-function checkId(id: string): void {
+function requireJobId(id: string): void {
   if (!isUuid(id)) throw usageError(`"${id}" is not the id of a job: it must be a UUID`, "svc job list");
 }
 
-export default noun("job", "list, read, follow and cancel jobs", list, get, logs, result, cancel).addHelpText(
+export default createNoun(
+  "job",
+  "list, read, follow and cancel jobs",
+  list,
+  get,
+  logs,
+  result,
+  cancel,
+).addHelpText(
   "after",
-  examples("svc job list --status failure --since 2h", "svc job logs $ID --follow"),
+  formatExamples("svc job list --status failure --since 2h", "svc job logs $ID --follow"),
 );

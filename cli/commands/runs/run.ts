@@ -1,20 +1,25 @@
 import { Option } from "commander";
 import { cancelQueuedJob } from "../../../src/features/runs/api/change/cancel-operations.ts";
-import type { Client } from "../../client/transport.ts";
-import { languageOf } from "../../jobs/file-language.ts";
-import { followJob, type JobRef, type Watcher } from "../../jobs/follow.ts";
-import { openSteps } from "../../jobs/follow-steps.ts";
-import { tellOutcome } from "../../jobs/outcome.ts";
-import { type Code, startJob, type When } from "../../jobs/start.ts";
-import { ANEW, readJob } from "../../jobs/wait.ts";
-import { readArguments, readSource } from "../../program/arguments.ts";
-import { examples, inWorkspace, type WorkspaceOptions, withClient } from "../../program/command.ts";
-import { momentOf, secondsOf, wholeNumber } from "../../program/options.ts";
+import type { ServiceClient } from "../../client/transport.ts";
+import { parseFileLanguage } from "../../jobs/file-language.ts";
+import { followJob, type JobRef, type JobWatcher } from "../../jobs/follow.ts";
+import { startStepDisplay } from "../../jobs/follow-steps.ts";
+import { printOutcome } from "../../jobs/outcome.ts";
+import { type RunTarget, type StartTime, startJob } from "../../jobs/start.ts";
+import { RESTART_NOTE, readJob } from "../../jobs/wait.ts";
+import { readArguments, readTextFile } from "../../program/arguments.ts";
+import {
+  createWorkspaceCommand,
+  formatExamples,
+  type WorkspaceOptions,
+  withClient,
+} from "../../program/command.ts";
+import { parseSeconds, parseTime, parseWholeNumber } from "../../program/options.ts";
 import { withInterrupt } from "../../terminal/interrupt.ts";
-import { openLive } from "../../terminal/live.ts";
-import { note, print, printJson, write } from "../../terminal/text/output.ts";
+import { startLiveDisplay } from "../../terminal/live.ts";
+import { print, printJson, printNote, writeText } from "../../terminal/text/output.ts";
 
-export interface RunOptions extends WorkspaceOptions {
+export interface RunCommandOptions extends WorkspaceOptions {
   data?: string;
   async?: boolean;
   at?: string;
@@ -25,7 +30,7 @@ export interface RunOptions extends WorkspaceOptions {
   tag?: string;
 }
 
-export default inWorkspace("run", "run a script or flow by path, or a local file")
+export default createWorkspaceCommand("run", "run a script or flow by path, or a local file")
   .argument("<path>", "u/… or f/… of a script or flow, or a file such as ./hello.ts")
   .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
   .option("--async", "print the job's id and do not wait for it")
@@ -41,7 +46,7 @@ export default inWorkspace("run", "run a script or flow by path, or a local file
   .option("--tag <tag>", "run it on a worker that serves this tag")
   .addHelpText(
     "after",
-    `${examples(
+    `${formatExamples(
       `svc run u/ann/hello --workspace acme -d '{"name":"Bob"}'`,
       "svc run ./hello.ts -d @arguments.json",
       "svc run ./countdown.ts --stream",
@@ -52,13 +57,13 @@ export default inWorkspace("run", "run a script or flow by path, or a local file
 The log goes to stderr, the result to stdout. Ctrl-C cancels the job; a second
 one ends the command without waiting for that.`,
   )
-  .action(async (path: string, options: RunOptions) => runCode(await readCode(path), options));
+  .action(async (path: string, options: RunCommandOptions) => runCode(await readCode(path), options));
 
-/** Starts the code with the arguments of the options, and waits for it unless they say otherwise. */
-export async function runCode(code: Code, options: RunOptions): Promise<void> {
+/** Starts the code with the options' arguments, and waits for it unless the options say otherwise. */
+export async function runCode(code: RunTarget, options: RunCommandOptions): Promise<void> {
   const args = await readArguments(options.data);
-  const when = readWhen(options);
-  const timeout = options.timeout === undefined ? undefined : wholeNumber("--timeout", options.timeout);
+  const when = parseStartTime(options);
+  const timeout = options.timeout === undefined ? undefined : parseWholeNumber("--timeout", options.timeout);
   const { workspace, tag } = options;
   const start = { workspace, code, args, when, timeout, tag };
   const waits = !options.async && !when;
@@ -66,68 +71,73 @@ export async function runCode(code: Code, options: RunOptions): Promise<void> {
     options,
     async (client) => {
       const job = await startJob(client, start);
-      if (waits) await waitFor(client, job, options, !("content" in code));
-      else tellId(client, job, options);
+      if (waits) await followRun(client, job, options, !("content" in code));
+      else printJobId(client, job, options);
     },
-    // A job that nobody waits for is not this command's to run: it is stored, and a server's.
+    // A job that is not waited for is only stored: a server runs it.
     waits ? "own" : "none",
   );
 }
 
-function readWhen(options: RunOptions): When | undefined {
-  if (options.at !== undefined) return { scheduled_for: momentOf("--at", options.at) };
-  if (options.in !== undefined) return { scheduled_in_secs: secondsOf("--in", options.in) };
+function parseStartTime(options: RunCommandOptions): StartTime | undefined {
+  if (options.at !== undefined) return { scheduled_for: parseTime("--at", options.at) };
+  if (options.in !== undefined) return { scheduled_in_secs: parseSeconds("--in", options.in) };
   return undefined;
 }
 
-/** Scripts' paths begin with u/, f/ or g/; whatever else is given is a file. */
-async function readCode(path: string): Promise<Code> {
+/** Returns what to run: a path begins with u/, f/ or g/, anything else is a file. */
+async function readCode(path: string): Promise<RunTarget> {
   if (/^[ufg]\//.test(path)) return { path };
-  const content = await readSource(path, "the path of a script begins with u/ or f/, such as u/ann/hello");
-  return { content, language: languageOf(path) };
+  const content = await readTextFile(path, "the path of a script begins with u/ or f/, such as u/ann/hello");
+  return { content, language: parseFileLanguage(path) };
 }
 
-/** Nobody waits for the job: its id is all there is to tell. */
-function tellId(client: Client, { id }: JobRef, { json }: RunOptions): void {
+/** Prints the id of a job that is not waited for. */
+function printJobId(client: ServiceClient, { id }: JobRef, { json }: RunCommandOptions): void {
   if (json) printJson({ id });
   else print(id);
-  if (client.local) note("no server is up: the job stays queued until one starts (svc serve)");
+  if (client.local) printNote("no server is up: the job stays queued until one starts (svc serve)");
 }
 
-/** Shows the log or a flow's steps, and with --stream the stream, as they come; then the result. */
-async function waitFor(client: Client, job: JobRef, options: RunOptions, mayBeFlow: boolean): Promise<void> {
+/** Shows the log or a flow's steps, with --stream also the stream, as they come; then the result. */
+async function followRun(
+  client: ServiceClient,
+  job: JobRef,
+  options: RunCommandOptions,
+  mayBeFlow: boolean,
+): Promise<void> {
   const isFlow = mayBeFlow && (await readJob(client, job)).job_kind === "flow";
   const live = isFlow
-    ? await openSteps(client, job, options.log)
-    : openLive(options.log ? process.stderr : undefined);
+    ? await startStepDisplay(client, job, options.log)
+    : startLiveDisplay(options.log ? process.stderr : undefined);
   let streamed = "";
   let interrupted = false;
-  const watcher: Watcher = {
+  const watcher: JobWatcher = {
     state: live.state,
     log: live.log,
     again() {
       streamed = "";
-      note(ANEW);
+      printNote(RESTART_NOTE);
     },
   };
   if (options.stream) {
     watcher.stream = (text) => {
       if (process.stdout.isTTY) void live.stop();
-      write(process.stdout, text);
+      writeText(process.stdout, text);
       streamed += text;
     };
   }
   const cancel = () => {
     interrupted = true;
-    note("canceling…");
+    printNote("canceling…");
     client
       .call(cancelQueuedJob, { ...job, body: { reason: "canceled at the terminal" } })
-      .catch((cause: Error) => note(`it could not be canceled: ${cause.message}`));
+      .catch((cause: Error) => printNote(`it could not be canceled: ${cause.message}`));
   };
   try {
     await withInterrupt(cancel, () => followJob(client, job, watcher));
   } finally {
     await live.stop();
   }
-  tellOutcome(await readJob(client, job), { json: options.json ?? false, streamed, interrupted });
+  printOutcome(await readJob(client, job), { json: options.json ?? false, streamed, interrupted });
 }

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { chalkStderr } from "chalk";
-import type { Progress } from "../../../src/database/backup/backup.ts";
+import type { BackupProgress } from "../../../src/database/backup/backup.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
-import { examples, leaf } from "../../program/command.ts";
+import { createCommand, formatExamples } from "../../program/command.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { note, oneLine, print, printJson } from "../../terminal/text/output.ts";
+import { oneLine, print, printJson, printNote } from "../../terminal/text/output.ts";
 
 interface BackupOptions {
   dataDir?: string;
@@ -13,28 +13,28 @@ interface BackupOptions {
   force?: boolean;
 }
 
-/** Numbers as a person reads them. */
-function grouped(value: number): string {
+/** Formats a number with thousands separators. */
+function formatNumber(value: number): string {
   return value.toLocaleString("en-US");
 }
 
-/** A number with what it counts. */
-export function counted(value: number, what: string): string {
-  return `${grouped(value)} ${what}${value === 1 ? "" : "s"}`;
+/** Formats a number with its noun. */
+export function formatCount(value: number, what: string): string {
+  return `${formatNumber(value)} ${what}${value === 1 ? "" : "s"}`;
 }
 
-/** How far a backup or a restore is. */
-export function progressLine({ at, rows, files }: Progress): string {
-  return `${counted(rows, "row")}, ${counted(files, "file")} (${oneLine(at)})`;
+/** Formats the progress of a backup or restore. */
+export function formatProgress({ at, rows, files }: BackupProgress): string {
+  return `${formatCount(rows, "row")}, ${formatCount(files, "file")} (${oneLine(at)})`;
 }
 
-export default leaf("backup", "write all data to one file, also while the server runs", "directory")
+export default createCommand("backup", "write all data to one file, also while the server runs", "directory")
   .argument("<file>", "the backup to write; only you can read it")
   .option("--with-key", "include the instance key: whoever has the file can then read all secrets")
   .option("--force", "replace an existing file")
   .addHelpText(
     "after",
-    examples("svc backup svc.backup", "svc backup --with-key /mnt/safe/svc-$(date +%F).backup"),
+    formatExamples("svc backup svc.backup", "svc backup --with-key /mnt/safe/svc-$(date +%F).backup"),
   )
   .action(async (file: string, options: BackupOptions) => {
     const config = loadConfig({ data_dir: options.dataDir });
@@ -43,19 +43,19 @@ export default leaf("backup", "write all data to one file, also while the server
       makeBackup(config, resolve(file), {
         with_key: options.withKey ?? false,
         force: options.force ?? false,
-        onProgress: (progress) => tell(`backing up: ${progressLine(progress)}`),
+        onProgress: (progress) => tell(`backing up: ${formatProgress(progress)}`),
       }),
     );
     if (options.json) printJson({ file: resolve(file), ...made });
     else {
       const { rows, tables, files, bytes } = made;
       print(
-        `${file}: ${counted(rows, "row")} of ${counted(tables, "table")} and ${counted(files, "file")} in ${counted(bytes, "byte")}`,
+        `${file}: ${formatCount(rows, "row")} of ${formatCount(tables, "table")} and ${formatCount(files, "file")} in ${formatCount(bytes, "byte")}`,
       );
     }
-    if (made.with_key) note(chalkStderr.dim("it holds the instance key: keep it as you keep that"));
+    if (made.with_key) printNote(chalkStderr.dim("it holds the instance key: keep it as you keep that"));
     else {
-      note(
+      printNote(
         `${chalkStderr.yellow("warning:")} the instance key is not in it, and without it no secret can be read again: keep instance.key (or SVC_SECRET_KEY) elsewhere, or back up --with-key`,
       );
     }

@@ -6,14 +6,20 @@ import {
   setGlobalSetting,
 } from "../../../src/features/instance/settings/operations.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
-import { describeProcess } from "../../../src/platform/config/process.ts";
-import { type CommonOptions, examples, leaf, noun, withClient } from "../../program/command.ts";
+import { describeProcessSettings } from "../../../src/platform/config/describe-process-settings.ts";
+import {
+  type CommonOptions,
+  createCommand,
+  createNoun,
+  formatExamples,
+  withClient,
+} from "../../program/command.ts";
 import { usageError } from "../../terminal/text/failure.ts";
-import { note, oneLine, print, printJson, terminalWidth, wrap } from "../../terminal/text/output.ts";
+import { oneLine, print, printJson, printNote, terminalWidth, wrapText } from "../../terminal/text/output.ts";
 
-interface Shown {
+interface ShownSetting {
   name: string;
-  /** How it is changed: by its environment variable alone, or with `svc config set` too. */
+  /** How to change it: by its environment variable only, or with `svc config set` too. */
   of: "process" | "instance";
   value: unknown;
   source: string;
@@ -21,16 +27,16 @@ interface Shown {
   meaning: string | undefined;
 }
 
-async function readAll(options: CommonOptions): Promise<Shown[]> {
+async function listSettings(options: CommonOptions): Promise<ShownSetting[]> {
   return withClient(options, async (client) => {
-    // With no server up, what a server would be started with is shown, not what this command was.
+    // Without a running server, the configuration that a server would start with is shown.
     const process = client.local
-      ? describeProcess(loadConfig({ data_dir: options.dataDir }))
+      ? describeProcessSettings(loadConfig({ data_dir: options.dataDir }))
       : await client.call(getLocalSettings, {});
     const instance = await client.call(listGlobalSettings, { query: { all: true } });
     return [
       ...Object.entries(process)
-        // What is one thing with a setting of the instance is shown there, where it may be stored too.
+        // Settings that the instance can store are shown once, among those of the instance.
         .filter(([, { setting }]) => setting === undefined)
         .map(([name, { value, source, variable, meaning }]) => {
           return { name, of: "process" as const, value, source, variable, meaning };
@@ -42,58 +48,62 @@ async function readAll(options: CommonOptions): Promise<Shown[]> {
   });
 }
 
-const list = leaf("list", "list every setting, its value and where it comes from; secrets stay hidden")
-  .addHelpText("after", examples("svc config", "svc config list --json"))
+const list = createCommand(
+  "list",
+  "list every setting, its value and where it comes from; secrets stay hidden",
+)
+  .addHelpText("after", formatExamples("svc config", "svc config list --json"))
   .action(async (options: CommonOptions) => {
-    const settings = await readAll(options);
+    const settings = await listSettings(options);
     if (options.json) return printJson(settings);
-    for (const setting of settings) print(process.stdout.isTTY ? forPerson(setting) : forPipe(setting));
+    for (const setting of settings)
+      print(process.stdout.isTTY ? formatForPerson(setting) : formatForPipe(setting));
   });
 
-function forPipe({ name, value, source, variable, meaning }: Shown): string {
-  return [name, textOf(value), source, variable ?? "", meaning ?? ""].map(oneLine).join("\t");
+function formatForPipe({ name, value, source, variable, meaning }: ShownSetting): string {
+  return [name, formatValue(value), source, variable ?? "", meaning ?? ""].map(oneLine).join("\t");
 }
 
-/** Too much for the columns of a table: what it is, and below that what it means. */
-function forPerson({ name, value, source, variable, meaning }: Shown): string {
+/** Formats a setting in lines, because it is too long for table columns: the value, and its meaning below. */
+function formatForPerson({ name, value, source, variable, meaning }: ShownSetting): string {
   const width = terminalWidth();
   const from = source === "default" ? "" : ` (${source})`;
   const room = width - name.length - from.length - 2;
-  const text = oneLine(textOf(value));
+  const text = oneLine(formatValue(value));
   const shown = text.length > room ? `${text.slice(0, Math.max(0, room - 1))}…` : text;
-  const below = wrap(`${meaning ?? ""}${variable === undefined ? "" : ` (${variable})`}`, width - 4);
+  const below = wrapText(`${meaning ?? ""}${variable === undefined ? "" : ` (${variable})`}`, width - 4);
   return [
     `${chalk.bold(name)}  ${shown}${chalk.yellow(from)}`.trimEnd(),
     ...below.map((line) => `    ${chalk.dim(oneLine(line))}`),
   ].join("\n");
 }
 
-/** A text as it is, anything else as JSON. */
-function textOf(value: unknown): string {
+/** Formats a text as it is, anything else as JSON. */
+function formatValue(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-const get = leaf("get", "print a setting; one of the instance in full, even if it is a secret")
+const get = createCommand("get", "print a setting; one of the instance in full, even if it is a secret")
   .argument("<key>", "such as base_url")
-  .addHelpText("after", examples("svc config get base_url", "svc config get smtp_settings --json"))
+  .addHelpText("after", formatExamples("svc config get base_url", "svc config get smtp_settings --json"))
   .action(async (key: string, options: CommonOptions) => {
-    const found = (await readAll(options)).find(({ name }) => name === key);
+    const found = (await listSettings(options)).find(({ name }) => name === key);
     if (!found) throw usageError(`there is no setting ${key}`, "svc config list lists them");
     const value =
       found.of === "process" || found.source === "default"
         ? found.value
         : await withClient(options, (client) => client.call(getGlobalSetting, { key }));
     if (options.json) printJson({ ...found, value });
-    else print(textOf(value));
+    else print(formatValue(value));
   });
 
-const set = leaf("set", "change a setting of the instance; takes effect at once")
+const set = createCommand("set", "change a setting of the instance; takes effect at once")
   .argument("<key>", "such as base_url")
   .argument("<value>", "JSON, or a text as it is; - reads it from stdin; null removes what was set")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc config set base_url https://svc.example.org",
       "svc config set retention_period_secs 604800",
       "svc config set smtp_settings - < smtp.json",
@@ -102,15 +112,15 @@ const set = leaf("set", "change a setting of the instance; takes effect at once"
   )
   .action(async (key: string, given: string, options: CommonOptions) => {
     const text = given === "-" ? (await Bun.stdin.text()).replace(/\r?\n$/, "") : given;
-    const value = toValue(text);
+    const value = parseValue(text);
     const said = await withClient(options, (client) =>
       client.call(setGlobalSetting, { key, body: { value } }),
     );
     if (options.json) printJson({ key, said });
-    else note(said);
+    else printNote(said);
   });
 
-function toValue(text: string): unknown {
+function parseValue(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -118,9 +128,9 @@ function toValue(text: string): unknown {
   }
 }
 
-const command = noun("config", "show and change settings").addHelpText(
+const command = createNoun("config", "show and change settings").addHelpText(
   "after",
-  examples("svc config", "svc config get base_url", "svc config set base_url https://svc.example.org"),
+  formatExamples("svc config", "svc config get base_url", "svc config set base_url https://svc.example.org"),
 );
 for (const verb of [list, get, set]) command.addCommand(verb, { isDefault: verb === list });
 

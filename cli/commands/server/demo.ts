@@ -8,9 +8,9 @@ import { createFlow } from "../../../src/features/code/flows/operations.ts";
 import type { NewFlow } from "../../../src/features/code/flows/records.ts";
 import { createScript } from "../../../src/features/code/scripts/operations.ts";
 import { createWorkspace } from "../../../src/features/lifecycle/workspaces/operations.ts";
-import { randomText } from "../../../src/lib/text/ids.ts";
+import { createRandomText } from "../../../src/lib/text/ids.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
-import { connect } from "../../client/transport.ts";
+import { connectToService } from "../../client/transport.ts";
 // @ts-expect-error: read as text, not as a module
 import countdown from "../../examples/countdown.ts" with { type: "text" };
 import disk from "../../examples/disk.sh" with { type: "text" };
@@ -22,11 +22,11 @@ import orders from "../../examples/orders.yaml" with { type: "text" };
 // @ts-expect-error: read as text, not as a module
 import teapot from "../../examples/teapot.ts" with { type: "text" };
 import words from "../../examples/words.py" with { type: "text" };
-import { examples, leaf } from "../../program/command.ts";
-import { wholeNumber } from "../../program/options.ts";
-import { EXIT } from "../../terminal/text/failure.ts";
+import { createCommand, formatExamples } from "../../program/command.ts";
+import { parseWholeNumber } from "../../program/options.ts";
+import { EXIT_CODES } from "../../terminal/text/failure.ts";
 import { print, printJson } from "../../terminal/text/output.ts";
-import { callAll, type Say } from "./demo/calls.ts";
+import { callAll, type PrintLine } from "./demo/calls.ts";
 
 interface DemoOptions {
   exit?: boolean;
@@ -64,16 +64,16 @@ const EXAMPLES: Example[] = [
 const EMAIL = "admin@example.org";
 const WORKSPACE = "demo";
 
-export default leaf("demo", "start a server with examples and call their webhooks", "nothing")
+export default createCommand("demo", "start a server with examples and call their webhooks", "nothing")
   .option("--data-dir <folder>", "keep the data there (default: a temporary folder, removed at the end)")
   .option("--exit", "stop the server after the calls; exit 1 if one went wrong")
   .option(
     "--port <number>",
     "port to listen on; 0 picks a free one (default 8000, or a free one if that is taken)",
   )
-  .addHelpText("after", examples("svc demo", "svc demo --exit"))
+  .addHelpText("after", formatExamples("svc demo", "svc demo --exit"))
   .action(async (options: DemoOptions) => {
-    const port = options.port === undefined ? undefined : wholeNumber("--port", options.port, 65_535);
+    const port = options.port === undefined ? undefined : parseWholeNumber("--port", options.port, 65_535);
     const stopped = new Promise<void>((resolve) => {
       process.once("SIGINT", () => resolve());
       process.once("SIGTERM", () => resolve());
@@ -93,14 +93,14 @@ export default leaf("demo", "start a server with examples and call their webhook
   });
 
 async function show(url: string, data_dir: string, options: DemoOptions): Promise<void> {
-  const say: Say = options.json ? () => {} : print;
-  const password = randomText(12);
+  const say: PrintLine = options.json ? () => {} : print;
+  const password = createRandomText(12);
   const token = await setUp(data_dir, password);
   say(`${chalk.bold("svc demo")}: a server on ${url}, with the examples in workspace "${WORKSPACE}"\n`);
   const calls = await callAll(`${url}/api/w/${WORKSPACE}/jobs`, token, say);
-  if (!calls.every(({ ok }) => ok)) process.exitCode = EXIT.failed;
+  if (!calls.every(({ ok }) => ok)) process.exitCode = EXIT_CODES.failed;
   if (options.json) printJson({ url, workspace: WORKSPACE, email: EMAIL, password, token, calls });
-  else if (!options.exit) tellHowToGoOn(url, password, token);
+  else if (!options.exit) printNextSteps(url, password, token);
 }
 
 async function start(data_dir: string, port: number | undefined) {
@@ -114,9 +114,9 @@ async function start(data_dir: string, port: number | undefined) {
   }
 }
 
-/** What an operator does on a new server, by the same operations. @returns a token of the new admin */
+/** Sets up a new server with the operations an admin would use. @returns a token of the new admin */
 async function setUp(data_dir: string, password: string): Promise<string> {
-  const client = await connect({ data_dir });
+  const client = await connectToService({ data_dir });
   try {
     await client.call(createUser, { body: { email: EMAIL, password, super_admin: true, username: "admin" } });
     await client.call(createWorkspace, { body: { id: WORKSPACE, name: "Demo", owner: EMAIL } });
@@ -137,7 +137,7 @@ async function setUp(data_dir: string, password: string): Promise<string> {
   }
 }
 
-function tellHowToGoOn(url: string, password: string, token: string): void {
+function printNextSteps(url: string, password: string, token: string): void {
   print(chalk.bold("The server keeps running. Log in as its admin:"));
   print(`  curl -s '${url}/api/auth/login' \\`);
   print(`    -H 'Content-Type: application/json' \\`);

@@ -1,9 +1,9 @@
 import chalk from "chalk";
 import { loadConfig } from "../../../src/platform/config/config.ts";
-import { examples, leaf } from "../../program/command.ts";
-import { wholeNumber } from "../../program/options.ts";
-import { EXIT } from "../../terminal/text/failure.ts";
-import { oneLine, print, printJson, terminalWidth, wrap } from "../../terminal/text/output.ts";
+import { createCommand, formatExamples } from "../../program/command.ts";
+import { parseWholeNumber } from "../../program/options.ts";
+import { EXIT_CODES } from "../../terminal/text/failure.ts";
+import { oneLine, print, printJson, terminalWidth, wrapText } from "../../terminal/text/output.ts";
 import type { Finding } from "./checks/finding.ts";
 
 interface DoctorOptions {
@@ -13,12 +13,12 @@ interface DoctorOptions {
   json?: boolean;
 }
 
-export default leaf("doctor", "check the machine and the data directory, with advice", "directory")
+export default createCommand("doctor", "check the machine and the data directory, with advice", "directory")
   .option("--host <address>", "address the server listens on (default 127.0.0.1)")
   .option("--port <number>", "port the server listens on (default 8000)")
-  .addHelpText("after", examples("svc doctor", "svc doctor --data-dir /var/lib/svc --json"))
+  .addHelpText("after", formatExamples("svc doctor", "svc doctor --data-dir /var/lib/svc --json"))
   .action(async (options: DoctorOptions) => {
-    const port = options.port === undefined ? undefined : wholeNumber("--port", options.port, 65_535);
+    const port = options.port === undefined ? undefined : parseWholeNumber("--port", options.port, 65_535);
     const config = loadConfig({ data_dir: options.dataDir, host: options.host, port });
     const [{ checkDirectory }, { checkDatabase }, { checkMachine }, { checkServer }] = await Promise.all([
       import("./checks/directory.ts"),
@@ -35,23 +35,23 @@ export default leaf("doctor", "check the machine and the data directory, with ad
     const failed = findings.some(({ state }) => state === "fail");
     if (options.json) printJson({ ok: !failed, findings });
     else for (const finding of findings) show(finding);
-    if (failed) process.exitCode = EXIT.failed;
+    if (failed) process.exitCode = EXIT_CODES.failed;
   });
 
-const PAINT = { ok: chalk.green, warn: chalk.yellow, fail: chalk.red };
+const STATE_COLORS = { ok: chalk.green, warn: chalk.yellow, fail: chalk.red };
 
-/** Up to where a finding is told. */
+/** Indentation of a finding's text. */
 const INDENT = " ".repeat(22);
 
-/** In lines that fit the terminal, and one where there is none. */
-function fitted(text: string): string[] {
-  return process.stdout.isTTY ? wrap(text, terminalWidth() - INDENT.length) : [text];
+/** Wraps a text to the terminal; one line elsewhere. */
+function wrapToTerminal(text: string): string[] {
+  return process.stdout.isTTY ? wrapText(text, terminalWidth() - INDENT.length) : [text];
 }
 
 function show({ check, state, says, advice }: Finding): void {
-  const [first = "", ...more] = fitted(oneLine(says));
-  print(`${PAINT[state](state.padEnd(4))}  ${check.padEnd(15)} ${first}`);
+  const [first = "", ...more] = wrapToTerminal(oneLine(says));
+  print(`${STATE_COLORS[state](state.padEnd(4))}  ${check.padEnd(15)} ${first}`);
   for (const line of more) print(INDENT + line);
   if (advice === undefined) return;
-  for (const line of fitted(`→ ${advice}`)) print(INDENT + chalk.dim(line));
+  for (const line of wrapToTerminal(`→ ${advice}`)) print(INDENT + chalk.dim(line));
 }

@@ -6,17 +6,17 @@ import { Option } from "commander";
 import { createUser, listAccounts } from "../../../src/features/accounts/admin/operations.ts";
 import { setGlobalSetting } from "../../../src/features/instance/settings/operations.ts";
 import { createWorkspace } from "../../../src/features/lifecycle/workspaces/operations.ts";
-import { checkEmail, checkWorkspaceId } from "../../../src/lib/text/paths.ts";
+import { parseEmail, parseWorkspaceId } from "../../../src/lib/text/paths.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
-import { connect, connectIfUp } from "../../client/transport.ts";
-import { examples, leaf } from "../../program/command.ts";
-import { wholeNumber } from "../../program/options.ts";
+import { connectToService, findRunningServer } from "../../client/transport.ts";
+import { createCommand, formatExamples } from "../../program/command.ts";
+import { parseWholeNumber } from "../../program/options.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { askFor, chooseOne, isInteractive, readSecret } from "../../terminal/prompts.ts";
+import { askFor, chooseOne, isInteractive, readSecretFromStdin } from "../../terminal/prompts.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
-import { note, print, printJson } from "../../terminal/text/output.ts";
+import { print, printJson, printNote } from "../../terminal/text/output.ts";
 import { type Background, startInBackground } from "./init/background.ts";
-import { type Unit, type UnitKind, writeUnit } from "./init/systemd.ts";
+import { type SystemdUnit, type UnitKind, writeUnit } from "./init/systemd.ts";
 
 interface InitOptions {
   dataDir?: string;
@@ -31,11 +31,11 @@ interface InitOptions {
   json?: boolean;
 }
 
-const ANYWHERE_HERE = "127.0.0.1:8000";
+const DEFAULT_ADDRESS = "127.0.0.1:8000";
 const FIRST_WORKSPACE = "main";
 
-export default leaf("init", "set up a server: five questions, and it runs", "directory")
-  .option("--listen <address:port>", `where to listen; port 0 picks a free one (default ${ANYWHERE_HERE})`)
+export default createCommand("init", "set up a server: five questions, and it runs", "directory")
+  .option("--listen <address:port>", `where to listen; port 0 picks a free one (default ${DEFAULT_ADDRESS})`)
   .option("--email <email>", "e-mail of the first super admin")
   .option(
     "--password <password>",
@@ -54,7 +54,7 @@ export default leaf("init", "set up a server: five questions, and it runs", "dir
   .option("--no-start", "leave no server running")
   .addHelpText(
     "after",
-    `${examples(
+    `${formatExamples(
       "svc init",
       "pass svc | svc init --email ann@example.org --password-stdin",
       "svc init --data-dir /var/lib/svc --listen 0.0.0.0:80 --systemd system",
@@ -63,13 +63,13 @@ export default leaf("init", "set up a server: five questions, and it runs", "dir
 Only what the options leave open is asked for; without a terminal, nothing is.`,
   )
   .action(async (options: InitOptions) => {
-    const data_dir = resolve(fromHome(await withDefault(options.dataDir, DATA_DIR())));
-    await checkUnused(data_dir);
-    const address = addressOf(await withDefault(options.listen, LISTEN));
-    checkFree(address);
-    const first = await askForFirst(options);
+    const data_dir = resolve(expandHome(await askOrDefault(options.dataDir, DATA_DIR())));
+    await requireNewDirectory(data_dir);
+    const address = parseAddress(await askOrDefault(options.listen, LISTEN));
+    requireFreePort(address);
+    const first = await askForAnswers(options);
     await withProgress("setting up", () => setUp(data_dir, first, options.baseUrl));
-    const kind = await unitKind(options);
+    const kind = await chooseUnitKind(options);
     const serving = { data_dir, ...address };
     const unit = kind === "none" ? undefined : writeUnit(kind, serving);
     const background =
@@ -78,7 +78,7 @@ Only what the options leave open is asked for; without a terminal, nothing is.`,
         : await withProgress("starting the server", () => startInBackground(serving));
     const { email, workspace } = first;
     if (options.json) printJson({ data_dir, workspace, email, ...background, unit });
-    else tell(options, { data_dir, email, workspace, background, unit });
+    else printResult(options, { data_dir, email, workspace, background, unit });
   });
 
 interface Question {
@@ -96,41 +96,41 @@ const DATA_DIR = (): Question => ({
 const LISTEN: Question = {
   message: "Listen on",
   flag: "--listen",
-  fallback: ANYWHERE_HERE,
-  check: (text) => addressOf(text),
+  fallback: DEFAULT_ADDRESS,
+  check: (text) => parseAddress(text),
 };
 const WORKSPACE: Question = {
   message: "First workspace",
   flag: "--workspace",
   fallback: FIRST_WORKSPACE,
-  check: checkWorkspaceId,
+  check: parseWorkspaceId,
 };
 
-/** No shell has read what was answered to a question. */
-function fromHome(folder: string): string {
+/** Expands `~`, which a shell does not do in an answer. */
+function expandHome(folder: string): string {
   return folder.replace(/^~(?=\/|$)/, homedir());
 }
 
-/** Where nobody can be asked, what is usual holds. */
-async function withDefault(given: string | undefined, question: Question): Promise<string> {
+/** Returns the answer, or the default if nobody can be asked. */
+async function askOrDefault(given: string | undefined, question: Question): Promise<string> {
   const answer = given === undefined && !isInteractive() ? question.fallback : await askFor(given, question);
-  if (question.check) checked(question.flag, answer, question.check);
+  if (question.check) requireValid(question.flag, answer, question.check);
   return answer.trim();
 }
 
-interface First {
+interface InitAnswers {
   email: string;
   password: string;
   workspace: string;
 }
 
-/** @throws a usage error where nobody can be asked, or for what cannot be */
-async function askForFirst(options: InitOptions): Promise<First> {
-  const asked = { message: "E-mail of the admin", flag: "--email", check: checkEmail };
+/** @throws a usage error if nobody can be asked, or for an invalid answer */
+async function askForAnswers(options: InitOptions): Promise<InitAnswers> {
+  const asked = { message: "E-mail of the admin", flag: "--email", check: parseEmail };
   const email = (await askFor(options.email, asked)).trim().toLowerCase();
-  checked("--email", email, checkEmail);
+  requireValid("--email", email, parseEmail);
   const password = options.passwordStdin
-    ? await readSecret()
+    ? await readSecretFromStdin()
     : await askFor(options.password, {
         message: "Password of the admin",
         flag: "--password",
@@ -138,10 +138,10 @@ async function askForFirst(options: InitOptions): Promise<First> {
         secret: true,
       });
   if (password === "") throw usageError("the password is empty");
-  return { email, password, workspace: await withDefault(options.workspace, WORKSPACE) };
+  return { email, password, workspace: await askOrDefault(options.workspace, WORKSPACE) };
 }
 
-function checked(flag: string, value: string, check: (value: string) => unknown): void {
+function requireValid(flag: string, value: string, check: (value: string) => unknown): void {
   try {
     check(value);
   } catch (cause) {
@@ -150,24 +150,24 @@ function checked(flag: string, value: string, check: (value: string) => unknown)
   }
 }
 
-/** `127.0.0.1:8000`, `[::1]:8000`, or a port alone. @throws a usage error */
-function addressOf(text: string): { host: string; port: number } {
+/** Parses `127.0.0.1:8000`, `[::1]:8000`, or just a port. @throws a usage error */
+function parseAddress(text: string): { host: string; port: number } {
   const [, host = "127.0.0.1", port] = /^(?:(\[[^\]]+\]|[^:\s]+):)?(\d+)$/.exec(text) ?? [];
   if (port === undefined)
-    throw usageError(`--listen ${text}: must be an address and a port`, `such as ${ANYWHERE_HERE}`);
-  return { host: host.replace(/^\[|\]$/g, ""), port: wholeNumber("--listen", port, 65_535) };
+    throw usageError(`--listen ${text}: must be an address and a port`, `such as ${DEFAULT_ADDRESS}`);
+  return { host: host.replace(/^\[|\]$/g, ""), port: parseWholeNumber("--listen", port, 65_535) };
 }
 
-/** Asked at once: nobody should answer four more questions in vain. @throws CliError when it is set up already */
-async function checkUnused(data_dir: string): Promise<void> {
-  const up = await connectIfUp({ data_dir });
+/** Checked first, before further questions are asked. @throws CliError if the directory is set up already */
+async function requireNewDirectory(data_dir: string): Promise<void> {
+  const up = await findRunningServer({ data_dir });
   if (up) {
     throw new CliError("InUse", `a server is up already on ${data_dir}`, {
       hint: "it is set up already; svc workspace create and svc user create add to it",
     });
   }
   if (!existsSync(data_dir)) return;
-  const client = await connect({ data_dir });
+  const client = await connectToService({ data_dir });
   try {
     if ((await client.call(listAccounts, {})).length === 0) return;
   } finally {
@@ -178,8 +178,8 @@ async function checkUnused(data_dir: string): Promise<void> {
   });
 }
 
-/** Told before anything is written, not by a server that does not start. */
-function checkFree({ host, port }: { host: string; port: number }): void {
+/** Checked before anything is written, so that setup does not end with a server that cannot start. */
+function requireFreePort({ host, port }: { host: string; port: number }): void {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
   } catch (cause) {
@@ -191,15 +191,15 @@ function checkFree({ host, port }: { host: string; port: number }): void {
   }
 }
 
-async function setUp(data_dir: string, first: First, base_url: string | undefined): Promise<void> {
+async function setUp(data_dir: string, first: InitAnswers, base_url: string | undefined): Promise<void> {
   loadConfig({ data_dir });
-  const client = await connect({ data_dir });
+  const client = await connectToService({ data_dir });
   try {
     const { email, password, workspace } = first;
     if (base_url !== undefined) {
       await client.call(setGlobalSetting, { key: "base_url", body: { value: base_url } });
     }
-    const username = usernameOf(email);
+    const username = suggestUsername(email);
     await client.call(createUser, { body: { email, password, super_admin: true, username } });
     await client.call(createWorkspace, { body: { id: workspace, name: workspace, owner: email } });
   } finally {
@@ -207,8 +207,8 @@ async function setUp(data_dir: string, first: First, base_url: string | undefine
   }
 }
 
-/** What stands in paths, such as u/ann/…: letters, digits and _, beginning with a letter. */
-function usernameOf(email: string): string {
+/** Suggests a username from an email: letters, digits and _, beginning with a letter, as in u/ann/…. */
+function suggestUsername(email: string): string {
   const name = email
     .split("@")[0]!
     .replace(/[^a-z0-9]+/gi, "_")
@@ -216,8 +216,8 @@ function usernameOf(email: string): string {
   return name || "admin";
 }
 
-/** Offered where systemd runs the machine. */
-async function unitKind({ systemd, start }: InitOptions): Promise<UnitKind | "none"> {
+/** Chooses a systemd unit, if systemd runs on this machine. */
+async function chooseUnitKind({ systemd, start }: InitOptions): Promise<UnitKind | "none"> {
   if (systemd !== undefined) return systemd;
   if (!isInteractive() || !start || !existsSync("/run/systemd/system")) return "none";
   return chooseOne("Start it with the machine, by systemd?", [
@@ -227,36 +227,40 @@ async function unitKind({ systemd, start }: InitOptions): Promise<UnitKind | "no
   ]);
 }
 
-/** A word of a command line, as a shell reads it. */
-function quoted(word: string): string {
+/** Quotes a word for a shell. */
+function quoteForShell(word: string): string {
   return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-interface Told {
+interface InitResult {
   data_dir: string;
   email: string;
   workspace: string;
   background: Background | undefined;
-  unit: Unit | undefined;
+  unit: SystemdUnit | undefined;
 }
 
-function tell({ baseUrl }: InitOptions, { data_dir, email, workspace, background, unit }: Told): void {
-  note(chalk.dim(`data in ${data_dir}, workspace ${workspace}, super admin ${email}`));
-  // What later commands work on by themselves need not be named.
-  const where = data_dir === resolve(DATA_DIR().fallback) ? "" : ` --data-dir ${quoted(data_dir)}`;
+function printResult(
+  { baseUrl }: InitOptions,
+  { data_dir, email, workspace, background, unit }: InitResult,
+): void {
+  printNote(chalk.dim(`data in ${data_dir}, workspace ${workspace}, super admin ${email}`));
+  // Later commands use the default data directory by themselves.
+  const where = data_dir === resolve(DATA_DIR().fallback) ? "" : ` --data-dir ${quoteForShell(data_dir)}`;
   if (background) {
     print(`svc runs on ${chalk.bold(background.url)}, as process ${background.pid}`);
-    note(chalk.dim(`its log is ${background.log}`));
+    printNote(chalk.dim(`its log is ${background.log}`));
   } else if (unit) {
     print(`wrote ${unit.file}; to start svc, now and with the machine:`);
     for (const command of unit.commands) print(`  ${command}`);
-    if (unit.environment) note(chalk.dim(`what the environment sets is kept for it in ${unit.environment}`));
+    if (unit.environment)
+      printNote(chalk.dim(`what the environment sets is kept for it in ${unit.environment}`));
   } else print(`to start it:\n  svc serve${where}`);
   const url = baseUrl ?? background?.url;
   print("\nNext:");
   if (url !== undefined) print(`  svc login ${url} --email ${email}`);
-  print(`  svc script push hello.ts u/${usernameOf(email)}/hello${where}`);
-  print(`  svc run u/${usernameOf(email)}/hello${where}`);
+  print(`  svc script push hello.ts u/${suggestUsername(email)}/hello${where}`);
+  print(`  svc run u/${suggestUsername(email)}/hello${where}`);
   if (background)
     print(`  kill ${background.pid}${" ".repeat(4)}# stops the server; svc serve${where} starts it`);
 }

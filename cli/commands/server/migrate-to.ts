@@ -1,21 +1,21 @@
 import { join } from "node:path";
 import { chalkStderr } from "chalk";
-import type { Moved } from "../../../src/database/backup/move.ts";
+import type { MoveSummary } from "../../../src/database/backup/move-to-postgres.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
-import { examples, leaf } from "../../program/command.ts";
+import { createCommand, formatExamples } from "../../program/command.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { usageError } from "../../terminal/text/failure.ts";
-import { note, print, printJson } from "../../terminal/text/output.ts";
-import { counted, progressLine } from "./backup.ts";
+import { print, printJson, printNote } from "../../terminal/text/output.ts";
+import { formatCount, formatProgress } from "./backup.ts";
 
-interface MoveOptions {
+interface MigrateOptions {
   dataDir?: string;
   json?: boolean;
   dryRun?: boolean;
   force?: boolean;
 }
 
-export default leaf(
+export default createCommand(
   "migrate-to",
   "move the embedded database to PostgreSQL, every row compared; no server may run",
   "directory",
@@ -25,40 +25,41 @@ export default leaf(
   .option("--force", "replace the instance that is in that database")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc migrate-to postgres://svc@db.example.org/svc --dry-run",
       "DATABASE_URL=postgres://… svc migrate-to --data-dir /var/lib/svc",
     ),
   )
-  .action(async (given: string | undefined, options: MoveOptions) => {
+  .action(async (given: string | undefined, options: MigrateOptions) => {
     const config = loadConfig({ data_dir: options.dataDir });
     const url = given ?? config.database_url;
     if (url === undefined) {
       throw usageError("where to is missing", "give the URL of a PostgreSQL database, or set DATABASE_URL");
     }
-    const { moveToPostgres } = await import("../../../src/database/backup/move.ts");
+    const { moveToPostgres } = await import("../../../src/database/backup/move-to-postgres.ts");
     const verb = options.dryRun ? "trying" : "moving";
     const moved = await withProgress(verb, (tell) =>
       moveToPostgres(config, url, {
         dry_run: options.dryRun ?? false,
         force: options.force ?? false,
-        onProgress: (progress) => tell(`${verb}: ${progressLine(progress)}`),
+        onProgress: (progress) => tell(`${verb}: ${formatProgress(progress)}`),
       }),
     );
     if (options.json) printJson(moved);
-    else print(summary(moved));
-    if (!moved.dry_run) for (const line of whatNext(moved, config.data_dir)) note(chalkStderr.dim(line));
+    else print(formatSummary(moved));
+    if (!moved.dry_run)
+      for (const line of listNextSteps(moved, config.data_dir)) printNote(chalkStderr.dim(line));
   });
 
-function summary({ dry_run, rows, tables, to, took_ms }: Moved): string {
-  const what = `${counted(rows, "row")} of ${counted(tables, "table")}`;
+function formatSummary({ dry_run, rows, tables, to, took_ms }: MoveSummary): string {
+  const what = `${formatCount(rows, "row")} of ${formatCount(tables, "table")}`;
   const seconds = `${(took_ms / 1000).toFixed(1)} s`;
   return dry_run
     ? `${what} fit into ${to}: copied and compared in ${seconds}, nothing kept`
     : `${what} moved to ${to}, every one compared, in ${seconds}`;
 }
 
-function whatNext({ files }: Moved, data_dir: string): string[] {
+function listNextSteps({ files }: MoveSummary, data_dir: string): string[] {
   const key = join(data_dir, "instance.key");
   const lines = [
     "next: start svc serve with DATABASE_URL set and the same --data-dir",
@@ -67,7 +68,7 @@ function whatNext({ files }: Moved, data_dir: string): string[] {
   ];
   if (files > 0) {
     lines.push(
-      `in ${join(data_dir, "storage")} stays ${counted(files, "stored file")}: further machines need that folder, or S3`,
+      `in ${join(data_dir, "storage")} stays ${formatCount(files, "stored file")}: further machines need that folder, or S3`,
     );
   }
   return lines;

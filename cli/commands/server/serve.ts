@@ -1,11 +1,11 @@
 import chalk, { chalkStderr } from "chalk";
-import { sleep, withinMs } from "../../../src/lib/async/sleep.ts";
-import { loadConfig, SETTINGS } from "../../../src/platform/config/config.ts";
+import { sleep, withTimeout } from "../../../src/lib/async/sleep.ts";
+import { loadConfig, PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";
 import type { RunningServer } from "../../../src/server/server.ts";
-import { examples, leaf } from "../../program/command.ts";
-import { wholeNumber } from "../../program/options.ts";
-import { EXIT, usageError } from "../../terminal/text/failure.ts";
-import { note, print, printJson, wrap } from "../../terminal/text/output.ts";
+import { createCommand, formatExamples } from "../../program/command.ts";
+import { parseWholeNumber } from "../../program/options.ts";
+import { EXIT_CODES, usageError } from "../../terminal/text/failure.ts";
+import { print, printJson, printNote, wrapText } from "../../terminal/text/output.ts";
 
 interface ServeOptions {
   dataDir?: string;
@@ -20,24 +20,25 @@ interface ServeOptions {
   tunnel?: boolean;
 }
 
-const NAME_WIDTH = 29;
-const MEANING_INDENT = `\n${" ".repeat(NAME_WIDTH + 2)}`;
+const SETTING_NAME_WIDTH = 29;
+const MEANING_INDENT = `\n${" ".repeat(SETTING_NAME_WIDTH + 2)}`;
 
-const settings = Object.values(SETTINGS)
+const settings = Object.values(PROCESS_SETTINGS)
   .map(({ variable, meaning, default: initial }) => {
     const value = initial === undefined || initial === "" ? "" : ` (${initial})`;
-    const name = variable.length < NAME_WIDTH ? variable.padEnd(NAME_WIDTH) : variable + MEANING_INDENT;
-    return `  ${name}${wrap(`${meaning}${value}`, 48).join(MEANING_INDENT)}`;
+    const name =
+      variable.length < SETTING_NAME_WIDTH ? variable.padEnd(SETTING_NAME_WIDTH) : variable + MEANING_INDENT;
+    return `  ${name}${wrapText(`${meaning}${value}`, 48).join(MEANING_INDENT)}`;
   })
   .join("\n");
 
-const DRAINS = "taking no new jobs, waiting for the running ones";
-/** How long a server that cannot go on says so, and how long its scripts may take to end after that. */
-const END_MS = 2_000;
-/** How long a server that starts has left to be up once it is told to stop. */
-const LONGEST_START_MS = 8_000;
+const DRAIN_MESSAGE = "taking no new jobs, waiting for the running ones";
+/** How long a broken server reports its error to callers, and how long its scripts may take to end after that. */
+const SHUTDOWN_NOTICE_MS = 2_000;
+/** Time for a starting server to come up after it received a signal. */
+const MAX_START_MS = 8_000;
 
-export default leaf("serve", "start the server", "directory")
+export default createCommand("serve", "start the server", "directory")
   .option("--host <address>", "address to listen on (default 127.0.0.1)")
   .option("--port <number>", "port to listen on; 0 picks a free one (default 8000)")
   .option("--tls-cert <file>", "speak https, with this certificate chain (PEM)")
@@ -48,10 +49,10 @@ export default leaf("serve", "start the server", "directory")
   .option("--tunnel", "development: make the server reachable from the internet")
   .addHelpText(
     "after",
-    `${examples("svc serve", "svc serve --host 0.0.0.0 --port 80 --data-dir /var/lib/svc")}\n\nSettings, from the environment:\n${settings}`,
+    `${formatExamples("svc serve", "svc serve --host 0.0.0.0 --port 80 --data-dir /var/lib/svc")}\n\nSettings, from the environment:\n${settings}`,
   )
   .action(async (options: ServeOptions) => {
-    const port = options.port === undefined ? undefined : wholeNumber("--port", options.port, 65_535);
+    const port = options.port === undefined ? undefined : parseWholeNumber("--port", options.port, 65_535);
     const config = loadConfig({
       data_dir: options.dataDir,
       host: options.host,
@@ -65,23 +66,23 @@ export default leaf("serve", "start the server", "directory")
       );
     }
     const { startServer } = await import("../../../src/server/server.ts");
-    const toldToStop = heedSignals();
+    const toldToStop = handleSignals();
     const server = await startServer(config);
-    outliveMishaps(server);
-    endWhenBroken(server);
-    const development = await openDevelopment(options, server);
+    logUncaughtErrors(server);
+    exitWhenDatabaseBroken(server);
+    const development = await startDevelopmentServer(options, server);
     const setup = await server.setupPath();
     const setupUrl = setup === undefined ? undefined : `${server.app.urls.base}${setup}`;
     if (options.json) printJson({ url: server.url, setup_url: setupUrl, pid: process.pid });
     else {
       print(`svc listens on ${chalk.bold(server.url)}`);
-      note(chalkStderr.dim(`data in ${config.data_dir}`));
-      const { aboutRoot } = await import("../../../src/server/sandbox-options.ts");
-      const root = aboutRoot(config);
-      if (root !== undefined) note(chalkStderr.dim(root));
+      printNote(chalkStderr.dim(`data in ${config.data_dir}`));
+      const { describeRootSandbox } = await import("../../../src/server/sandbox-options.ts");
+      const root = describeRootSandbox(config);
+      if (root !== undefined) printNote(chalkStderr.dim(root));
       if (setupUrl) {
         print(`\nThere is no user yet. Make the first super admin here, once:\n  ${chalk.bold(setupUrl)}`);
-        note(chalkStderr.dim("or with: svc user create --super-admin"));
+        printNote(chalkStderr.dim("or with: svc user create --super-admin"));
       }
     }
     await toldToStop(async () => {
@@ -94,8 +95,8 @@ function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || host.startsWith("127.");
 }
 
-/** The conveniences of listhen, on a listener of its own: plain traffic goes through the faster one. */
-async function openDevelopment(
+/** Starts listhen for its conveniences, on a listener of its own: normal traffic uses the faster one. */
+async function startDevelopmentServer(
   options: ServeOptions,
   { app, fetch }: RunningServer,
 ): Promise<(() => Promise<void>) | undefined> {
@@ -111,30 +112,30 @@ async function openDevelopment(
     tunnel: options.tunnel ?? false,
     autoClose: false,
   });
-  app.runner.spare();
+  app.runner.exemptOtherProcesses();
   return () => listener.close();
 }
 
 /**
- * Ends the process with an error once the database stores nothing any more: only a start mends that, which is for whoever
- * supervises the process. Jobs that ran are put back by the next start, as after a crash.
+ * Exits with an error once the database can store nothing any more: only a restart by the supervisor fixes that.
+ * Running jobs are requeued by the next start, as after a crash.
  */
-export function endWhenBroken({ app, broken }: RunningServer): void {
+export function exitWhenDatabaseBroken({ app, broken }: RunningServer): void {
   void broken.then(async (cause) => {
-    app.accepting = false;
+    app.acceptsJobs = false;
     const reason = (cause.cause as Error | undefined)?.message;
     app.log.error({ error: cause.message, reason }, "the server ends, to be started again");
-    note(`svc ends, to be started again: ${cause.message}`);
+    printNote(`svc ends, to be started again: ${cause.message}`);
     const ended = app.runner.stop().catch(() => {});
-    // Whoever asks meanwhile, a balancer among them, is told the reason.
-    await sleep(END_MS);
-    await withinMs(END_MS, ended, () => new Error("still running")).catch(() => {});
-    process.exit(EXIT.failed);
+    // Meanwhile callers, such as a load balancer, get the reason.
+    await sleep(SHUTDOWN_NOTICE_MS);
+    await withTimeout(SHUTDOWN_NOTICE_MS, ended, () => new Error("still running")).catch(() => {});
+    process.exit(EXIT_CODES.failed);
   });
 }
 
-/** One request's or job's mishap must not end those of all others. */
-export function outliveMishaps({ app }: RunningServer): void {
+/** Logs uncaught errors: one request's or job's error must not end all others. */
+export function logUncaughtErrors({ app }: RunningServer): void {
   for (const event of ["uncaughtException", "unhandledRejection"]) {
     process.on(event, (cause) =>
       app.log.error({ error: String(cause), stack: (cause as Error)?.stack }, "an error nobody handled"),
@@ -143,22 +144,22 @@ export function outliveMishaps({ app }: RunningServer): void {
 }
 
 /**
- * Heeds SIGTERM and SIGINT from now on: the first one drains, a second one ends the process at once. Called before the
- * server starts, since whoever reads that it is up may tell it to stop in the same moment. What is told while it starts
- * is done once it is up; a start that takes long (a database that does not answer) is given up.
- * @returns waits for the first signal, then for `stop`; to be called when the server is up
+ * Handles SIGTERM and SIGINT: the first one drains, a second one ends the process. Called before the server starts,
+ * because a supervisor may stop it the moment it is up. A signal during the start is handled once it is up; a start
+ * that takes too long is aborted.
+ * @returns a function that waits for the first signal, then for `stop`; call it when the server is up
  */
-export function heedSignals(): (stop: () => Promise<void>) => Promise<void> {
+export function handleSignals(): (stop: () => Promise<void>) => Promise<void> {
   const first = Promise.withResolvers<void>();
   let isUp = false;
   let told = false;
   let givenUp: ReturnType<typeof setTimeout> | undefined;
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => {
-      if (told) process.exit(EXIT.interrupted);
+      if (told) process.exit(EXIT_CODES.interrupted);
       told = true;
-      note(`${signal}: ${isUp ? DRAINS : "ending as soon as the server is up"}`);
-      if (!isUp) givenUp = setTimeout(() => process.exit(EXIT.interrupted), LONGEST_START_MS);
+      printNote(`${signal}: ${isUp ? DRAIN_MESSAGE : "ending as soon as the server is up"}`);
+      if (!isUp) givenUp = setTimeout(() => process.exit(EXIT_CODES.interrupted), MAX_START_MS);
       first.resolve();
     });
   }
@@ -167,7 +168,7 @@ export function heedSignals(): (stop: () => Promise<void>) => Promise<void> {
     clearTimeout(givenUp);
     await first.promise;
     await stop().catch((cause) => {
-      note(`stopping failed: ${cause}`);
+      printNote(`stopping failed: ${cause}`);
       process.exit(1);
     });
   };

@@ -1,21 +1,21 @@
-import { examples, withClient, workspaceFor } from "../../program/command.ts";
-import { fileTypesOf } from "../../sync/deploy/remote-types.ts";
+import { formatExamples, resolveWorkspace, withClient } from "../../program/command.ts";
+import { readFileTypes } from "../../sync/deploy/remote-types.ts";
 import {
-  type Done,
+  createSelection,
   printPlan,
-  rootOf,
+  printResults,
+  resolveFolder,
+  type StepResult,
   type SyncOptions,
-  selectionOf,
   syncCommand,
-  tellDone,
 } from "../../sync/options.ts";
 import { planPull } from "../../sync/plan.ts";
 import { readArchive } from "../../sync/read/archive.ts";
-import { removeFiles, writeItem } from "../../sync/read/files.ts";
+import { deleteWorkspaceFiles, writeItem } from "../../sync/read/files.ts";
 import { readFolder } from "../../sync/read/folder.ts";
-import { keyOf } from "../../sync/read/items.ts";
-import { included } from "../../sync/read/wmill-settings.ts";
-import { showPlan } from "../../sync/show/show.ts";
+import { filterIncluded } from "../../sync/read/folder-settings.ts";
+import { itemKey } from "../../sync/read/items.ts";
+import { showPlan } from "../../sync/show/show-plan.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmFirst } from "../../terminal/prompts.ts";
 import { usageError } from "../../terminal/text/failure.ts";
@@ -27,7 +27,7 @@ export default syncCommand(
 )
   .addHelpText(
     "after",
-    `${examples(
+    `${formatExamples(
       "svc pull --workspace acme",
       "svc pull ./acme --dry-run",
       "svc pull --yes --delete && git add -A && git commit -m 'Changes of acme'",
@@ -37,15 +37,15 @@ Secrets are left out unless --secrets says how to write them. Files that do not
 belong to a workspace are left alone.`,
   )
   .action(async (given: string, options: SyncOptions) => {
-    const selection = selectionOf(options);
-    const folder = await readFolder(rootOf(given), selection);
-    // What stands there and is not understood may be what somebody has begun to write.
+    const selection = createSelection(options);
+    const folder = await readFolder(resolveFolder(given), selection);
+    // An invalid file may be unfinished work, which a pull must not overwrite.
     const [problem] = folder.problems;
     if (problem) throw usageError(problem.reason);
     await withClient(options, async (client) => {
-      const workspace = await workspaceFor(client, options.workspace);
+      const workspace = await resolveWorkspace(client, options.workspace);
       const archive = await withProgress("comparing", () => readArchive(client, workspace, selection));
-      const remote = included(folder, archive);
+      const remote = filterIncluded(folder, archive);
       const plan = planPull(folder, remote, options.delete ?? false);
       if (!options.json) showPlan(plan, "pull");
       if (plan.steps.length === 0 || options.dryRun) {
@@ -53,20 +53,20 @@ belong to a workspace are left alone.`,
         return;
       }
       await confirmFirst(options.yes, `Change the files in ${folder.root} so?`);
-      const file_types = await fileTypesOf(client, workspace, [...remote.values()]);
+      const file_types = await readFileTypes(client, workspace, [...remote.values()]);
       const style = { naming: folder.naming, file_types };
-      const done: Done[] = [];
+      const done: StepResult[] = [];
       for (const step of plan.steps) {
-        const before = folder.items.get(keyOf(step.item));
+        const before = folder.items.get(itemKey(step.item));
         const error = await (async () => {
           if (step.change !== "delete") await writeItem(folder.root, step.item, style, before);
-          else if (before) removeFiles(folder.root, before.files);
+          else if (before) deleteWorkspaceFiles(folder.root, before.files);
         })().then(
           () => undefined,
           (cause: Error) => cause.message,
         );
         done.push(error === undefined ? { step } : { step, error });
       }
-      tellDone(done, options);
+      printResults(done, options);
     });
   });

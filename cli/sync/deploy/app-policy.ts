@@ -1,25 +1,25 @@
-/** The policy of an app names the code that may run by its hash, which changes with the code. */
+/** App policies refer to the code that may run by its hash, so the policy changes with the code. */
 
-import { parseFields } from "../../../src/lib/json/json.ts";
-import { placesOfApp } from "../read/inline.ts";
+import { parseSchemaJson } from "../../../src/lib/json/json.ts";
+import { listAppCode } from "../read/inline.ts";
 import type { Fields } from "../read/items.ts";
 
-const hashOf = (code: unknown): string => new Bun.CryptoHasher("sha256").update(String(code)).digest("hex");
+const hashCode = (code: unknown): string => new Bun.CryptoHasher("sha256").update(String(code)).digest("hex");
 
 /**
- * The fields to send: where the code of a component was changed and the policy was not, the policy follows.
- * @returns the local fields, with that policy
+ * Updates the policy's hashes if a component's code was changed and the policy was not.
+ * @returns the local fields with that policy
  */
-export function withPolicyOf(local: Fields, remote: Fields): Fields {
+export function updatePolicy(local: Fields, remote: Fields): Fields {
   const policy = local.policy ?? remote.policy;
   if (policy === undefined || (local.policy !== undefined && !Bun.deepEquals(local.policy, remote.policy))) {
     return local;
   }
-  const before = placesOfApp(remote.value);
+  const before = listAppCode(remote.value);
   let text = JSON.stringify(policy);
-  for (const [index, { title, code }] of placesOfApp(local.value).entries()) {
+  for (const [index, { title, code }] of listAppCode(local.value).entries()) {
     const was = before[index];
-    if (was?.title === title) text = text.replaceAll(hashOf(was.code.content), hashOf(code.content));
+    if (was?.title === title) text = text.replaceAll(hashCode(was.code.content), hashCode(code.content));
   }
-  return { ...local, policy: parseFields(text) };
+  return { ...local, policy: parseSchemaJson(text) };
 }

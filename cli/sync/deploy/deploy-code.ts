@@ -1,4 +1,4 @@
-/** Scripts and flows: a new version each, whose locks and schemas may have to be found anew. */
+/** Deploys scripts and flows: each as a new version, whose lock and schema may have to be computed again. */
 
 import { analyseScript } from "../../../src/engines/languages/reading/analyse.ts";
 import type { Language, ScriptAnalysis } from "../../../src/engines/languages/types.ts";
@@ -15,12 +15,12 @@ import {
   getScriptDeploymentStatus,
 } from "../../../src/features/code/scripts/operations.ts";
 import { CliError } from "../../terminal/text/failure.ts";
-import { canonical } from "../read/canonical.ts";
-import { placesOfFlow } from "../read/inline.ts";
+import { toCanonicalFields } from "../read/canonical.ts";
+import { listFlowCode } from "../read/inline.ts";
 import type { Fields, Item } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** @throws CliError when it is refused, or when its dependencies cannot be found */
+/** @throws CliError if it is rejected, or its dependencies cannot be resolved */
 export async function deployScript(at: Deployment, item: Item, before: Item | undefined): Promise<void> {
   const { client, workspace, message } = at;
   const { path } = item;
@@ -28,30 +28,32 @@ export async function deployScript(at: Deployment, item: Item, before: Item | un
     if (cause.name === "NotFound") return undefined;
     throw cause;
   });
-  const fields = await withoutStale(canonical(item), before && canonical(before));
+  const fields = await dropStaleFields(toCanonicalFields(item), before && toCanonicalFields(before));
   const parent_hash = now?.archived ? undefined : now?.hash;
   const body = { ...fields, path, parent_hash, deployment_message: message };
   const hash = await client.call(createScript, { workspace, body } as never);
-  await untilReady(async () => {
+  await waitUntilReady(async () => {
     const { lock, lock_error_logs } = await client.call(getScriptDeploymentStatus, { workspace, hash });
     return { ready: lock !== undefined, lock_error_logs };
   });
 }
 
-/** A flow that is archived is taken up again. @throws CliError as for scripts */
+/** Deploys a flow; an archived one is restored. @throws CliError as for scripts */
 export async function deployFlow(at: Deployment, item: Item, before: Item | undefined): Promise<void> {
   const { client, workspace, message } = at;
   const { path } = item;
-  const fields = canonical(item);
-  const there = new Map(placesOfFlow(before && canonical(before).value).map(({ id, code }) => [id, code]));
-  for (const { id, code } of placesOfFlow(fields.value)) {
+  const fields = toCanonicalFields(item);
+  const there = new Map(
+    listFlowCode(before && toCanonicalFields(before).value).map(({ id, code }) => [id, code]),
+  );
+  for (const { id, code } of listFlowCode(fields.value)) {
     const now = there.get(id);
     if (await isLockStale(code, now)) delete code.lock;
   }
   const body = { ...fields, path, deployment_message: message };
   if (before) await client.call(updateFlow, { workspace, path, body } as never);
   else await client.call(createFlow, { workspace, body } as never);
-  await untilReady(() => client.call(getFlowDeploymentStatus, { workspace, path }));
+  await waitUntilReady(() => client.call(getFlowDeploymentStatus, { workspace, path }));
 }
 
 export async function archiveScript({ client, workspace }: Deployment, path: string): Promise<void> {
@@ -63,35 +65,35 @@ export async function archiveFlow({ client, workspace }: Deployment, path: strin
 }
 
 /**
- * The lock and the schema of the code before are not those of the code now: where the files still hold them, the service
- * finds them anew. A schema that somebody wrote by hand is kept.
+ * Drops the old code's lock and schema if the files still contain them unchanged, so that the service computes new
+ * ones. A schema written by hand is kept.
  */
-async function withoutStale(fields: Fields, before: Fields | undefined): Promise<Fields> {
+async function dropStaleFields(fields: Fields, before: Fields | undefined): Promise<Fields> {
   if (!before || fields.content === before.content) return fields;
   const kept = { ...fields };
   if (await isLockStale(fields, before)) delete kept.lock;
-  const found = await analyse(before);
+  const found = await analyseFields(before);
   if (Bun.deepEquals(fields.schema, before.schema) && Bun.deepEquals(found?.schema, before.schema)) {
     delete kept.schema;
   }
   return kept;
 }
 
-/** It was found for other imports. */
+/** Returns whether the lock belongs to the imports of the old code. */
 async function isLockStale(code: Fields, before: Fields | undefined): Promise<boolean> {
   if (!before || !code.lock || code.lock !== before.lock || code.content === before.content) return false;
-  const [now, then] = await Promise.all([analyse(code), analyse(before)]);
+  const [now, then] = await Promise.all([analyseFields(code), analyseFields(before)]);
   return !now || !then || !Bun.deepEquals(now.packages, then.packages);
 }
 
-/** Undefined where it cannot be read here: it does not parse, or its interpreter is missing. */
-async function analyse({ language, content }: Fields): Promise<ScriptAnalysis | undefined> {
+/** Returns undefined if the code cannot be analysed here: it does not parse, or its interpreter is missing. */
+async function analyseFields({ language, content }: Fields): Promise<ScriptAnalysis | undefined> {
   return analyseScript(language as Language, String(content)).catch(() => undefined);
 }
 
-const POLL_MS = 100;
+const POLL_INTERVAL_MS = 100;
 
-async function untilReady(
+async function waitUntilReady(
   look: () => Promise<{ ready: boolean; lock_error_logs?: string | undefined }>,
 ): Promise<void> {
   for (;;) {
@@ -100,6 +102,6 @@ async function untilReady(
     if (lock_error_logs !== undefined) {
       throw new CliError("DependencyError", `it is stored but cannot run: ${lock_error_logs.trimEnd()}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
   }
 }

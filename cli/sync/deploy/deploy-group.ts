@@ -1,4 +1,4 @@
-/** Groups: who is in them, and who manages them. */
+/** Deploys groups: members and managers. */
 import { addAcl, removeAcl } from "../../../src/features/accounts/acls/operations.ts";
 import {
   addUserToGroup,
@@ -11,8 +11,8 @@ import {
 import type { Fields } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** Admins of a group are members of it too, and are named among its admins alone. */
-export async function saveGroup(
+/** Saves a group. Its admins are members too, but are listed as admins only. */
+export async function saveRemoteGroup(
   { client, workspace }: Deployment,
   name: string,
   wanted: Fields,
@@ -22,7 +22,7 @@ export async function saveGroup(
   if (!before) await client.call(createGroup, { workspace, body: { name, summary } });
   else if (before.summary !== wanted.summary)
     await client.call(updateGroup, { workspace, name, body: { summary } });
-  // Whoever makes a group is in it, and manages it.
+  // The creator of a group is a member and manager of it.
   const { members = [], extra_perms } = await client.call(getGroup, { workspace, name });
   const admins = Object.keys(extra_perms).filter((who) => extra_perms[who]);
   const isMember = new Set(members);
@@ -35,7 +35,7 @@ export async function saveGroup(
   for (const owner of wantedAdmins) {
     if (!admins.includes(owner)) await client.call(addAcl, { ...target, body: { owner, write: true } });
   }
-  // Last, since whoever does this may take it from themselves.
+  // Done last, because callers may remove their own rights.
   for (const username of members) {
     if (!wantedMembers.has(username))
       await client.call(removeUserFromGroup, { workspace, name, body: { username } });
@@ -45,7 +45,7 @@ export async function saveGroup(
   }
 }
 
-export async function deleteGroup({ client, workspace }: Deployment, name: string): Promise<void> {
+export async function deleteRemoteGroup({ client, workspace }: Deployment, name: string): Promise<void> {
   await client.call(deleteGroupOperation, { workspace, name });
 }
 

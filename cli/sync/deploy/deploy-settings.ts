@@ -1,19 +1,19 @@
-/** The settings of a workspace, as the file `settings.yaml` has them. */
+/** Deploys the settings of a workspace, from `settings.yaml`. */
 import { editAutoInviteOperation } from "../../../src/features/accounts/members/joining/auto-invite.ts";
 import { changeSetting } from "../../client/workspace-settings.ts";
-import type { Compared } from "../read/canonical.ts";
-import { changedFields } from "../show/show.ts";
+import type { ComparedFields } from "../read/canonical.ts";
+import { listChangedFields } from "../show/show-plan.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** Several of them are said by one operation. */
+/** Settings that one operation changes together. */
 const AUTO_INVITE = /^auto_invite_/;
 
-/** Changes what differs. What the workspace is called is its own. */
+/** Saves the settings that differ. The workspace's name is not synchronised. */
 export async function saveSettings(
   { client, workspace }: Deployment,
-  { local, remote }: Compared,
+  { local, remote }: ComparedFields,
 ): Promise<void> {
-  const names = changedFields(remote, local);
+  const names = listChangedFields(remote, local);
   for (const name of names.filter((each) => !AUTO_INVITE.test(each))) {
     const value = local[name];
     const text = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
@@ -27,7 +27,7 @@ export async function saveSettings(
   if (!names.some((name) => AUTO_INVITE.test(name))) return;
   const operator = local.auto_invite_as === "operator";
   const auto_add = local.auto_invite_mode === "add";
-  // Without a word about operators nobody is invited any more.
+  // Without `operator` the operation ends the automatic invitations.
   const body = local.auto_invite_enabled === true ? { operator, auto_add } : {};
   await client.call(editAutoInviteOperation, { workspace, body });
 }

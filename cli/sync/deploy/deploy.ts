@@ -1,4 +1,4 @@
-/** Does one step of a plan on the service: by the operations that change such an item by hand. */
+/** Deploys one step of a plan, by the same operations as changes by hand. */
 
 import {
   createFolder,
@@ -42,29 +42,29 @@ import {
   updateWebsocketTrigger,
 } from "../../../src/features/triggers/websocket/operations.ts";
 import type { Operation } from "../../../src/platform/http/operation.ts";
-import type { Step } from "../plan.ts";
-import { canonical, meantBy } from "../read/canonical.ts";
-import { type Fields, type Item, type Kind, keyOf } from "../read/items.ts";
-import { withPolicyOf } from "./app-policy.ts";
+import type { SyncStep } from "../plan.ts";
+import { normaliseFields, toCanonicalFields } from "../read/canonical.ts";
+import { type Fields, type Item, itemKey, type Kind } from "../read/items.ts";
+import { updatePolicy } from "./app-policy.ts";
 import { archiveFlow, archiveScript, deployFlow, deployScript } from "./deploy-code.ts";
-import { deleteGroup, saveGroup } from "./deploy-group.ts";
+import { deleteRemoteGroup, saveRemoteGroup } from "./deploy-group.ts";
 import { saveSettings } from "./deploy-settings.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** Kinds whose operations are alike: a body to create, a body to update, a path to delete. */
-interface Plain {
+/** Kinds with uniform operations: a body to create, a body to update, a path to delete. */
+interface PlainOperations {
   create: Operation;
   update: Operation;
   remove: Operation;
-  /** Updates leave this as it is. */
+  /** Sets `enabled`, which updates do not change. */
   setEnabled?: Operation;
-  /** What no update can change: the item is deleted and made anew. */
+  /** Fields that no update can change: the item is deleted and created again. */
   fixed?: readonly string[];
-  /** Named so in the paths of its operations. */
+  /** Name of the item's parameter in its operations' paths. */
   parameter?: "name";
 }
 
-const PLAIN: Partial<Record<Kind, Plain>> = {
+const PLAIN_KINDS: Partial<Record<Kind, PlainOperations>> = {
   folder: { create: createFolder, update: updateFolder, remove: deleteFolder, parameter: "name" },
   "resource type": {
     create: createResourceType,
@@ -98,25 +98,26 @@ const PLAIN: Partial<Record<Kind, Plain>> = {
 };
 
 /** @throws CliError with the service's reason */
-export async function deploy(at: Deployment, step: Step): Promise<void> {
+export async function deployStep(at: Deployment, step: SyncStep): Promise<void> {
   const { item } = step;
   const { kind, path } = item;
-  const plain = PLAIN[kind];
+  const plain = PLAIN_KINDS[kind];
   if (plain) return deployPlain(at, plain, step);
   if (step.change === "delete") {
     if (kind === "script") await archiveScript(at, path);
     else if (kind === "flow") await archiveFlow(at, path);
-    else if (kind === "group") await deleteGroup(at, path);
+    else if (kind === "group") await deleteRemoteGroup(at, path);
     return;
   }
-  const before = at.remote.get(keyOf(item));
+  const before = at.remote.get(itemKey(item));
   if (kind === "script") await deployScript(at, item, before);
   else if (kind === "flow") await deployFlow(at, item, before);
-  else if (kind === "group") await saveGroup(at, path, canonical(item), before && canonical(before));
+  else if (kind === "group")
+    await saveRemoteGroup(at, path, toCanonicalFields(item), before && toCanonicalFields(before));
   else if (step.change === "change") await saveSettings(at, step.compared);
 }
 
-async function deployPlain(at: Deployment, plain: Plain, step: Step): Promise<void> {
+async function deployPlain(at: Deployment, plain: PlainOperations, step: SyncStep): Promise<void> {
   const { item } = step;
   const { kind, path } = item;
   const call = (operation: Operation, input: Fields) =>
@@ -127,38 +128,39 @@ async function deployPlain(at: Deployment, plain: Plain, step: Step): Promise<vo
     return;
   }
   const named = { ...target, ...(kind === "app" && { deployment_message: at.message }) };
-  const query = isSealed(at, item) ? { query: { already_encrypted: true } } : {};
+  const query = isEncrypted(at, item) ? { query: { already_encrypted: true } } : {};
   const remade = step.change === "change" && plain.fixed?.some((name) => differs(step.compared, name));
   if (step.change === "create" || remade) {
-    const body = { ...meantBy(item), ...named };
+    const body = { ...normaliseFields(item), ...named };
     if (kind === "app" && !("policy" in body)) Object.assign(body, { policy: {} });
     if (remade) await call(plain.remove, target);
-    // Some are there from a workspace's beginning, and in no archive until something is said of them.
-    const isThere = kind === "folder" && (await at.client.call(existsFolder, { ...place(at), name: path }));
+    // Some folders exist from the start, and are in no archive until they are changed.
+    const isThere =
+      kind === "folder" && (await at.client.call(existsFolder, { ...workspaceInput(at), name: path }));
     if (!isThere) await call(plain.create, { ...query, body });
-    // Whoever makes a folder becomes an owner of it: what is written says who they are.
+    // The creator of a folder becomes its owner; the update sets the owners from the file.
     if (kind === "folder") await call(plain.update, { ...target, body });
     return;
   }
   const { local, remote } = step.compared;
-  const changes = kind === "app" ? withPolicyOf(meantBy(item), remote) : meantBy(item);
+  const changes = kind === "app" ? updatePolicy(normaliseFields(item), remote) : normaliseFields(item);
   await call(plain.update, {
     ...target,
     ...query,
-    body: { ...emptied(local, remote), ...changes, ...named },
+    body: { ...listEmptied(local, remote), ...changes, ...named },
   });
   if (plain.setEnabled && local.enabled !== remote.enabled) {
     await call(plain.setEnabled, { ...target, body: { enabled: local.enabled === true } });
   }
 }
 
-const place = ({ workspace }: Deployment) => ({ workspace });
+const workspaceInput = ({ workspace }: Deployment) => ({ workspace });
 
 const differs = ({ local, remote }: { local: Fields; remote: Fields }, name: string): boolean =>
   !Bun.deepEquals(local[name], remote[name]);
 
-/** What is there and no longer said is taken away: left out of an update it would stay. */
-function emptied(local: Fields, remote: Fields): Fields {
+/** Returns empty values for fields that were removed: an update keeps fields that are left out. */
+function listEmptied(local: Fields, remote: Fields): Fields {
   const gone = Object.entries(remote).filter(([name]) => !(name in local));
   return Object.fromEntries(
     gone.map(([name, value]) => [
@@ -168,5 +170,5 @@ function emptied(local: Fields, remote: Fields): Fields {
   );
 }
 
-const isSealed = ({ secrets }: Deployment, { kind, fields }: Item): boolean =>
+const isEncrypted = ({ secrets }: Deployment, { kind, fields }: Item): boolean =>
   kind === "variable" && secrets === "sealed" && fields.is_secret === true;

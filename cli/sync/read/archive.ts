@@ -1,13 +1,13 @@
-/** A workspace as the service has it. */
+/** Reads the items of a workspace from the service. */
 import { tarballWorkspace } from "../../../src/features/lifecycle/export/archive-operations.ts";
-import { parseFields } from "../../../src/lib/json/json.ts";
-import type { Client } from "../../client/transport.ts";
-import { type Fields, type Item, itemAt, keyOf, scriptAt } from "./items.ts";
+import { parseSchemaJson } from "../../../src/lib/json/json.ts";
+import type { ServiceClient } from "../../client/transport.ts";
+import { type Fields, type Item, itemKey, parseItemName, parseScriptName } from "./items.ts";
 
-/** How the values of secrets are written: not at all, sealed with the workspace's key, or as they are. */
-export type Secrets = "none" | "sealed" | "plain";
+/** How secret values are included: not at all, encrypted with the workspace's key, or in plain text. */
+export type SecretsMode = "none" | "sealed" | "plain";
 
-/** What may be left out. */
+/** Kinds that may be skipped. */
 export const SKIPPABLE = [
   "variables",
   "resources",
@@ -17,16 +17,16 @@ export const SKIPPABLE = [
   "groups",
 ] as const;
 
-/** What of a workspace is looked at, on both sides. */
-export interface Selection {
-  secrets: Secrets;
+/** Which items are compared, on both sides. */
+export interface ItemSelection {
+  secrets: SecretsMode;
   settings: boolean;
   skip: readonly (typeof SKIPPABLE)[number][];
-  /** Items at these paths and below them; empty: all. */
+  /** Paths of items, or of folders of items; empty: all. */
   only: readonly string[];
 }
 
-const KIND_OF_SKIP: Record<(typeof SKIPPABLE)[number], readonly Item["kind"][]> = {
+const KINDS_BY_SKIP: Record<(typeof SKIPPABLE)[number], readonly Item["kind"][]> = {
   variables: ["variable"],
   resources: ["resource"],
   "resource-types": ["resource type"],
@@ -35,23 +35,23 @@ const KIND_OF_SKIP: Record<(typeof SKIPPABLE)[number], readonly Item["kind"][]> 
   groups: ["group"],
 };
 
-/** Whether the item is looked at. */
+/** Returns whether the item is selected. */
 export function isSelected(
   { kind, path, fields }: Item,
-  { secrets, settings, skip, only }: Selection,
+  { secrets, settings, skip, only }: ItemSelection,
 ): boolean {
   if (kind === "settings") return settings && only.length === 0;
-  if (skip.some((name) => KIND_OF_SKIP[name].includes(kind))) return false;
+  if (skip.some((name) => KINDS_BY_SKIP[name].includes(kind))) return false;
   if (kind === "variable" && fields.is_secret === true && secrets === "none") return false;
   const place = kind === "folder" ? `f/${path}` : path;
   return only.length === 0 || only.some((start) => place === start || place.startsWith(`${start}/`));
 }
 
-/** The items of a workspace that are selected and that the caller may read, by key. */
+/** Reads the selected items that the caller may read, by key. */
 export async function readArchive(
-  client: Client,
+  client: ServiceClient,
   workspace: string,
-  selection: Selection,
+  selection: ItemSelection,
 ): Promise<Map<string, Item>> {
   const isSkipped = (name: (typeof SKIPPABLE)[number]) => selection.skip.includes(name);
   const query = {
@@ -65,7 +65,7 @@ export async function readArchive(
     include_triggers: !isSkipped("triggers"),
     include_groups: !isSkipped("groups"),
     include_settings: selection.settings,
-    // By the longer ending: the folder's own default does not count here.
+    // Uses the longer file endings: the folder's default language does not apply here.
     default_ts: "bun",
   };
   const response = await client.open(tarballWorkspace, { workspace, query } as never);
@@ -73,21 +73,21 @@ export async function readArchive(
   for (const [name, file] of await new Bun.Archive(await response.bytes()).files()) {
     files.set(name, await file.text());
   }
-  const items = itemsOf(files).filter((item) => isSelected(item, selection));
-  return new Map(items.map((item) => [keyOf(item), item]));
+  const items = parseItems(files).filter((item) => isSelected(item, selection));
+  return new Map(items.map((item) => [itemKey(item), item]));
 }
 
-function itemsOf(files: Map<string, string>): Item[] {
+function parseItems(files: Map<string, string>): Item[] {
   const code = new Map<string, { language: string; content: string }>();
   for (const [name, content] of files) {
-    const found = name.endsWith(".json") ? undefined : scriptAt(name);
+    const found = name.endsWith(".json") ? undefined : parseScriptName(name);
     if (found) code.set(found.path, { language: found.language, content });
   }
   return [...files].flatMap(([name, text]) => {
-    const at = name.endsWith(".json") ? itemAt(name.slice(0, -".json".length)) : undefined;
+    const at = name.endsWith(".json") ? parseItemName(name.slice(0, -".json".length)) : undefined;
     if (!at) return [];
-    const fields = parseFields(text) as Fields;
-    // An app of code is for the client that builds it.
+    const fields = parseSchemaJson(text) as Fields;
+    // Apps of this kind are built and deployed by another client.
     if (at.kind === "raw app" && typeof fields.value !== "string") return [];
     return [{ ...at, fields: at.kind === "script" ? { ...fields, ...code.get(at.path) } : fields }];
   });

@@ -1,48 +1,48 @@
-/** A workspace as a folder of files has it. */
+/** Reads the items of a workspace from a folder of files. */
 import { dirname, join } from "node:path";
-import { parseFields } from "../../../src/lib/json/json.ts";
-import { parseYaml, readInline } from "../../jobs/flow-file.ts";
+import { parseSchemaJson } from "../../../src/lib/json/json.ts";
+import { parseYaml, readInlineFile } from "../../jobs/flow-file.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
-import { isSelected, type Selection } from "./archive.ts";
-import { type Naming, ownFile, type Place, placesOfApp, placesOfFlow } from "./inline.ts";
-import { type Fields, type Item, itemAt, keyOf, scriptAt } from "./items.ts";
+import { type ItemSelection, isSelected } from "./archive.ts";
+import { type FolderSettings, findCodebase, isIncluded, parseFolderSettings } from "./folder-settings.ts";
+import { type CodePlace, listAppCode, listFlowCode, type Naming, parseInlineReference } from "./inline.ts";
+import { type Fields, type Item, itemKey, parseItemName, parseScriptName } from "./items.ts";
 import { isInLayout } from "./layout.ts";
-import { codebaseOf, type FolderSettings, isIncluded, toSettings } from "./wmill-settings.ts";
 
-/** An item with the files that it was read from. */
+/** An item with the files it was read from. */
 export interface LocalItem extends Item {
-  /** Names below the folder: the one that describes it, and those of its code. */
+  /** Names below the folder: the file that describes the item, and its code files. */
   files: string[];
-  /** Of a flow's steps that have a file of their own: which one, by the steps' ids. */
+  /** Code files of a flow's steps, by step id. */
   inline: Map<string, string>;
 }
 
-export interface Folder {
+export interface LocalFolder {
   root: string;
   naming: Naming;
   items: Map<string, LocalItem>;
-  /** What could not be read as the item that it should be. */
-  problems: Problem[];
-  /** Files among those of items that belong to none. */
+  /** Items that could not be read. */
+  problems: FileProblem[];
+  /** Files in the places of items that belong to none. */
   strays: string[];
   settings: FolderSettings;
 }
 
-export interface Problem {
+export interface FileProblem {
   file: string;
   reason: string;
 }
 
-/** The folders in which a flow or an app lies, by both namings. */
-const INSIDE = /(?:\.|__)(flow|app|raw_app)\//;
+/** Files inside the folder of a flow or app, in both naming styles. */
+const INSIDE_FOLDER = /(?:\.|__)(flow|app|raw_app)\//;
 
-/** What cannot be understood is told as a problem; the rest is read all the same. */
-export async function readFolder(root: string, selection: Selection): Promise<Folder> {
-  const settings = await settingsOf(root);
-  const names = (await namesIn(root)).filter((name) => isIncluded(settings, name));
-  const reader = new Reader(root, new Set(names), settings);
+/** Reads a folder. Invalid files are reported as problems; the rest is read. */
+export async function readFolder(root: string, selection: ItemSelection): Promise<LocalFolder> {
+  const settings = await readSettings(root);
+  const names = (await listNames(root)).filter((name) => isIncluded(settings, name));
+  const reader = new FolderReader(root, new Set(names), settings);
   const items = new Map<string, LocalItem>();
-  const problems: Problem[] = [];
+  const problems: FileProblem[] = [];
   const known = new Set<string>();
   for (const name of names) {
     try {
@@ -50,13 +50,13 @@ export async function readFolder(root: string, selection: Selection): Promise<Fo
       if (!item) continue;
       for (const file of [name, ...item.files]) known.add(file);
       if (!isSelected(item, selection)) continue;
-      const before = items.get(keyOf(item));
+      const before = items.get(itemKey(item));
       if (before) {
         throw usageError(
           `${item.kind} ${item.path} is described twice: ${before.files[0]}, ${item.files[0]}`,
         );
       }
-      items.set(keyOf(item), item);
+      items.set(itemKey(item), item);
     } catch (cause) {
       if (!(cause instanceof CliError)) throw cause;
       known.add(name);
@@ -65,14 +65,14 @@ export async function readFolder(root: string, selection: Selection): Promise<Fo
       }
     }
   }
-  const strays = names.filter((name) => IN_PLACE.test(name) && !known.has(name) && !reader.isPart(name));
-  return { root, naming: namingOf(settings, names), items, problems, strays, settings };
+  const strays = names.filter((name) => ITEM_PLACES.test(name) && !known.has(name) && !reader.isPart(name));
+  return { root, naming: detectNaming(settings, names), items, problems, strays, settings };
 }
 
-/** Where the files of items lie. */
-const IN_PLACE = /^[ufg]\/|^(?:groups|users|dependencies)\/|^encryption_key\./;
+/** Places of items' files. */
+const ITEM_PLACES = /^[ufg]\/|^(?:groups|users|dependencies)\/|^encryption_key\./;
 
-async function namesIn(root: string): Promise<string[]> {
+async function listNames(root: string): Promise<string[]> {
   const names: string[] = [];
   try {
     for await (const name of new Bun.Glob("**/*").scan({ cwd: root })) {
@@ -85,14 +85,14 @@ async function namesIn(root: string): Promise<string[]> {
   return names.sort();
 }
 
-function namingOf({ new_names }: FolderSettings, names: string[]): Naming {
+function detectNaming({ new_names }: FolderSettings, names: string[]): Naming {
   return { dotted: !(new_names || names.some((name) => /__(flow|app)\//.test(name))) };
 }
 
-/** @throws a usage error for a `wmill.yaml` that cannot be read */
-async function settingsOf(root: string): Promise<FolderSettings> {
+/** @throws a usage error for an invalid `wmill.yaml` */
+async function readSettings(root: string): Promise<FolderSettings> {
   const there = await Bun.file(join(root, "wmill.yaml")).exists();
-  return toSettings(there ? await parseFile(root, "wmill.yaml") : {});
+  return parseFolderSettings(there ? await parseFile(root, "wmill.yaml") : {});
 }
 
 async function parseFile(root: string, name: string): Promise<Fields> {
@@ -100,7 +100,7 @@ async function parseFile(root: string, name: string): Promise<Fields> {
   const text = await Bun.file(join(root, name)).text();
   let parsed: unknown;
   try {
-    parsed = isJson ? parseFields(text) : await parseYaml(text);
+    parsed = isJson ? parseSchemaJson(text) : await parseYaml(text);
   } catch (cause) {
     throw usageError(`${name} is not ${isJson ? "JSON" : "YAML"}: ${(cause as Error).message.trimEnd()}`);
   }
@@ -108,11 +108,11 @@ async function parseFile(root: string, name: string): Promise<Fields> {
   throw usageError(`${name}: must be an object`);
 }
 
-class Reader {
+class FolderReader {
   readonly root: string;
   readonly names: Set<string>;
   readonly settings: FolderSettings;
-  /** The files of code, by the paths of their scripts. */
+  /** Code files by the path of their script. */
   readonly #sources = new Map<string, string[]>();
 
   constructor(root: string, names: Set<string>, settings: FolderSettings) {
@@ -120,21 +120,25 @@ class Reader {
     this.names = names;
     this.settings = settings;
     for (const name of names) {
-      const script = INSIDE.test(name) ? undefined : scriptAt(name);
+      const script = INSIDE_FOLDER.test(name) ? undefined : parseScriptName(name);
       if (script) this.#sources.set(script.path, [...(this.#sources.get(script.path) ?? []), name]);
     }
   }
 
-  /** Whether the file is the code of a script, or lies in the folder of a flow or an app. */
+  /** Returns whether the file is a script's code, or inside the folder of a flow or app. */
   isPart(name: string): boolean {
-    return INSIDE.test(name) || scriptAt(name) !== undefined || /\.(?:script\.lock|policy\.yaml)$/.test(name);
+    return (
+      INSIDE_FOLDER.test(name) ||
+      parseScriptName(name) !== undefined ||
+      /\.(?:script\.lock|policy\.yaml)$/.test(name)
+    );
   }
 
-  /** The item that this file describes; undefined for all other files. */
+  /** Reads the item that this file describes; undefined for all other files. */
   async read(name: string): Promise<LocalItem | undefined> {
-    if (INSIDE.test(name)) return this.#readInside(name);
+    if (INSIDE_FOLDER.test(name)) return this.#readInside(name);
     const stem = /^(.*)\.(?:yaml|json)$/.exec(name)?.[1];
-    const at = stem === undefined ? undefined : itemAt(stem);
+    const at = stem === undefined ? undefined : parseItemName(stem);
     if (at?.kind === "script") return this.#readScript(at.path, name);
     if (at && at.kind !== "flow" && at.kind !== "app" && at.kind !== "raw app") {
       const fields = await parseFile(this.root, name);
@@ -142,7 +146,7 @@ class Reader {
       if (at.kind === "resource") await this.#readFileOf(fields, files);
       return { ...at, fields, files, inline: new Map() };
     }
-    const script = scriptAt(name);
+    const script = parseScriptName(name);
     const isDescribed =
       script && ["yaml", "json"].some((as) => this.names.has(`${script.path}.script.${as}`));
     return script && !isDescribed ? this.#readScript(script.path) : undefined;
@@ -153,7 +157,7 @@ class Reader {
     const [source] = sources;
     if (source === undefined) throw usageError(`${description}: there is no code beside it`);
     if (sources.length > 1) throw usageError(`script ${path} has more than one file: ${sources.join(", ")}`);
-    const codebase = codebaseOf(this.settings, source);
+    const codebase = findCodebase(this.settings, source);
     if (codebase !== undefined) {
       throw usageError(`${source} is part of the codebase ${codebase}: wmill bundles and deploys it`);
     }
@@ -162,10 +166,10 @@ class Reader {
     const lock = /^!inline (.+)$/.exec(String(fields.lock ?? ""))?.[1]?.trim();
     const beside = `${path}.script.lock`;
     if (lock !== undefined && !this.names.has(lock) && isInLayout(lock)) {
-      // It is found anew.
+      // The lock of a bundled codebase is computed again.
       delete fields.lock;
     } else if (lock !== undefined) {
-      fields.lock = await readInline(lock, this.root, `${description}, \`lock\``);
+      fields.lock = await readInlineFile(lock, this.root, `${description}, \`lock\``);
       files.push(lock);
     } else if (Array.isArray(fields.lock)) fields.lock = fields.lock.join("\n");
     else if (!description && this.names.has(beside)) {
@@ -173,23 +177,23 @@ class Reader {
       files.push(beside);
     }
     fields.content = await Bun.file(join(this.root, source)).text();
-    const { ending, language } = scriptAt(source)!;
+    const { ending, language } = parseScriptName(source)!;
     fields.language = ending === ".ts" ? this.settings.default_ts : language;
     return { kind: "script", path, fields, files, inline: new Map() };
   }
 
-  /** Resources of a type that is a file have their content in one. */
+  /** Reads the content of a resource whose type is stored as a file. */
   async #readFileOf(fields: Fields, files: string[]): Promise<void> {
     const value = fields.value as Fields | null | undefined;
-    const file = ownFile(value?.content);
-    // Of what another server calls a file, only the one beside it is: the rest is a text that looks like one.
+    const file = parseInlineReference(value?.content);
+    // Only a reference to the file beside it counts; any other text that looks like one is a value.
     if (!value || !file?.startsWith(`${files[0]!.replace(/\.(yaml|json)$/, "")}.file.`)) return;
     if (!isInLayout(file)) return;
-    value.content = await readInline(file, this.root, `${files[0]}, \`content\``);
+    value.content = await readInlineFile(file, this.root, `${files[0]}, \`content\``);
     files.push(file);
   }
 
-  /** Of the files in the folder of a flow or an app, one describes it. */
+  /** Reads a flow or app: one file in its folder describes it. */
   async #readInside(name: string): Promise<LocalItem | undefined> {
     const match = /^(.+?)(?:\.|__)(flow|app|raw_app)\/(flow|app|raw_app)\.(?:yaml|json)$/.exec(name);
     if (!match) return undefined;
@@ -203,15 +207,15 @@ class Reader {
       throw usageError(`${name} is an app of code: wmill builds and deploys it`);
     }
     const parts = kind === "raw app" ? ["value"] : ["content", "lock"];
-    for (const { id, title, code } of placesIn(kind, fields)) {
+    for (const { id, title, code } of listCodePlaces(kind, fields)) {
       for (const part of parts) {
-        const file = ownFile(code[part]);
+        const file = parseInlineReference(code[part]);
         if (file === undefined) continue;
         if (part === "lock" && !this.names.has(`${folder}/${file}`) && isInLayout(`${folder}/${file}`)) {
           delete code.lock;
           continue;
         }
-        code[part] = await readInline(file, join(this.root, folder), `${name}, ${title}, \`${part}\``);
+        code[part] = await readInlineFile(file, join(this.root, folder), `${name}, ${title}, \`${part}\``);
         files.push(`${folder}/${file}`);
         if (part === "content" && id !== undefined) inline.set(id, file);
       }
@@ -225,7 +229,7 @@ class Reader {
   }
 }
 
-function placesIn(kind: "flow" | "app" | "raw app", fields: Fields): Place[] {
+function listCodePlaces(kind: "flow" | "app" | "raw app", fields: Fields): CodePlace[] {
   if (kind === "raw app") return [{ id: undefined, title: "bundle", code: fields }];
-  return kind === "flow" ? placesOfFlow(fields.value) : placesOfApp(fields.value);
+  return kind === "flow" ? listFlowCode(fields.value) : listAppCode(fields.value);
 }

@@ -1,37 +1,34 @@
-/**
- * Code that is part of a flow or an app stands in files of its own beside it, under the names that existing clients give
- * them: `!inline <file>` is in its place.
- */
+/** Code of flows and apps in files of its own, named as existing clients do: `!inline <file>` replaces it. */
 import type { Fields } from "./items.ts";
 
-/** Where code stands: a step of a flow, or what a component of an app runs. */
-export interface Place {
-  /** The step's id; components of apps have none. */
+/** A script inside a flow (a step) or an app (a component). */
+export interface CodePlace {
+  /** The step's id; undefined for components. */
   id: string | undefined;
-  /** What its file is called after. */
+  /** Text that its file name is made of. */
   title: string;
-  /** Has `content`, `language`, and maybe `lock`. */
+  /** The object with `content`, `language`, and perhaps `lock`. */
   code: Fields;
 }
 
-/** The file that is named in the place of a value. */
-export function ownFile(value: unknown): string | undefined {
+/** Parses `!inline <file>` and returns the file. */
+export function parseInlineReference(value: unknown): string | undefined {
   return typeof value === "string" && value.startsWith("!inline ")
     ? value.slice("!inline ".length).trim()
     : undefined;
 }
 
 const isObject = (value: unknown): value is Fields => typeof value === "object" && value !== null;
-const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
+const toObjects = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** The scripts inside a flow's value, in the order in which their files are named. */
-export function placesOfFlow(value: unknown): Place[] {
+/** Lists the scripts inside a flow's value, in the order in which their files are named. */
+export function listFlowCode(value: unknown): CodePlace[] {
   if (!isObject(value)) return [];
   const ends = [value.failure_module, value.preprocessor_module].filter(isObject);
-  return [...listOf(value.modules), ...ends].flatMap(placesOfStep);
+  return [...toObjects(value.modules), ...ends].flatMap(listStepCode);
 }
 
-function placesOfStep(step: Fields): Place[] {
+function listStepCode(step: Fields): CodePlace[] {
   const { value } = step;
   if (!isObject(value)) return [];
   switch (value.type) {
@@ -39,33 +36,33 @@ function placesOfStep(step: Fields): Place[] {
       return [{ id: String(step.id), title: String(step.summary ?? step.id), code: value }];
     case "forloopflow":
     case "whileloopflow":
-      return listOf(value.modules).flatMap(placesOfStep);
+      return toObjects(value.modules).flatMap(listStepCode);
     case "branchall":
     case "branchone":
       return [
-        ...listOf(value.branches).flatMap(({ modules }) => listOf(modules)),
-        ...listOf(value.default),
-      ].flatMap(placesOfStep);
+        ...toObjects(value.branches).flatMap(({ modules }) => toObjects(modules)),
+        ...toObjects(value.default),
+      ].flatMap(listStepCode);
     case "aiagent":
-      return listOf(value.tools).flatMap(placesOfStep);
+      return toObjects(value.tools).flatMap(listStepCode);
     default:
       return [];
   }
 }
 
-/** The scripts inside an app's value. */
-export function placesOfApp(value: unknown): Place[] {
+/** Lists the scripts inside an app's value. */
+export function listAppCode(value: unknown): CodePlace[] {
   if (!isObject(value)) return [];
   const entries = Object.entries(value);
-  if (!Array.isArray(value)) entries.sort(([a], [b]) => byRank(a, b));
+  if (!Array.isArray(value)) entries.sort(([a], [b]) => compareBySortKey(a, b));
   return entries.flatMap(([name, inner]) => {
-    if (name !== "inlineScript" || !isObject(inner)) return placesOfApp(inner);
+    if (name !== "inlineScript" || !isObject(inner)) return listAppCode(inner);
     return [{ id: undefined, title: String((value as Fields).name ?? ""), code: inner }];
   });
 }
 
-/** What existing clients sort names by, where it is not the name itself: what tells most stands first. */
-const RANKS: Record<string, string> = {
+/** Sort keys of existing clients, which put descriptive fields first; other names sort by themselves. */
+const SORT_KEYS: Record<string, string> = {
   id: "aa",
   version: "aaa",
   type: "ab",
@@ -81,11 +78,11 @@ const RANKS: Record<string, string> = {
   lock: "az",
   locks: "azz",
 };
-const rankOf = (name: string): string => (Object.hasOwn(RANKS, name) ? RANKS[name]! : name);
+const sortKey = (name: string): string => (Object.hasOwn(SORT_KEYS, name) ? SORT_KEYS[name]! : name);
 
-export const byRank = (a: string, b: string): number => rankOf(a).localeCompare(rankOf(b));
+export const compareBySortKey = (a: string, b: string): number => sortKey(a).localeCompare(sortKey(b));
 
-const ENDINGS: Record<string, string> = {
+const FILE_ENDINGS: Record<string, string> = {
   bun: "ts",
   bunnative: "ts",
   deno: "deno.ts",
@@ -98,43 +95,47 @@ const ENDINGS: Record<string, string> = {
   graphql: "gql",
 };
 
-/** How the folder's files are named: with dots, as they were first, or without (`nonDottedPaths`). */
+/** Naming style of folders: with dots (the older style) or without (`nonDottedPaths`). */
 export interface Naming {
   dotted: boolean;
 }
 
-const UNSAFE = /[/\\:*?"<>|\p{C}]|~(?=\d)/gu;
-const RESERVED = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
+const UNSAFE_CHARACTERS = /[/\\:*?"<>|\p{C}]|~(?=\d)/gu;
+const RESERVED_NAMES = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/;
 
-function fileNameOf(title: string): string {
+function toFileName(title: string): string {
   const name = title
     .replaceAll(" ", "_")
-    .replace(UNSAFE, "")
+    .replace(UNSAFE_CHARACTERS, "")
     .replace(/_+/g, "_")
     .replace(/^[._]+|[._]+$/g, "")
     .toLowerCase();
-  return RESERVED.test(name) ? `_${name}` : name;
+  return RESERVED_NAMES.test(name) ? `_${name}` : name;
 }
 
 /**
- * Takes the code out of the places and puts `!inline` there instead.
- * @param known files of steps that have one already, by the steps' ids
+ * Moves code into files and puts `!inline` in its place.
+ * @param known existing files of steps, by step id
  * @returns the files, by name
  */
-export function takeOut(places: Place[], naming: Naming, known: Map<string, string>): Map<string, string> {
+export function extractCode(
+  places: CodePlace[],
+  naming: Naming,
+  known: Map<string, string>,
+): Map<string, string> {
   const files = new Map<string, string>();
   const taken = new Set<string>();
   let counter = 0;
   for (const { id, title, code } of places) {
     const language = String(code.language);
-    const asked = fileNameOf(title);
+    const asked = toFileName(title);
     let name = asked || "inline_script_0";
     while (taken.has(name)) {
       counter++;
       name = `${asked || "inline_script"}_${counter}`;
     }
     taken.add(name);
-    const ending = Object.hasOwn(ENDINGS, language) ? ENDINGS[language]! : "no_ext";
+    const ending = Object.hasOwn(FILE_ENDINGS, language) ? FILE_ENDINGS[language]! : "no_ext";
     const own = id === undefined ? undefined : known.get(id);
     const file = own ?? `${name}${naming.dotted ? ".inline_script" : ""}.${ending}`;
     const stem = file.endsWith(`.${ending}`) ? file.slice(0, -ending.length) : `${file}.`;

@@ -1,11 +1,11 @@
-/** What a workspace consists of when it is kept as files: kinds of items, and what they are called there. */
+/** Items of a workspace as files: their kinds and names. */
 
 import { LANGUAGES_BY_ENDING } from "../../../src/engines/languages/languages.ts";
 
 export type Fields = Record<string, unknown>;
 
-/** The texts of a list; none for what is no list. */
-export const asStrings = (value: unknown): string[] =>
+/** Returns the strings of a list; none for other values. */
+export const filterStrings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 
 export type Kind =
@@ -23,16 +23,16 @@ export type Kind =
   | "websocket trigger"
   | "settings";
 
-/** One thing of a workspace, as the archive has it; a script has its code in `content` and its language beside it. */
+/** An item in the form of the archive. A script's code is in `content`, beside its language. */
 export interface Item {
   kind: Kind;
-  /** The path of an item; the name of a folder, a group or a resource type; empty for the settings. */
+  /** The item's path; the name of a folder, group or resource type; empty for the settings. */
   path: string;
   fields: Fields;
 }
 
-/** In the order in which they are deployed: what is named comes before what names it. */
-export const KINDS: readonly Kind[] = [
+/** In order of deployment: items before those that refer to them. */
+export const SYNCED_KINDS: readonly Kind[] = [
   "folder",
   "resource type",
   "group",
@@ -48,9 +48,9 @@ export const KINDS: readonly Kind[] = [
   "settings",
 ];
 
-export const keyOf = ({ kind, path }: Pick<Item, "kind" | "path">): string => `${kind} ${path}`;
+export const itemKey = ({ kind, path }: Pick<Item, "kind" | "path">): string => `${kind} ${path}`;
 
-/** What the file of an item ends in, before `.yaml` or `.json`. */
+/** Endings of items' files, before `.yaml` or `.json`. */
 const SUFFIXES: [suffix: string, kind: Kind][] = [
   [".script", "script"],
   [".flow", "flow"],
@@ -64,10 +64,10 @@ const SUFFIXES: [suffix: string, kind: Kind][] = [
   [".websocket_trigger", "websocket trigger"],
 ];
 
-export const suffixOf = (kind: Kind): string => SUFFIXES.find(([, of]) => of === kind)![0];
+export const itemSuffix = (kind: Kind): string => SUFFIXES.find(([, of]) => of === kind)![0];
 
-/** Which item a file describes, by its name without `.yaml` or `.json`; undefined where it describes none. */
-export function itemAt(stem: string): Pick<Item, "kind" | "path"> | undefined {
+/** Parses the name of a file, without `.yaml` or `.json`, into the item it describes; undefined if none. */
+export function parseItemName(stem: string): Pick<Item, "kind" | "path"> | undefined {
   if (stem === "settings") return { kind: "settings", path: "" };
   const folder = /^f\/([^/]+)\/folder\.meta$/.exec(stem)?.[1];
   if (folder !== undefined) return { kind: "folder", path: folder };
@@ -76,40 +76,42 @@ export function itemAt(stem: string): Pick<Item, "kind" | "path"> | undefined {
   const [suffix, kind] = SUFFIXES.find(([ending]) => stem.endsWith(ending)) ?? [];
   if (!suffix || !kind) return undefined;
   const path = stem.slice(0, -suffix.length);
-  const isNamed = kind === "resource type" ? !path.includes("/") : isPath(path);
+  const isNamed = kind === "resource type" ? !path.includes("/") : isItemPath(path);
   return isNamed ? { kind, path } : undefined;
 }
 
-/** The file that describes an item, as globs see it. */
-export function placeOfItem({ kind, path }: Pick<Item, "kind" | "path">): string {
+/** Returns the name that globs match for an item. */
+export function itemPlace({ kind, path }: Pick<Item, "kind" | "path">): string {
   if (kind === "settings" || kind === "group" || kind === "resource type") return kind;
   if (kind === "folder") return `f/${path}/folder.meta.yaml`;
-  return `${path}${suffixOf(kind)}.yaml`;
+  return `${path}${itemSuffix(kind)}.yaml`;
 }
 
-/** What the service takes for the path of an item. */
-export function isPath(path: string): boolean {
+/** Returns whether the service accepts the text as an item's path. */
+export function isItemPath(path: string): boolean {
   return /^[ufg](\/[\w-]+){2,}$/.test(path);
 }
 
-/** By the ending of a script's file. The longer ones come first: `.pg.sql` is no `.sql`. */
+/** Languages by file ending; longer endings first, because `.pg.sql` is not `.sql`. */
 export const SCRIPT_ENDINGS: [ending: string, language: string][] = [
   ...LANGUAGES_BY_ENDING.map(([ending, language]): [string, string] => [`.${ending}`, language]),
   [".ts", "bun"],
 ];
 
-/** The ending of a new script's file. */
-export function endingOf(language: string): string {
+/** Returns the ending of a new script's file. */
+export function fileEnding(language: string): string {
   if (language === "bun") return ".ts";
   return SCRIPT_ENDINGS.find(([, of]) => of === language)?.[0] ?? `.${language}`;
 }
 
-/** The script whose code a file is; undefined where it is none's. */
-export function scriptAt(name: string): { path: string; ending: string; language: string } | undefined {
+/** Parses the name of a code file into its script; undefined if it is none. */
+export function parseScriptName(
+  name: string,
+): { path: string; ending: string; language: string } | undefined {
   for (const [ending, language] of SCRIPT_ENDINGS) {
     if (!name.endsWith(ending)) continue;
     const path = name.slice(0, -ending.length);
-    if (isPath(path)) return { path, ending, language };
+    if (isItemPath(path)) return { path, ending, language };
   }
   return undefined;
 }

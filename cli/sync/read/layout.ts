@@ -1,48 +1,48 @@
 /**
- * Which files a pulled workspace may consist of. A server, or whoever may write to a workspace, chooses the names and
- * what is in the files; a file of another name could be one that git, a shell or an editor executes.
+ * Allowed file names of a pulled workspace. A server, or anybody who may write to the workspace, chooses names and
+ * contents; other names could be files that git, a shell or an editor executes.
  */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { CliError } from "../../terminal/text/failure.ts";
 import { SCRIPT_ENDINGS } from "./items.ts";
 
-const literal = (text: string) => text.replace(/[.]/g, "\\.");
-const PATH = "[ufg](?:/[\\w-]+){2,}";
-const DESCRIBED = "\\.(?:yaml|json)";
-/** A part of a name that a step's title or a person gave to a file of code. */
-const PART = String.raw`(?![.\s]|[^/]*~\d)[^\p{C}/\\:*?"<>|]+`;
-const INSIDE = `${PATH}(?:\\.|__)(?:flow|app|raw_app)/`;
+const escapePattern = (text: string) => text.replace(/[.]/g, "\\.");
+const PATH_PATTERN = "[ufg](?:/[\\w-]+){2,}";
+const DESCRIPTION_ENDING = "\\.(?:yaml|json)";
+/** A part of a name that comes from a step's title or from a user. */
+const NAME_PATTERN = String.raw`(?![.\s]|[^/]*~\d)[^\p{C}/\\:*?"<>|]+`;
+const INSIDE_PATTERN = `${PATH_PATTERN}(?:\\.|__)(?:flow|app|raw_app)/`;
 
-const FILES = [
-  `settings${DESCRIBED}`,
-  `[\\w-]+\\.resource-type${DESCRIBED}`,
-  `f/[\\w-]+/folder\\.meta${DESCRIBED}`,
-  `groups/[\\w-]+\\.group${DESCRIBED}`,
-  `${PATH}\\.(?:script|resource|variable|schedule|http_trigger|websocket_trigger|policy)${DESCRIBED}`,
-  `${PATH}\\.script\\.lock`,
-  `${PATH}(?:${SCRIPT_ENDINGS.map(([ending]) => literal(ending)).join("|")})`,
-  `${PATH}\\.resource\\.file\\.[a-z0-9]+(?:\\.[a-z0-9]+)*`,
-  `${INSIDE}(?:flow|app|raw_app)${DESCRIBED}`,
-  `${INSIDE}bundle\\.js`,
-  `${INSIDE}(?:${PART}/)*${PART}\\.(?:ts|js|py|sh|sql|gql|go|php|rs|ps1|rb|cs|java|nu|r|playbook\\.yml|lock|no_ext)`,
+const FILE_PATTERNS = [
+  `settings${DESCRIPTION_ENDING}`,
+  `[\\w-]+\\.resource-type${DESCRIPTION_ENDING}`,
+  `f/[\\w-]+/folder\\.meta${DESCRIPTION_ENDING}`,
+  `groups/[\\w-]+\\.group${DESCRIPTION_ENDING}`,
+  `${PATH_PATTERN}\\.(?:script|resource|variable|schedule|http_trigger|websocket_trigger|policy)${DESCRIPTION_ENDING}`,
+  `${PATH_PATTERN}\\.script\\.lock`,
+  `${PATH_PATTERN}(?:${SCRIPT_ENDINGS.map(([ending]) => escapePattern(ending)).join("|")})`,
+  `${PATH_PATTERN}\\.resource\\.file\\.[a-z0-9]+(?:\\.[a-z0-9]+)*`,
+  `${INSIDE_PATTERN}(?:flow|app|raw_app)${DESCRIPTION_ENDING}`,
+  `${INSIDE_PATTERN}bundle\\.js`,
+  `${INSIDE_PATTERN}(?:${NAME_PATTERN}/)*${NAME_PATTERN}\\.(?:ts|js|py|sh|sql|gql|go|php|rs|ps1|rb|cs|java|nu|r|playbook\\.yml|lock|no_ext)`,
 ];
-const LAYOUT = new RegExp(`^(?:${FILES.join("|")})$`, "u");
+const LAYOUT_PATTERN = new RegExp(`^(?:${FILE_PATTERNS.join("|")})$`, "u");
 
-/** Names of devices on Windows, whatever follows a dot. */
-const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(\.|$)/i;
+/** Device names on Windows, with any extension. */
+const DEVICE_NAMES = /^(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(\.|$)/i;
 
-/** Whether a file of a workspace may have this name below the folder. */
+/** Returns whether a file of a workspace may have this name below the folder. */
 export function isInLayout(name: string, platform: string = process.platform): boolean {
-  if (name.length > 1_000 || !LAYOUT.test(name)) return false;
-  return platform !== "win32" || !name.split("/").some((part) => DEVICE.test(part));
+  if (name.length > 1_000 || !LAYOUT_PATTERN.test(name)) return false;
+  return platform !== "win32" || !name.split("/").some((part) => DEVICE_NAMES.test(part));
 }
 
 /**
- * The place of a file of a workspace.
- * @throws CliError for a name that no such file has, and for a place that a link leads to
+ * Returns the path of a workspace's file.
+ * @throws CliError for a name that is not allowed, or a path through a symbolic link
  */
-export function placeOf(root: string, name: string): string {
+export function resolveItemFile(root: string, name: string): string {
   if (!isInLayout(name)) {
     throw new CliError(
       "Folder",

@@ -1,22 +1,22 @@
-/** How a command ends when it fails: the exit codes, and what is shown. */
+/** Errors of commands: exit codes, and how errors are shown. */
 import { chalkStderr as chalk } from "chalk";
-import { note } from "./output.ts";
+import { printNote } from "./output.ts";
 
-export const EXIT = {
-  /** The operation was refused, or the job failed. */
+export const EXIT_CODES = {
+  /** The operation was rejected, or the job failed. */
   failed: 1,
   /** The command line is wrong. */
   usage: 2,
-  /** The server cannot be reached, or does not know the token. */
+  /** The server is unreachable, or rejects the token. */
   unreachable: 3,
-  /** Ended with Ctrl-C, as shells say it. */
+  /** Ended by Ctrl-C (128 + SIGINT, as shells report it). */
   interrupted: 130,
 } as const;
 
-/** A failure that is told to the person as it is. */
+/** An error that is shown to the user as it is. */
 export class CliError extends Error {
   readonly hint: string | undefined;
-  /** Where in the person's own code it happened. */
+  /** Where in the user's own code it occurred. */
   readonly trace: string | undefined;
   readonly exit_code: number;
   constructor(
@@ -28,16 +28,16 @@ export class CliError extends Error {
     this.name = name;
     this.hint = options.hint;
     this.trace = options.trace;
-    this.exit_code = options.exit_code ?? EXIT.failed;
+    this.exit_code = options.exit_code ?? EXIT_CODES.failed;
   }
 }
 
-/** The command line lacks something, or has too much. */
+/** Creates the error for a missing or wrong argument. */
 export function usageError(message: string, hint?: string): CliError {
-  return new CliError("Usage", message, { hint, exit_code: EXIT.usage });
+  return new CliError("Usage", message, { hint, exit_code: EXIT_CODES.usage });
 }
 
-interface Shown {
+interface ShownError {
   name: string;
   message: string;
   hint?: string | undefined;
@@ -48,18 +48,18 @@ interface Shown {
 
 /** Prints the error on stderr, as a sentence or as JSON. @returns the exit code */
 export function showFailure(cause: unknown, json: boolean): number {
-  const error: Shown = cause instanceof Error ? cause : new Error(String(cause));
+  const error: ShownError = cause instanceof Error ? cause : new Error(String(cause));
   const { name, message, trace } = error;
   const known = "hint" in error || "syscall" in error;
   const debugging = process.env.SVC_LOG_LEVEL === "debug";
   const hint = error.hint ?? (known || debugging ? undefined : "SVC_LOG_LEVEL=debug shows where it happened");
   if (json) {
-    note(JSON.stringify({ error: { name, message, hint } }));
+    printNote(JSON.stringify({ error: { name, message, hint } }));
   } else {
-    note(`${chalk.red("error:")} ${message}`);
-    if (trace) note(chalk.dim(trace));
-    if (hint) note(`${chalk.dim("hint:")} ${hint}`);
+    printNote(`${chalk.red("error:")} ${message}`);
+    if (trace) printNote(chalk.dim(trace));
+    if (hint) printNote(`${chalk.dim("hint:")} ${hint}`);
   }
-  if (debugging) note(error.stack ?? "");
-  return error.exit_code ?? EXIT.failed;
+  if (debugging) printNote(error.stack ?? "");
+  return error.exit_code ?? EXIT_CODES.failed;
 }

@@ -1,4 +1,4 @@
-/** Spans of time and moments as a person reads them, short enough for a table. */
+/** Formats durations and times for people, short enough for a table. */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -6,8 +6,8 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** How long something took: `12 ms`, `3.4 s`, `2m 5s`, `3h 12m`, `2d 4h`. */
-export function span(ms: number): string {
+/** Formats a duration: `12 ms`, `3.4 s`, `2m 5s`, `3h 12m`, `2d 4h`. */
+export function formatDuration(ms: number): string {
   if (ms < SECOND) return `${Math.round(ms)} ms`;
   if (ms < MINUTE) return `${(ms / SECOND).toFixed(1)} s`;
   if (ms < HOUR) return `${Math.floor(ms / MINUTE)}m ${Math.floor((ms % MINUTE) / SECOND)}s`;
@@ -15,14 +15,14 @@ export function span(ms: number): string {
   return `${Math.floor(ms / DAY)}d ${Math.floor((ms % DAY) / HOUR)}h`;
 }
 
-/** How far a moment is from now: `3m ago`, `in 2h`, `now`. */
-export function distance(moment: Date | string, now = Date.now()): string {
+/** Formats the distance from now: `3m ago`, `in 2h`, `now`. */
+export function formatDistance(moment: Date | string, now = Date.now()): string {
   const ms = now - new Date(moment).getTime();
   const far = Math.abs(ms);
   const unit = UNITS.find(([, length]) => far >= length);
   if (!unit) return "now";
   const [name, length] = unit;
-  // What was scheduled in 2h is said to be due in 2h a moment later as well.
+  // Rounded, so that a job scheduled in 2h still says so a moment later.
   return ms > 0 ? `${Math.floor(far / length)}${name} ago` : `in ${Math.round(far / length)}${name}`;
 }
 

@@ -1,39 +1,42 @@
-/** A flow as a Mermaid flowchart. */
+/** Formats a flow as a Mermaid flowchart. */
 
 import type { FlowModule, FlowValue } from "../../../src/engines/flow-engine/types.ts";
-import { bodiesOf } from "../../../src/features/runs/flows/modules.ts";
-import { branchNames, titleOf } from "./flow-tree.ts";
+import { listBodies } from "../../../src/features/runs/flows/modules.ts";
+import { formatStepTitle, listBranchNames } from "./flow-tree.ts";
 
-/** An arrow that leads to whatever comes next. */
-interface Exit {
+/** An arrow to the next node. */
+interface OpenArrow {
   from: string;
   label?: string | undefined;
 }
 
-export function toMermaid(path: string, { modules, failure_module, preprocessor_module }: FlowValue): string {
+export function formatMermaid(
+  path: string,
+  { modules, failure_module, preprocessor_module }: FlowValue,
+): string {
   const lines = ["flowchart TD"];
   let nodes = 0;
 
-  /** Names are our own: ids of steps may be words of Mermaid's. */
+  /** Generated names, because ids of steps may be keywords of Mermaid. */
   const node = (text: string, [open, close]: readonly [string, string]): string => {
     const name = `n${nodes++}`;
-    lines.push(`  ${name}${open}"${escaped(text)}"${close}`);
+    lines.push(`  ${name}${open}"${escapeText(text)}"${close}`);
     return name;
   };
-  const lead = (exits: readonly Exit[], to: string) => {
+  const lead = (exits: readonly OpenArrow[], to: string) => {
     for (const { from, label } of exits) {
-      lines.push(`  ${from} -->${label === undefined ? "" : `|"${escaped(label)}"|`} ${to}`);
+      lines.push(`  ${from} -->${label === undefined ? "" : `|"${escapeText(label)}"|`} ${to}`);
     }
   };
-  const list = (steps: readonly FlowModule[], exits: Exit[]): Exit[] =>
+  const list = (steps: readonly FlowModule[], exits: OpenArrow[]): OpenArrow[] =>
     steps.reduce((before, step) => draw(step, before), exits);
 
-  function draw(module: FlowModule, exits: Exit[]): Exit[] {
-    const name = node(`${module.id}: ${titleOf(module)}`, shapeOf(module));
+  function draw(module: FlowModule, exits: OpenArrow[]): OpenArrow[] {
+    const name = node(`${module.id}: ${formatStepTitle(module)}`, nodeShape(module));
     lead(exits, name);
-    const bodies = bodiesOf(module);
+    const bodies = listBodies(module);
     if (bodies.length === 0) return [{ from: name }];
-    const names = branchNames(module);
+    const names = listBranchNames(module);
     const ends = bodies.map(({ modules: steps }, index) =>
       list(steps, [{ from: name, label: names[index] }]),
     );
@@ -53,12 +56,12 @@ export function toMermaid(path: string, { modules, failure_module, preprocessor_
   return lines.join("\n");
 }
 
-function shapeOf({ value }: FlowModule): readonly [string, string] {
+function nodeShape({ value }: FlowModule): readonly [string, string] {
   if (value.type === "branchone") return ["{", "}"];
   return value.type === "branchall" || value.type.endsWith("loopflow") ? ["[[", "]]"] : ["[", "]"];
 }
 
-/** Text in quotes; Mermaid writes characters as `#…;`. */
-function escaped(text: string): string {
+/** Escapes quoted text; Mermaid writes characters as `#…;`. */
+function escapeText(text: string): string {
   return text.replace(/[#"<>&]/g, (character) => `#${character.charCodeAt(0)};`);
 }

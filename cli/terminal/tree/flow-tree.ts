@@ -1,47 +1,47 @@
-/** A flow as a tree of its steps, one line each. */
+/** Formats a flow as a tree, one line per step. */
 
 import type { FlowModule, FlowValue, InputTransform } from "../../../src/engines/flow-engine/types.ts";
-import { bodiesOf } from "../../../src/features/runs/flows/modules.ts";
+import { listBodies } from "../../../src/features/runs/flows/modules.ts";
 
-export interface Line {
+export interface TreeLine {
   text: string;
-  inner: Line[];
+  inner: TreeLine[];
 }
 
-/** Every step is a line, and so is every branch; what is inside of them stands below. */
-export function linesOf({ modules, failure_module, preprocessor_module }: FlowValue): Line[] {
+/** Creates a line for each step and branch, with those inside nested below. */
+export function createTreeLines({ modules, failure_module, preprocessor_module }: FlowValue): TreeLine[] {
   return [
-    ...(preprocessor_module ? [toLine(preprocessor_module)] : []),
-    ...modules.map(toLine),
-    ...(failure_module ? [toLine(failure_module)] : []),
+    ...(preprocessor_module ? [createStepLine(preprocessor_module)] : []),
+    ...modules.map(createStepLine),
+    ...(failure_module ? [createStepLine(failure_module)] : []),
   ];
 }
 
-function toLine(module: FlowModule): Line {
-  const inner = bodiesOf(module).map(({ modules }) => modules.map(toLine));
-  const names = branchNames(module);
+function createStepLine(module: FlowModule): TreeLine {
+  const inner = listBodies(module).map(({ modules }) => modules.map(createStepLine));
+  const names = listBranchNames(module);
   return {
-    text: [`${module.id}  ${titleOf(module)}`, ...remarksOf(module)].join(", "),
+    text: [`${module.id}  ${formatStepTitle(module)}`, ...listRemarks(module)].join(", "),
     inner: names.length > 0 ? names.map((text, index) => ({ text, inner: inner[index]! })) : inner.flat(),
   };
 }
 
-/** What the branches of a step are called, in the order of its lists of steps; none where it has no branches. */
-export function branchNames({ value }: FlowModule): string[] {
+/** Lists the names of a step's branches in the order of its bodies; none if it has no branches. */
+export function listBranchNames({ value }: FlowModule): string[] {
   if (value.type === "branchone") {
-    return [...value.branches.map(({ expr, summary }) => `if ${summary || short(expr)}`), "otherwise"];
+    return [...value.branches.map(({ expr, summary }) => `if ${summary || shortenText(expr)}`), "otherwise"];
   }
   if (value.type !== "branchall") return [];
   return value.branches.map(({ summary }, index) => summary || `branch ${index + 1}`);
 }
 
-/** The step's summary with its kind, or what it does where it has no summary. */
-export function titleOf({ summary, value }: FlowModule): string {
-  const kind = kindOf(value);
-  return summary ? `${short(summary)} (${kind})` : kind;
+/** Formats the step's summary with its kind, or what it does if it has no summary. */
+export function formatStepTitle({ summary, value }: FlowModule): string {
+  const kind = formatKind(value);
+  return summary ? `${shortenText(summary)} (${kind})` : kind;
 }
 
-function kindOf(value: FlowModule["value"]): string {
+function formatKind(value: FlowModule["value"]): string {
   switch (value.type) {
     case "rawscript":
       return `${value.language} script`;
@@ -60,19 +60,19 @@ function kindOf(value: FlowModule["value"]): string {
     case "identity":
       return "nothing";
     case "refused":
-      return `cannot run: ${short(value.problem)}`;
+      return `cannot run: ${shortenText(value.problem)}`;
   }
 }
 
-function remarksOf(module: FlowModule): string[] {
+function listRemarks(module: FlowModule): string[] {
   const { skip_if, stop_after_if, stop_after_all_iters_if, sleep } = module;
   const remarks: [present: unknown, text: () => string][] = [
     [module.mock?.enabled, () => "mocked"],
-    [skip_if, () => `skipped if ${short(skip_if!.expr)}`],
+    [skip_if, () => `skipped if ${shortenText(skip_if!.expr)}`],
     [module.retry, () => "with retries"],
     [module.continue_on_error, () => "failing does no harm"],
-    [stop_after_if, () => `stops if ${short(stop_after_if!.expr)}`],
-    [stop_after_all_iters_if, () => `stops the flow if ${short(stop_after_all_iters_if!.expr)}`],
+    [stop_after_if, () => `stops if ${shortenText(stop_after_if!.expr)}`],
+    [stop_after_all_iters_if, () => `stops the flow if ${shortenText(stop_after_all_iters_if!.expr)}`],
     [module.suspend, () => "then waits for approval"],
     [sleep, () => `then sleeps ${transformText(sleep!)} s`],
   ];
@@ -80,20 +80,22 @@ function remarksOf(module: FlowModule): string[] {
 }
 
 function transformText(transform: InputTransform): string {
-  if (transform.type === "refused") return short(transform.problem);
-  return short(transform.type === "javascript" ? transform.expr : (JSON.stringify(transform.value) ?? ""));
+  if (transform.type === "refused") return shortenText(transform.problem);
+  return shortenText(
+    transform.type === "javascript" ? transform.expr : (JSON.stringify(transform.value) ?? ""),
+  );
 }
 
-const MAX_TEXT = 60;
+const MAX_TEXT_CHARS = 60;
 
-/** On one line, and not too long for it. */
-function short(text: string): string {
+/** Shortens a text to part of a line. */
+function shortenText(text: string): string {
   const line = text.trim().replace(/\s+/g, " ");
-  return line.length > MAX_TEXT ? `${line.slice(0, MAX_TEXT - 1)}…` : line;
+  return line.length > MAX_TEXT_CHARS ? `${line.slice(0, MAX_TEXT_CHARS - 1)}…` : line;
 }
 
-/** The lines below a first one, with the branches of the tree drawn before them. */
-export function drawTree(lines: readonly Line[], before = ""): string {
+/** Draws the nested lines with the branches of the tree before them. */
+export function drawTree(lines: readonly TreeLine[], before = ""): string {
   return lines
     .map(({ text, inner }, index) => {
       const isLast = index === lines.length - 1;

@@ -1,38 +1,38 @@
 /**
- * The backup file. Its first line is text that says what it is:
+ * Format of backup files. The first line is a readable header:
  *
  *     svc-backup {"format":1,"created_at":…,"svc":…,"database":…,"migrations":[…],…}
  *
- * Behind it stands a gzip stream of JSON lines, in this order:
+ * A gzip stream of JSON lines follows, in this order:
  *
- *     {"key":"…"}                                    the instance key, where it was asked for
- *     {"table":"jobs","columns":[…],"next":7}        a table, and then
- *     [cell, cell, …]                                a line for each of its rows
- *     {"file":"storage/…","mode":384,"mtime_ms":…}   a stored file, and then
- *     "…"                                            its bytes in pieces of base64
- *     {"end":{"rows":…,"files":…,"sha256":"…"}}      of all that stands before it, the first line included
+ *     {"key":"…"}                                    the instance key, if requested
+ *     {"table":"jobs","columns":[…],"next":7}        a table, followed by
+ *     [cell, cell, …]                                one line per row
+ *     {"file":"storage/…","mode":384,"mtime_ms":…}   a stored file, followed by
+ *     "…"                                            its bytes in base64 chunks
+ *     {"end":{"rows":…,"files":…,"sha256":"…"}}      trailer over everything before it, header included
  *
- * A cell is what SQLite stores, whichever database it comes from: text, a number, null, or bytes as {"b64":"…"};
- * moments are milliseconds since 1970, truth is 0 or 1. So what one database held can be restored on the other.
+ * Cells are values as SQLite stores them, whichever the source: text, a number, null, or bytes as {"b64":"…"}.
+ * Timestamps are Unix milliseconds, booleans 0 or 1. Backups can therefore be restored to either database.
  */
 import { BadRequest } from "../../lib/errors.ts";
 
 export const FORMAT = 1;
 export const MAGIC = "svc-backup ";
-/** The first line is looked for no further than this. */
-export const MAX_HEADER = 1_000_000;
+/** The header must end within this size. */
+export const MAX_HEADER_BYTES = 1_000_000;
 
-export interface Header {
+export interface BackupHeader {
   format: number;
   /** ISO 8601. */
   created_at: string;
-  /** Version of the executable that wrote it. */
+  /** Version of the executable that wrote the file. */
   svc: string;
   database: string;
-  /** Names of the migrations that the data has been through. */
+  /** Names of the migrations applied to the data. */
   migrations: string[];
   with_key: boolean;
-  /** Tells one instance key from another without giving it away; null when there was none. */
+  /** Fingerprint of the instance key; null if there was none. */
   key_id: string | null;
 }
 
@@ -41,7 +41,7 @@ export type Cell = string | number | null | Uint8Array;
 export interface TableHead {
   table: string;
   columns: string[];
-  /** The number that the table's counting column gives next. */
+  /** Next value of the table's serial column. */
   next?: number | undefined;
 }
 
@@ -51,22 +51,22 @@ export interface FileHead {
   mtime_ms: number;
 }
 
-export interface End {
+export interface BackupTrailer {
   rows: number;
   files: number;
   sha256: string;
 }
 
-export type Line =
+export type BackupLine =
   | { kind: "key"; key: string }
   | ({ kind: "table" } & TableHead)
   | { kind: "row"; cells: Cell[] }
   | ({ kind: "file" } & FileHead)
   | { kind: "piece"; bytes: Uint8Array }
-  | { kind: "end"; end: End };
+  | { kind: "end"; end: BackupTrailer };
 
-/** One line without its newline. */
-export function encodeLine(line: Line): string {
+/** Encodes a line, without its newline. */
+export function encodeLine(line: BackupLine): string {
   switch (line.kind) {
     case "row":
       return JSON.stringify(
@@ -83,13 +83,13 @@ export function encodeLine(line: Line): string {
   }
 }
 
-/** @throws BadRequest for what no backup of this format holds */
-export function decodeLine(text: string): Line {
+/** Decodes a line. @throws BadRequest if it is invalid */
+export function decodeLine(text: string): BackupLine {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw damaged("a line of it is no JSON", cause);
+    throw damagedBackupError("a line of it is no JSON", cause);
   }
   if (Array.isArray(value)) return { kind: "row", cells: value.map(decodeCell) };
   if (typeof value === "string") return { kind: "piece", bytes: Buffer.from(value, "base64") };
@@ -97,55 +97,57 @@ export function decodeLine(text: string): Line {
     if ("table" in value) return { kind: "table", ...(value as TableHead) };
     if ("file" in value) return { kind: "file", ...(value as FileHead) };
     if ("key" in value) return { kind: "key", key: String(value.key) };
-    if ("end" in value) return { kind: "end", end: value.end as End };
+    if ("end" in value) return { kind: "end", end: value.end as BackupTrailer };
   }
-  throw damaged("a line of it is of no known kind");
+  throw damagedBackupError("a line of it is of no known kind");
 }
 
 function decodeCell(cell: unknown): Cell {
   if (cell === null || typeof cell === "string" || typeof cell === "number") return cell;
   const { b64 } = cell as { b64?: unknown };
-  if (typeof b64 !== "string") throw damaged("a value of it is of no known kind");
+  if (typeof b64 !== "string") throw damagedBackupError("a value of it is of no known kind");
   return Buffer.from(b64, "base64");
 }
 
-export function encodeHeader(header: Header): string {
+export function encodeHeader(header: BackupHeader): string {
   return `${MAGIC}${JSON.stringify(header)}\n`;
 }
 
 /**
+ * Decodes the header.
  * @param text the first line without its newline
- * @throws BadRequest when it is not that of a backup, or of a newer one
+ * @throws BadRequest if it is not a backup's, or a newer format's
  */
-export function decodeHeader(text: string): Header {
+export function decodeHeader(text: string): BackupHeader {
   if (!text.startsWith(MAGIC)) throw new BadRequest("the file is no backup of svc");
-  let header: Header;
+  let header: BackupHeader;
   try {
-    header = JSON.parse(text.slice(MAGIC.length)) as Header;
+    header = JSON.parse(text.slice(MAGIC.length)) as BackupHeader;
   } catch (cause) {
-    throw damaged("its first line is no JSON", cause);
+    throw damagedBackupError("its first line is no JSON", cause);
   }
   if (typeof header.format !== "number" || !Array.isArray(header.migrations)) {
-    throw damaged("its first line says neither format nor migrations");
+    throw damagedBackupError("its first line says neither format nor migrations");
   }
-  if (header.format > FORMAT) throw newer(`it is of format ${header.format}, and this is ${FORMAT}`);
+  if (header.format > FORMAT)
+    throw newerBackupError(`it is of format ${header.format}, and this is ${FORMAT}`);
   return header;
 }
 
-export function newer(why: string): BadRequest {
+export function newerBackupError(why: string): BadRequest {
   return new BadRequest(`the backup was made by a newer svc: ${why}`, {
     hint: "restore it with that version, or a later one",
   });
 }
 
-export function damaged(why: string, cause?: unknown): BadRequest {
+export function damagedBackupError(why: string, cause?: unknown): BadRequest {
   return new BadRequest(`the backup is damaged or cut short: ${why}`, {
     cause,
     hint: "copy it again from where it was made; nothing was changed",
   });
 }
 
-export function notEmpty(what: string): BadRequest {
+export function targetNotEmptyError(what: string): BadRequest {
   return new BadRequest(`${what} holds data already, which the backup would replace`, {
     hint: "restore to another place, or replace what is there with --force",
   });

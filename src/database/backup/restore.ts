@@ -1,6 +1,6 @@
 /**
- * Restores a backup. Everything is read, checked and laid out beside the data first; only a backup that is whole takes
- * its place. On PostgreSQL that is one transaction, in the data directory a few renames.
+ * Restores a backup. The whole file is verified and unpacked beside the existing data before anything is replaced: by
+ * one transaction on PostgreSQL, by a few renames in the data directory.
  */
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
@@ -8,55 +8,62 @@ import { join } from "node:path";
 import { lockDirectory } from "../../lib/files/directory-lock.ts";
 import { migrations } from "../migrations/index.ts";
 import type { Migration } from "../migrations/migrate.ts";
-import { keyId, type Place, type Progress, presentKey } from "./backup.ts";
-import { flush, readHeader, readLines } from "./file.ts";
-import { damaged, type Header, type Line, newer, notEmpty } from "./format.ts";
-import type { Filling } from "./snapshot.ts";
-import { fileWriter, STORAGE } from "./stored-files.ts";
+import { type BackupProgress, type DataLocation, findInstanceKey, keyFingerprint } from "./backup.ts";
+import { readHeader, readLines, syncToDisk } from "./backup-file.ts";
+import {
+  type BackupHeader,
+  type BackupLine,
+  damagedBackupError,
+  newerBackupError,
+  targetNotEmptyError,
+} from "./format.ts";
+import type { RestoreTarget } from "./snapshot.ts";
+import { createFileWriter, STORAGE_FOLDER } from "./stored-files.ts";
 
-export interface Restored {
+export interface RestoreSummary {
   created_at: string;
   rows: number;
   files: number;
-  /** Folder that what was replaced is kept in, if anything was. */
+  /** Folder with the replaced data, if any. */
   aside: string | undefined;
   /**
-   * The instance key after the restore: of the backup, there before and the same, there before but another one, or none.
-   * With the last two, the stored secrets cannot be read.
+   * State of the instance key after the restore: taken from the backup, unchanged and matching, unchanged but
+   * different, or absent. With `other` and `missing`, stored secrets cannot be read.
    */
   key: "restored" | "same" | "other" | "missing" | "none needed";
 }
 
 /**
- * @throws BadRequest when the file is no backup, of a newer version or damaged, when the target holds data and `force`
- * is not given, or when a server works there; nothing has been changed then
+ * Restores a backup file.
+ * @throws BadRequest, without changes, if the file is invalid, newer or damaged, the target holds data and `force` is
+ * not set, or a server is running
  */
 export async function restoreBackup(
-  place: Place,
+  place: DataLocation,
   path: string,
-  options: { force: boolean; onProgress: (progress: Progress) => void },
-): Promise<Restored> {
+  options: { force: boolean; onProgress: (progress: BackupProgress) => void },
+): Promise<RestoreSummary> {
   const { header, text } = await readHeader(path);
   const split = splitMigrations(header);
-  await checkWhole(path, text);
+  await requireIntact(path, text);
   const lock = lockDirectory(place.data_dir, "svc restore");
   const temporary = join(place.data_dir, "restoring");
   try {
-    if (!options.force) await refuseFull(place);
+    if (!options.force) await requireEmpty(place);
     await rm(temporary, { recursive: true, force: true });
     await mkdir(temporary, { mode: 0o700 });
     const aside = join(
       place.data_dir,
       `before-restore-${header.created_at.replace(/\W/g, "")}-${Date.now()}`,
     );
-    const filling = await openFilling(place, { temporary, aside, force: options.force, ...split });
-    const counts = await fill(filling, temporary, readLines(path, text), options.onProgress);
-    await moveIn(place, temporary, aside);
+    const filling = await openRestoreTarget(place, { temporary, aside, force: options.force, ...split });
+    const counts = await restoreInto(filling, temporary, readLines(path, text), options.onProgress);
+    await swapInFiles(place, temporary, aside);
     return {
       created_at: header.created_at,
       ...counts,
       aside: existsSync(aside) ? aside : undefined,
-      key: keyAfter(place, header),
+      key: keyStatus(place, header),
     };
   } finally {
     await rm(temporary, { recursive: true, force: true });
@@ -65,41 +72,41 @@ export async function restoreBackup(
 }
 
 /**
- * Reads it all once before anything is made of it: what is damaged may say anything, up to a name of a column.
- * @throws BadRequest when it is damaged
+ * Verifies the whole file before using any of it: a damaged file may contain anything, even in column names.
+ * @throws BadRequest if it is damaged
  */
-async function checkWhole(path: string, headerText: string): Promise<void> {
+async function requireIntact(path: string, headerText: string): Promise<void> {
   for await (const _ of readLines(path, headerText));
 }
 
-/** The migrations that the backup's rows have been through, and those to follow. @throws BadRequest for unknown ones */
-function splitMigrations({ migrations: applied }: Header): { through: number } {
+/** Returns how many migrations the backup's rows have been through. @throws BadRequest for unknown ones */
+function splitMigrations({ migrations: applied }: BackupHeader): { through: number } {
   const known = migrations.sqlite.map(({ name }) => name);
   const unknown = applied.find((name, index) => known[index] !== name);
-  if (unknown !== undefined) throw newer(`it has migration ${unknown}, which this one lacks`);
+  if (unknown !== undefined) throw newerBackupError(`it has migration ${unknown}, which this one lacks`);
   return { through: applied.length };
 }
 
-async function refuseFull({ data_dir, database_url }: Place): Promise<void> {
-  const stored = await readdir(join(data_dir, STORAGE)).catch(() => []);
-  if (stored.length > 0) throw notEmpty(join(data_dir, STORAGE));
+async function requireEmpty({ data_dir, database_url }: DataLocation): Promise<void> {
+  const stored = await readdir(join(data_dir, STORAGE_FOLDER)).catch(() => []);
+  if (stored.length > 0) throw targetNotEmptyError(join(data_dir, STORAGE_FOLDER));
   if (database_url !== undefined) return;
-  const { holdsRows } = await import("./sqlite.ts");
+  const { holdsRows } = await import("./sqlite-backup.ts");
   const file = join(data_dir, "svc.db");
-  if (holdsRows(file)) throw notEmpty(file);
+  if (holdsRows(file)) throw targetNotEmptyError(file);
 }
 
-async function openFilling(
-  { data_dir, database_url }: Place,
+async function openRestoreTarget(
+  { data_dir, database_url }: DataLocation,
   { temporary, aside, force, through }: { temporary: string; aside: string; force: boolean; through: number },
-): Promise<Filling> {
+): Promise<RestoreTarget> {
   const split = (list: Migration[]) => ({ before: list.slice(0, through), after: list.slice(through) });
   if (database_url !== undefined) {
-    const { fillPostgres } = await import("./postgres.ts");
-    return fillPostgres({ url: database_url, force, ...split(migrations.postgres) });
+    const { openPostgresTarget } = await import("./postgres-backup.ts");
+    return openPostgresTarget({ url: database_url, force, ...split(migrations.postgres) });
   }
-  const { fillSqlite } = await import("./sqlite.ts");
-  return fillSqlite({
+  const { openSqliteTarget } = await import("./sqlite-backup.ts");
+  return openSqliteTarget({
     temporary: join(temporary, "svc.db"),
     target: join(data_dir, "svc.db"),
     aside,
@@ -107,15 +114,15 @@ async function openFilling(
   });
 }
 
-/** Lays the whole backup out, and commits it once its end has been read and found right. */
-async function fill(
-  filling: Filling,
+/** Unpacks the whole backup and commits once its trailer is verified. */
+async function restoreInto(
+  filling: RestoreTarget,
   temporary: string,
-  lines: AsyncIterable<Line>,
-  onProgress: (progress: Progress) => void,
+  lines: AsyncIterable<BackupLine>,
+  onProgress: (progress: BackupProgress) => void,
 ): Promise<{ rows: number; files: number }> {
   const progress = { at: "", rows: 0, files: 0 };
-  const files = fileWriter(temporary);
+  const files = createFileWriter(temporary);
   let columns = 0;
   try {
     for await (const line of lines) {
@@ -129,7 +136,8 @@ async function fill(
           await filling.table(line);
           break;
         case "row":
-          if (line.cells.length !== columns) throw damaged(`a row of ${progress.at} has not its columns`);
+          if (line.cells.length !== columns)
+            throw damagedBackupError(`a row of ${progress.at} has not its columns`);
           await filling.row(line.cells);
           progress.rows++;
           if (progress.rows % 1_000 === 0) onProgress(progress);
@@ -153,37 +161,39 @@ async function fill(
   } catch (cause) {
     await files.abort();
     await filling.abort();
-    throw explained(cause);
+    throw explainFailure(cause);
   }
 }
 
-/** What a row does to the database that it does not fit is the file's fault: its tables are made as it says. */
-function explained(cause: unknown): unknown {
+/**
+ * Reports database errors as damage: the tables match the backup's migrations, so a row that does not fit is invalid.
+ */
+function explainFailure(cause: unknown): unknown {
   const { name } = cause as Error;
   return name === "SQLiteError" || name === "PostgresError"
-    ? damaged((cause as Error).message, cause)
+    ? damagedBackupError((cause as Error).message, cause)
     : cause;
 }
 
-/** Puts the stored files and the key in their places; what stood there is kept. */
-async function moveIn({ data_dir }: Place, temporary: string, aside: string): Promise<void> {
-  for (const name of [STORAGE, "instance.key"]) {
+/** Swaps in the stored files and the key, and keeps the replaced ones. */
+async function swapInFiles({ data_dir }: DataLocation, temporary: string, aside: string): Promise<void> {
+  for (const name of [STORAGE_FOLDER, "instance.key"]) {
     const isThere = existsSync(join(data_dir, name));
     const isNew = existsSync(join(temporary, name));
-    // Files of the data before are none of the restored one; a key that the backup lacks may still be the right one.
-    if (isThere && (isNew || name === STORAGE)) {
+    // Old files do not belong to the restored data; an old key that the backup lacks may still be the right one.
+    if (isThere && (isNew || name === STORAGE_FOLDER)) {
       await mkdir(aside, { recursive: true, mode: 0o700 });
       await rename(join(data_dir, name), join(aside, name));
     }
     if (isNew) await rename(join(temporary, name), join(data_dir, name));
   }
-  await flush(data_dir);
+  await syncToDisk(data_dir);
 }
 
-function keyAfter(place: Place, { key_id, with_key }: Header): Restored["key"] {
+function keyStatus(place: DataLocation, { key_id, with_key }: BackupHeader): RestoreSummary["key"] {
   if (key_id === null) return "none needed";
-  const key = presentKey(place);
+  const key = findInstanceKey(place);
   if (!key) return "missing";
-  if (keyId(key) !== key_id) return "other";
+  if (keyFingerprint(key) !== key_id) return "other";
   return with_key && !place.secret_key ? "restored" : "same";
 }

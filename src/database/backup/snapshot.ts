@@ -1,21 +1,21 @@
-/** What a backup asks of a database, and what a restore does to one. Types only. */
+/** Interfaces of the databases for backup (Snapshot) and restore (RestoreTarget). Types only. */
 import type { Cell, TableHead } from "./format.ts";
 
-/** One moment of a database, however long it is looked at and whatever is written meanwhile. */
+/** Consistent view of a database, unaffected by concurrent writes. */
 export interface Snapshot {
   migrations: string[];
   tables: TableHead[];
-  /** All rows of a table, cells in the order of its columns. */
+  /** Yields all rows of a table, with cells in column order. */
   rows(head: TableHead): AsyncIterable<Cell[]>;
   close(): Promise<void>;
 }
 
-/** A database that is being filled; nobody sees any of it before `commit`. */
-export interface Filling {
+/** Database being restored; nothing is visible before `commit`. */
+export interface RestoreTarget {
   table(head: TableHead): Promise<void>;
   row(cells: Cell[]): Promise<void>;
-  /** Brings the schema up to date and makes all of it visible at once. */
+  /** Applies the remaining migrations and makes everything visible atomically. */
   commit(): Promise<void>;
-  /** Leaves everything as it was. Safe after a commit. */
+  /** Discards everything; does nothing after a commit. */
   abort(): Promise<void>;
 }

@@ -1,31 +1,34 @@
-/** The files of workspaces whose storage is in the data directory, on their way into a backup and out of it. */
+/** Reads and writes the workspace files below a data directory, for backup and restore. */
 import { createReadStream } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, readdir, utimes } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
-import { damaged, type FileHead, type Line } from "./format.ts";
+import { type BackupLine, damagedBackupError, type FileHead } from "./format.ts";
 
-export const STORAGE = "storage";
-const PIECE = 196_608;
-/** Files on their way in, which nobody has been told of: `storage/<workspace>/<name>/.svc/incoming`. */
-const INCOMING = /^storage\/[^/]+\/[^/]+\/\.svc\/incoming(\/|$)/;
+export const STORAGE_FOLDER = "storage";
+const CHUNK_BYTES = 196_608;
+/** Unfinished uploads: `storage/<workspace>/<name>/.svc/incoming`. */
+const UNFINISHED_UPLOADS = /^storage\/[^/]+\/[^/]+\/\.svc\/incoming(\/|$)/;
 
-/** All files below the folder `storage` of a data directory. One that is removed meanwhile is left out. */
-export async function* storedFiles(data_dir: string, folder = STORAGE): AsyncGenerator<Line> {
+/** Yields all files below the folder `storage` of a data directory. Files removed meanwhile are skipped. */
+export async function* readStoredFiles(
+  data_dir: string,
+  folder = STORAGE_FOLDER,
+): AsyncGenerator<BackupLine> {
   const entries = await readdir(join(data_dir, folder), { withFileTypes: true }).catch(() => []);
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const file = posix.join(folder, entry.name);
-    if (INCOMING.test(file)) continue;
-    if (entry.isDirectory()) yield* storedFiles(data_dir, file);
-    else if (entry.isFile()) yield* storedFile(data_dir, file);
+    if (UNFINISHED_UPLOADS.test(file)) continue;
+    if (entry.isDirectory()) yield* readStoredFiles(data_dir, file);
+    else if (entry.isFile()) yield* readStoredFile(data_dir, file);
   }
 }
 
-async function* storedFile(data_dir: string, file: string): AsyncGenerator<Line> {
+async function* readStoredFile(data_dir: string, file: string): AsyncGenerator<BackupLine> {
   const path = join(data_dir, file);
   const found = await lstat(path).catch(() => undefined);
   if (!found) return;
-  const pieces = createReadStream(path, { highWaterMark: PIECE })[Symbol.asyncIterator]();
-  // The first piece opens it: from then on it stays whole, whoever removes or replaces it.
+  const pieces = createReadStream(path, { highWaterMark: CHUNK_BYTES })[Symbol.asyncIterator]();
+  // Reading the first chunk opens the file: from then on, removing or replacing it does not matter.
   const first = await pieces.next().catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return undefined;
     throw cause;
@@ -37,8 +40,8 @@ async function* storedFile(data_dir: string, file: string): AsyncGenerator<Line>
   }
 }
 
-/** Writes files below a folder, one after the other. */
-export function fileWriter(folder: string) {
+/** Creates a writer of files below a folder, one at a time. */
+export function createFileWriter(folder: string) {
   let handle: FileHandle | undefined;
   let head: FileHead | undefined;
   const finish = async () => {
@@ -50,16 +53,16 @@ export function fileWriter(folder: string) {
     await utimes(join(folder, head.file), moment, moment);
   };
   return {
-    /** @throws BadRequest for a name that leads elsewhere */
+    /** @throws BadRequest for a path outside the folder */
     async begin(next: FileHead): Promise<void> {
       await finish();
       const parts = String(next.file).split("/");
-      const isInside = parts[0] === STORAGE && parts.length > 1;
+      const isInside = parts[0] === STORAGE_FOLDER && parts.length > 1;
       if (
         !isInside ||
         parts.some((part) => part === "" || part === "." || part === ".." || part.includes("\0"))
       ) {
-        throw damaged(`"${next.file}" is no name of a stored file`);
+        throw damagedBackupError(`"${next.file}" is no name of a stored file`);
       }
       const path = join(folder, ...parts);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -67,7 +70,7 @@ export function fileWriter(folder: string) {
       head = next;
     },
     async piece(bytes: Uint8Array): Promise<void> {
-      if (!handle) throw damaged("bytes of it belong to no file");
+      if (!handle) throw damagedBackupError("bytes of it belong to no file");
       await handle.writeFile(bytes);
     },
     finish,

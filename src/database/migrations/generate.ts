@@ -1,6 +1,6 @@
 /**
- * `bun run db:generate [name]`: draws up a migration per dialect from the tables of all features, and writes the index
- * that carries them inside the executable. Migrations that have landed never change.
+ * `bun run db:generate [name]`: generates one migration per dialect from all features' tables, and the index that
+ * embeds them in the executable. Released migrations never change.
  */
 import { readdirSync, writeFileSync } from "node:fs";
 
@@ -22,7 +22,7 @@ for (const dialect of ["sqlite", "postgres"] as const) {
       `--name=${name}`,
     ],
     {
-      // The kit spells tables for the dialect that DATABASE_URL asks for.
+      // DATABASE_URL selects the kit's dialect.
       env: { ...process.env, DATABASE_URL: dialect === "postgres" ? "postgres://generate" : "" },
       stdio: ["ignore", "inherit", "inherit"],
     },

@@ -1,10 +1,10 @@
 /**
- * Applies the migrations that travel inside the executable. All pending ones run in one transaction.
+ * Applies the migrations embedded in the executable. All pending ones run in one transaction.
  *
- * The rule for rolling restarts: a migration only adds (tables, indexes, columns that may be left out), so that the
- * version before goes on working beside the one that applied it, and can even be started again. One that takes something
- * away, renames it or asks for more has the word `breaking` in its name: older versions refuse a database that has it,
- * and it may come a release after everything stopped using what it takes away (`test/database/migrate.test.ts`).
+ * Rule for rolling restarts: a migration only adds (tables, indexes, optional columns), so that the previous version
+ * keeps working and can even restart. A migration that removes, renames or requires something has `breaking` in its
+ * name, and older versions refuse such a database. It may only come one release after the code stopped using what it
+ * removes (`test/database/migrate.test.ts`).
  */
 import { sql } from "drizzle-orm";
 import { Internal } from "../../lib/errors.ts";
@@ -14,38 +14,38 @@ import { migrations } from "./index.ts";
 
 /** drizzle-kit's marker between statements. */
 const BREAKPOINT = "--> statement-breakpoint";
-/** Any number will do, as long as every svc process asks for the same one. */
-const POSTGRES_LOCK = 7_325_001;
+/** Any number works, as long as all svc processes use the same one. */
+const MIGRATION_LOCK_ID = 7_325_001;
 
 export interface Migration {
   name: string;
   sql: string;
 }
 
-export function statementsOf(migration: Migration): string[] {
+export function splitMigration(migration: Migration): string[] {
   return migration.sql.split(BREAKPOINT);
 }
 
-/** Whether versions that do not know a migration cannot work beside it. */
+/** Whether versions that do not know a migration cannot work with it. */
 export function isBreaking(name: string): boolean {
   return name.split("_").includes("breaking");
 }
 
-/** The statement that makes the table of applied migrations where it is missing. */
+/** Returns the SQL that creates the table of applied migrations if it is missing. */
 export function createMigrationTable(dialect: Dialect): string {
   const number = dialect === "postgres" ? "bigint" : "integer";
   return `CREATE TABLE IF NOT EXISTS svc_migrations (name text PRIMARY KEY, applied_at ${number} NOT NULL)`;
 }
 
 /**
- * Brings the schema up to date.
+ * Migrates the schema to this executable's version.
  * @returns the names of the migrations applied now
- * @throws Internal when the database is so much newer that this executable cannot work with it
+ * @throws Internal if the database has a breaking migration that this executable does not know
  */
-export async function migrate(db: Database): Promise<string[]> {
+export async function migrateDatabase(db: Database): Promise<string[]> {
   const known = migrations[db.dialect];
   return db.write(async (tx) => {
-    if (db.dialect === "postgres") await tx.rows(sql`SELECT pg_advisory_xact_lock(${POSTGRES_LOCK})`);
+    if (db.dialect === "postgres") await tx.rows(sql`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK_ID})`);
     const applied = await appliedMigrations(db, tx);
     const { unknown } = compareMigrations(db.dialect, applied);
     if (unknown.length > 0) {
@@ -55,7 +55,7 @@ export async function migrate(db: Database): Promise<string[]> {
     }
     const pending = known.filter((migration) => !applied.includes(migration.name));
     for (const migration of pending) {
-      for (const text of statementsOf(migration)) await tx.rows(sql.raw(text));
+      for (const text of splitMigration(migration)) await tx.rows(sql.raw(text));
       await tx.rows(
         sql`INSERT INTO svc_migrations (name, applied_at) VALUES (${migration.name}, ${Date.now()})`,
       );
@@ -65,25 +65,25 @@ export async function migrate(db: Database): Promise<string[]> {
 }
 
 /**
- * What there is between a database and this executable.
- * @throws what the database says when it does not answer
+ * Compares the database's migrations with this executable's.
+ * @throws errors of the database
  */
-export async function migrationsAmiss(db: Database): Promise<Amiss> {
+export async function findMigrationDrift(db: Database): Promise<MigrationDrift> {
   const rows = await db.read.rows<{ name: string }>(sql`SELECT name FROM svc_migrations`);
   const applied = rows.map((row) => row.name);
   return compareMigrations(db.dialect, applied);
 }
 
-export interface Amiss {
-  /** Migrations that the database lacks. */
+export interface MigrationDrift {
+  /** Migrations not applied yet. */
   missing: string[];
-  /** Those it has that this executable neither knows nor can work beside. */
+  /** Unknown breaking migrations: this executable cannot work with them. */
   unknown: string[];
-  /** Those of a newer version that it can work beside. */
+  /** Unknown migrations of a newer version that this executable can work with. */
   newer: string[];
 }
 
-export function compareMigrations(dialect: Dialect, applied: readonly string[]): Amiss {
+export function compareMigrations(dialect: Dialect, applied: readonly string[]): MigrationDrift {
   const known = migrations[dialect].map((migration) => migration.name);
   const others = applied.filter((name) => !known.includes(name));
   return {

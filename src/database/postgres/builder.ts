@@ -4,35 +4,34 @@
  */
 import type { SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/pg-proxy";
-import type { Queries, Tx } from "../database.ts";
-import type { AnyStatement, Connection, Values } from "./statements.ts";
+import type { QueryBuilder, Tx } from "../database.ts";
+import type { AnyStatement, QueryRunner, Values } from "./statements.ts";
 
-/** Drizzle's builder. @param on runs a query on a connection */
-export function builderOn(
-  on: (query: (connection: Connection) => Promise<unknown>) => Promise<unknown>,
-): Queries {
+/** Creates Drizzle's builder. @param on runs a query on a connection */
+export function createBuilder(
+  on: (query: (connection: QueryRunner) => Promise<unknown>) => Promise<unknown>,
+): QueryBuilder {
   return drizzle(async (text, parameters, method) => {
     const rows = await on(async (connection) => {
       const query = connection.unsafe(text, parameters);
       return method === "all" ? query.values() : query;
     });
     return { rows: rows as unknown[] };
-  }) as unknown as Queries;
+  }) as unknown as QueryBuilder;
 }
 
-interface Raw {
+interface RawQueries {
   exec(declared: AnyStatement, parameters: Values): Promise<unknown>;
 }
 
 /**
- * What a reader or a transaction can do, and the builder, which is made once it is asked for something: the transactions
- * of the hot path build nothing.
+ * Combines raw statements with the query builder, which is created on first use: hot-path transactions never need it.
  */
-export function withBuilder<R extends Raw>(make: () => Queries, raw: R): Tx {
-  let made: Queries | undefined;
+export function addBuilder<R extends RawQueries>(make: () => QueryBuilder, raw: R): Tx {
+  let made: QueryBuilder | undefined;
   const builder = () => {
     made ??= make();
-    return made as Queries & { execute(query: SQL): Promise<unknown[]> };
+    return made as QueryBuilder & { execute(query: SQL): Promise<unknown[]> };
   };
   const own = { ...raw, rows: (query: SQL) => builder().execute(query) };
   return new Proxy(own, {

@@ -1,36 +1,37 @@
 /**
- * The connections to PostgreSQL, and whether it can be reached. A network can swallow what is sent, and a balancer can
- * take connections with nothing behind it: then a query would wait for as long as TCP does. So whenever one takes long, a
- * connection of its own asks whether PostgreSQL is there at all. If it is not, all that wait are told, whoever comes next
- * is told at once, and the connections, which may be dead, are replaced. A query that is merely slow is left alone.
+ * PostgreSQL connections with outage detection. Networks can drop packets silently and load balancers can accept
+ * connections without a backend; a query would then hang for TCP's timeout.
+ *
+ * When a query takes long, a separate probe connection checks PostgreSQL. If the probe fails, all pending queries are
+ * rejected, new ones fail at once, and the connections are replaced. A merely slow query is left alone.
  */
 import { SQL as PostgresClient } from "bun";
-import { sleep, withinMs } from "../../lib/async/sleep.ts";
+import { sleep, withTimeout } from "../../lib/async/sleep.ts";
 import { Unavailable } from "../../lib/errors.ts";
 
-/** A query that takes longer makes one look whether PostgreSQL is there. */
-const SUSPECT_MS = 2_000;
-/** How often that is looked at, and how long a look may take. */
-const LOOK_MS = 500;
-const PROBE_MS = 2_500;
-/** While PostgreSQL is there, how long a slow query goes on before it is asked again. */
-const TRUSTED_MS = 5_000;
-/** Of making one connection. */
-const CONNECT_S = 3;
-/** How long what is under way may take at the end. */
-const CLOSE_S = 5;
+/** A query running longer than this triggers a probe. */
+const SLOW_QUERY_MS = 2_000;
+/** Interval of the checks, and timeout of a probe. */
+const CHECK_INTERVAL_MS = 500;
+const PROBE_TIMEOUT_MS = 2_500;
+/** Time after a successful probe during which slow queries trigger no new one. */
+const PROBE_VALID_MS = 5_000;
+/** Timeout of opening one connection. */
+const CONNECT_TIMEOUT_S = 3;
+/** Time that queries in progress get on close. */
+const CLOSE_TIMEOUT_S = 5;
 
-/** SQLSTATE 53300, too_many_connections: it is there, and has no room for one more. */
-const NO_ROOM = "53300";
+/** SQLSTATE too_many_connections: PostgreSQL is reachable, but full. */
+const TOO_MANY_CONNECTIONS = "53300";
 
 type Options = ConstructorParameters<typeof PostgresClient>[0] & { url: string };
 
-interface Waiting {
+interface PendingQuery {
   since: number;
   reject: (cause: unknown) => void;
 }
 
-interface Listening {
+interface Listener {
   name: string;
   hear: (text: string) => void;
   ready: () => void;
@@ -38,18 +39,21 @@ interface Listening {
 }
 
 export interface Connections {
-  /** Does what takes an answer of PostgreSQL. @throws Unavailable as soon as it is known not to be there */
-  reach<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
-  /** Hears what is sent to a channel. @param gap called when the connection is there again after it was lost */
+  /**
+   * Runs work that needs a response from PostgreSQL.
+   * @throws Unavailable as soon as PostgreSQL is known to be unreachable
+   */
+  withClient<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
+  /** Subscribes to a channel. @param gap called when the connection is restored after a loss */
   listen(name: string, hear: (text: string) => void, gap: () => void): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;
 }
 
 export function openConnections(options: Options): Connections {
-  const connect = () => new PostgresClient({ ...options, connectionTimeout: CONNECT_S });
+  const connect = () => new PostgresClient({ ...options, connectionTimeout: CONNECT_TIMEOUT_S });
   let client = connect();
-  const waiting = new Set<Waiting>();
-  const listeners = new Set<Listening>();
+  const waiting = new Set<PendingQuery>();
+  const listeners = new Set<Listener>();
   let away: Unavailable | undefined;
   let trusted_until = 0;
   let probing: Promise<void> | undefined;
@@ -58,27 +62,31 @@ export function openConnections(options: Options): Connections {
 
   function watch(): void {
     if (closed) return;
-    timer ??= setTimeout(look, LOOK_MS);
+    timer ??= setTimeout(look, CHECK_INTERVAL_MS);
   }
 
   function look(): void {
     timer = undefined;
     const [oldest] = waiting;
     const now = performance.now();
-    const isSlow = oldest !== undefined && now - oldest.since > SUSPECT_MS && now > trusted_until;
+    const isSlow = oldest !== undefined && now - oldest.since > SLOW_QUERY_MS && now > trusted_until;
     if (away || isSlow) probing ??= probe().finally(() => (probing = undefined));
     if (away || oldest) watch();
   }
 
   async function probe(): Promise<void> {
-    const own = new PostgresClient({ ...options, max: 1, connectionTimeout: CONNECT_S });
+    const own = new PostgresClient({ ...options, max: 1, connectionTimeout: CONNECT_TIMEOUT_S });
     try {
-      await withinMs(PROBE_MS, own`SELECT 1`, () => new Error(`no answer within ${PROBE_MS / 1000} s`));
-      trusted_until = performance.now() + TRUSTED_MS;
+      await withTimeout(
+        PROBE_TIMEOUT_MS,
+        own`SELECT 1`,
+        () => new Error(`no answer within ${PROBE_TIMEOUT_MS / 1000} s`),
+      );
+      trusted_until = performance.now() + PROBE_VALID_MS;
       away = undefined;
     } catch (cause) {
-      const isThere = (cause as { errno?: string }).errno === NO_ROOM;
-      if (isThere) trusted_until = performance.now() + TRUSTED_MS;
+      const isThere = (cause as { errno?: string }).errno === TOO_MANY_CONNECTIONS;
+      if (isThere) trusted_until = performance.now() + PROBE_VALID_MS;
       else if (!away && !closed) lose(cause as Error);
     } finally {
       void own.close({ timeout: 0 }).catch(() => {});
@@ -86,7 +94,7 @@ export function openConnections(options: Options): Connections {
   }
 
   function lose(cause: Error): void {
-    // Known by its code as an outage (failure.ts), whatever the client says of it.
+    // A code that `isOutage` recognises, whatever the client reports.
     const outage = Object.assign(new Error(cause.message), { code: "ERR_POSTGRES_CONNECTION_TIMEOUT" });
     away = new Unavailable("the database cannot be reached now: try again", { cause: outage });
     const dead = client;
@@ -97,25 +105,25 @@ export function openConnections(options: Options): Connections {
     for (const listener of listeners) void subscribeAgain(listener);
   }
 
-  async function subscribe(listener: Listening): Promise<void> {
+  async function subscribe(listener: Listener): Promise<void> {
     listener.subscription = await client.listen(listener.name, listener.hear, listener.ready);
   }
 
-  /** Never fails. Once connected, the client does this by itself. */
-  async function subscribeAgain(listener: Listening): Promise<void> {
+  /** Retries until subscribed and never rejects. Once connected, the client resubscribes by itself. */
+  async function subscribeAgain(listener: Listener): Promise<void> {
     const pool = client;
     const isWanted = () => !closed && pool === client && listeners.has(listener);
     while (isWanted()) {
       try {
         return await subscribe(listener);
       } catch {
-        await sleep(LOOK_MS);
+        await sleep(CHECK_INTERVAL_MS);
       }
     }
   }
 
   return {
-    reach(work) {
+    withClient(work) {
       if (away) return Promise.reject(away);
       return new Promise((resolve, reject) => {
         const each = { since: performance.now(), reject };
@@ -139,13 +147,13 @@ export function openConnections(options: Options): Connections {
         if (!first) gap();
         first = false;
       };
-      const listener: Listening = { name, hear, ready };
+      const listener: Listener = { name, hear, ready };
       listeners.add(listener);
       await subscribe(listener);
       return {
         async stop() {
           listeners.delete(listener);
-          // One that cannot be reached hears nothing more anyway.
+          // An unreachable connection receives nothing anyway.
           if (!away) await listener.subscription?.unlisten();
         },
       };
@@ -154,7 +162,7 @@ export function openConnections(options: Options): Connections {
       closed = true;
       clearTimeout(timer);
       await probing;
-      await client.close({ timeout: away ? 0 : CLOSE_S });
+      await client.close({ timeout: away ? 0 : CLOSE_TIMEOUT_S });
     },
   };
 }

@@ -3,10 +3,12 @@ import { SQL as PostgresClient } from "bun";
 import { DrizzleQueryError } from "drizzle-orm";
 import { BadRequest, Internal, StorageFull, SvcError } from "../../lib/errors.ts";
 
-/** A shared statement that was answered before it ran has changed no row: the write must be told so, and begin again. */
-export class Contradicted extends Error {}
+/**
+ * A batched statement affected no row although its result was returned already: the write must run again, unbatched.
+ */
+export class BatchMismatch extends Error {}
 
-/** SQLSTATE 40P01: deadlock_detected. */
+/** Whether an error is SQLSTATE 40P01, deadlock_detected. */
 export function isDeadlock(thrown: unknown): boolean {
   const { errno, cause } = thrown as { errno?: string; cause?: { errno?: string } };
   return (errno ?? cause?.errno) === "40P01";
@@ -16,13 +18,13 @@ export function isDeadlock(thrown: unknown): boolean {
 export function toStorageError(thrown: unknown): unknown {
   if (thrown instanceof SvcError) return thrown;
   const cause = thrown instanceof DrizzleQueryError ? thrown.cause : thrown;
-  if (cause instanceof Contradicted) return cause;
+  if (cause instanceof BatchMismatch) return cause;
   const code = (cause as { errno?: string; code?: string } | undefined)?.errno ?? "";
-  // SQLSTATE class 53: insufficient resources (53100 is disk_full).
+  // SQLSTATE 53100 is disk_full (class 53: insufficient resources).
   if (code === "53100") {
     return new StorageFull("nothing was stored: the database server's disk is full", { cause });
   }
-  // character_not_in_repertoire, untranslatable_character: a text with the character NUL, which PostgreSQL cannot keep.
+  // character_not_in_repertoire, untranslatable_character: PostgreSQL cannot store NUL in texts.
   if (code === "22021" || code === "22P05") return new BadRequest("a text must not hold the character NUL");
   if (thrown instanceof DrizzleQueryError || thrown instanceof PostgresClient.PostgresError)
     return new Internal("the database refused a statement", { cause });

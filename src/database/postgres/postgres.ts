@@ -2,29 +2,29 @@
  * PostgreSQL through Bun's own client. A write begins its transaction with the first statement that cannot be shared;
  * one that has none goes with others (`groups.ts`).
  */
-import { withinMs } from "../../lib/async/sleep.ts";
+import { withTimeout } from "../../lib/async/sleep.ts";
 import { Internal } from "../../lib/errors.ts";
 import {
   countCommit,
   countFailure,
+  createCommitStats,
   type Database,
-  newCommitStats,
   runEffects,
   type Tx,
   type WriteOptions,
 } from "../database.ts";
 import { isOutage } from "../failure.ts";
-import { builderOn, withBuilder } from "./builder.ts";
+import { addBuilder, createBuilder } from "./builder.ts";
 import { openConnections } from "./connections.ts";
-import { Contradicted, isDeadlock, toStorageError } from "./errors.ts";
-import { type Call, createGroups, SHARE } from "./groups.ts";
+import { BatchMismatch, isDeadlock, toStorageError } from "./errors.ts";
+import { type BatchedCall, createGroupCommit, SHARED_LOCK_SQL } from "./group-commit.ts";
 import {
   type AnyStatement,
-  type Compiled,
-  type Connection,
-  compile,
-  type Joined,
-  joinRows,
+  type CompiledStatement,
+  compileForRows,
+  compileStatement,
+  type QueryRunner,
+  type RowBatchStatement,
   type Values,
 } from "./statements.ts";
 
@@ -32,25 +32,24 @@ export interface PostgresOptions {
   url: string;
   max_connections: number;
   /**
-   * How long, in milliseconds, a transaction may stand still before the database ends it: a machine that was stopped or
-   * cut off in the middle of one holds locks that nobody else gets past. Absent: for as long as it likes.
+   * Milliseconds after which the database ends an idle transaction: a stopped or disconnected machine would otherwise
+   * hold its locks. Absent: never.
    */
   max_pause_ms?: number;
   /**
-   * For tests: each write is done twice, the first time for nothing. Whatever does something beside its transaction, or
-   * counts on being run once, shows.
+   * For tests: runs each write twice and discards the first run, which reveals side effects outside the transaction.
    */
   rehearse?: boolean;
 }
 
-/** What the database's own list of connections calls those of a server. */
-export const APPLICATION = "svc";
-/** Of transactions that wait for each other PostgreSQL ends one, which is then done once more. */
-const MAX_TRIES = 5;
-/** How long what is under way may take at the end. */
-const CLOSE_MS = 5_000;
-/** Most characters of a statement that goes together with others'. */
-const MAX_SHARED = 65_536;
+/** Application name of a server's connections in pg_stat_activity. */
+export const APPLICATION_NAME = "svc";
+/** Attempts of a write that PostgreSQL aborts because of deadlocks. */
+const MAX_DEADLOCK_ATTEMPTS = 5;
+/** Time that writes in progress get on close. */
+const CLOSE_TIMEOUT_MS = 5_000;
+/** Maximum characters of a batched statement's parameters. */
+const MAX_BATCHED_CHARACTERS = 65_536;
 
 export function openPostgres(options: PostgresOptions): Database {
   const connections = openConnections({
@@ -58,40 +57,40 @@ export function openPostgres(options: PostgresOptions): Database {
     max: options.max_connections,
     bigint: false,
     connection: {
-      application_name: APPLICATION,
+      application_name: APPLICATION_NAME,
       idle_in_transaction_session_timeout: options.max_pause_ms ?? 0,
     },
   });
-  const counters = newCommitStats();
-  const { reach } = connections;
-  const queries = builderOn((run) => reach(run));
-  const compiled = new Map<object, Compiled>();
-  const joined = new Map<object, Promise<Joined>>();
+  const counters = createCommitStats();
+  const { withClient } = connections;
+  const queries = createBuilder((run) => withClient(run));
+  const compiled = new Map<object, CompiledStatement>();
+  const joined = new Map<object, Promise<RowBatchStatement>>();
   const writing = new Set<Promise<unknown>>();
   const uncertain: (() => void)[] = [];
   let closed = false;
 
-  function compiledOf(declared: AnyStatement): Compiled {
-    const known = compiled.get(declared) ?? compile(queries, declared);
+  function compiledOf(declared: AnyStatement): CompiledStatement {
+    const known = compiled.get(declared) ?? compileStatement(queries, declared);
     compiled.set(declared, known);
     return known;
   }
 
-  function joinedOf(declared: AnyStatement): Promise<Joined> {
+  function joinedOf(declared: AnyStatement): Promise<RowBatchStatement> {
     let known = joined.get(declared);
     if (!known) {
-      known = reach((client) => joinRows(client, compiledOf(declared)));
+      known = withClient((client) => compileForRows(client, compiledOf(declared)));
       joined.set(declared, known);
       known.catch(() => joined.delete(declared));
     }
     return known;
   }
 
-  const groups = createGroups(reach, joinedOf, counters);
+  const groups = createGroupCommit(withClient, joinedOf, counters);
 
-  async function run(on: Connection | undefined, declared: AnyStatement, parameters: Values) {
+  async function run(on: QueryRunner | undefined, declared: AnyStatement, parameters: Values) {
     const { text, bind, numbers } = compiledOf(declared);
-    const rows = (await reach(async (client) =>
+    const rows = (await withClient(async (client) =>
       (on ?? client).unsafe(text, bind(parameters)),
     )) as Values[] & {
       count: number;
@@ -103,30 +102,31 @@ export function openPostgres(options: PostgresOptions): Database {
   }
 
   /**
-   * A transaction that begins when it has to: one whose statements are all shared never does, and goes with a group.
-   * @throws Contradicted
+   * Runs one attempt of a write. Its transaction opens lazily: if all statements can be batched, it never opens, and
+   * they join a group commit.
+   * @throws BatchMismatch
    */
   async function attempt<T>(
     work: (tx: Tx) => Promise<T>,
     { mayShare, lazy, rehearsal = false }: { mayShare: boolean; lazy: boolean; rehearsal?: boolean },
   ): Promise<T> {
     const began = performance.now();
-    const calls: Call[] = [];
+    const calls: BatchedCall[] = [];
     const shares: string[] = [];
     const effects: (() => void)[] = [];
     const ended = Promise.withResolvers<void>();
-    let opened: Promise<Connection> | undefined;
+    let opened: Promise<QueryRunner> | undefined;
     let committed: Promise<void> | undefined;
 
-    function open(): Promise<Connection> {
+    function open(): Promise<QueryRunner> {
       opened ??= new Promise((resolve, reject) => {
-        committed = reach((client) =>
+        committed = withClient((client) =>
           client.begin(async (connection) => {
             if (lazy) await connection.unsafe("SET LOCAL synchronous_commit = off");
-            if (shares.length > 0) await connection.unsafe(SHARE, [JSON.stringify(shares)]);
+            if (shares.length > 0) await connection.unsafe(SHARED_LOCK_SQL, [JSON.stringify(shares)]);
             for (const { declared, parameters } of calls) {
               const { count } = await run(connection, declared, parameters);
-              if (count !== declared.changes(parameters as never)) throw new Contradicted();
+              if (count !== declared.affectedRows(parameters as never)) throw new BatchMismatch();
             }
             resolve(connection);
             await ended.promise;
@@ -137,18 +137,18 @@ export function openPostgres(options: PostgresOptions): Database {
       return opened;
     }
 
-    const tx = withBuilder(
+    const tx = addBuilder(
       () =>
-        builderOn(async (query) => {
+        createBuilder(async (query) => {
           const connection = await open();
-          return reach(() => query(connection));
+          return withClient(() => query(connection));
         }),
       {
         async exec(declared, parameters) {
-          const { answer } = declared;
-          if (!opened && mayShare && answer && isSmall(parameters)) {
+          const { optimisticResult } = declared;
+          if (!opened && mayShare && optimisticResult && fitsBatch(parameters)) {
             calls.push({ declared, parameters });
-            return answer(parameters as never);
+            return optimisticResult(parameters as never);
           }
           return run(await open(), declared, parameters);
         },
@@ -160,19 +160,19 @@ export function openPostgres(options: PostgresOptions): Database {
           await connection.unsafe("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name]);
         },
         async share(name: string) {
-          if (opened || !mayShare) await (await open()).unsafe(SHARE, [JSON.stringify([name])]);
+          if (opened || !mayShare) await (await open()).unsafe(SHARED_LOCK_SQL, [JSON.stringify([name])]);
           else shares.push(name);
         },
       },
     );
     try {
       const value = await work(tx);
-      if (rehearsal) throw new Contradicted();
+      if (rehearsal) throw new BatchMismatch();
       ended.resolve();
       if (committed) {
         await committed;
         countCommit(counters, 1, began);
-      } else if (calls.length > 0 && !(await groups.store({ calls, shares }))) throw new Contradicted();
+      } else if (calls.length > 0 && !(await groups.store({ calls, shares }))) throw new BatchMismatch();
       runEffects(effects);
       return value;
     } catch (cause) {
@@ -189,19 +189,19 @@ export function openPostgres(options: PostgresOptions): Database {
     let mayShare = !lazy;
     if (options.rehearse) {
       await attempt(work, { mayShare, lazy, rehearsal: true }).catch((cause) => {
-        if (!(cause instanceof Contradicted)) throw cause;
+        if (!(cause instanceof BatchMismatch)) throw cause;
       });
     }
     for (let tries = 1; ; tries++) {
       try {
         return await attempt(work, { mayShare, lazy });
       } catch (cause) {
-        if (cause instanceof Contradicted) {
+        if (cause instanceof BatchMismatch) {
           mayShare = false;
           continue;
         }
         if (isOutage(cause)) for (const hear of uncertain) hear();
-        if (tries >= MAX_TRIES || !isDeadlock(cause)) throw cause;
+        if (tries >= MAX_DEADLOCK_ATTEMPTS || !isDeadlock(cause)) throw cause;
       }
     }
   }
@@ -209,14 +209,14 @@ export function openPostgres(options: PostgresOptions): Database {
   return {
     dialect: "postgres",
     channel: {
-      notify: (name, text) => reach((client) => client.notify(name, text)),
+      notify: (name, text) => withClient((client) => client.notify(name, text)),
       listen: connections.listen,
-      async written() {
+      async awaitWrites() {
         await Promise.allSettled(writing);
       },
       onUncertain: (hear) => void uncertain.push(hear),
     },
-    read: withBuilder(() => queries, {
+    read: addBuilder(() => queries, {
       exec: (declared, parameters) => run(undefined, declared, parameters),
     }),
     write<T>(work: (tx: Tx) => Promise<T>, how: WriteOptions = {}): Promise<T> {
@@ -227,26 +227,28 @@ export function openPostgres(options: PostgresOptions): Database {
       written.then(isDone, isDone);
       return written;
     },
-    settled: () => undefined,
+    readBarrier: () => undefined,
     shrink: async () => false,
     onBroken() {},
     stats: () => ({ ...counters }),
     async close() {
       closed = true;
-      await withinMs(CLOSE_MS, Promise.allSettled(writing), () => new Error("not all was stored")).catch(
-        () => {},
-      );
+      await withTimeout(
+        CLOSE_TIMEOUT_MS,
+        Promise.allSettled(writing),
+        () => new Error("not all was stored"),
+      ).catch(() => {});
       await connections.close();
     },
   };
 }
 
-/** A large one would make a group's JSON text as large as many of them. */
-function isSmall(parameters: Values): boolean {
+/** A large parameter would multiply the size of the group's JSON text. */
+function fitsBatch(parameters: Values): boolean {
   let length = 0;
   for (const name in parameters) {
     const value = parameters[name];
     if (typeof value === "string") length += value.length;
   }
-  return length <= MAX_SHARED;
+  return length <= MAX_BATCHED_CHARACTERS;
 }

@@ -1,36 +1,36 @@
 /**
- * Declared statements on PostgreSQL: Drizzle writes their SQL once, running them goes straight to the connection. Of a
- * shared statement there is a second form, which does for many rows, sent as one JSON text, what the first does for one.
+ * Compiles declared statements for PostgreSQL: Drizzle generates the SQL once, and it runs directly on the connection.
+ * Batched statements have a second form that processes many rows sent as one JSON text.
  */
 import type { SQL as PostgresClient } from "bun";
 import { is, Param, Placeholder } from "drizzle-orm";
 import { PgBigInt53 } from "drizzle-orm/pg-core";
 import { Internal } from "../../lib/errors.ts";
-import type { Queries, Statement } from "../database.ts";
+import type { QueryBuilder, Statement } from "../database.ts";
 
 export type Values = Record<string, unknown>;
 export type AnyStatement = Statement<never, unknown>;
 
-/** What runs a statement: the pool, or one connection of it. */
-export type Connection = Pick<PostgresClient, "unsafe">;
+/** Executes statements: the pool, or one of its connections. */
+export type QueryRunner = Pick<PostgresClient, "unsafe">;
 
-export interface Compiled {
+export interface CompiledStatement {
   text: string;
-  /** The values in the order of the text's parameters. */
+  /** Returns the values in the order of the text's parameters. */
   bind(values: Values): unknown[];
-  /** The name of each parameter; undefined for one with a value of its own, which `fixed` holds. */
+  /** Name of each parameter; undefined for constants, whose values are in `fixed`. */
   names: (string | undefined)[];
   fixed: unknown[];
-  /** Columns of its rows that come as text and are numbers. */
+  /** Number columns that the driver returns as text. */
   numbers: string[];
 }
 
-export interface Joined {
+export interface RowBatchStatement {
   text: string;
   bind(rows: readonly Values[]): unknown[];
 }
 
-export function compile(queries: Queries, declared: AnyStatement): Compiled {
+export function compileStatement(queries: QueryBuilder, declared: AnyStatement): CompiledStatement {
   const built = declared.build(queries);
   const { sql: text, params } = built.toSQL();
   const { fields = [] } = built.prepare() as { fields?: { field: unknown }[] };
@@ -43,16 +43,19 @@ export function compile(queries: Queries, declared: AnyStatement): Compiled {
   return { text, bind, names, fixed, numbers };
 }
 
-/** What the column kit's types are to PostgreSQL. */
+/** Converts a value of the column kit to PostgreSQL's driver value. */
 function toDriver(value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (typeof value !== "object" || value instanceof Uint8Array) return value;
   return value instanceof Date ? value.toISOString() : JSON.stringify(value);
 }
 
-/** Makes the form of a shared statement that does the same for many rows. */
-export async function joinRows(client: PostgresClient, { text, names, fixed }: Compiled): Promise<Joined> {
-  const types = await parameterTypes(client, text);
+/** Compiles the form of a batched statement that processes many rows. */
+export async function compileForRows(
+  client: PostgresClient,
+  { text, names, fixed }: CompiledStatement,
+): Promise<RowBatchStatement> {
+  const types = await queryParameterTypes(client, text);
   const own = fixed.filter((_, index) => names[index] === undefined);
   const fields = names.flatMap((name, index) => (name === undefined ? [] : [{ name, key: `a${index + 1}` }]));
   let next = 2;
@@ -60,7 +63,7 @@ export async function joinRows(client: PostgresClient, { text, names, fixed }: C
     name === undefined ? `$${next++}::${types[index]}` : `given.a${index + 1}`,
   );
   const described = fields.map(({ key }) => `${key} ${types[Number(key.slice(1)) - 1]}`).join(", ");
-  const joined = forMany(text, `from json_to_recordset($1::text::json) as given(${described})`);
+  const joined = rewriteForRows(text, `from json_to_recordset($1::text::json) as given(${described})`);
   const isCounted = joined.includes("$:count");
   return {
     text: joined
@@ -73,14 +76,14 @@ export async function joinRows(client: PostgresClient, { text, names, fixed }: C
   };
 }
 
-/** Divides by zero unless there are as many rows as there are to be. */
-const ALL_THERE = "select 1 / (count(*) = $:count)::int";
+/** Divides by zero unless the row count matches. */
+const REQUIRE_ALL_ROWS = "select 1 / (count(*) = $:count)::int";
 
 /**
- * The statement for rows that come from elsewhere; its parameters are marked `$:1`, `$:2`, …, and how many rows there are
- * `$:count`. One that does not find all of them divides by zero: its transaction can but roll back.
+ * Rewrites a statement to take its rows from `rows`. Parameters are marked `$:1`, `$:2`, …, and the number of rows
+ * `$:count`. If a row is missing, the statement divides by zero, which rolls the transaction back.
  */
-function forMany(text: string, rows: string): string {
+function rewriteForRows(text: string, rows: string): string {
   const marked = text.replace(/\$(\d+)/g, "$:$1");
   const insert = /^insert into ("\w+") \(([^()]+)\) values \(([^()]+)\)( on conflict .+)?$/.exec(marked);
   if (insert) {
@@ -93,13 +96,13 @@ function forMany(text: string, rows: string): string {
   const insertMany = /^(insert into "\w+" \([^()]+\) select .+) from (.+)$/.exec(marked);
   if (insertMany) return `${insertMany[1]} ${rows}, ${insertMany[2]}`;
   const select = /^select .+? (from "\w+") where (.+)$/.exec(marked);
-  if (select) return `${ALL_THERE} ${select[1]}, ${rows.slice("from ".length)} where ${select[2]}`;
+  if (select) return `${REQUIRE_ALL_ROWS} ${select[1]}, ${rows.slice("from ".length)} where ${select[2]}`;
   const update = /^(update "\w+" set .+?) where (.+?)(?: returning [^()]+)?$/.exec(marked);
   const key = /\$:\d+/.exec(update?.[2] ?? "")?.[0];
   if (!update || !key) throw new Internal("a shared statement inserts rows, updates one or finds one");
-  // By the last condition the planner expects few rows: it looks up each, also where it planned for an empty table.
+  // The last condition makes the planner expect few rows and use the index, even if it planned on an empty table.
   const changed = `${update[1]} ${rows} where ${update[2]} and ${key}::text || '' = ${key}::text returning 1`;
-  return `with changed as (${changed}) ${ALL_THERE} from changed`;
+  return `with changed as (${changed}) ${REQUIRE_ALL_ROWS} from changed`;
 }
 
 function toRecord(values: Values, fields: readonly { name: string; key: string }[]): Values {
@@ -111,8 +114,8 @@ function toRecord(values: Values, fields: readonly { name: string; key: string }
   return record;
 }
 
-/** The types that PostgreSQL finds for a statement's parameters. */
-function parameterTypes(client: PostgresClient, text: string): Promise<string[]> {
+/** Returns the parameter types that PostgreSQL infers for a statement. */
+function queryParameterTypes(client: PostgresClient, text: string): Promise<string[]> {
   return client.begin(async (connection) => {
     await connection.unsafe(`PREPARE described AS ${text}`);
     const rows = (await connection.unsafe(

@@ -1,15 +1,15 @@
 /**
- * SQLite: one writer connection, one reader connection, WAL, and what is acknowledged is on disk.
+ * SQLite in WAL mode with one writer and one reader connection. Acknowledged writes are on disk.
  *
- * `write` is a group commit: closures that arrive while the disk is busy run one after another, each in its own
- * savepoint, inside one transaction; one that fails rolls back alone; all are answered after the one commit.
- * bun:sqlite is synchronous, so a closure that awaits only `tx` is finished within microtasks and nothing else gets
- * between. Drizzle's own `transaction()` is not used: it is synchronous and would commit before an async body ends.
+ * `write` is a group commit: writes that arrive while the disk is busy run one after another, each in its own
+ * savepoint, in one transaction. A failing write rolls back alone; all resolve after the shared commit. bun:sqlite is
+ * synchronous, so a write that awaits only `tx` finishes within microtasks and nothing interleaves. Drizzle's
+ * `transaction()` is not used: it is synchronous and would commit before an async body ends.
  *
- * `synchronous=FULL` is `NORMAL` plus a flush of the write-ahead log in each COMMIT (https://sqlite.org/pragma.html
- * #pragma_synchronous). That flush takes most of a commit's time and would hold up the thread that serves requests, so
- * it is done here instead: COMMIT under NORMAL, then fdatasync of the log on another thread, and only then the answers.
- * Nobody learns of a write before it is flushed: its closure's caller waits, and so does whoever read it (`settled`).
+ * `synchronous=FULL` equals `NORMAL` plus a flush of the write-ahead log in each COMMIT (https://sqlite.org/pragma.html
+ * #pragma_synchronous). That flush dominates a commit and would block the event loop. Instead, COMMIT runs under
+ * NORMAL, then fdatasync of the log runs on another thread, and then the writes resolve. Nobody learns of a write
+ * before the flush: the writer waits, and so do readers (`readBarrier`).
  */
 import { SQLiteError, Database as SqliteFile } from "bun:sqlite";
 import { closeSync, fdatasync, openSync } from "node:fs";
@@ -18,15 +18,15 @@ import { Internal, StorageFull, Unavailable } from "../../lib/errors.ts";
 import {
   countCommit,
   countFailure,
+  createCommitStats,
   type Database,
-  newCommitStats,
   runEffects,
   type Tx,
   type WriteOptions,
 } from "../database.ts";
-import { readerOf } from "./statements.ts";
+import { createReader } from "./statements.ts";
 
-interface Pending {
+interface PendingWrite {
   work: (tx: Tx) => Promise<unknown>;
   resolve: (value: unknown) => void;
   reject: (cause: unknown) => void;
@@ -34,45 +34,45 @@ interface Pending {
 }
 
 /**
- * After so many milliseconds of closures a batch is committed, and what else has come goes with the next: closures leave
- * the thread to nobody else between them.
+ * Maximum duration of a batch in milliseconds; further writes go into the next one. Writes do not yield the event loop
+ * between them.
  */
-const BATCH_MS = 10;
+const MAX_BATCH_MS = 10;
 
-/** What nobody waits for is flushed after this, if nothing else has been meanwhile. */
+/** Delay of the flush after a lazy write, if no other write causes one. */
 const LAZY_FLUSH_MS = 50;
 
-/** Pages of the write-ahead log after which SQLite copies it into the database file. */
+/** Log pages after which SQLite checkpoints into the database file. */
 const CHECKPOINT_PAGES = 10_000;
 
-/** Free pages given back at once: some milliseconds of the writer's time. */
+/** Free pages released per step: some milliseconds of the writer's time. */
 const SHRINK_PAGES = 200;
-/** The file is cut after this many: cutting off much at once takes long. */
-const CUT_PAGES = 2_000;
-/** Free pages left for what is stored next: the larger of this many and this share of all. */
+/** The file is truncated after this many released pages, because large truncations take long. */
+const TRUNCATE_PAGES = 2_000;
+/** Free pages kept for new data: the larger of this number and this share of all pages. */
 const SPARE_PAGES = 250;
 const SPARE_SHARE = 1 / 8;
-/** What `PRAGMA auto_vacuum` calls INCREMENTAL. */
+/** Value of `PRAGMA auto_vacuum` for INCREMENTAL. */
 const INCREMENTAL = 2;
 
 export interface SqliteOptions {
   path: string;
-  /** The database may grow to this many bytes; 0 means as far as the disk goes. */
+  /** Maximum database size in bytes; 0 means no limit. */
   max_bytes: number;
 }
 
 export function openSqlite(options: SqliteOptions): Database {
   const writer = new SqliteFile(options.path, { create: true, readwrite: true });
-  // Heard only by a file that is new and empty, before its journal mode is set: one that is older never shrinks.
+  // Effective only on a new, empty file, before its journal mode is set; older files never shrink.
   writer.run("PRAGMA auto_vacuum = INCREMENTAL");
-  configure(writer);
+  configureConnection(writer);
   writer.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   if (options.max_bytes > 0) {
     const { page_size } = writer.query("PRAGMA page_size").get() as { page_size: number };
     writer.run(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.max_bytes / page_size))}`);
   }
   const reader = new SqliteFile(options.path, { readwrite: true });
-  configure(reader);
+  configureConnection(reader);
   reader.run("PRAGMA query_only = ON");
 
   const begin = writer.prepare("BEGIN IMMEDIATE");
@@ -86,23 +86,23 @@ export function openSqlite(options: SqliteOptions): Database {
     (reader.query(`PRAGMA ${pragma}`).values()[0] as [number] | undefined)?.[0] ?? 0;
   const canShrink = number("auto_vacuum") === INCREMENTAL;
   const vacuum = writer.prepare(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
-  /** Pages the log has let go, which the file still has. */
+  /** Released pages that the file still contains. */
   let cuttable = 0;
 
-  const write = readerOf(writer);
+  const write = createReader(writer);
   let effects: (() => void)[] = [];
   const tx: Tx = Object.assign(write, {
     afterCommit: (effect: () => void) => {
       effects.push(effect);
     },
     lock: async () => {},
-    share: async () => {},
+    lockShared: async () => {},
   });
 
-  const counters = newCommitStats();
-  let queue: Pending[] = [];
+  const counters = createCommitStats();
+  let queue: PendingWrite[] = [];
   let flushing: Promise<void> | undefined;
-  /** Set once the disk refused a flush: what is in the log and what is on disk may differ until a restart. */
+  /** Set after a failed flush: log and disk may differ until a restart. */
   let broken: Unavailable | undefined;
   const hearers: ((cause: Error) => void)[] = [];
   let closed = false;
@@ -116,7 +116,7 @@ export function openSqlite(options: SqliteOptions): Database {
         if (!cause) return resolve();
         const message =
           "the disk refused to flush the database's log: nothing more is stored until a restart";
-        // As SQLite calls it where it flushes itself: so it is told from what other files come to.
+        // SQLite's own code for a failed flush, which distinguishes it from errors of other files.
         broken = new Unavailable(message, { cause: Object.assign(cause, { code: "SQLITE_IOERR_FSYNC" }) });
         counters.broken = broken;
         for (const hear of hearers) hear(broken);
@@ -149,8 +149,8 @@ export function openSqlite(options: SqliteOptions): Database {
   async function flush(): Promise<void> {
     const arrived = queue;
     queue = [];
-    /** What of it goes with this commit. */
-    let batch: Pending[] = arrived;
+    /** The writes that this commit includes. */
+    let batch: PendingWrite[] = arrived;
     const settled: (() => void)[] = [];
     effects = [];
     let after: (() => void)[] = [];
@@ -160,7 +160,7 @@ export function openSqlite(options: SqliteOptions): Database {
       begin.run();
       let count = 0;
       do await runOne(arrived[count++]!, settled, arrived.length === 1);
-      while (count < arrived.length && performance.now() - began < BATCH_MS);
+      while (count < arrived.length && performance.now() - began < MAX_BATCH_MS);
       if (count < arrived.length) {
         batch = arrived.slice(0, count);
         queue = arrived.slice(count).concat(queue);
@@ -185,8 +185,8 @@ export function openSqlite(options: SqliteOptions): Database {
     runEffects(after);
   }
 
-  /** A closure that is alone needs no savepoint: what it fails with rolls the whole transaction back. */
-  async function runOne(pending: Pending, settled: (() => void)[], alone: boolean): Promise<void> {
+  /** Runs a write. A write that is alone needs no savepoint: its failure rolls back the whole transaction. */
+  async function runOne(pending: PendingWrite, settled: (() => void)[], alone: boolean): Promise<void> {
     const effectsBefore = effects.length;
     if (!alone) savepoint.run();
     try {
@@ -195,7 +195,7 @@ export function openSqlite(options: SqliteOptions): Database {
       settled.push(() => pending.resolve(value));
     } catch (cause) {
       effects.length = effectsBefore;
-      // A full disk makes SQLite roll the whole transaction back by itself; then nobody's work may count.
+      // On a full disk SQLite rolls back the whole transaction, so no write may succeed.
       if (alone || !writer.inTransaction) throw cause;
       rollbackTo.run();
       release.run();
@@ -216,22 +216,22 @@ export function openSqlite(options: SqliteOptions): Database {
   return {
     dialect: "sqlite",
     channel: undefined,
-    read: readerOf(reader),
+    read: createReader(reader),
     write: enqueue,
     async shrink() {
       if (!canShrink) return false;
       const spare = Math.max(SPARE_PAGES, number("page_count") * SPARE_SHARE);
       const more = number("freelist_count") > spare + SHRINK_PAGES;
       if (more) cuttable += (await enqueue(async () => vacuum.all())).length;
-      if (cuttable > (more ? CUT_PAGES : 0)) {
-        // The file itself is cut when the log is copied into it. A passive copy waits for nobody.
+      if (cuttable > (more ? TRUNCATE_PAGES : 0)) {
+        // The checkpoint truncates the file. A passive one blocks nobody.
         reader.run("PRAGMA wal_checkpoint(PASSIVE)");
         cuttable = 0;
       }
       return more;
     },
-    // What was read may be gone after the restart.
-    settled: () => (broken ? Promise.reject(broken) : syncing),
+    // After a failed flush, data that was read may be lost on restart.
+    readBarrier: () => (broken ? Promise.reject(broken) : syncing),
     onBroken: (hear) => void hearers.push(hear),
     stats: () => ({ ...counters }),
     async close() {
@@ -247,7 +247,7 @@ export function openSqlite(options: SqliteOptions): Database {
   };
 }
 
-function configure(connection: SqliteFile): void {
+function configureConnection(connection: SqliteFile): void {
   connection.run("PRAGMA busy_timeout = 5000");
   connection.run("PRAGMA journal_mode = WAL");
   connection.run("PRAGMA synchronous = NORMAL");
@@ -257,9 +257,8 @@ function configure(connection: SqliteFile): void {
 }
 
 /**
- * Gives a failed statement or commit its name: a full disk is the operator's to mend, anything else is ours. What a
- * closure throws of its own stays what it is. Drizzle's wrapper is taken off first, since its message carries the
- * statement's parameters.
+ * Classifies an error of a statement or commit: StorageFull for the operator, Internal for everything else. Errors
+ * thrown by the write itself pass unchanged. Drizzle's wrapper is removed, because its message contains the parameters.
  */
 function toStorageError(thrown: unknown): unknown {
   if (!(thrown instanceof DrizzleQueryError || thrown instanceof SQLiteError)) return thrown;

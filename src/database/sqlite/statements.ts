@@ -2,15 +2,15 @@
 import type { Database as SqliteFile } from "bun:sqlite";
 import { is, Param, Placeholder, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
-import type { Queries, Reader, Statement } from "../database.ts";
+import type { QueryBuilder, Reader, Statement } from "../database.ts";
 
 type Values = Record<string, unknown>;
 
 /**
- * Drizzle writes the SQL of a declared statement once; running it goes straight to the connection. Its own mapping of
- * parameters costs several times what the statement itself does.
+ * Compiles a declared statement: Drizzle generates the SQL once, and it runs directly on the connection. Drizzle's own
+ * parameter mapping costs several times as much as the statement.
  */
-function compile(connection: SqliteFile, queries: Queries, declared: Statement<never, unknown>) {
+function compile(connection: SqliteFile, queries: QueryBuilder, declared: Statement<never, unknown>) {
   const { sql: text, params } = declared.build(queries).toSQL();
   const statement = connection.prepare(text);
   const returns = /^select|\breturning\b/i.test(text);
@@ -27,7 +27,7 @@ function compile(connection: SqliteFile, queries: Queries, declared: Statement<n
   };
 }
 
-/** What the column kit's types are to SQLite. */
+/** Converts a value of the column kit to SQLite's driver value. */
 function toDriver(value: unknown): unknown {
   if (value === null || value === undefined) return null;
   if (typeof value === "boolean") return value ? 1 : 0;
@@ -36,14 +36,14 @@ function toDriver(value: unknown): unknown {
 }
 
 /** What reads a connection, and runs declared statements on it. */
-export function readerOf(connection: SqliteFile): Reader {
+export function createReader(connection: SqliteFile): Reader {
   const queries = drizzle({ client: connection });
   const compiled = new Map<object, (values: Values) => unknown>();
-  return Object.assign(queries as unknown as Queries, {
+  return Object.assign(queries as unknown as QueryBuilder, {
     async exec<P extends Values, R>(declared: Statement<P, R>, parameters: P): Promise<R> {
       let run = compiled.get(declared);
       if (!run) {
-        run = compile(connection, queries as unknown as Queries, declared as Statement<never, unknown>);
+        run = compile(connection, queries as unknown as QueryBuilder, declared as Statement<never, unknown>);
         compiled.set(declared, run);
       }
       return run(parameters) as R;

@@ -3,18 +3,18 @@ import { BadRequest } from "../../lib/errors.ts";
 const SHOWN_CHARACTERS = 200;
 const SHOWN_CAUSE_CHARACTERS = 1000;
 
-/** An expression of a flow does not parse, threw, or met a limit. */
+/** An expression of a flow does not parse, threw an error, or exceeded a limit. */
 export class ExpressionError extends BadRequest {
   override readonly name: string = "ExpressionError";
   constructor(cause: string, expression: string) {
-    super(`${cut(cause, SHOWN_CAUSE_CHARACTERS)} in \`${cut(expression, SHOWN_CHARACTERS)}\``);
+    super(`${truncate(cause, SHOWN_CAUSE_CHARACTERS)} in \`${truncate(expression, SHOWN_CHARACTERS)}\``);
   }
 }
 
-/** The expression ran for as long as it may, and was ended. */
-export class ExpressionOverrun extends ExpressionError {}
+/** The expression exceeded its time limit. */
+export class ExpressionTimeout extends ExpressionError {}
 
-/** The expression does not parse; both numbers count from 1. */
+/** The expression does not parse; line and column count from 1. */
 export class ExpressionSyntaxError extends ExpressionError {
   readonly line: number;
   readonly column: number;
@@ -25,6 +25,6 @@ export class ExpressionSyntaxError extends ExpressionError {
   }
 }
 
-function cut(text: string, characters: number): string {
+function truncate(text: string, characters: number): string {
   return text.length > characters ? `${text.slice(0, characters)}…` : text;
 }

@@ -1,63 +1,80 @@
-/** Iterations of a loop and branches that all run: which may begin, and what the end of one means for the others. */
-import type { Body, Failure, FrameEvent, Iter, Many, ModuleState, Move, ResultRef } from "./state.ts";
+/** Iterations of loops and branches that all run: which ones may start, and the effect of each end. */
+import type {
+  FrameEvent,
+  Iteration,
+  IterationFailure,
+  Iterations,
+  ModuleState,
+  NestedBody,
+  ResultRef,
+  TransitionContext,
+} from "./state.ts";
 import type { FlowModule, FlowModuleValue } from "./types.ts";
-import { argsOf, errorValue, evaluated, fault, holds, numberOf, tried } from "./values.ts";
+import {
+  captureError,
+  createFault,
+  evaluateArguments,
+  evaluateCondition,
+  evaluateField,
+  evaluateNumber,
+  toErrorValue,
+} from "./values.ts";
 
-/** However large `parallelism` is: the state of the frame, written at each end, names each that runs. */
-const MOST_AT_ONCE = 1_000;
+/** Upper limit of `parallelism`: the frame's state, stored after each end, lists all running iterations. */
+const MAX_PARALLELISM = 1_000;
 
 export type ChildEvent = Extract<FrameEvent, { type: "child" }>;
 
-/** How the module as a whole has ended. */
-export type Verdict =
+/** Outcome of the whole module. */
+export type IterationsOutcome =
   | { result: ResultRef; stopped?: "success" | "skipped" }
-  | { failed: Failure; result?: ResultRef };
+  | { failed: IterationFailure; result?: ResultRef };
 
-export function isGood({ status }: ChildEvent): boolean {
+export function isSuccessful({ status }: ChildEvent): boolean {
   return status === "success" || status === "skipped";
 }
 
-/** Who canceled a job does not want to see it again: nothing around it is tried again either, at any height. */
+/** Whether a job was canceled: nothing around it is retried, at any level. */
 export function wasCanceled({ status, canceled }: ChildEvent): boolean {
   return status === "canceled" || canceled === true;
 }
 
-/** A loop whose iterations come one after the other can be left between two of them. */
+/** Whether a loop runs its iterations in sequence, so that it can be left between two of them. */
 export function isSequentialLoop(value: FlowModuleValue): boolean {
   return value.type === "whileloopflow" || (value.type === "forloopflow" && !value.parallel);
 }
 
-/** One after the other: the first failure is the last one to begin. Of what runs at once, all run to their end. */
+/** Whether the first failure prevents further starts; parallel iterations all run to their end. */
 function runsInOrder(value: FlowModuleValue): boolean {
   return value.type === "branchall" ? !value.parallel : isSequentialLoop(value);
 }
 
-/** @returns the module's result when there is nothing to run. @throws what an expression throws */
-export async function launchMany(
-  move: Move,
+/** @returns the module's result if there is nothing to run @throws errors of expressions */
+export async function startIterations(
+  move: TransitionContext,
   module: FlowModule,
   own: ModuleState,
   total: number | undefined,
   items?: unknown[],
 ): Promise<ResultRef | undefined> {
   if (total === 0) return { value: [] };
-  const most = await mostAtOnce(move, module.value);
+  const most = await evaluateParallelism(move, module.value);
   own.many = { ...(total === undefined ? {} : { total }), most, started: 0, running: {} };
-  await launchNext(move, module, own, items);
+  await startNextIterations(move, module, own, items);
   return undefined;
 }
 
-async function mostAtOnce(move: Move, value: FlowModuleValue): Promise<number> {
+async function evaluateParallelism(move: TransitionContext, value: FlowModuleValue): Promise<number> {
   if (value.type === "branchall") return value.parallel ? value.branches.length : 1;
   if (value.type !== "forloopflow" || !value.parallel) return 1;
-  if (value.parallelism === undefined) return move.env.atOnce;
-  const most = await numberOf(move, "parallelism", value.parallelism, 1);
-  return Math.min(Math.floor(most), MOST_AT_ONCE);
+  if (value.parallelism === undefined) return move.env.defaultParallelism;
+  const most = await evaluateNumber(move, "parallelism", value.parallelism, 1);
+  return Math.min(Math.floor(most), MAX_PARALLELISM);
 }
 
-/** Begins as many as may run now. */
-async function launchNext(
-  move: Move,
+/** Starts as many iterations as may run now. */
+async function startNextIterations(
+  move: TransitionContext,
   module: FlowModule,
   own: ModuleState,
   items?: unknown[],
@@ -67,14 +84,14 @@ async function launchNext(
   for (; free > 0 && many.started < (many.total ?? Number.POSITIVE_INFINITY); free--) {
     const index = many.started++;
     const job = move.env.newId();
-    await launchOne(move, module, index, job, items);
+    await startIteration(move, module, index, job, items);
     many.running[index] = job;
     own.job = job;
   }
 }
 
-async function launchOne(
-  move: Move,
+async function startIteration(
+  move: TransitionContext,
   module: FlowModule,
   index: number,
   job: string,
@@ -84,25 +101,25 @@ async function launchOne(
   const common = { job, module: module.id, index };
   if (value.type === "branchall") {
     const { previous } = move.state;
-    const body: Body = { of: "branch", branch: index };
-    move.steps.push({ type: "frame", ...common, body, ...(previous ? { previous } : {}) });
+    const body: NestedBody = { of: "branch", branch: index };
+    move.commands.push({ type: "frame", ...common, body, ...(previous ? { previous } : {}) });
     return;
   }
-  const element = () => (items ? items[index] : move.env.item(module.id, index));
-  const iter: Iter = { value: value.type === "forloopflow" ? element() : index, index };
-  const leaf = onlyLeaf(module);
-  const begun = leaf && (await tried(move, leaf.id, () => runInLoop(move, leaf, iter)));
+  const element = () => (items ? items[index] : move.env.loopItem(module.id, index));
+  const iter: Iteration = { value: value.type === "forloopflow" ? element() : index, index };
+  const leaf = findOnlyLeaf(module);
+  const begun = leaf && (await captureError(move, leaf.id, () => evaluateLeafRun(move, leaf, iter)));
   if (begun && "value" in begun) {
-    move.steps.push({ type: "run", ...common, leaf, ...begun.value });
+    move.commands.push({ type: "run", ...common, leaf, ...begun.value });
     return;
   }
-  // An input that cannot be evaluated fails in a frame of its own: an iteration that fails like any other.
+  // An input that cannot be evaluated fails in its own frame, like any failed iteration.
   const fault = begun && { fault: begun.error };
-  move.steps.push({ type: "frame", ...common, body: { of: "loop" }, iter, ...fault });
+  move.commands.push({ type: "frame", ...common, body: { of: "loop" }, iter, ...fault });
 }
 
-/** A loop over one plain step needs no frame for each iteration. */
-export function onlyLeaf({ value }: FlowModule): FlowModule | undefined {
+/** Returns the only step of a loop if it is plain; its iterations then need no frames. */
+export function findOnlyLeaf({ value }: FlowModule): FlowModule | undefined {
   if (value.type !== "forloopflow" && value.type !== "whileloopflow") return undefined;
   const [leaf, ...others] = value.modules;
   if (!leaf || others.length > 0) return undefined;
@@ -112,47 +129,47 @@ export function onlyLeaf({ value }: FlowModule): FlowModule | undefined {
   return isPlain && !hasOptions ? leaf : undefined;
 }
 
-async function runInLoop(
-  move: Move,
+async function evaluateLeafRun(
+  move: TransitionContext,
   { value, timeout }: FlowModule,
-  iter: Iter,
+  iter: Iteration,
 ): Promise<{ args: unknown; timeout_s?: number }> {
   const args =
     "input_transforms" in value
-      ? await argsOf(move, value.input_transforms, { iter })
-      : await evaluated(move, "input", "flow_input", { iter });
+      ? await evaluateArguments(move, value.input_transforms, { iter })
+      : await evaluateField(move, "input", "flow_input", { iter });
   if (timeout === undefined) return { args };
-  return { args, timeout_s: await numberOf(move, "timeout", timeout, 0, { iter }) };
+  return { args, timeout_s: await evaluateNumber(move, "timeout", timeout, 0, { iter }) };
 }
 
-/** @returns nothing while iterations or branches of the module still run */
-export async function oneEnded(
-  move: Move,
+/** Handles the end of an iteration or branch. @returns undefined while others still run */
+export async function handleIterationEnd(
+  move: TransitionContext,
   module: FlowModule,
   own: ModuleState,
   event: ChildEvent,
-): Promise<Verdict | undefined> {
+): Promise<IterationsOutcome | undefined> {
   const { value } = module;
   const many = own.many!;
   const { job } = event;
   const index = event.index!;
   delete many.running[index];
-  if (!isGood(event) && !skipsFailure(value, index)) {
+  if (!isSuccessful(event) && !skipsFailure(value, index)) {
     const canceled = wasCanceled(event);
-    fail(many, { index, job, error: errorOf(module, event), final: canceled, canceled });
+    recordFailure(many, { index, job, error: errorOf(module, event), final: canceled, canceled });
     if (runsInOrder(value)) many.stopping = true;
   } else if (!many.stopping) {
-    const leaves = await tried(move, module.id, () => leavesLoop(move, module, event));
-    if ("error" in leaves) fail(many, { index, job, error: leaves.error, final: true, own: true });
+    const leaves = await captureError(move, module.id, () => shouldLeaveLoop(move, module, event));
+    if ("error" in leaves) recordFailure(many, { index, job, error: leaves.error, final: true, own: true });
     if ("error" in leaves || leaves.value) many.stopping = true;
   }
-  if (value.type === "branchall" && event.stopped) stop(many, value, event);
-  if (!many.stopping) await launchNext(move, module, own);
+  if (value.type === "branchall" && event.stopped) recordStop(many, value, event);
+  if (!many.stopping) await startNextIterations(move, module, own);
   if (Object.keys(many.running).length > 0) return undefined;
   const { failed, stopped, started: count } = many;
   delete many.failed;
   delete many.stopped;
-  const all = { gather: module.id, of: move.env.frame, count };
+  const all = { gather: module.id, of: move.env.frame_job_id, count };
   if (!failed) return { result: all, ...(stopped ? { stopped: stopped.status } : {}) };
   if (failed.own) return { failed };
   const but = Array.from({ length: count }, (_, at) => at).filter((at) => skipsFailure(value, at));
@@ -163,23 +180,23 @@ export async function oneEnded(
 }
 
 function errorOf(module: FlowModule, event: ChildEvent): unknown {
-  return errorValue(event.result, leafId(module));
+  return toErrorValue(event.result, leafId(module));
 }
 
-/** Which step the error of an iteration or a branch is said to be of, unless it says so itself. */
+/** Returns the step that an iteration's error belongs to, unless the error names one. */
 function leafId(module: FlowModule): string {
-  return onlyLeaf(module)?.id ?? module.id;
+  return findOnlyLeaf(module)?.id ?? module.id;
 }
 
-function fail(many: Many, failure: Failure): void {
+function recordFailure(many: Iterations, failure: IterationFailure): void {
   const { failed = failure } = many;
   const counts = failure.index < failed.index ? failure : failed;
   const canceled = Boolean(failed.canceled || failure.canceled);
   many.failed = { ...counts, final: failed.final || failure.final, canceled };
 }
 
-/** A condition in a branch stops the flow: branches that have not begun do not begin. */
-function stop(many: Many, value: FlowModuleValue, { index, status }: ChildEvent): void {
+/** Records that a condition in a branch stopped the flow; branches not started yet do not start. */
+function recordStop(many: Iterations, value: FlowModuleValue, { index, status }: ChildEvent): void {
   if (runsInOrder(value)) many.stopping = true;
   if (many.stopped && many.stopped.index < index!) return;
   many.stopped = { index: index!, status: status === "skipped" ? "skipped" : "success" };
@@ -190,15 +207,19 @@ function skipsFailure(value: FlowModuleValue, index: number): boolean {
   return "skip_failures" in value && value.skip_failures;
 }
 
-/** A loop is left by its own condition, asked after each iteration, or by one inside its body. */
-async function leavesLoop(move: Move, module: FlowModule, event: ChildEvent): Promise<boolean> {
+/** Whether a loop ends early: by its own condition after an iteration, or by one in its body. */
+async function shouldLeaveLoop(
+  move: TransitionContext,
+  module: FlowModule,
+  event: ChildEvent,
+): Promise<boolean> {
   if (!isSequentialLoop(module.value)) return false;
-  // What a leaf tells of itself is not about this loop: a flow that it runs was stopped, and has ended.
-  if (event.stopped && !onlyLeaf(module)) return true;
+  // A stop inside a leaf concerns the flow it runs, not this loop.
+  if (event.stopped && !findOnlyLeaf(module)) return true;
   const stop = module.stop_after_if;
   if (!stop) return false;
-  const result = isGood(event) ? { job: event.job } : { value: errorOf(module, event) };
-  if (!(await holds(move, "stop_after_if", stop.expr, { result }))) return false;
-  if (stop.error_message && !stop.skip_if_stopped) throw fault("StoppedEarly", stop.error_message);
+  const result = isSuccessful(event) ? { job: event.job } : { value: errorOf(module, event) };
+  if (!(await evaluateCondition(move, "stop_after_if", stop.expr, { result }))) return false;
+  if (stop.error_message && !stop.skip_if_stopped) throw createFault("StoppedEarly", stop.error_message);
   return true;
 }

@@ -1,114 +1,136 @@
-/** Beginning a module: a leaf becomes a job, a loop its first iterations, a branch a nested frame. */
-import { launchMany } from "./iterations.ts";
-import type { Body, Extra, ModuleState, Move, ResultRef } from "./state.ts";
+/** Launches a module: a leaf as a job, a loop with its first iterations, a branch as a nested frame. */
+import { startIterations } from "./iterations.ts";
+import type { ExtraNames, ModuleState, NestedBody, ResultRef, TransitionContext } from "./state.ts";
 import type { BranchOne, FlowModule, ForLoop } from "./types.ts";
-import { argsOf, evaluated, fault, holds, numberOf, transformed } from "./values.ts";
+import {
+  createFault,
+  evaluateArguments,
+  evaluateCondition,
+  evaluateField,
+  evaluateNumber,
+  evaluateTransform,
+} from "./values.ts";
 
-/** The module that runs, and as what. */
-export interface Place {
+/** The active module and its role. */
+export interface ActiveModule {
   kind: "preprocessor" | "step" | "failure";
   module: FlowModule;
   own: ModuleState;
 }
 
-/** The modules of a nested frame. */
-export function modulesOf({ value }: FlowModule, body: Body): FlowModule[] {
+/** Returns the modules of a nested frame. */
+export function bodyModules({ value }: FlowModule, body: NestedBody): FlowModule[] {
   if (body.of === "default") return value.type === "branchone" ? value.default : [];
   if (body.of === "branch") return ("branches" in value && value.branches[body.branch]?.modules) || [];
   return "modules" in value ? value.modules : [];
 }
 
 /**
- * @returns the module's result when there is nothing to run
- * @throws what an expression throws
+ * Launches a module.
+ * @returns its result if there is nothing to run
+ * @throws errors of expressions
  */
-export async function launch(move: Move, place: Place): Promise<ResultRef | undefined> {
+export async function launchModule(
+  move: TransitionContext,
+  place: ActiveModule,
+): Promise<ResultRef | undefined> {
   const { module, own } = place;
   const { value, mock } = module;
   if (mock?.enabled) {
     const identity: FlowModule = { id: module.id, value: { type: "identity" } };
-    return run(move, own, identity, mock.return_value ?? null);
+    return emitRun(move, own, identity, mock.return_value ?? null);
   }
   switch (value.type) {
     case "rawscript":
     case "script":
     case "flow":
-      return run(move, own, module, await leafArgs(move, place, value.input_transforms));
+      return emitRun(move, own, module, await evaluateLeafArguments(move, place, value.input_transforms));
     case "identity":
-      return run(move, own, module, await evaluated(move, "input", "previous_result"));
+      return emitRun(move, own, module, await evaluateField(move, "input", "previous_result"));
     case "forloopflow":
       return launchForLoop(move, module, value, own);
     case "whileloopflow":
-      return launchMany(move, module, own, value.modules.length === 0 ? 0 : undefined);
+      return startIterations(move, module, own, value.modules.length === 0 ? 0 : undefined);
     case "branchone":
       return launchBranch(move, module, value, own);
     case "branchall":
-      return launchMany(move, module, own, value.branches.length);
+      return startIterations(move, module, own, value.branches.length);
     case "refused":
-      throw fault("NotOffered", value.problem);
+      throw createFault("NotOffered", value.problem);
   }
 }
 
-async function leafArgs(
-  move: Move,
-  { kind }: Place,
-  transforms: Parameters<typeof argsOf>[1],
+async function evaluateLeafArguments(
+  move: TransitionContext,
+  { kind }: ActiveModule,
+  transforms: Parameters<typeof evaluateArguments>[1],
 ): Promise<unknown> {
-  // A preprocessor that names no inputs takes what the flow was called with as it is.
+  // A preprocessor without input transforms gets the flow's input unchanged.
   if (kind === "preprocessor" && Object.keys(transforms).length === 0) {
-    return evaluated(move, "input", "flow_input");
+    return evaluateField(move, "input", "flow_input");
   }
-  return argsOf(move, transforms, kind === "failure" ? failureScope(move) : {});
+  return evaluateArguments(move, transforms, kind === "failure" ? failureScope(move) : {});
 }
 
-function failureScope({ state }: Move): Extra {
+function failureScope({ state }: TransitionContext): ExtraNames {
   return "error" in state ? { error: state.error } : {};
 }
 
-async function run(move: Move, own: ModuleState, leaf: FlowModule, args: unknown): Promise<undefined> {
+async function emitRun(
+  move: TransitionContext,
+  own: ModuleState,
+  leaf: FlowModule,
+  args: unknown,
+): Promise<undefined> {
   const timeout =
-    leaf.timeout === undefined ? {} : { timeout_s: await numberOf(move, "timeout", leaf.timeout, 0) };
+    leaf.timeout === undefined ? {} : { timeout_s: await evaluateNumber(move, "timeout", leaf.timeout, 0) };
   own.job = move.env.newId();
-  move.steps.push({ type: "run", job: own.job, module: leaf.id, leaf, args, ...timeout });
+  move.commands.push({ type: "run", job: own.job, module: leaf.id, leaf, args, ...timeout });
 }
 
 async function launchBranch(
-  move: Move,
+  move: TransitionContext,
   module: FlowModule,
   { branches }: BranchOne,
   own: ModuleState,
 ): Promise<ResultRef | undefined> {
   for (const [branch, { expr }] of branches.entries()) {
-    if (!(await holds(move, `condition of branch ${branch}`, expr))) continue;
+    if (!(await evaluateCondition(move, `condition of branch ${branch}`, expr))) continue;
     own.branch_chosen = { type: "branch", branch };
-    return nested(move, module, own, { of: "branch", branch });
+    return startNestedFrame(move, module, own, { of: "branch", branch });
   }
   own.branch_chosen = { type: "default" };
-  return nested(move, module, own, { of: "default" });
+  return startNestedFrame(move, module, own, { of: "default" });
 }
 
-/** An empty branch passes on what came before it. */
-function nested(move: Move, module: FlowModule, own: ModuleState, body: Body): ResultRef | undefined {
+/** Starts a nested frame; an empty branch returns the previous result. */
+function startNestedFrame(
+  move: TransitionContext,
+  module: FlowModule,
+  own: ModuleState,
+  body: NestedBody,
+): ResultRef | undefined {
   const { previous } = move.state;
-  if (modulesOf(module, body).length === 0) return previous ?? { value: null };
+  if (bodyModules(module, body).length === 0) return previous ?? { value: null };
   own.job = move.env.newId();
   const before = previous ? { previous } : {};
-  move.steps.push({ type: "frame", job: own.job, module: module.id, body, ...before });
+  move.commands.push({ type: "frame", job: own.job, module: module.id, body, ...before });
   return undefined;
 }
 
 async function launchForLoop(
-  move: Move,
+  move: TransitionContext,
   module: FlowModule,
   value: ForLoop,
   own: ModuleState,
 ): Promise<ResultRef | undefined> {
-  const items = await transformed(move, "iterator", value.iterator);
+  const items = await evaluateTransform(move, "iterator", value.iterator);
   if (!Array.isArray(items)) {
     const what = items === null ? "null" : typeof items;
-    throw fault("InvalidIterator", `iterator must be an array, and is ${what}`);
+    throw createFault("InvalidIterator", `iterator must be an array, and is ${what}`);
   }
-  if (value.modules.length === 0) return { gather: module.id, of: move.env.frame, count: items.length };
-  if (items.length > 0) move.steps.push({ type: "items", module: module.id, items });
-  return launchMany(move, module, own, items.length, items);
+  if (value.modules.length === 0)
+    return { gather: module.id, of: move.env.frame_job_id, count: items.length };
+  if (items.length > 0) move.commands.push({ type: "items", module: module.id, items });
+  return startIterations(move, module, own, items.length, items);
 }

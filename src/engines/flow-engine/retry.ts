@@ -1,29 +1,29 @@
-import type { Failed, Move } from "./state.ts";
+import type { ModuleFailure, TransitionContext } from "./state.ts";
 import type { Retry } from "./types.ts";
-import { holds, innerError } from "./values.ts";
+import { evaluateCondition, unwrapError } from "./values.ts";
 
-/** Nobody waits longer than this for the next try, in seconds. */
+/** Maximum retry delay in seconds. */
 const MAX_DELAY_S = 7 * 24 * 3600;
 
 /**
- * Seconds until the next try: constant ones come first, then exponential ones (multiplier × seconds^n, give or take
- * random_factor percent).
- * @param tries failures before this one
- * @returns undefined when it is not to be tried again
- * @throws what `retry_if` throws
+ * Returns the seconds until the next attempt: first the constant delays, then exponential ones (multiplier × seconds^n,
+ * varied by random_factor percent).
+ * @param tries earlier failures
+ * @returns undefined if there is no further attempt
+ * @throws errors of `retry_if`
  */
-export async function retryDelay(
-  move: Move,
+export async function evaluateRetryDelay(
+  move: TransitionContext,
   retry: Retry,
   tries: number,
-  { error, result }: Failed,
+  { error, result }: ModuleFailure,
 ): Promise<number | undefined> {
   const constant = retry.constant?.attempts ?? 0;
   const exponential = retry.exponential;
   if (tries >= constant + (exponential?.attempts ?? 0)) return undefined;
   if (retry.retry_if) {
-    const extra = { result: result ?? { value: error }, error: innerError(error) };
-    if (!(await holds(move, "retry_if", retry.retry_if.expr, extra))) return undefined;
+    const extra = { result: result ?? { value: error }, error: unwrapError(error) };
+    if (!(await evaluateCondition(move, "retry_if", retry.retry_if.expr, extra))) return undefined;
   }
   if (tries < constant) return retry.constant!.seconds;
   const { multiplier, seconds, random_factor = 0 } = exponential!;

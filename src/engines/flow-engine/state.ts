@@ -1,19 +1,19 @@
-/** The state of one run of a list of modules (a frame), what may happen to it, and what it asks for. Types only. */
+/** State of one frame (a run of a list of modules), its events, and the engine's commands. Types only. */
 import type { FlowModule } from "./types.ts";
 
-/** Where the result of a module is found: it is kept once, by the job that made it. */
+/** Location of a module's result, which is stored once, with the job that produced it. */
 export type ResultRef =
   | { job: string }
   /**
-   * The results of a module's iterations or branches, `count` of them by index: of the children of the frame `of`, the
-   * newest at each index, since a module that was tried again has older ones. Null where there is none, or it failed;
-   * with `failures` its error value, as one of the step `step`, unless its index is in `but`.
+   * Results of a module's iterations or branches: indexes 0 to `count` - 1 among the children of frame `of`, the newest
+   * at each index, because retries leave older ones. A missing or failed one is null; with `failures`, a failed one is
+   * its error value (attributed to step `step`) unless its index is in `but`.
    */
-  | { gather: string; of: string; count: number; failures?: Failures }
+  | { gather: string; of: string; count: number; failures?: IterationFailures }
   | { value: unknown };
 
-/** How those that failed are told: `error` is that of the one at `index`, which may be one that no job was made of. */
-export interface Failures {
+/** How failures appear in gathered results; `error` is the error at `index`, which may have no job. */
+export interface IterationFailures {
   step: string;
   but: number[];
   index: number;
@@ -21,48 +21,48 @@ export interface Failures {
 }
 
 /** Iterations of a loop, or branches that all run. */
-export interface Many {
-  /** Unknown for a while loop. */
+export interface Iterations {
+  /** Undefined for a while loop. */
   total?: number;
-  /** How many may run at once. */
+  /** Maximum number running at once. */
   most: number;
   started: number;
-  /** Jobs of those that run, by index. */
+  /** Running jobs by index. */
   running: Record<string, string>;
-  /** No more begin: a condition said stop, or one of those that run in order failed. */
+  /** No more are started: a condition held, or a sequential one failed. */
   stopping?: boolean;
-  failed?: Failure;
-  /** The first branch in which a condition stopped the flow, and as what it is to end. */
+  failed?: IterationFailure;
+  /** First branch in which a condition stopped the flow, and the resulting status. */
   stopped?: { index: number; status: "success" | "skipped" };
 }
 
 /**
- * The failure that counts: of those that were not to be skipped the one with the lowest index. It is final, which does not
- * get better when it is tried again, when any of them is.
+ * The decisive failure: the one with the lowest index, without skipped ones. It is final (not retried) if any failure
+ * is.
  */
-export interface Failure {
+export interface IterationFailure {
   index: number;
   job: string;
   error: unknown;
   final: boolean;
-  /** Somebody canceled what failed. */
+  /** The failed job was canceled. */
   canceled?: boolean;
-  /** The loop itself failed: not the list of its iterations, but the error is its result. */
+  /** The loop itself failed, so its result is the error instead of the list. */
   own?: boolean;
 }
 
 export interface ModuleState {
   id: string;
   type: "InProgress" | "WaitingForEvents" | "Success" | "Failure";
-  /** The job of the module, or of its newest iteration. */
+  /** Job of the module, or of its newest iteration. */
   job?: string;
   skipped?: boolean;
   result?: ResultRef;
   branch_chosen?: { type: "branch" | "default"; branch?: number };
-  many?: Many;
-  /** The newest of them. */
+  many?: Iterations;
+  /** The newest failed attempts. */
   failed_retries?: string[];
-  /** The approvals that were asked for after it: given, or the error value that the flow went on with in their place. */
+  /** Set after its approvals: granted, or the error value with which the flow continued. */
   answered?: { refused?: unknown };
 }
 
@@ -73,35 +73,35 @@ export interface ApprovalConditions {
   self_approval_disabled: boolean;
 }
 
-/** What a frame waits for other than a child; `until` is in milliseconds since 1970. */
+/** Waits of a frame other than for children; `until` is Unix time in milliseconds. */
 export type Wait =
   | { for: "sleep" | "retry"; until: number }
   | { for: "events"; until: number; approval: ApprovalConditions };
 
 export interface FrameState {
-  /** Index of the module that runs, or waits; the number of modules once all have run. */
+  /** Index of the module that runs or waits; the number of modules after the last one. */
   step: number;
-  /** Of the modules that have begun, by index, and of the one that approvals are awaited for. */
+  /** Started modules by index, and the one whose approvals are awaited. */
   modules: ModuleState[];
   failure?: ModuleState;
   preprocessor?: ModuleState;
-  /** Result of the module that ran last; none: the frame's own input stands for it. For the failure module, that of the one that failed. */
+  /** Result of the last module; absent: the frame's input. For the failure module, the failed module's result. */
   previous?: ResultRef;
-  /** What the failure module knows as `error`. */
+  /** Value of `error` in the failure module. */
   error?: unknown;
   waits?: Wait;
-  /** Failures so far of the module that runs. */
+  /** Failed attempts of the current module. */
   fail_count?: number;
-  /** The module whose approvals the next one may read, and the error value it reads instead when there were none. */
+  /** Module whose approvals the next one may read, and the error value in place of missing ones. */
   resumed?: { module: string; refused?: unknown };
-  /** Of an iteration whose input could not be evaluated, the error it begins and ends with. */
+  /** Error of an iteration whose input could not be evaluated; it starts and ends with it. */
   fault?: unknown;
-  /** It fails because somebody canceled a job in it. */
+  /** The frame fails because a job in it was canceled. */
   canceled?: boolean;
   ended?: boolean;
 }
 
-/** A list of modules with what belongs to the flow as a whole: a nested frame has its modules alone. */
+/** A list of modules, with flow-wide modules and options; a nested frame has modules only. */
 export interface Frame {
   modules: FlowModule[];
   failure_module?: FlowModule | undefined;
@@ -114,7 +114,7 @@ export type ChildStatus = "success" | "failure" | "canceled" | "skipped";
 
 export type FrameEvent =
   | { type: "start"; skip_preprocessor?: boolean }
-  /** A job that the frame asked for has ended. */
+  /** A job of the frame has ended. */
   | {
       type: "child";
       module: string;
@@ -123,58 +123,58 @@ export type FrameEvent =
       status: ChildStatus;
       /** JSON text. */
       result: string;
-      /** A nested frame ended early, as its `end` said. */
+      /** A nested frame was stopped early, as its `end` command says. */
       stopped?: boolean | undefined;
-      /** A nested frame failed because somebody canceled a job in it, as its `end` said. */
+      /** A nested frame failed because a job in it was canceled, as its `end` command says. */
       canceled?: boolean | undefined;
     }
-  /** The moment that was asked for has come. */
+  /** The requested wake-up time has come. */
   | { type: "woken" }
-  /** Enough approvals of the module are there. */
+  /** The module has enough approvals. */
   | { type: "resumed"; module: string }
   | { type: "disapproved"; module: string; by: string };
 
-/** Which modules a nested frame runs. */
-export type Body = { of: "loop" } | { of: "branch"; branch: number } | { of: "default" };
+/** Selects the modules of a nested frame. */
+export type NestedBody = { of: "loop" } | { of: "branch"; branch: number } | { of: "default" };
 
-export interface Iter {
+export interface Iteration {
   value: unknown;
   index: number;
 }
 
-export type Step =
-  /** Run a leaf. */
+export type EngineCommand =
+  /** Runs a leaf. */
   | {
       type: "run";
       job: string;
       module: string;
-      /** The leaf itself: the module, or the only one inside a loop. */
+      /** The leaf: the module itself, or the only one in a loop. */
       leaf: FlowModule;
-      /** An object; for an identity, any value: its result. */
+      /** An object; for an identity, any value, which is its result. */
       args: unknown;
       index?: number;
       timeout_s?: number;
     }
-  /** Run nested modules. */
+  /** Runs nested modules. */
   | {
       type: "frame";
       job: string;
       module: string;
-      body: Body;
+      body: NestedBody;
       index?: number;
-      iter?: Iter;
-      /** What its state begins with: the result its first module sees as the one before it. None: its input. */
+      iter?: Iteration;
+      /** Previous result for its first module; absent: its input. */
       previous?: ResultRef;
-      /** It is to fail with this error: its state begins with it. */
+      /** Error that the frame must fail with. */
       fault?: unknown;
     }
-  /** Keep what a loop goes over, in place of what was kept for it before. */
+  /** Stores a loop's items, replacing earlier ones. */
   | { type: "items"; module: string; items: unknown[] }
-  /** The preprocessor's result is the flow's input from here on; then `start` again. */
+  /** Replaces the flow's input by the preprocessor's result; `start` follows again. */
   | { type: "input"; result: ResultRef }
-  /** Where the state waits for something else or nothing any more, an earlier `wake` is void. */
+  /** Requests a wake-up. An earlier one is void once the state waits for something else, or for nothing. */
   | { type: "wake"; at: number }
-  /** The module of `early_return` has its result. */
+  /** Reports the result of the `early_return` module. */
   | { type: "early"; result: ResultRef }
   | {
       type: "end";
@@ -184,51 +184,51 @@ export type Step =
       canceled?: boolean;
     };
 
-/** What a transition may ask: values, never effects. */
-export interface Env {
+/** Inputs of a transition; they have no side effects. */
+export interface EngineEnvironment {
   /** Id of the frame's own job. */
-  readonly frame: string;
-  /** @throws Error that says what is wrong with the expression */
-  evaluate(expr: string, scope: Scope): Promise<unknown>;
-  /** An element of what a loop goes over. */
-  item(module: string, index: number): unknown;
-  /** Iterations of a parallel loop that are under way at once when the flow sets no `parallelism`. */
-  readonly atOnce: number;
+  readonly frame_job_id: string;
+  /** @throws Error describing the problem of the expression */
+  evaluate(expr: string, scope: FrameScope): Promise<unknown>;
+  /** Returns an item of a loop. */
+  loopItem(module: string, index: number): unknown;
+  /** Default parallelism of a parallel loop. */
+  readonly defaultParallelism: number;
   newId(): string;
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   now(): number;
-  /** 0 to 1. */
+  /** Random number from 0 to 1. */
   random(): number;
 }
 
-/** Names an expression sees beside those of its frame. */
-export interface Extra {
-  /** Found only if the expression names it: it may be large. */
+/** Names visible to an expression beside those of its frame. */
+export interface ExtraNames {
+  /** Loaded only if the expression uses it, because it may be large. */
   result?: ResultRef;
   error?: unknown;
-  iter?: Iter;
+  iter?: Iteration;
 }
 
-export interface Scope extends Extra {
-  /** The frame as it stands in the middle of the transition: newer than what is stored. */
+export interface FrameScope extends ExtraNames {
+  /** State of the frame during the transition, newer than the stored one. */
   state: FrameState;
 }
 
-export interface Transition {
+export interface TransitionResult {
   state: FrameState;
-  steps: Step[];
+  commands: EngineCommand[];
 }
 
-/** One transition under way. */
-export interface Move {
+/** Working state of one transition. */
+export interface TransitionContext {
   frame: Frame;
   state: FrameState;
-  env: Env;
-  steps: Step[];
+  env: EngineEnvironment;
+  commands: EngineCommand[];
 }
 
-/** The error value of what failed, and where its result is found when that is another one: a list that has the error in it. */
-export interface Failed {
+/** Error value of a failure, and its result if that differs: a list that contains the error. */
+export interface ModuleFailure {
   error: unknown;
   result?: ResultRef | undefined;
 }

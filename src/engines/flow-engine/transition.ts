@@ -1,39 +1,39 @@
 /**
- * The flow engine: what becomes of a frame when something happens. A function of the flow, the state and the event, with
- * no effects: what it asks for comes back as steps, stored and carried out by whoever called.
+ * Flow engine: computes a frame's next state for an event. A function of the flow, the state and the event, without
+ * side effects. It returns commands, which the caller stores and executes.
  *
- * An event that comes twice, too late, or for what is not awaited changes nothing.
+ * A duplicate, late or unexpected event changes nothing.
  */
 
 import { copyJson } from "../../lib/json/json.ts";
 import {
-  begin,
-  end,
-  enter,
-  failed,
-  failedForGood,
-  giveUp,
-  goOn,
-  stoppedInside,
-  succeeded,
-  underWay,
+  completeModule,
+  continueAfter,
+  endFrame,
+  enterFailure,
+  enterModule,
+  failModule,
+  findActiveModule,
+  retryOrFail,
+  startModule,
+  stopFromBranch,
 } from "./advance.ts";
-import { type ChildEvent, isGood, oneEnded, wasCanceled } from "./iterations.ts";
-import type { Place } from "./launch.ts";
+import { type ChildEvent, handleIterationEnd, isSuccessful, wasCanceled } from "./iterations.ts";
+import type { ActiveModule } from "./launch.ts";
 import type {
-  Env,
+  EngineEnvironment,
   Frame,
   FrameEvent,
   FrameState,
   ModuleState,
-  Move,
   ResultRef,
-  Transition,
+  TransitionContext,
+  TransitionResult,
 } from "./state.ts";
-import { errorValue, holds, isList, tried } from "./values.ts";
+import { captureError, evaluateCondition, isJsonList, toErrorValue } from "./values.ts";
 
-/** The beginning of a frame that a step asks for. */
-export function initialState({
+/** Returns the initial state of a frame. */
+export function createInitialState({
   previous,
   fault,
 }: {
@@ -50,142 +50,149 @@ export function initialState({
 
 /**
  * Applies an event.
- * @returns the new state; the one given is not changed
+ * @returns the new state and the commands; the given state is not modified
  */
-export async function transition(
+export async function computeTransition(
   frame: Frame,
   before: FrameState,
   event: FrameEvent,
-  env: Env,
-): Promise<Transition> {
-  const move: Move = { frame, state: copyJson(before), env, steps: [] };
-  if (!before.ended) await take(move, event);
-  return { state: move.state, steps: move.steps };
+  env: EngineEnvironment,
+): Promise<TransitionResult> {
+  const move: TransitionContext = { frame, state: copyJson(before), env, commands: [] };
+  if (!before.ended) await dispatchEvent(move, event);
+  return { state: move.state, commands: move.commands };
 }
 
-async function take(move: Move, event: FrameEvent): Promise<void> {
+async function dispatchEvent(move: TransitionContext, event: FrameEvent): Promise<void> {
   switch (event.type) {
     case "start":
-      return start(move, event.skip_preprocessor ?? false);
+      return startFrame(move, event.skip_preprocessor ?? false);
     case "child":
-      return childEnded(move, event);
+      return handleChildEnd(move, event);
     case "woken":
-      return woken(move);
+      return handleWake(move);
     case "resumed":
-      if (awaitsApproval(move, event.module)) await approved(move);
+      if (awaitsApproval(move, event.module)) await handleApproval(move);
       return;
     case "disapproved":
       if (awaitsApproval(move, event.module))
-        await refused(move, "Disapproved", `disapproved by ${event.by}`);
+        await handleRefusal(move, "Disapproved", `disapproved by ${event.by}`);
       return;
   }
 }
 
-async function start(move: Move, skipsPreprocessor: boolean): Promise<void> {
+async function startFrame(move: TransitionContext, skipsPreprocessor: boolean): Promise<void> {
   const { frame, state } = move;
   if (state.modules.length > state.step || state.failure || state.preprocessor?.type === "InProgress") return;
   if (state.fault !== undefined) return startWithFault(move);
   if (frame.preprocessor_module && !state.preprocessor && !skipsPreprocessor) {
     state.preprocessor = { id: frame.preprocessor_module.id, type: "InProgress" };
-    return begin(move);
+    return startModule(move);
   }
   if (frame.skip_expr !== undefined) {
     const { skip_expr } = frame;
-    const skips = await tried(move, undefined, () => holds(move, "skip_expr", skip_expr));
-    if ("error" in skips) return giveUp(move, skips);
-    if (skips.value) return end(move, "skipped", { value: null });
+    const skips = await captureError(move, undefined, () => evaluateCondition(move, "skip_expr", skip_expr));
+    if ("error" in skips) return enterFailure(move, skips);
+    if (skips.value) return endFrame(move, "skipped", { value: null });
   }
-  await enter(move, state.step);
+  await enterModule(move, state.step);
 }
 
-/** What the input of the only module came to was found out by the loop, and is not evaluated again. */
-async function startWithFault(move: Move): Promise<void> {
+/** Fails the only module with the error the loop found; its input is not evaluated again. */
+async function startWithFault(move: TransitionContext): Promise<void> {
   const { frame, state } = move;
   const { fault } = state;
   const module = frame.modules[0]!;
   const own: ModuleState = { id: module.id, type: "InProgress" };
   delete state.fault;
   state.modules[0] = own;
-  await failed(move, { kind: "step", module, own }, { error: fault });
+  await retryOrFail(move, { kind: "step", module, own }, { error: fault });
 }
 
-async function childEnded(move: Move, event: ChildEvent): Promise<void> {
-  const place = underWay(move);
+async function handleChildEnd(move: TransitionContext, event: ChildEvent): Promise<void> {
+  const place = findActiveModule(move);
   if (!place || move.state.waits || place.module.id !== event.module) return;
   const { module, own } = place;
   if (own.many) {
     if (own.many.running[event.index!] !== event.job) return;
-    const verdict = await oneEnded(move, module, own, event);
+    const verdict = await handleIterationEnd(move, module, own, event);
     if (!verdict) return;
     if (!("failed" in verdict)) {
       const { result, stopped } = verdict;
-      return stopped ? stoppedInside(move, place, stopped, result) : succeeded(move, place, result);
+      return stopped ? stopFromBranch(move, place, stopped, result) : completeModule(move, place, result);
     }
     const { error, job, final, canceled } = verdict.failed;
     const failure = { error, result: verdict.result };
-    return final ? failedForGood(move, place, failure, canceled) : failed(move, place, failure, job);
+    return final ? failModule(move, place, failure, canceled) : retryOrFail(move, place, failure, job);
   }
   if (own.job !== event.job) return;
   const result = { job: event.job };
-  if (!isGood(event)) {
-    const error = errorValue(event.result, module.id);
-    const failure = isList(event.result) ? { error, result } : { error };
-    if (wasCanceled(event)) return failedForGood(move, place, failure, true);
-    return failed(move, place, failure, event.job);
+  if (!isSuccessful(event)) {
+    const error = toErrorValue(event.result, module.id);
+    const failure = isJsonList(event.result) ? { error, result } : { error };
+    if (wasCanceled(event)) return failModule(move, place, failure, true);
+    return retryOrFail(move, place, failure, event.job);
   }
   if (event.stopped && module.value.type === "branchone") {
-    return stoppedInside(move, place, event.status === "skipped" ? "skipped" : "success", result);
+    return stopFromBranch(move, place, event.status === "skipped" ? "skipped" : "success", result);
   }
-  await succeeded(move, place, result, event.result);
+  await completeModule(move, place, result, event.result);
 }
 
-async function woken(move: Move): Promise<void> {
-  const { state, env, steps } = move;
+async function handleWake(move: TransitionContext): Promise<void> {
+  const { state, env, commands } = move;
   const { waits } = state;
   if (!waits) return;
   if (env.now() < waits.until) {
-    // What woke it was asked for by an earlier wait, or a clock that is ahead: it is to be woken again.
-    steps.push({ type: "wake", at: waits.until });
+    // Woken by an earlier wait, or by a clock that is ahead: request another wake-up.
+    commands.push({ type: "wake", at: waits.until });
     return;
   }
-  if (waits.for === "events") return refused(move, "ApprovalTimeout", "the time to approve has passed");
+  if (waits.for === "events") return handleRefusal(move, "ApprovalTimeout", "the time to approve has passed");
   delete state.waits;
-  if (waits.for === "retry") return begin(move);
-  await enter(move, state.step + 1);
+  if (waits.for === "retry") return startModule(move);
+  await enterModule(move, state.step + 1);
 }
 
-async function approved(move: Move): Promise<void> {
-  await answered(move, released(move), {});
+async function handleApproval(move: TransitionContext): Promise<void> {
+  await recordApproval(move, endApprovalWait(move), {});
 }
 
-function awaitsApproval({ frame, state }: Move, module: string): boolean {
+function awaitsApproval({ frame, state }: TransitionContext, module: string): boolean {
   return state.waits?.for === "events" && frame.modules[state.step]?.id === module;
 }
 
-/** The module that approvals were awaited after; they are not awaited any more. */
-function released({ frame, state }: Move): Place {
+/** Ends the wait for approvals. @returns the module they belong to */
+function endApprovalWait({ frame, state }: TransitionContext): ActiveModule {
   delete state.waits;
   state.modules.length = state.step + 1;
   return { kind: "step", module: frame.modules[state.step]!, own: state.modules[state.step]! };
 }
 
-/** The module keeps what it was answered: a run that begins after it tells its first step the same. */
-async function answered(move: Move, place: Place, answer: { refused?: unknown }): Promise<void> {
+/** Records the approval on the module, so that a run restarted after it passes the same to its first step. */
+async function recordApproval(
+  move: TransitionContext,
+  place: ActiveModule,
+  answer: { refused?: unknown },
+): Promise<void> {
   place.own.answered = answer;
   move.state.resumed = { module: place.module.id, ...answer };
-  await goOn(move, place);
+  await continueAfter(move, place);
 }
 
-/** Neither tried again nor continued on error, unless the module says so: it did itself what it was to do. */
-async function refused(move: Move, name: string, why: string): Promise<void> {
-  const place = released(move);
+/**
+ * Handles a refusal. It is neither retried nor continued on error, unless the module says so: the module itself
+ * succeeded.
+ */
+async function handleRefusal(move: TransitionContext, name: string, why: string): Promise<void> {
+  const place = endApprovalWait(move);
   const { module, own } = place;
   const message = `step ${module.id} waited for approval: ${why}`;
   const error = { error: { name, message, step_id: module.id } };
   if (module.suspend?.continue_on_disapprove_timeout) {
-    return answered(move, place, { refused: error });
+    return recordApproval(move, place, { refused: error });
   }
   own.type = "Failure";
   own.result = { value: error };
-  await giveUp(move, { error });
+  await enterFailure(move, { error });
 }

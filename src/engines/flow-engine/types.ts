@@ -1,13 +1,13 @@
-/** Flows as data: the OpenFlow form (modules, transforms, options) and the state of one run. Types only. */
+/** Flows as data, in the OpenFlow format (modules, transforms, options). Types only. */
 
 export type InputTransform =
   | { type: "static"; value?: unknown }
   | { type: "javascript"; expr: string }
-  | Refused;
+  | Unsupported;
 export type InputTransforms = Record<string, InputTransform>;
 
-/** What is kept and cannot run: the run that comes to it fails with this. */
-export interface Refused {
+/** A stored value that is not supported; a run that reaches it fails with `problem`. */
+export interface Unsupported {
   type: "refused";
   problem: string;
 }
@@ -17,13 +17,13 @@ export interface Condition {
 }
 
 export interface StopCondition extends Condition {
-  /** The flow counts as skipped when it stops here. */
+  /** If the flow stops here, it counts as skipped. */
   skip_if_stopped?: boolean | undefined;
-  /** The flow fails with this message when it stops here. */
+  /** If the flow stops here, it fails with this message. */
   error_message?: string | undefined;
 }
 
-/** Constant tries come first, then the exponential ones. */
+/** Constant attempts come first, then exponential ones. */
 export interface Retry {
   constant?: { attempts: number; seconds: number } | undefined;
   exponential?:
@@ -105,7 +105,7 @@ export interface BranchAll {
   parallel?: boolean | undefined;
 }
 
-export interface Identity {
+export interface IdentityStep {
   type: "identity";
   flow?: boolean | undefined;
 }
@@ -118,8 +118,8 @@ export type FlowModuleValue =
   | WhileLoop
   | BranchOne
   | BranchAll
-  | Identity
-  | Refused;
+  | IdentityStep
+  | Unsupported;
 
 export interface FlowModule {
   id: string;
@@ -128,7 +128,7 @@ export interface FlowModule {
   stop_after_if?: StopCondition | undefined;
   stop_after_all_iters_if?: StopCondition | undefined;
   skip_if?: Condition | undefined;
-  /** Seconds before the next step. */
+  /** Seconds to sleep before the next step. */
   sleep?: InputTransform | undefined;
   /** Seconds. */
   timeout?: number | InputTransform | undefined;
@@ -152,7 +152,7 @@ export interface FlowValue {
   skip_expr?: string | undefined;
   cache_ttl?: number | undefined;
   priority?: number | undefined;
-  /** Id of the module whose result a synchronous call is answered with. */
+  /** Id of the module whose result is returned to synchronous calls. */
   early_return?: string | undefined;
   flow_env?: Record<string, unknown> | undefined;
 }

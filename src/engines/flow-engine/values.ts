@@ -1,121 +1,129 @@
-/** Expressions and errors as values. */
-import { control } from "../../lib/json/control-keys.ts";
-import { isJsonObject, parseJson, plainNumber } from "../../lib/json/json.ts";
-import type { Extra, Move } from "./state.ts";
+/** Evaluates expressions and converts errors to values. */
+import { readControlKey } from "../../lib/json/control-keys.ts";
+import { isJsonObject, parseJson, toPlainNumber } from "../../lib/json/json.ts";
+import type { ExtraNames, TransitionContext } from "./state.ts";
 import type { InputTransform, InputTransforms } from "./types.ts";
 
-/** @throws Error that names the field */
-export async function evaluated(
-  move: Move,
+/** Evaluates an expression. @throws Error that names the field */
+export async function evaluateField(
+  move: TransitionContext,
   field: string,
   expr: string,
-  extra: Extra = {},
+  extra: ExtraNames = {},
 ): Promise<unknown> {
   try {
     return await move.env.evaluate(expr, { ...extra, state: move.state });
   } catch (cause) {
     const { name, message } = cause as Error;
-    throw fault(name, `${field}: ${message}`);
+    throw createFault(name, `${field}: ${message}`);
   }
 }
 
-/** Whether a condition holds. @throws Error that names the field */
-export async function holds(move: Move, field: string, expr: string, extra: Extra = {}): Promise<boolean> {
-  return Boolean(plainNumber(await evaluated(move, field, expr, extra)));
+/** Evaluates a condition. @throws Error that names the field */
+export async function evaluateCondition(
+  move: TransitionContext,
+  field: string,
+  expr: string,
+  extra: ExtraNames = {},
+): Promise<boolean> {
+  return Boolean(toPlainNumber(await evaluateField(move, field, expr, extra)));
 }
 
-/** A transform's value. @throws Error that names the field */
-export async function transformed(
-  move: Move,
+/** Evaluates a transform. @throws Error that names the field */
+export async function evaluateTransform(
+  move: TransitionContext,
   field: string,
   transform: InputTransform | number,
-  extra: Extra = {},
+  extra: ExtraNames = {},
 ): Promise<unknown> {
   if (typeof transform === "number") return transform;
   if (transform.type === "static") return transform.value;
-  if (transform.type === "refused") throw fault("NotOffered", `${field}: ${transform.problem}`);
-  return evaluated(move, field, transform.expr, extra);
+  if (transform.type === "refused") throw createFault("NotOffered", `${field}: ${transform.problem}`);
+  return evaluateField(move, field, transform.expr, extra);
 }
 
-/** A step's arguments. @throws Error that names the argument */
-export async function argsOf(
-  move: Move,
+/** Evaluates a step's arguments. @throws Error that names the argument */
+export async function evaluateArguments(
+  move: TransitionContext,
   transforms: InputTransforms,
-  extra: Extra,
+  extra: ExtraNames,
 ): Promise<Record<string, unknown>> {
   const args: Record<string, unknown> = {};
   for (const [name, transform] of Object.entries(transforms)) {
-    args[name] = await transformed(move, `input ${name}`, transform, extra);
+    args[name] = await evaluateTransform(move, `input ${name}`, transform, extra);
   }
   return args;
 }
 
-/** A number that must be at least `least`. @throws Error that names the field */
-export async function numberOf(
-  move: Move,
+/** Evaluates a number of at least `least`. @throws Error that names the field */
+export async function evaluateNumber(
+  move: TransitionContext,
   field: string,
   transform: InputTransform | number,
   least: number,
-  extra: Extra = {},
+  extra: ExtraNames = {},
 ): Promise<number> {
-  const value = await transformed(move, field, transform, extra);
-  const number = asNumber(value, least);
+  const value = await evaluateTransform(move, field, transform, extra);
+  const number = toNumberAtLeast(value, least);
   if (number !== undefined) return number;
-  throw fault("InvalidNumber", `${field} ${noNumber(value, least)}`);
+  throw createFault("InvalidNumber", `${field} ${describeInvalidNumber(value, least)}`);
 }
 
-/** A number or its text; undefined when it is neither, or less than `least`. */
-export function asNumber(value: unknown, least: number): number | undefined {
-  // Not Number(value): it makes 0 of null and of an empty text.
-  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : plainNumber(value);
+/** Converts a number or its text; undefined for other values, and below `least`. */
+export function toNumberAtLeast(value: unknown, least: number): number | undefined {
+  // Number(value) would turn null and an empty text into 0.
+  const number = typeof value === "string" && value.trim() !== "" ? Number(value) : toPlainNumber(value);
   return typeof number === "number" && number >= least ? number : undefined;
 }
 
-export function noNumber(value: unknown, least: number): string {
+export function describeInvalidNumber(value: unknown, least: number): string {
   return `must be a number of at least ${least}, and is ${JSON.stringify(value)}`;
 }
 
 /**
- * What is thrown becomes the error value of the step; what had been asked for until then is not asked for.
+ * Runs `work` and converts an error into the step's error value; commands emitted by `work` are then discarded.
  * @param step_id undefined: the flow as a whole
  */
-export async function tried<T>(
-  move: Move,
+export async function captureError<T>(
+  move: TransitionContext,
   step_id: string | undefined,
   work: () => Promise<T>,
 ): Promise<{ value: T } | { error: unknown }> {
-  const before = move.steps.length;
+  const before = move.commands.length;
   try {
     return { value: await work() };
   } catch (cause) {
-    move.steps.length = before;
+    move.commands.length = before;
     const { name, message } = cause as Error;
     return { error: { error: { name, message, ...(step_id === undefined ? {} : { step_id }) } } };
   }
 }
 
 /**
- * The error value of a failed job, with the innermost step it comes from. A result that says itself that it is a failure
- * keeps its other keys: they are for whoever waits for the flow. Of the list that a failed loop leaves, its first error.
+ * Returns the error value of a failed job, with the innermost step it comes from. A result that declares itself a
+ * failure keeps its other keys for the flow's caller. For the list of a failed loop, it is the first error.
  * @param result JSON text
  */
-export function errorValue(result: string, step_id: string): unknown {
-  return errorIn(parseJson(result), step_id);
+export function toErrorValue(result: string, step_id: string): unknown {
+  return toErrorValueIn(parseJson(result), step_id);
 }
 
-function errorIn(value: unknown, step_id: string): unknown {
+function toErrorValueIn(value: unknown, step_id: string): unknown {
   const inner = Array.isArray(value) ? value.find(hasError) : undefined;
-  if (inner !== undefined) return errorIn(inner, step_id);
-  if (!isJsonObject(value)) return { error: { ...UNKNOWN, step_id, result: value } };
+  if (inner !== undefined) return toErrorValueIn(inner, step_id);
+  if (!isJsonObject(value)) return { error: { ...UNKNOWN_ERROR, step_id, result: value } };
   if (isJsonObject(value.error)) {
     return { ...value, error: { ...value.error, step_id: value.error.step_id ?? step_id } };
   }
-  const said = control(value, "failure");
-  return { ...value, error: { ...UNKNOWN, ...(typeof said === "string" ? { message: said } : {}), step_id } };
+  const said = readControlKey(value, "failure");
+  return {
+    ...value,
+    error: { ...UNKNOWN_ERROR, ...(typeof said === "string" ? { message: said } : {}), step_id },
+  };
 }
 
-/** What a loop or branches leave that failed: results and error values. @param result JSON text */
-export function isList(result: string): boolean {
+/** Whether a result is the list of a failed loop or branches. @param result JSON text */
+export function isJsonList(result: string): boolean {
   return result.startsWith("[");
 }
 
@@ -123,13 +131,13 @@ function hasError(value: unknown): boolean {
   return Array.isArray(value) ? value.some(hasError) : isJsonObject(value) && isJsonObject(value.error);
 }
 
-const UNKNOWN = { name: "Error", message: "the step failed" };
+const UNKNOWN_ERROR = { name: "Error", message: "the step failed" };
 
-/** What expressions know as `error`. */
-export function innerError(error: unknown): unknown {
+/** Returns the value of `error` in expressions. */
+export function unwrapError(error: unknown): unknown {
   return (error as { error?: unknown } | null)?.error ?? error;
 }
 
-export function fault(name: string, message: string): Error {
+export function createFault(name: string, message: string): Error {
   return Object.assign(new Error(message), { name });
 }

@@ -1,4 +1,4 @@
-/** The languages that scripts may be in: those that run here, and those that are kept for clients that know them. */
+/** Script languages: those that run here, and those only stored for clients that know them. */
 import { BadRequest } from "../../lib/errors.ts";
 
 /** The languages that the runner has a way to run. */
@@ -12,8 +12,8 @@ export type RunnableLanguage =
   | "sqlite"
   | "graphql";
 
-/** How each language is run. `deno` and `bunnative` are TypeScript that Bun runs. */
-const RUN_AS = {
+/** Runtime of each language; Bun runs `deno` and `bunnative` as TypeScript. */
+const RUNTIMES = {
   bun: "bun",
   deno: "bun",
   nativets: "nativets",
@@ -26,7 +26,7 @@ const RUN_AS = {
   graphql: "graphql",
 } as const satisfies Record<string, RunnableLanguage>;
 
-/** Stored and given back; a run fails and says so. */
+/** Languages that are only stored; runs fail with an explanation. */
 const STORED_ONLY = [
   "go",
   "php",
@@ -45,14 +45,14 @@ const STORED_ONLY = [
   "duckdb",
 ] as const;
 
-export type Language = keyof typeof RUN_AS | (typeof STORED_ONLY)[number];
+export type Language = keyof typeof RUNTIMES | (typeof STORED_ONLY)[number];
 
-const [first, ...others] = Object.keys(RUN_AS) as Language[];
+const [first, ...others] = Object.keys(RUNTIMES) as Language[];
 
-/** Those that run here come first. */
+/** All languages, runnable ones first. */
 export const LANGUAGES: [Language, ...Language[]] = [first!, ...others, ...STORED_ONLY];
 
-/** What the file of a script ends in, as existing clients name it. */
+/** File name suffixes by language, as existing clients use them. */
 const FILE_ENDINGS: Record<Language, string> = {
   bun: "bun.ts",
   deno: "deno.ts",
@@ -81,12 +81,12 @@ const FILE_ENDINGS: Record<Language, string> = {
   duckdb: "duckdb.sql",
 };
 
-/** Without a dot before it. */
+/** Returns the suffix without a leading dot. */
 export function fileEndingOf(language: string): string {
   return Object.hasOwn(FILE_ENDINGS, language) ? FILE_ENDINGS[language as Language] : "bun.ts";
 }
 
-/** Endings with the languages they stand for, the longer ones first: `.pg.sql` is no `.sql`. */
+/** Suffixes with their languages, longest first: `.pg.sql` must match before `.sql`. */
 export const LANGUAGES_BY_ENDING: readonly [ending: string, language: Language][] = LANGUAGES.filter(
   (language) => language !== "bunnative",
 )
@@ -97,15 +97,15 @@ export function isLanguage(name: string): name is Language {
   return (LANGUAGES as readonly string[]).includes(name);
 }
 
-/** As what a language is run; undefined for one that is only stored. */
+/** Returns the runtime of a language; undefined if it is only stored. */
 export function runtimeOf(language: string): RunnableLanguage | undefined {
-  return Object.hasOwn(RUN_AS, language) ? RUN_AS[language as keyof typeof RUN_AS] : undefined;
+  return Object.hasOwn(RUNTIMES, language) ? RUNTIMES[language as keyof typeof RUNTIMES] : undefined;
 }
 
-/** @throws BadRequest for a language that does not run here */
+/** @throws BadRequest for a language without a runtime */
 export function requireRuntime(language: string): RunnableLanguage {
   const runtime = runtimeOf(language);
   if (runtime) return runtime;
-  const offered = Object.keys(RUN_AS).join(", ");
+  const offered = Object.keys(RUNTIMES).join(", ");
   throw new BadRequest(`${language} scripts are stored but cannot be run here: use one of ${offered}`);
 }

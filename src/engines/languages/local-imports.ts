@@ -1,29 +1,31 @@
-/** Imports between scripts of one workspace: which script a name in the source means. */
+/** Imports between scripts of one workspace: resolves specifiers to script paths. */
 import { posix } from "node:path";
 import { type Language, runtimeOf } from "./languages.ts";
 
-/** `f/` and `u/`: the first segments of every script's path. */
+/** First segments of script paths. */
 const ROOTS = ["f", "u"];
 
 /**
- * The scripts that an import may mean, the likeliest first.
- * @param specifier as `analyseScript` names it: `./x`, `../dir/x.ts`, `/f/dir/x` of TypeScript; `f.dir.x.name`, `.x` of
- * Python, where the last name may be a module or something in one
- * @param from path of the script that imports it
+ * Returns the script paths an import may mean, the likeliest first.
+ * @param specifier as reported by `analyseScript`: `./x`, `../dir/x.ts`, `/f/dir/x` in TypeScript; `f.dir.x.name`, `.x`
+ * in Python, where the last name may be a module or a member
+ * @param from path of the importing script
  */
-export function importedPaths(language: Language, specifier: string, from: string): string[] {
-  return runtimeOf(language) === "python3" ? ofPython(specifier, from) : ofTypeScript(specifier, from);
+export function resolveLocalImport(language: Language, specifier: string, from: string): string[] {
+  return runtimeOf(language) === "python3"
+    ? resolvePython(specifier, from)
+    : resolveTypeScript(specifier, from);
 }
 
-function ofTypeScript(specifier: string, from: string): string[] {
+function resolveTypeScript(specifier: string, from: string): string[] {
   const joined = specifier.startsWith("/") ? specifier.slice(1) : posix.join(posix.dirname(from), specifier);
   const plain = joined.replace(/\.[cm]?[jt]sx?$/, "");
-  // Files in a repository may carry the runtime in their names.
+  // File names in a repository may include the runtime.
   const withoutRuntime = plain.replace(/\.(bun|deno|nativets)$/, "");
   return [...new Set([plain, withoutRuntime])].filter(isScriptPath);
 }
 
-function ofPython(specifier: string, from: string): string[] {
+function resolvePython(specifier: string, from: string): string[] {
   const dots = /^\.*/.exec(specifier)![0].length;
   const names = specifier
     .slice(dots)
@@ -40,8 +42,11 @@ function isScriptPath(path: string): boolean {
   return segments.length >= 3 && ROOTS.includes(segments[0]!) && !segments.includes("..");
 }
 
-/** How one script of a folder that holds both by their paths imports another one, from `u/ann/a` to `f/lib/b`. */
-export function relativeSpecifier(from: string, to: string): string {
+/**
+ * Returns the specifier by which one script imports another, where files lie at their paths: from `u/ann/a` to
+ * `f/lib/b`.
+ */
+export function toRelativeSpecifier(from: string, to: string): string {
   const relative = posix.relative(posix.dirname(from), to);
   return `${relative.startsWith(".") ? "" : "./"}${relative}.ts`;
 }

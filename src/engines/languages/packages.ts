@@ -1,7 +1,7 @@
 import type { Dependency, Packages } from "./types.ts";
 import { DependencyError } from "./typescript/lock.ts";
 
-/** The packages of two pieces of code that run together. @throws DependencyError for two versions of one package */
+/** Merges the packages of two scripts that run together. @throws DependencyError for two versions of one package */
 export function mergePackages(one: Packages | undefined, other: Packages | undefined): Packages | undefined {
   if (!one || !other) return one ?? other;
   if (one.client === "npm" && other.client === "npm") {
@@ -14,7 +14,7 @@ export function mergePackages(one: Packages | undefined, other: Packages | undef
   throw new DependencyError("a script imports one whose packages are of another language");
 }
 
-/** What no script gives a version is taken at the version that another gives it. */
+/** Merges dependencies; one without a version takes the other script's. */
 function mergeDependencies(one: Dependency[], other: Dependency[]): Dependency[] {
   const versions = new Map<string, string>();
   for (const { name, version } of [...one, ...other]) {

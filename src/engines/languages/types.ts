@@ -3,76 +3,79 @@ import { BadRequest } from "../../lib/errors.ts";
 export type { Language } from "./languages.ts";
 
 /** A JSON Schema (draft 2020-12) fragment. */
-export type Schema = Record<string, unknown>;
+export type ParameterSchema = Record<string, unknown>;
 
-/** How one parameter of `main` or `preprocessor` takes its value out of the arguments object. */
+/** How one parameter of `main` or `preprocessor` gets its value from the arguments object. */
 export interface ParameterBinding {
   name: string;
   /**
-   * named: by key · whole: the arguments object itself · rest: an array spread at the end · positional: bash `$n` ·
-   * pinned: always `default`, whatever the caller says
+   * - named: by key
+   * - whole: the arguments object itself
+   * - rest: an array spread at the end
+   * - positional: bash `$n`
+   * - pinned: always `default`, whatever the caller passes
    */
   kind: "named" | "whole" | "rest" | "positional" | "pinned";
   is_date?: boolean;
   is_bytes?: boolean;
-  /** The default that a shell's or a query's parameter has (other languages keep their own defaults). */
+  /** Default of a shell's or query's parameter; other languages apply their own. */
   default?: unknown;
-  /** Where a query's parameter stands in its text: `$1`, `?` or `:name`. */
+  /** A query parameter's placeholder in its text: `$1`, `?` or `:name`. */
   placeholder?: string;
-  /** The type that a query's parameter is declared with. */
+  /** Declared type of a query's parameter. */
   sql_type?: string;
 }
 
 export interface Parameter extends ParameterBinding {
-  schema: Schema;
-  /** May be left out by the caller. */
+  schema: ParameterSchema;
+  /** The caller may omit it. */
   optional: boolean;
 }
 
 export interface Signature {
   parameters: Parameter[];
   has_main: boolean;
-  /** What the function `preprocessor` takes; undefined when there is none. */
+  /** Parameters of the function `preprocessor`; undefined if there is none. */
   preprocessor: Parameter[] | undefined;
 }
 
-/** An npm package a script needs. */
+/** An npm package required by a script. */
 export interface Dependency {
   name: string;
-  /** A version or range; `latest` when the script names none. */
+  /** Version or range; `latest` if the script names none. */
   version: string;
 }
 
-/** The packages that a script needs, as the package client of its language is asked for them. */
+/** Packages required by a script, in the form of its language's package client. */
 export type Packages =
   | { client: "npm"; dependencies: Dependency[] }
   | {
       client: "pip";
       /** Lines of a requirements file. */
       requirements: string[];
-      /** The Python version that the script asks for, as `3.12`. */
+      /** Required Python version, such as `3.12`. */
       python: string | undefined;
     };
 
 export interface ScriptAnalysis {
   signature: Signature;
   /** JSON Schema of the arguments object. */
-  schema: Schema;
-  /** undefined: none. */
+  schema: ParameterSchema;
+  /** Undefined if there are none. */
   packages: Packages | undefined;
-  /** Names of scripts of the workspace, as the source writes them: see `importedPaths`. */
+  /** Imports of workspace scripts as written in the source; see `resolveLocalImport`. */
   imports: string[];
-  /** What the deployer should know, though the script is stored. */
+  /** Warning for the deployer; the script is stored all the same. */
   warning?: string;
 }
 
-/** The source does not parse. */
+/** The source has a syntax error. */
 export class SyntaxFault extends BadRequest {
   override readonly name: string = "SyntaxFault";
-  /** Both count from 1. */
+  /** Counted from 1, like the column. */
   readonly line: number;
   readonly column: number;
-  /** What is wrong, without the place. */
+  /** Description without the position. */
   readonly detail: string;
   constructor(line: number, column: number, detail: string) {
     super(`Syntax error at line ${line}, column ${column}: ${detail}`);
@@ -82,8 +85,8 @@ export class SyntaxFault extends BadRequest {
   }
 }
 
-/** The schema of the arguments object of these parameters. */
-export function toArgumentsSchema(parameters: Parameter[]): Schema {
+/** Returns the JSON Schema of the arguments object. */
+export function toArgumentsSchema(parameters: Parameter[]): ParameterSchema {
   const whole = parameters.find((parameter) => parameter.kind === "whole");
   const properties: Record<string, unknown> = {};
   const required: string[] = [];

@@ -2,20 +2,20 @@
  * The script processes that wait for a job: blank ones, started ahead of need, and warm ones, by the key of what they
  * became. The oldest of these go when there are too many, and all that have waited for long.
  */
-import { makeShared } from "./files/shared-folder.ts";
-import { createShortage, isShortage, type Shortage } from "./job/shortage.ts";
+import { createSharedFolder } from "./files/shared-folder.ts";
+import { createShortageGate, isShortage, type ShortageGate } from "./job/shortage.ts";
 import type { Child } from "./process/child.ts";
-import type { Reach } from "./sandbox/child-folders.ts";
-import { createRest } from "./sandbox/watch/idle-check.ts";
-import type { Storing } from "./sandbox/watch/storage-watch.ts";
+import type { FolderAccess } from "./sandbox/child-folders.ts";
+import { createIdleCheck } from "./sandbox/watch/idle-check.ts";
+import type { StorageUser } from "./sandbox/watch/storage-watch.ts";
 import type { Runner, RunnerOptions } from "./types.ts";
 
-/** Starting a process takes a moment of the server's thread: the job that took the blank child comes first. */
-const REPLENISH_MS = 25;
+/** Delay before a replacement is started: starting a process blocks the event loop, and the current job comes first. */
+const REPLENISH_DELAY_MS = 25;
 const MB = 1024 * 1024;
 
-/** Whether the key of a child agrees with everything that is asked for. */
-export function isOf(key: string, match: Parameters<Runner["retire"]>[0]): boolean {
+/** Whether a child's key matches all given criteria. */
+export function matchesKey(key: string, match: Parameters<Runner["retire"]>[0]): boolean {
   const [workspace_id, version_id, , email, started_by] = key.split("\n");
   return (
     (match.workspace_id ?? workspace_id) === workspace_id &&
@@ -26,9 +26,9 @@ export function isOf(key: string, match: Parameters<Runner["retire"]>[0]): boole
 
 export interface ChildPool {
   /** What keeps processes from being started, if anything does. */
-  readonly shortage: Shortage;
+  readonly shortage: ShortageGate;
   /** Starts a child that runs one thing and is then the caller's to `remove`. */
-  start(reach?: Reach): Child;
+  start(reach?: FolderAccess): Child;
   remove(child: Child): Promise<void>;
   /**
    * A blank child, started ahead if there is one. Makes room by ending the child that was idle longest.
@@ -52,8 +52,8 @@ export interface ChildPool {
    * @param around how many processes of its own stand around a child
    */
   endRestless(now: number, around: number): void;
-  /** What the jobs of a process have stored is its own for as long as it waits: a process that goes on storing goes. */
-  storing(): Iterable<Storing>;
+  /** Yields idle processes for the storage check, so that one that keeps storing data is discarded. */
+  storing(): Iterable<StorageUser>;
   /** Whether a child of a version is there, waiting or running. */
   hasVersion(workspace_id: string, version_id: string): boolean;
   /** Starts the blank children that are missing. */
@@ -68,7 +68,7 @@ export interface ChildPool {
 interface PoolOptions {
   options: RunnerOptions;
   /** Starts a process. @throws when the system refuses to */
-  launch: (reach: Reach) => Child;
+  launch: (reach: FolderAccess) => Child;
   /** Whether scripts are kept to their own files: which folders a child reaches is then settled when it is started. */
   isWalled: () => boolean;
 }
@@ -78,12 +78,12 @@ export function createChildPool({ options, launch, isWalled }: PoolOptions): Chi
   const idle = new Map<string, Child[]>();
   const blank: Child[] = [];
   const children = new Set<Child>();
-  const rest = createRest();
-  const shortage = createShortage(startAhead, log);
+  const rest = createIdleCheck();
+  const shortage = createShortageGate(startAhead, log);
   let started_total = 0;
   let closed = false;
 
-  function start(reach: Reach = {}): Child {
+  function start(reach: FolderAccess = {}): Child {
     const child = launch(reach);
     started_total++;
     children.add(child);
@@ -92,14 +92,14 @@ export function createChildPool({ options, launch, isWalled }: PoolOptions): Chi
 
   function takeBlank(shared: string | undefined, read: string[]): Child {
     const child = findBlank(shared, read);
-    setTimeout(replenish, REPLENISH_MS);
+    setTimeout(replenish, REPLENISH_DELAY_MS);
     return child;
   }
 
   function findBlank(shared: string | undefined, read: string[]): Child {
     if (children.size >= options.max_children) evictOldest();
     if (isWalled() && (shared !== undefined || read.length > 0)) {
-      return start({ shared: shared && makeShared(directory, shared), read });
+      return start({ shared: shared && createSharedFolder(directory, shared), read });
     }
     for (let child = blank.shift(); child; child = blank.shift()) if (!child.exited) return child;
     return start();
@@ -110,8 +110,8 @@ export function createChildPool({ options, launch, isWalled }: PoolOptions): Chi
     try {
       while (blank.length < options.blank_children && children.size < options.max_children) startAhead();
     } catch (cause) {
-      if (isShortage(cause)) shortage.begin(cause);
-      else log("warn", "no script process could be started ahead", { error: String(cause) });
+      if (isShortage(cause)) shortage.report(cause);
+      else log("warn", "no blank script process could be started", { error: String(cause) });
     }
   }
 
@@ -176,7 +176,7 @@ export function createChildPool({ options, launch, isWalled }: PoolOptions): Chi
     for (const child of allIdle()) if (matches(child)) discard(child);
   }
 
-  /** Unless it was given a job in between. */
+  /** Discards the child, unless it has been given a job meanwhile. */
   function discardIdle(child: Child): void {
     if (child.key !== undefined && idle.get(child.key)?.includes(child)) discard(child);
   }
@@ -192,13 +192,13 @@ export function createChildPool({ options, launch, isWalled }: PoolOptions): Chi
     takeIdle,
     keep,
     discard,
-    retire: (match) => discardWhere(({ key }) => isOf(key!, match)),
+    retire: (match) => discardWhere(({ key }) => matchesKey(key!, match)),
     retireSharing: (name) => discardWhere(({ shared }) => shared === name),
     endOld: (now) => discardWhere(({ idle_since }) => now - idle_since > options.idle_timeout_ms),
     endRestless(now, around) {
       const most = (options.limits.memory_mb * MB) / 2;
       const pids = allIdle().map(({ pid }) => pid);
-      const restless = new Set(rest.restless(pids, now, most, around));
+      const restless = new Set(rest.findBusy(pids, now, most, around));
       discardWhere(({ pid }) => restless.has(pid));
     },
     *storing() {

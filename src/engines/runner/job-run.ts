@@ -1,44 +1,44 @@
-/** One run of one job in one child, from its start to its outcome. */
+/** One run of a job in a child process, from start to outcome. */
 
-import { sharedFolder } from "./files/shared-folder.ts";
-import { assign, firstEnvironment, startVersion } from "./job/cold-start.ts";
+import { sharedFolderPath } from "./files/shared-folder.ts";
+import { assign, buildFirstEnvironment, startVersion } from "./job/cold-start.ts";
 import type { JobRunOptions } from "./job/job-run-options.ts";
 import {
   answered,
-  disconnected,
-  exited,
-  noResult,
-  notStarted,
-  streamedTooMuch,
-  tooLong,
+  disconnectedOutcome,
+  exitedOutcome,
+  invalidAnswerOutcome,
+  notStartedOutcome,
+  streamTooLargeOutcome,
+  timeoutOutcome,
 } from "./job/outcomes.ts";
-import { answerReferring } from "./job/referring.ts";
-import { faultOf, faultOfLong, isLongAnswer } from "./output/answer.ts";
-import type { OutputSink } from "./output/output.ts";
+import { resolvePreprocessed } from "./job/resolve-preprocessed.ts";
+import type { OutputSink } from "./output/child-output.ts";
 import { ResultStream } from "./output/result-stream.ts";
-import { stopElsewhere } from "./process/cancel-query.ts";
-import { afterOutput, CHANNEL_MS, type Child } from "./process/child.ts";
-import { runMessage } from "./process/run-message.ts";
+import { findAnswerFault, findLongAnswerFault, isLongAnswer } from "./output/validate-answer.ts";
+import { cancelRemoteQuery } from "./process/cancel-query.ts";
+import { afterOutput, type Child, EXIT_GRACE_MS } from "./process/child.ts";
+import { insertToken, maskTokenIn } from "./process/job-token.ts";
+import { createRunMessage } from "./process/run-message.ts";
 import { runShell } from "./process/shell.ts";
-import { takeTokenOut, withToken } from "./process/with-token.ts";
 import type { Done, FromChild } from "./protocol.ts";
-import type { Watched } from "./sandbox/watch/watch.ts";
+import type { WatchedJob } from "./sandbox/watch/resource-watch.ts";
 import type { ChildExit, JobError, JobLimits, RunOutcome } from "./types.ts";
 
-export class JobRun implements Watched {
+export class JobRun implements WatchedJob {
   readonly #o: JobRunOptions;
   #child: Child | undefined;
   #deadline = Number.POSITIVE_INFINITY;
   #settled = false;
-  /** Made when there is something to tell. */
+  /** Created on first use. */
   #stream: ResultStream | undefined;
-  /** Why the child is being ended; what it says from then on does not count. */
+  /** The child is being ended; its further messages are ignored. */
   #stopping = false;
 
-  /** A preprocessor's arguments are followed once. */
+  /** References in a preprocessor's result are resolved once only. */
   #mayRefer: boolean;
 
-  /** Its child takes no other job. */
+  /** Set if its child must not take another job. */
   retired = false;
 
   constructor(options: JobRunOptions) {
@@ -50,7 +50,7 @@ export class JobRun implements Watched {
     return this.#o.key;
   }
 
-  /** @param warm a child of this key, if there is one: then nothing has to be waited for */
+  /** Starts the run. @param warm a warm child with this key, if any; no waiting is needed then */
   start(warm: Child | undefined): void {
     if (warm) this.#startWarm(warm);
     else this.#startCold().catch((cause) => this.#failToStart(cause));
@@ -66,8 +66,8 @@ export class JobRun implements Watched {
   }
 
   #failToStart(cause: unknown): void {
-    const outcome = notStarted(cause, this.#child?.output.lastLines() ?? "", this.#o.options.log);
-    if (outcome.kind === "postponed") this.#o.short(cause);
+    const outcome = notStartedOutcome(cause, this.#child?.output.lastLines() ?? "", this.#o.options.log);
+    if (outcome.kind === "postponed") this.#o.onShortage(cause);
     this.#settle(outcome, false);
   }
 
@@ -88,8 +88,8 @@ export class JobRun implements Watched {
     if (version.language === "bash") {
       const outcome = await runShell({
         child,
-        request: { ...request, args: withToken(request, child) },
-        environment: firstEnvironment(request, child),
+        request: { ...request, args: insertToken(request, child) },
+        environment: buildFirstEnvironment(request, child),
         file,
         max_result: options.max_result_bytes,
       });
@@ -101,7 +101,7 @@ export class JobRun implements Watched {
     this.#begin(child);
   }
 
-  /** The warm way: one message there, one back. */
+  /** Starts the job in a loaded child: one message to it, one back. */
   #begin(child: Child): void {
     const { request, options } = this.#o;
     this.#child = child;
@@ -116,7 +116,7 @@ export class JobRun implements Watched {
       this.#settle(this.#exited(child.exited), false);
       return;
     }
-    const message = runMessage(child, request, options);
+    const message = createRunMessage(child, request, options);
     try {
       child.send(message);
     } catch {
@@ -125,7 +125,7 @@ export class JobRun implements Watched {
     child.environment = request.environment;
   }
 
-  /** A token of the job alone, which is over as soon as the job is. */
+  /** Gives the child a token for this job, which expires with the job. */
   #giveToken(child: Child): void {
     child.token = child.tokens!.begin(this.#o.request.job_id);
     child.output.secrets.token = child.token;
@@ -137,7 +137,7 @@ export class JobRun implements Watched {
 
   async #refer(args: string): Promise<void> {
     const child = this.#child!;
-    const answer = await answerReferring(child, args, this.#o.request, this.#o.options.log);
+    const answer = await resolvePreprocessed(child, args, this.#o.request, this.#o.options.log);
     if (this.#stopping || this.#settled || child.exited) return;
     try {
       child.send(answer);
@@ -146,9 +146,9 @@ export class JobRun implements Watched {
     }
   }
 
-  /** A process that ends loses its channel first: how it ended says more. */
+  /** Waits a moment, because an exiting process closes its channel first, and its exit status says more. */
   #channelLost(problem?: string): void {
-    setTimeout(() => this.#end(disconnected(problem)), CHANNEL_MS);
+    setTimeout(() => this.#end(disconnectedOutcome(problem)), EXIT_GRACE_MS);
   }
 
   #sink(): OutputSink {
@@ -165,7 +165,7 @@ export class JobRun implements Watched {
     const { request, options } = this.#o;
     const most = options.max_stream_bytes;
     this.#stream ??= new ResultStream(this.#child!.output.secrets, request.onStream, most);
-    if (!this.#stream.push(text)) this.#end(streamedTooMuch(most));
+    if (!this.#stream.push(text)) this.#end(streamTooLargeOutcome(most));
   }
 
   #arm(): void {
@@ -174,9 +174,9 @@ export class JobRun implements Watched {
 
   #onMessage(message: FromChild): void {
     if (this.#stopping) return;
-    // User code can reach the channel too: what arrives is taken for what it is only when it looks like it.
+    // User code can write to the channel too, so messages are validated.
     if (message.t === "stream" && typeof message.text === "string") {
-      // No database takes NULs.
+      // Databases cannot store NUL.
       this.#onStream(message.text.replaceAll("\0", "\ufffd"));
     }
     if (message.t === "refer" && typeof message.args === "string" && this.#mayRefer) {
@@ -186,19 +186,19 @@ export class JobRun implements Watched {
     if (message.t !== "done") return;
     const most = this.#o.options.max_result_bytes;
     if (!isLongAnswer(message)) {
-      this.#answered(message, faultOf(message, most));
+      this.#answered(message, findAnswerFault(message, most));
       return;
     }
-    // Should its process end meanwhile, it has answered all the same.
+    // The answer counts even if the process ends meanwhile.
     this.#child!.onExit = undefined;
-    void faultOfLong(message, most).then((fault) => this.#answered(message, fault));
+    void findLongAnswerFault(message, most).then((fault) => this.#answered(message, fault));
   }
 
-  /** @param fault why the answer is none */
+  /** @param fault reason why the answer is invalid */
   #answered(message: Done, fault: string | undefined): void {
     if (this.#stopping || this.#settled) return;
     if (fault !== undefined) {
-      this.#end(noResult(fault));
+      this.#end(invalidAnswerOutcome(fault));
       return;
     }
     if (message.fence === 0) {
@@ -212,13 +212,13 @@ export class JobRun implements Watched {
     if (this.#settled || this.#stopping) return;
     const child = this.#child!;
     const isShared = this.#o.request.version.isolation === "shared";
-    const reusable = isShared && !done.leftovers && !child.output.secrets.crowded;
+    const reusable = isShared && !done.leftovers && !child.output.secrets.isFull;
     const outcome = answered(done, this.#o.request, child.output.secrets);
     if (reusable) this.#settle(outcome, true);
     else this.#end(outcome);
   }
 
-  /** Ends the child with all it started before the outcome is told. */
+  /** Ends the child and everything it started before reporting the outcome. */
   #end(outcome: RunOutcome): void {
     if (this.#stopping || this.#settled) return;
     this.#stopping = true;
@@ -230,7 +230,7 @@ export class JobRun implements Watched {
     child.onExit = undefined;
     child.onMessage = undefined;
     child.onDisconnect = undefined;
-    stopElsewhere(child, this.#o.request.version.language)
+    cancelRemoteQuery(child, this.#o.request.version.language)
       .then(() => child.destroy())
       .then(
         () => this.#settle(outcome, false),
@@ -249,7 +249,7 @@ export class JobRun implements Watched {
     return this.#o.request.job_id;
   }
 
-  /** Its process takes too much of the machine. */
+  /** Called when the process exceeds a resource limit. */
   fail(error: JobError): void {
     this.#end({ kind: "failure", error });
   }
@@ -261,7 +261,7 @@ export class JobRun implements Watched {
   get folders(): string[] {
     if (!this.#child) return [];
     const { folder, shared } = this.#child;
-    return shared === undefined ? [folder] : [folder, sharedFolder(this.#o.options.directory, shared)];
+    return shared === undefined ? [folder] : [folder, sharedFolderPath(this.#o.options.directory, shared)];
   }
 
   get since(): number {
@@ -273,14 +273,14 @@ export class JobRun implements Watched {
     return { ...options.limits, memory_mb: request.version.memory_mb ?? options.limits.memory_mb };
   }
 
-  /** From here on `secret` is shown neither in this job's log and stream nor in those of later jobs of its process. */
+  /** Masks `secret` from now on in the logs and streams of this job and of later jobs of its process. */
   mask(secret: string): void {
     this.#child?.output.secrets.add(secret);
   }
 
   checkDeadline(now: number): void {
     if (now < this.#deadline || this.#stopping) return;
-    this.#end(tooLong(this.#o.request.timeout_ms));
+    this.#end(timeoutOutcome(this.#o.request.timeout_ms));
   }
 
   #settle(outcome: RunOutcome, reusable: boolean): void {
@@ -289,11 +289,11 @@ export class JobRun implements Watched {
     this.#child?.tokens?.end();
     this.#child?.output.end();
     this.#stream?.end();
-    if (this.#child) takeTokenOut(outcome, this.#child);
-    this.#o.finished(outcome, this.#child, reusable);
+    if (this.#child) maskTokenIn(outcome, this.#child);
+    this.#o.onFinished(outcome, this.#child, reusable);
   }
 
   #exited(exit: ChildExit): RunOutcome {
-    return exited(exit, this.#child?.output.lastLines() ?? "");
+    return exitedOutcome(exit, this.#child?.output.lastLines() ?? "");
   }
 }

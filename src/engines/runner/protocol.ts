@@ -1,4 +1,4 @@
-/** What the pool and a child say to each other: one JSON object a line on the child's IPC socket. Types only. */
+/** Protocol between runner and child: JSON lines on the child's IPC socket. Types only. */
 import type { ParameterBinding } from "../languages/types.ts";
 import type { JobError } from "./types.ts";
 
@@ -6,70 +6,70 @@ import type { JobError } from "./types.ts";
 export interface Load {
   t: "load";
   file: string;
-  /** Of a query: its text. `file` is then the module that runs such queries. */
+  /** Text of a query; `file` is then the module that runs such queries. */
   source?: string | undefined;
-  /** How stack traces call the file. */
+  /** File name in stack traces. */
   display: string;
-  /** Folder of the sources of the script and of those it imports: their frames are shown relative to it. */
+  /** Folder of the sources; stack frames are shown relative to it. */
   root: string;
-  /** What Python calls the module. */
+  /** Module name in Python. */
   module: string;
-  /** Folder of the child's program, whose frames stack traces leave out. */
+  /** Folder of the child's program, whose frames are hidden in stack traces. */
   runtime: string;
   parameters: ParameterBinding[];
   preprocessor_parameters: ParameterBinding[] | undefined;
   environment: Record<string, string>;
-  /** Random text that marks the end of a job's output. */
+  /** Random text in the mark that ends a job's output. */
   nonce: string;
-  /** It takes one job. */
+  /** It takes a single job. */
   once: boolean;
-  /** Its code, or that of its packages, may make requests through `node:http`. */
+  /** Its code, or a package, may send requests through `node:http`. */
   requests: boolean;
 }
 
-/** To a blank child: become another program. Arguments and environment are the whole of what it gets. */
+/** To a blank child: become another program, with exactly these arguments and this environment. */
 export interface Exec {
   t: "exec";
   program: string;
   argv: string[];
   environment: Record<string, string>;
-  /** Commands that a shell carries out before its script. They stand in memory alone: argv is everybody's to read. */
+  /** Commands that a shell runs before its script. Passed in memory, because argv is visible to all users. */
   prelude?: string;
-  /** Python keeps the socket and speaks this protocol; a shell must not see it. */
+  /** Python keeps the socket and uses this protocol; a shell must not see it. */
   keep_channel: boolean;
 }
 
 /** To a loaded child: run one job. */
 export interface Run {
   t: "run";
-  /** Contextual variables that differ from those of the job before. */
+  /** Contextual variables that differ from the previous job's. */
   environment: Record<string, string>;
   entrypoint: string;
   /** JSON text. */
   args: string;
-  /** JSON text of the arguments object of `preprocessor`, whose result then replaces `args`. */
+  /** JSON text of the arguments of `preprocessor`, whose result then replaces `args`. */
   preprocessor_input?: string | undefined;
-  /** Where `./shared` leads. */
+  /** Target of `./shared`. */
   shared?: string | undefined;
   max_result: number;
 }
 
-/** To a child that asked by `refer`: the same arguments without references, or why that cannot be. */
-export interface Referred {
+/** Reply to `refer`: the arguments with references resolved, or the error. */
+export interface ReferenceReply {
   t: "referred";
   /** JSON text. */
   args?: string;
   error?: JobError;
 }
 
-/** To a child whose job is about to be ended: end what runs on its behalf elsewhere, and say `stopped`. */
+/** To a child whose job is about to be ended: stop work in other processes and reply `stopped`. */
 export interface Stop {
   t: "stop";
 }
 
-export type ToChild = Load | Exec | Run | Referred | Stop;
+export type ToChild = Load | Exec | Run | ReferenceReply | Stop;
 
-/** A child that can take its next instruction: blank at first, then loaded. */
+/** The child is ready for its next instruction. */
 export interface Ready {
   t: "blank" | "channel" | "loaded" | "stopped";
 }
@@ -84,8 +84,8 @@ export interface Stream {
   text: string;
 }
 
-/** The arguments that a preprocessor has made hold what may be references. */
-export interface Refer {
+/** The preprocessor's result may contain references. */
+export interface ReferenceRequest {
   t: "refer";
   /** JSON text. */
   args: string;
@@ -93,15 +93,15 @@ export interface Refer {
 
 export interface Done {
   t: "done";
-  /** JSON text; absent when the job failed. */
+  /** JSON text; absent if the job failed. */
   result?: string;
   error?: JobError;
   preprocessed_args?: string;
   mem_peak_kb?: number;
-  /** Output still in the pipes: the end mark was written to these (1 = stdout, 2 = stderr, 3 = both). */
+  /** Pipes with unread output that ends with the end mark (1 = stdout, 2 = stderr, 3 = both). */
   fence: number;
-  /** Something the job started is still running, or stands in its folder: the process takes no other. */
+  /** A process or file of the job remains, so the process takes no other job. */
   leftovers: boolean;
 }
 
-export type FromChild = Ready | LoadFailed | Stream | Refer | Done;
+export type FromChild = Ready | LoadFailed | Stream | ReferenceRequest | Done;

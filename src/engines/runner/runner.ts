@@ -5,44 +5,44 @@
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createChildPool, isOf } from "./child-pool.ts";
+import { createChildPool, matchesKey } from "./child-pool.ts";
 import { removeFolder } from "./files/remove-folder.ts";
 import { type RuntimeFiles, writeRuntimeFiles } from "./files/runtime-files.ts";
-import { sharedFolder } from "./files/shared-folder.ts";
-import { versionFiles } from "./files/version-files.ts";
+import { sharedFolderPath } from "./files/shared-folder.ts";
+import { createVersionFiles } from "./files/version-files.ts";
 import { JobRun } from "./job-run.ts";
-import { maxMessageBytes } from "./output/answer.ts";
-import { createPackageStore, pythonOf } from "./packages/store.ts";
+import { maxMessageBytes } from "./output/validate-answer.ts";
+import { createPackageStore, pythonVersionOf } from "./packages/package-store.ts";
 import type { ToolOutcome, ToolRequest } from "./packages/tool.ts";
-import { launch } from "./process/child.ts";
+import { launchChild } from "./process/child.ts";
 import { type Guard, startGuard } from "./process/guard.ts";
-import { passedOn } from "./process/inherited-environment.ts";
-import { endLeftovers } from "./process/orphan-processes.ts";
+import { inheritedEnvironment } from "./process/inherited-environment.ts";
+import { killOrphans } from "./process/orphan-processes.ts";
 import { ToolRun } from "./process/tool-run.ts";
+import { describeRootPlan } from "./sandbox/describe.ts";
 import { createSandbox, type Sandbox } from "./sandbox/sandbox.ts";
-import { whatRootDoes } from "./sandbox/summary.ts";
-import { sandboxSupport } from "./sandbox/support.ts";
+import { detectSandboxSupport } from "./sandbox/support.ts";
 import { planUsers } from "./sandbox/users/child-users.ts";
-import { createOwnFiles, type OwnFiles } from "./sandbox/users/own-files.ts";
-import { withoutLinks } from "./sandbox/walls/paths.ts";
-import { createWatch, type Watched } from "./sandbox/watch/watch.ts";
+import { createServerFiles, type ServerFiles } from "./sandbox/users/server-files.ts";
+import { resolveLinks } from "./sandbox/walls/paths.ts";
+import { createResourceWatch, type WatchedJob } from "./sandbox/watch/resource-watch.ts";
 import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 
-const SWEEP_MS = 50;
-const WEIGH_MS = 1_000;
+const SWEEP_INTERVAL_MS = 50;
+const IDLE_CHECK_INTERVAL_MS = 1_000;
 const MB = 1024 * 1024;
-/** Taken for granted until jobs have shown how long they are. */
+/** Assumed until jobs have been measured. */
 const INITIAL_AVERAGE_MS = 40;
 
-interface Waiting {
+interface QueuedRun {
   request: RunRequest;
   signal: AbortSignal;
   resolve: (outcome: RunOutcome) => void;
-  /** What an abort does: at first it leaves the line, then it stops what runs. */
+  /** Effect of an abort: dequeues the run while it waits, later stops it. */
   cancel: () => void;
 }
 
-function refused(why: string): RunOutcome {
+function refusedOutcome(why: string): RunOutcome {
   const message = `no job runs on this server: ${why}`;
   return { kind: "failure", error: { name: "SandboxUnavailable", message } };
 }
@@ -56,36 +56,44 @@ export function createRunner(options: RunnerOptions): Runner {
     python: (version) => sandbox.python(version),
     runTool,
   });
-  const files = versionFiles(directory, packages);
-  const passed_on = passedOn(options.proxy_credentials);
+  const files = createVersionFiles(directory, packages);
+  const passed_on = inheritedEnvironment(options.proxy_credentials);
   const running = new Set<JobRun>();
-  const tools = new Set<Watched>();
-  const waiting: Waiting[] = [];
+  const tools = new Set<WatchedJob>();
+  const waiting: QueuedRun[] = [];
   let runtime: RuntimeFiles;
   let guard: Guard;
   let sandbox: Sandbox;
-  let own: OwnFiles;
-  const watch = createWatch(directory);
+  let own: ServerFiles;
+  const watch = createResourceWatch(directory);
   let sweeper: ReturnType<typeof setInterval> | undefined;
   let stopped = false;
   let busy = 0;
   let averageMs = INITIAL_AVERAGE_MS;
-  /** Milliseconds of `performance.now()`. */
+  /** In `performance.now()` milliseconds. */
   let lastBegan = 0;
   let weighedAt = 0;
 
   const pool = createChildPool({
     options,
-    isWalled: () => sandbox.isWalled,
+    isWalled: () => sandbox.confinesFiles,
     launch(reach) {
       const max_message_bytes = maxMessageBytes(options.max_result_bytes);
-      return own.restoring(() =>
-        launch({ runtime, directory, guard, sandbox, passed_on, reach, max_message_bytes }),
+      return own.retryAfterRestore(() =>
+        launchChild({
+          runtime,
+          directory,
+          guard,
+          sandbox,
+          inherited_environment: passed_on,
+          reach,
+          max_message_bytes,
+        }),
       );
     },
   });
 
-  /** Runs a program of the machine as a job would run, beside the jobs' slots. */
+  /** Runs a machine's program like a job, outside of the jobs' slots. */
   async function runTool(request: ToolRequest): Promise<ToolOutcome> {
     const child = pool.start({ read: request.read });
     const { limits, max_log_bytes } = options;
@@ -105,7 +113,7 @@ export function createRunner(options: RunnerOptions): Runner {
     while (busy < options.concurrency && waiting.length > 0) begin(waiting.shift()!);
   }
 
-  function begin(entry: Waiting): void {
+  function begin(entry: QueuedRun): void {
     const { request, signal, resolve } = entry;
     if (signal.aborted) {
       resolve({ kind: "canceled" });
@@ -115,7 +123,7 @@ export function createRunner(options: RunnerOptions): Runner {
     const began = performance.now();
     lastBegan = began;
     const { version } = request;
-    const shared = sandbox.isWalled ? (request.shared ?? "") : "";
+    const shared = sandbox.confinesFiles ? (request.shared ?? "") : "";
     const key = `${version.workspace_id}\n${version.id}\n${request.permissioned_as}\n${request.email}\n${request.started_by ?? ""}\n${request.variant ?? ""}\n${shared}`;
     const warm = version.isolation === "shared" ? pool.takeIdle(key) : undefined;
     const job = new JobRun({
@@ -124,10 +132,10 @@ export function createRunner(options: RunnerOptions): Runner {
       key,
       runtime,
       files,
-      python: (lock) => sandbox.python(pythonOf(lock)),
+      python: (lock) => sandbox.python(pythonVersionOf(lock)),
       takeBlank: (read) => pool.takeBlank(request.shared, read),
-      short: pool.shortage.begin,
-      finished: (outcome, child, reusable) => {
+      onShortage: pool.shortage.report,
+      onFinished: (outcome, child, reusable) => {
         busy--;
         averageMs += (performance.now() - began - averageMs) / 16;
         running.delete(job);
@@ -147,14 +155,14 @@ export function createRunner(options: RunnerOptions): Runner {
     for (const job of running) job.checkDeadline(now);
     watch.look(now, [...running, ...tools], pool.storing());
     pool.endOld(now);
-    if (now - weighedAt > WEIGH_MS) {
+    if (now - weighedAt > IDLE_CHECK_INTERVAL_MS) {
       weighedAt = now;
-      pool.endRestless(now, sandbox.around);
+      pool.endRestless(now, sandbox.wrapperProcesses);
       own.restore();
     }
   }
 
-  /** Folders of children of a server before this one. Whatever a script has made of its own, the server starts. */
+  /** Removes folders of a previous server's children. The server starts even if that fails. */
   async function removeLeftBehind(): Promise<void> {
     const folder = join(directory, "children");
     await removeFolder(folder).catch((cause) =>
@@ -166,19 +174,19 @@ export function createRunner(options: RunnerOptions): Runner {
 
   function retire(match: Parameters<Runner["retire"]>[0]): void {
     pool.retire(match);
-    for (const job of running) if (isOf(job.key, match)) job.retired = true;
+    for (const job of running) if (matchesKey(job.key, match)) job.retired = true;
   }
 
   return {
     async start() {
       const data_dir = dirname(directory);
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      const support = sandboxSupport();
+      const support = detectSandboxSupport();
       const plan = planUsers(options.sandbox, data_dir, support);
       const range = plan && "range" in plan ? plan.range : undefined;
-      own = createOwnFiles(data_dir, range?.first, options.onRestored);
+      own = createServerFiles(data_dir, range?.first, options.onRestored);
       own.restore();
-      await endLeftovers(withoutLinks(directory), range);
+      await killOrphans(resolveLinks(directory), range);
       await removeLeftBehind();
       for (const name of ["children", "dependencies", "shared"])
         mkdirSync(join(directory, name), { recursive: true, mode: 0o700 });
@@ -197,20 +205,20 @@ export function createRunner(options: RunnerOptions): Runner {
         runtime.directory,
         support,
       );
-      if (plan) log("range" in plan ? "debug" : "warn", whatRootDoes(plan));
-      if (sandbox.refuses) log("error", `no job will run: ${sandbox.refuses}`);
-      else if (!sandbox.isWalled && options.sandbox.mode !== "off")
-        log("warn", `scripts can read the server's files: ${sandbox.holds}`);
+      if (plan) log("range" in plan ? "debug" : "warn", describeRootPlan(plan));
+      if (sandbox.refusal) log("error", `no job will run: ${sandbox.refusal}`);
+      else if (!sandbox.confinesFiles && options.sandbox.mode !== "off")
+        log("warn", `scripts can read the server's files: ${sandbox.summary}`);
       guard = startGuard(runtime.watchdog, directory, log);
-      sweeper = setInterval(sweep, SWEEP_MS);
+      sweeper = setInterval(sweep, SWEEP_INTERVAL_MS);
       setTimeout(pool.replenish);
     },
     run(request, signal) {
       if (stopped) return Promise.resolve({ kind: "released" });
-      if (sandbox.refuses) return Promise.resolve(refused(sandbox.refuses));
+      if (sandbox.refusal) return Promise.resolve(refusedOutcome(sandbox.refusal));
       return new Promise((resolve) => {
         const abort = () => entry.cancel();
-        const entry: Waiting = {
+        const entry: QueuedRun = {
           request,
           signal,
           resolve(outcome) {
@@ -227,27 +235,27 @@ export function createRunner(options: RunnerOptions): Runner {
         pump();
       });
     },
-    forgetShared(name) {
+    removeShared(name) {
       pool.retireSharing(name);
-      const shared = sharedFolder(directory, name);
+      const shared = sharedFolderPath(directory, name);
       removeFolder(shared)
-        .then(() => sandbox.users?.forget(shared))
+        .then(() => sandbox.users?.releaseShared(shared))
         .catch((cause) =>
           log("warn", "a folder that jobs shared could not be removed", { error: String(cause) }),
         );
     },
     prepare: (version) => files.ensure(version),
     lockPackages: packages.lock,
-    free: () => Math.max(0, options.concurrency - busy - waiting.length),
+    freeSlots: () => Math.max(0, options.concurrency - busy - waiting.length),
     retire,
-    forget(workspace_id) {
+    removeWorkspaceFiles(workspace_id) {
       retire({ workspace_id });
-      return files.forget(workspace_id);
+      return files.removeWorkspace(workspace_id);
     },
     prune(before) {
       return files.prune(before.getTime(), pool.hasVersion);
     },
-    mask(job_id, secret) {
+    maskSecret(job_id, secret) {
       for (const job of running) {
         if (job.job_id !== job_id) continue;
         job.mask(secret);
@@ -255,16 +263,17 @@ export function createRunner(options: RunnerOptions): Runner {
       }
       return false;
     },
-    shortage: pool.shortage.why,
-    busyFor(ms) {
+    shortageReason: pool.shortage.reason,
+    jobsBusyFor(ms) {
       const before = performance.now() - ms;
       return [...running].flatMap((job) => (job.since < before ? [job.job_id] : []));
     },
-    holds: () => sandbox.holds,
+    sandboxSummary: () => sandbox.summary,
     averageMs: () => averageMs,
     stalledMs: () => (busy < options.concurrency ? 0 : performance.now() - lastBegan),
-    waiting: () => waiting.flatMap(({ request }) => (request.shared === undefined ? [request.job_id] : [])),
-    spare: () => guard.spare(),
+    waitingJobs: () =>
+      waiting.flatMap(({ request }) => (request.shared === undefined ? [request.job_id] : [])),
+    exemptOtherProcesses: () => guard.exemptOtherProcesses(),
     stats: () => ({ running: busy, ...pool.stats() }),
     async stop() {
       if (stopped) return;
@@ -278,7 +287,7 @@ export function createRunner(options: RunnerOptions): Runner {
       await pool.destroy();
       await guard.sweep();
       await guard.stop();
-      // Nobody looks from here on, and the next start needs its executable.
+      // Nothing is checked from here on, and the next start needs the executable.
       own.restore();
     },
   };

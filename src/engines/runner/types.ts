@@ -1,81 +1,81 @@
-/** What the runner is asked to do and what it answers. Types only: the queue, the worker and the features meet it here. */
+/** Interface of the runner. Types only; the queue, the worker and the features use them. */
 
 import type { RestoredFile } from "../../lib/files/private-files.ts";
 import type { RunnableLanguage } from "../languages/languages.ts";
 import type { Packages, ParameterBinding } from "../languages/types.ts";
 
-/** A script that another one imports, as it was when the other was locked. */
+/** A script imported by another, as of the time of the other's lock. */
 export interface ImportedScript {
   path: string;
   language: RunnableLanguage;
   content: string;
 }
 
-/** One version of a script as a child loads it. Immutable: the same `id` always means the same content. */
+/** One version of a script as a child loads it. Immutable: an `id` always means the same content. */
 export interface RunnableVersion {
-  /** Unique within the workspace: the version's hash, or a digest for a preview. */
+  /** Unique within the workspace: the version's hash, or a digest of a preview. */
   id: string;
   workspace_id: string;
-  /** Where the code comes from, for error messages and stack traces, e.g. `u/ann/hello`. */
+  /** Origin of the code for error messages and stack traces, e.g. `u/ann/hello`. */
   path: string | undefined;
   language: RunnableLanguage;
   content: string;
-  /** The scripts of its workspace that it imports, itself or through others; undefined: none. */
+  /** Scripts of its workspace that it imports, directly or indirectly. */
   imports?: ImportedScript[] | undefined;
-  /** The lock text; "" or undefined means no dependencies. */
+  /** Lock text; "" or undefined: no dependencies. */
   lock: string | undefined;
   parameters: ParameterBinding[];
-  /** How `preprocessor` takes its values; undefined when there is none. */
+  /** Bindings of `preprocessor`; undefined if there is none. */
   preprocessor_parameters: ParameterBinding[] | undefined;
-  /** `KEY=value` pairs the script's author set. */
+  /** `KEY=value` pairs set by the script's author. */
   envs: string[];
-  /** `fresh` asks for a new child each run. */
+  /** `fresh` requires a new child for each run. */
   isolation: "shared" | "fresh";
-  /** Most memory a run may take, in MB (of 2^20 bytes); undefined: what the server says. */
+  /** Memory limit of a run in MB (of 2^20 bytes); undefined: the server's default. */
   memory_mb?: number | undefined;
 }
 
-/** Arguments in which no reference is left. */
-export interface PlainArguments {
+/** Arguments with all references resolved. */
+export interface ResolvedArguments {
   /** JSON text of the arguments object. */
   args: string;
-  /** What of them is secret. */
+  /** Secrets among the values. */
   secrets: string[];
-  /** Stands in `args` for the token that the job runs with, if it was asked for. */
+  /** Placeholder in `args` for the job's token, if it was requested. */
   token_placeholder: string | undefined;
 }
 
 export interface RunRequest {
   job_id: string;
   version: RunnableVersion;
-  /** The name of the function to call; `main` unless the caller overrides it. */
+  /** Name of the function to call; `main` unless overridden. */
   entrypoint: string;
-  /** u/… or g/…: with workspace, version and who called it is the key of a warm child. */
+  /** u/… or g/…: part of a warm child's key, with workspace, version and caller. */
   permissioned_as: string;
-  /** E-mail of that identity. */
+  /** E-mail of the identity. */
   email: string;
-  /** E-mail of who called, where the job runs as somebody else: callers share no child. */
+  /** E-mail of the caller if the job runs as someone else; callers do not share children. */
   started_by?: string | undefined;
-  /** The arguments object as JSON text; it is not parsed in the server. */
+  /** Arguments object as JSON text; the server does not parse it. */
   args: string;
-  /** What of the arguments is secret: masked in the log and the stream from the start. */
+  /** Secrets among the arguments, masked in log and stream from the start. */
   secrets?: string[] | undefined;
-  /** Text in the arguments that the token the job runs with takes the place of. */
+  /** Placeholder in the arguments for the job's token. */
   token_placeholder?: string | undefined;
-  /** Follows the references in arguments that a preprocessor has made. @throws what fails the job */
-  followReferences?: ((args: string) => Promise<PlainArguments>) | undefined;
-  /** Set when the preprocessor is to run first, whose result replaces `args`; JSON text of its arguments object. */
+  /** Resolves references in a preprocessor's result. @throws an error that fails the job */
+  resolveReferences?: ((args: string) => Promise<ResolvedArguments>) | undefined;
+  /** JSON text of the preprocessor's arguments, if one runs first; its result replaces `args`. */
   preprocessor_input?: string | undefined;
-  /** Contextual variables of this job (WM_JOB_ID, WM_WORKSPACE, …) without WM_TOKEN. */
+  /** Contextual variables of the job (WM_JOB_ID, WM_WORKSPACE, …) without WM_TOKEN. */
   environment: Record<string, string>;
-  /** A warm child serves jobs of one variant only: variables that it keeps may not be those of another. */
+  /** Part of a warm child's key: variables it keeps must not reach jobs of another variant. */
   variant?: string | undefined;
-  /** Jobs with the same name find the same folder at `./shared`, until it is let go. */
+  /** Jobs with the same name share the folder `./shared`, until `removeShared`. */
   shared?: string | undefined;
   timeout_ms: number;
-  /** Called in order with decoded text as it arrives; the cap has been applied. */
+  /** Called in order with decoded text as it arrives, after the size limit. */
   onLog: (text: string) => void;
-  /** A piece of the result stream, as it is made. */
+  /** Called with each chunk of the result stream. */
   onStream: (text: string) => void;
 }
 
@@ -93,9 +93,9 @@ export interface ChildExit {
   signal: string | null;
 }
 
-/** How a run ended. A value, not an exception: the worker switches on it. */
+/** Outcome of a run; a value rather than an exception. */
 export type RunOutcome =
-  /** `result` is JSON text; `preprocessed_args` is JSON text when a preprocessor ran. */
+  /** `result` and `preprocessed_args` are JSON text; the latter only if a preprocessor ran. */
   | {
       kind: "success";
       result: string;
@@ -108,21 +108,18 @@ export type RunOutcome =
       preprocessed_args?: string | undefined;
       mem_peak_kb?: number | undefined;
     }
-  /** The signal handed to `run` was aborted; the process tree is gone. */
+  /** The signal passed to `run` was aborted; the process tree is gone. */
   | { kind: "canceled" }
-  /** Not the job's fault (the server is stopping before the job began): it may be queued again. */
+  /** The server stopped before the job began; it may be requeued. */
   | { kind: "released" }
-  /** The machine lacked what starting a process takes, before any of the job's code ran: it may be queued again. */
+  /** The machine lacked resources to start a process before any of the job's code ran; it may be requeued. */
   | { kind: "postponed" };
 
-/**
- * Mints the bearer tokens of one child's jobs. All begin with the same characters, by which the child knows a token that
- * it was given before.
- */
+/** Issues the tokens of one child's jobs. They share a prefix, by which the child recognises its earlier tokens. */
 export interface ChildTokens {
-  /** @returns the token of the job that begins, which answers until that job has ended */
+  /** Issues the token of a job that starts; it is valid until the job ends. */
   begin(job_id: string): string;
-  /** The job has ended, and its token with it. */
+  /** Ends the job's token. */
   end(): void;
 }
 
@@ -131,61 +128,61 @@ export interface PythonIndex {
   url: string | undefined;
   extra_urls: string[];
   trusted_hosts: string[];
-  /** A folder of the server with wheels. */
+  /** Server folder with wheels. */
   wheels: string | undefined;
 }
 
-/** The most one job may take; 0 stands for no limit. */
+/** Resource limits of one job; 0: no limit. */
 export interface JobLimits {
-  /** Resident memory of its processes, in MB (of 2^20 bytes). */
+  /** Resident memory of its processes in MB (of 2^20 bytes). */
   memory_mb: number;
-  /** Processes at once. */
+  /** Concurrent processes. */
   processes: number;
-  /** Processor time of its processes, in seconds. */
+  /** Processor time of its processes in seconds. */
   cpu_s: number;
-  /** What its folder takes on the disk, and each file that it writes, in MB (of 2^20 bytes). */
+  /** Disk usage of its folder, and size of each file it writes, in MB (of 2^20 bytes). */
   disk_mb: number;
 }
 
-/** The walls around scripts. */
-export interface SandboxChoice {
+/** Sandbox settings. */
+export interface SandboxSettings {
   mode: "auto" | "required" | "off" | "bwrap";
-  /** Folders beside the system's that scripts may read, and that they may write. */
+  /** Folders that scripts may read and write beside the system's. */
   read: string[];
   write: string[];
-  /** The only TCP ports that scripts may connect to; undefined: any. */
+  /** Only TCP ports that scripts may connect to; undefined: any. */
   ports: number[] | undefined;
-  /** Whom scripts run as where the server is the superuser: users of these ids, or itself; undefined: of a range that is free. */
+  /** User ids of scripts if the server runs as root; `off`: root itself; undefined: an unused range. */
   user_ids?: { first: number; last: number } | "off" | undefined;
 }
 
 export interface RunnerOptions {
-  /** Folder below which the runner keeps everything it writes: versions, dependency installs, job folders, cache. */
+  /** Folder of everything the runner writes: versions, dependencies, job folders, cache. */
   directory: string;
-  /** The most children that run jobs at once. */
+  /** Maximum number of jobs that run at once. */
   concurrency: number;
-  /** The most children kept, running or idle, blank ones included. */
+  /** Maximum number of children, running, idle or blank. */
   max_children: number;
-  /** Blank children kept started ahead. */
+  /** Number of blank children started ahead. */
   blank_children: number;
-  /** Idle warm children go after this. */
+  /** Idle warm children end after this time. */
   idle_timeout_ms: number;
   max_log_bytes: number;
   max_result_bytes: number;
   /** A job that streams more fails. */
   max_stream_bytes: number;
-  /** Where npm packages are installed from, asked each time; undefined: where the environment says. */
+  /** Returns the npm registry, read at each use; undefined: from the environment. */
   registry: () => string | undefined;
-  /** Where Python packages are installed from, asked each time. */
+  /** Returns the Python package sources, read at each use. */
   pythonIndex: () => PythonIndex;
   limits: JobLimits;
-  sandbox: SandboxChoice;
-  /** Whether scripts get the credentials in the URLs of the server's proxies. */
+  sandbox: SandboxSettings;
+  /** Whether scripts see credentials in the server's proxy URLs. */
   proxy_credentials: boolean;
-  /** Files of the server's own had other rights than they were given, and have these again. */
+  /** Called after modes of the server's own files were restored. */
   onRestored: (files: RestoredFile[]) => void;
   tokensFor: (child: { workspace_id: string; permissioned_as: string; email: string }) => ChildTokens;
-  /** One line for the operator's log. */
+  /** Writes one line to the operator's log. */
   log: (
     level: "debug" | "info" | "warn" | "error",
     message: string,
@@ -195,49 +192,52 @@ export interface RunnerOptions {
 
 export interface Runner {
   start(): Promise<void>;
-  /** Runs one job to its end. At most `concurrency` at a time; more wait inside in order of arrival. */
+  /** Runs one job to its end, at most `concurrency` at a time; further jobs wait in order of arrival. */
   run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
-  /** Finds the exact versions of packages. @returns a lock's text. @throws DependencyError naming the package */
+  /** Resolves packages to exact versions. @returns a lock's text @throws DependencyError naming the package */
   lockPackages(
     packages: Packages,
     options: { onLog: (text: string) => void; signal?: AbortSignal | undefined },
   ): Promise<string>;
-  /** Writes and installs what a version needs ahead of its first run; safe to call often and at once. */
+  /** Writes and installs a version's files ahead of its first run. Safe to call repeatedly and concurrently. */
   prepare(version: RunnableVersion): Promise<void>;
-  /** Removes the folder that jobs shared under a name, if there is one. */
-  forgetShared(name: string): void;
-  /** Slots that could take a job right now. */
-  free(): number;
+  /** Removes the shared folder of a name, if it exists. */
+  removeShared(name: string): void;
+  /** Returns the number of free slots. */
+  freeSlots(): number;
   /**
-   * Ends every child of a version (archived, deleted), of a workspace or of a person; running jobs are left to finish,
-   * and their children take no other.
+   * Ends the idle children of a version (archived, deleted), a workspace or a user; busy ones end after their current
+   * job.
    */
   retire(match: { workspace_id?: string; version_id?: string; email?: string }): void;
-  /** Removes the files of a workspace's versions, and ends its idle children: it is gone, or has another id. */
-  forget(workspace_id: string): Promise<void>;
-  /** Removes the files of versions that nothing has used since; they are written anew when needed. @returns how many */
+  /** Removes the files of a deleted or renamed workspace's versions and ends its idle children. */
+  removeWorkspaceFiles(workspace_id: string): Promise<void>;
+  /**
+   * Removes files of versions unused since `before`; they are recreated on demand.
+   * @returns the number of removed folders
+   */
   prune(before: Date): Promise<number>;
   /**
-   * Masks a secret in the log and the result stream of a running job, and of later ones in the same process. To be
-   * called before the job is told the secret.
-   * @returns false when the job does not run here (any more): it must not be told
+   * Masks a secret in the log and stream of a running job, and of later jobs in its process. Call it before the job
+   * learns the secret.
+   * @returns false if the job does not run here (any more): it must not learn the secret
    */
-  mask(job_id: string, secret: string): boolean;
-  /** In a line, what holds around the processes that run jobs. */
-  holds(): string;
-  /** How long a child is busy with a job, smoothed, in milliseconds; waiting does not count. */
+  maskSecret(job_id: string, secret: string): boolean;
+  /** Returns a one-line summary of the sandbox. */
+  sandboxSummary(): string;
+  /** Returns the average run time of jobs in milliseconds (smoothed), without waiting. */
   averageMs(): number;
-  /** For how long every slot has been busy with the same job, in milliseconds; 0 while one is free. */
+  /** Returns for how many milliseconds all slots have been busy with the same jobs; 0 if any is free. */
   stalledMs(): number;
-  /** What keeps processes from being started, if anything does for now: no job should be handed over meanwhile. */
-  shortage(): string | undefined;
-  /** Ids of the jobs that a process has been busy with for so long. */
-  busyFor(ms: number): string[];
-  /** Ids of the jobs that wait inside for a slot, and could as well wait elsewhere: what they share with others is here. */
-  waiting(): string[];
-  /** Leaves alone, for good, what this process has started by now beside script processes. */
-  spare(): void;
+  /** Returns why no process can be started at the moment, if so; no job should be dispatched then. */
+  shortageReason(): string | undefined;
+  /** Lists jobs that a process has been busy with for at least `ms` milliseconds. */
+  jobsBusyFor(ms: number): string[];
+  /** Lists jobs that wait for a slot and could run elsewhere as well, because they share no folder. */
+  waitingJobs(): string[];
+  /** Exempts all other processes started by this process so far from the sweep, for good. */
+  exemptOtherProcesses(): void;
   stats(): { running: number; idle: number; blank: number; started_total: number };
-  /** Ends all children and their trees at once; running jobs come back as `released`. */
+  /** Kills all children and their descendants; running jobs end as `released`. */
   stop(): Promise<void>;
 }

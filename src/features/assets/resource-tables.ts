@@ -10,7 +10,7 @@ export const resources = table(
     value: json<unknown>("value").notNull(),
     description: text("description").notNull(),
     resource_type: text("resource_type").notNull(),
-    /** The OAuth account it was made by. */
+    /** The OAuth account that created it. */
     account: integer("account"),
     is_oauth: boolean("is_oauth").notNull(),
     extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
@@ -20,7 +20,7 @@ export const resources = table(
   (t) => [primaryKey({ columns: [t.workspace_id, t.path] })],
 );
 
-/** Kinds of resources; those of the workspace `admins` serve all workspaces. */
+/** Resource types; those in the workspace `admins` are visible in all workspaces. */
 export const resourceTypes = table(
   "resource_types",
   {

@@ -7,7 +7,7 @@ export const variables = table(
   {
     workspace_id: text("workspace_id").notNull(),
     path: text("path").notNull(),
-    /** Plain text, or what the workspace's key sealed when `is_secret`. */
+    /** Plain text, or ciphertext with the workspace's key if `is_secret`. */
     value: text("value").notNull(),
     is_secret: boolean("is_secret").notNull(),
     description: text("description").notNull(),

@@ -7,15 +7,15 @@ import { and, asc, eq, gt } from "drizzle-orm";
 import type { App } from "../../platform/app/context.ts";
 import { jobs } from "../../platform/queue/tables.ts";
 
-/** Rows changed by one transaction, so that whoever else writes waits for milliseconds. */
+/** Rows updated in one transaction, so that other writers wait for milliseconds only. */
 const BATCH_SIZE = 500;
 
 /** Never fails: each feature does its part by itself, and what fails is logged. Of several servers the leader does it. */
-export async function recoverFromSetBack(app: App, by_ms: number): Promise<void> {
+export async function recoverFromClockSetBack(app: App, by_ms: number): Promise<void> {
   app.log.warn({ by_ms: Math.round(by_ms) }, "the clock was set back: the next times are worked out again");
   if (!app.leader.isLeader()) return;
   const parts: [what: string, work: () => Promise<void>][] = [
-    ["jobs", () => moveJobs(app, by_ms)],
+    ["jobs", () => moveJobsEarlier(app, by_ms)],
     ...app.features.map(({ folder, on }): [string, () => Promise<void>] => [
       folder,
       async () => on?.clockSetBack?.(app, by_ms),
@@ -30,10 +30,10 @@ export async function recoverFromSetBack(app: App, by_ms: number): Promise<void>
 }
 
 /**
- * A job that was due already is due now. One that was delayed by seconds is due that much after it was asked for, which
- * tells it from one that was asked for at a moment of the wall clock: that one is left alone.
+ * Moves queued jobs earlier. A job that was due becomes due now. A job delayed by whole seconds after its creation
+ * keeps the remaining delay. Others were scheduled for a time of the wall clock and are left alone.
  */
-async function moveJobs(app: App, by_ms: number): Promise<void> {
+async function moveJobsEarlier(app: App, by_ms: number): Promise<void> {
   const now = app.clock();
   const before = now.getTime() + by_ms;
   const { id, state, scheduled_for, created_at } = jobs;

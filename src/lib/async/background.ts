@@ -1,16 +1,20 @@
-/** Work that nobody waits for, such as telling somebody elsewhere: it may last, and must not end in the middle. */
+/** Background work that nobody awaits, such as notifications. A shutdown lets it finish. */
 import { perApp } from "./per-app.ts";
 
-const running = perApp<object, Set<Promise<void>>>(() => new Set());
+const runningTasks = perApp<object, Set<Promise<void>>>(() => new Set());
 
-/** Begins the work and returns at once; `failed` hears of its failure. */
-export function inBackground(app: object, work: () => Promise<void>, failed: (cause: unknown) => void): void {
+/** Starts the work without waiting for it; `failed` receives its error. */
+export function runInBackground(
+  app: object,
+  work: () => Promise<void>,
+  failed: (cause: unknown) => void,
+): void {
   const going = work().catch(failed);
-  running(app).add(going);
-  void going.finally(() => running(app).delete(going));
+  runningTasks(app).add(going);
+  void going.finally(() => runningTasks(app).delete(going));
 }
 
-/** Resolves once all that has begun is over. What begins meanwhile is waited for as well. */
-export async function backgroundSettled(app: object): Promise<void> {
-  while (running(app).size > 0) await Promise.allSettled(running(app));
+/** Resolves once all background work is done, including work started meanwhile. */
+export async function awaitBackground(app: object): Promise<void> {
+  while (runningTasks(app).size > 0) await Promise.allSettled(runningTasks(app));
 }

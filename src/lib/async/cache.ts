@@ -1,14 +1,13 @@
 /**
- * What is remembered in memory: a bounded number of values by name, for good or for some time. What is there is answered
- * at once, without a promise. Who asks for what is not there waits for the one look that is under way; what was forgotten
- * meanwhile is not remembered by it, and who asks from then on looks anew.
+ * In-memory cache: a bounded number of values by key, optionally with a TTL. Hits are synchronous. Concurrent misses
+ * share one load; a load that overlaps an invalidation is not cached, and later callers load again.
  */
 export interface CacheOptions {
-  /** Most entries: of more the oldest go. */
+  /** Maximum number of entries; the oldest are evicted. */
   max: number;
-  /** How long an entry is good for, in milliseconds; left out where whoever changes something has it forgotten. */
+  /** Lifetime of an entry in milliseconds; omit it if every change invalidates the entry. */
   ttl_ms?: number | undefined;
-  /** Milliseconds; asked for where entries have an end. */
+  /** Current time in milliseconds; needed for a TTL. */
   now?: (() => number) | undefined;
 }
 
@@ -30,24 +29,24 @@ export class Cache<V> {
     this.#now = now;
   }
 
-  /** Undefined when nothing is known of it, or not any more. */
+  /** Returns the value; undefined if it is absent or expired. */
   get(key: string): V | undefined {
     const entry = this.#entries.get(key);
     return entry && (entry.until === Infinity || entry.until > this.#now()) ? entry.value : undefined;
   }
 
-  /** @param ttl_ms where it is another one than that of all */
+  /** @param ttl_ms overrides the cache's TTL */
   set(key: string, value: V, ttl_ms: number = this.#ttl_ms): void {
-    // Deleted first: what is stored last stands at the end.
+    // Deleting first moves the key to the end of the insertion order.
     this.#entries.delete(key);
     if (this.#entries.size >= this.#max) this.#entries.delete(this.#entries.keys().next().value!);
     this.#entries.set(key, { value, until: ttl_ms === Infinity ? Infinity : this.#now() + ttl_ms });
   }
 
   /**
-   * Looks for what is not there, once for all who ask meanwhile, and remembers it.
-   * @param ttl_ms of what was found, where not all are good for as long
-   * @throws what `look` throws: that is not remembered
+   * Loads a missing value, once for all concurrent callers, and caches it.
+   * @param ttl_ms TTL by value, if it varies
+   * @throws errors of `look`, which are not cached
    */
   load(key: string, look: () => Promise<V>, ttl_ms?: (value: V) => number): Promise<V> {
     const known = this.#looking.get(key);
@@ -66,7 +65,7 @@ export class Cache<V> {
     return looking;
   }
 
-  /** @returns false when something was forgotten since it began */
+  /** @returns false if something was invalidated since the load began */
   #done(key: string, looking: Promise<V>): boolean {
     if (this.#looking.get(key) !== looking) return false;
     return this.#looking.delete(key);
@@ -77,7 +76,7 @@ export class Cache<V> {
     this.#entries.delete(key);
   }
 
-  /** Forgets all that are as `test` says. */
+  /** Deletes all entries that match `test`. */
   deleteWhere(test: (key: string, value: V) => boolean): void {
     this.#looking.clear();
     for (const [key, { value }] of this.#entries) if (test(key, value)) this.#entries.delete(key);

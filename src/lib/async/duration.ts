@@ -3,9 +3,9 @@ import { BadRequest } from "../errors.ts";
 const UNITS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
 /**
- * Reads a duration such as `90s`, `15m`, `72h`, `30d`, `2w`.
+ * Parses a duration such as `90s`, `15m`, `72h`, `30d`, `2w`.
  * @returns whole seconds
- * @throws BadRequest when the text is not one
+ * @throws BadRequest for any other text
  */
 export function parseDuration(text: string): number {
   const match = /^(\d+)([smhdw])$/.exec(text.trim());
@@ -14,7 +14,7 @@ export function parseDuration(text: string): number {
   return Number(match[1]) * UNITS[match[2]!]!;
 }
 
-/** Prints a span of time for a person: `0.8 ms`, `12 ms`, `3.4 s`, `2 m 5 s`. */
+/** Formats a duration for people: `0.8 ms`, `12 ms`, `3.4 s`, `2 m 5 s`. */
 export function formatMilliseconds(ms: number): string {
   if (ms < 10) return `${ms.toFixed(1)} ms`;
   if (ms < 1000) return `${Math.round(ms)} ms`;

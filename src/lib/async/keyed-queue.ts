@@ -1,8 +1,8 @@
-/** Work on one thing, one after the other; work on different things at the same time. */
-export class Turns {
+/** Runs work under the same key sequentially, and under different keys concurrently. */
+export class KeyedQueue {
   readonly #tails = new Map<string, Promise<unknown>>();
 
-  /** Runs the work when all that was asked for before under one of the names has ended. */
+  /** Runs the work after all earlier work under any of the names has ended. */
   async run<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
     const before = Promise.all(names.map((name) => this.#tails.get(name)));
     const turn = before.then(work);

@@ -1,6 +1,6 @@
 /**
- * State that one feature keeps for one running app (a cache, a limiter): made on first use, gone with the app, and
- * never shared between two apps of one process.
+ * Creates state that belongs to one running app (a cache, a limiter): created on first use, garbage collected with the
+ * app, never shared between apps of one process.
  */
 export function perApp<A extends object, S>(make: (app: A) => S): (app: A) => S {
   const states = new WeakMap<A, S>();

@@ -1,16 +1,16 @@
-/** Waiting longer after each failure, and doing again what may succeed later: the one place that knows how. */
+/** Retries with exponential backoff. */
 import { sleep } from "./sleep.ts";
 
 export interface Backoff {
-  /** After the first failure. */
+  /** Delay after the first failure. */
   first_ms: number;
-  /** However many failures there were. */
+  /** Maximum delay. */
   max_ms: number;
-  /** By how much each delay is longer than the one before. */
+  /** Growth factor of the delay. */
   factor?: number;
   /**
-   * The part of a delay, 0 to 1, that is drawn at random: many that failed at the same moment do not come back at the same
-   * moment. A delay is never longer for it.
+   * Random part of a delay, 0 to 1, so that simultaneous failures do not retry simultaneously. It only shortens the
+   * delay.
    */
   jitter?: number;
 }
@@ -20,9 +20,9 @@ const JITTER = 0.25;
 
 /**
  * Returns the delay before the next attempt, in milliseconds.
- * @param failures in a row so far, at least 1
+ * @param failures consecutive failures so far, at least 1
  */
-export function backoffMs(
+export function computeBackoffMs(
   { first_ms, max_ms, factor = FACTOR, jitter = JITTER }: Backoff,
   failures: number,
   random: () => number = Math.random,
@@ -31,19 +31,22 @@ export function backoffMs(
   return delay * (1 - jitter * random());
 }
 
-export interface Retry {
+export interface RetryOptions {
   backoff: Backoff;
-  /** Whether it may succeed later. What else is thrown is passed on at once. */
+  /** Whether the error is transient; other errors are thrown at once. */
   isRetryable: (cause: unknown) => boolean;
-  /** Once it is aborted, the next failure is passed on, and a delay ends at once. */
+  /** Once aborted, the current delay ends and the next failure is thrown. */
   signal?: AbortSignal | undefined;
   /** Called before each delay. */
   onRetry?: (cause: unknown, delay_ms: number, failures: number) => void;
 }
 
-/** Calls `attempt` until it succeeds. @throws what cannot be retried, and the last failure once the signal is aborted */
+/**
+ * Calls `attempt` until it succeeds.
+ * @throws errors that are not retryable, and the last failure once the signal is aborted
+ */
 export async function retry<T>(
-  { backoff, isRetryable, signal, onRetry }: Retry,
+  { backoff, isRetryable, signal, onRetry }: RetryOptions,
   attempt: (failures: number) => Promise<T>,
 ): Promise<T> {
   for (let failures = 0; ; ) {
@@ -51,7 +54,7 @@ export async function retry<T>(
       return await attempt(failures);
     } catch (cause) {
       if (signal?.aborted || !isRetryable(cause)) throw cause;
-      const delay_ms = backoffMs(backoff, ++failures);
+      const delay_ms = computeBackoffMs(backoff, ++failures);
       onRetry?.(cause, Math.round(delay_ms), failures);
       await sleep(delay_ms, signal);
       if (signal?.aborted) throw cause;

@@ -1,4 +1,4 @@
-/** Resolves after so many milliseconds, or as soon as the signal is aborted. It leaves no listener behind. */
+/** Resolves after a delay, or as soon as the signal is aborted. It leaves no listener behind. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -13,10 +13,10 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /**
- * Resolves with what `work` comes to, or with undefined once the signal is aborted, whichever is first. `work` goes on,
- * and nothing of it is kept by the signal: `Promise.race` with a promise that lives as long as the process would leak.
+ * Resolves with the result of `work`, or with undefined once the signal is aborted, whichever comes first. `work`
+ * continues. Unlike `Promise.race` with a long-lived promise, it does not leak.
  */
-export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+export function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   if (signal.aborted) {
     work.catch(() => {});
     return Promise.resolve(undefined);
@@ -28,8 +28,8 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Resolves with what `work` comes to. @throws what `late` makes, when that takes longer than `ms` */
-export async function withinMs<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
+/** Resolves with the result of `work`. @throws the error of `late` after `ms` milliseconds */
+export async function withTimeout<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), ms);
@@ -37,10 +37,10 @@ export async function withinMs<T>(ms: number, work: Promise<T>, late: () => Erro
   return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
 }
 
-const LOOK_MS = 5;
+const POLL_INTERVAL_MS = 5;
 
-/** Resolves once the condition holds, or after so many milliseconds. */
-export async function sleepWhileNot(condition: () => boolean, ms: number): Promise<void> {
+/** Polls until the condition holds, for at most `ms` milliseconds. */
+export async function pollUntil(condition: () => boolean, ms: number): Promise<void> {
   const end = performance.now() + ms;
-  while (!condition() && performance.now() < end) await sleep(LOOK_MS);
+  while (!condition() && performance.now() < end) await sleep(POLL_INTERVAL_MS);
 }

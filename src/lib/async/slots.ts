@@ -1,9 +1,9 @@
-/** Bounds how much of one kind of work goes on at once; the rest waits in order of arrival. */
+/** A semaphore: bounds concurrent work; the rest waits in order of arrival. */
 export interface Slots {
-  /** Does the work as soon as there is a slot for it. */
+  /** Runs the work as soon as a slot is free. */
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** Resolves when there is a slot, with what gives it back; or, without one, when the signal is given. */
-  take(signal?: AbortSignal): Promise<() => void>;
+  /** Resolves with a release function once a slot is free. If the signal aborts first, it resolves without a slot. */
+  acquire(signal?: AbortSignal): Promise<() => void>;
 }
 
 export function createSlots(most: number): Slots {
@@ -43,7 +43,7 @@ export function createSlots(most: number): Slots {
   }
 
   return {
-    take,
+    acquire: take,
     async run(work) {
       const giveBack = await take();
       try {

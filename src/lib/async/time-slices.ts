@@ -1,13 +1,13 @@
-/** Work that takes long on the thread that serves requests is cut into slices, with others' turns between them. */
+/** Cuts long work on the event loop into time slices. */
 
-/** How long a slice may be. */
+/** Maximum duration of a slice. */
 const SLICE_MS = 8;
 
 /**
- * Starts the clock of one piece of work.
- * @returns a function to await between steps: once a slice is over it gives others a turn
+ * Starts the time slices of one piece of work.
+ * @returns a function to await between steps; it yields to the event loop when the slice is over
  */
-export function createPacer(): () => Promise<void> | undefined {
+export function createTimeSlices(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
     if (performance.now() - since < SLICE_MS) return undefined;

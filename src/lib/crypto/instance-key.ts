@@ -3,8 +3,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync
 import { join } from "node:path";
 import { BadRequest, Internal } from "../errors.ts";
 
-/** @throws BadRequest when the key that others share is not there: one that is made here would open nothing of theirs */
-export function needInstanceKey(data_dir: string, secret_key: string | undefined): void {
+/** @throws BadRequest if there is no instance key: a new one could not decrypt the other servers' secrets */
+export function requireSharedInstanceKey(data_dir: string, secret_key: string | undefined): void {
   const path = join(data_dir, "instance.key");
   if (secret_key || existsSync(path)) return;
   throw new BadRequest("a worker needs the instance key of the servers whose jobs it runs, and has none", {
@@ -12,22 +12,25 @@ export function needInstanceKey(data_dir: string, secret_key: string | undefined
   });
 }
 
-/** What nobody but its owner may do with the file; who is in its group may read one that is not ours (a mounted secret). */
-const FOR_OTHERS = 0o077;
-const FOR_STRANGERS = 0o037;
+/**
+ * Mode bits that must not be set: on our own key file, and on someone else's, which our group may read (a mounted
+ * secret).
+ */
+const GROUP_AND_OTHERS = 0o077;
+const GROUP_WRITE_AND_OTHERS = 0o037;
 
 /**
- * Keeps the file with the key to the server's user.
- * @returns what to tell the operator when others could read it until now; undefined when they could not
- * @throws BadRequest when they can and the file is not ours to close
+ * Restricts the key file to the server's user.
+ * @returns a warning for the operator if others could read it; undefined otherwise
+ * @throws BadRequest if others can read it and the file is not ours to change
  */
-export function closeInstanceKey(data_dir: string, secret_key: string | undefined): string | undefined {
+export function protectInstanceKey(data_dir: string, secret_key: string | undefined): string | undefined {
   const path = join(data_dir, "instance.key");
   const stats = secret_key ? undefined : statSync(path, { throwIfNoEntry: false });
   const me = process.geteuid?.();
   if (!stats || me === undefined) return undefined;
   const isOurs = me === 0 || stats.uid === me;
-  if ((stats.mode & (isOurs ? FOR_OTHERS : FOR_STRANGERS)) === 0) return undefined;
+  if ((stats.mode & (isOurs ? GROUP_AND_OTHERS : GROUP_WRITE_AND_OTHERS)) === 0) return undefined;
   const mode = (stats.mode & 0o777).toString(8);
   if (!isOurs) {
     throw new BadRequest(
@@ -38,18 +41,18 @@ export function closeInstanceKey(data_dir: string, secret_key: string | undefine
     );
   }
   chmodSync(path, 0o600);
-  return exposedKey(path, stats.mode);
+  return describeExposedKey(path, stats.mode);
 }
 
-/** What to tell the operator of a key that others could read. @param mode that it was found with */
-export function exposedKey(path: string, mode: number): string {
+/** Returns the warning about a key that others could read. @param mode the mode it was found with */
+export function describeExposedKey(path: string, mode: number): string {
   const found = (mode & 0o777).toString(8);
   return `other users of this machine could read the instance key at ${path} (mode ${found}); it is closed to them again, but it may have leaked: exchange the stored secrets if others use this machine`;
 }
 
 /**
- * The key that wraps the workspaces' keys, 32 bytes: of the setting when there is one, else of a file in the data
- * directory (mode 0600, made at the first start). A copied database alone gives nothing away.
+ * Loads the key that encrypts the workspaces' keys, 32 bytes: derived from the setting, or else from a file in the data
+ * directory (mode 0600, created on first start). A copied database is useless without it.
  */
 export function loadInstanceKey(data_dir: string, secret_key: string | undefined): Uint8Array {
   if (secret_key) return new Bun.CryptoHasher("sha256").update(secret_key).digest();

@@ -4,31 +4,32 @@
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
-const NONCE = 12;
-const TAG = 16;
-/** Says how a text was encrypted, so that a later scheme can be told from this one. */
-export const SCHEME = "v1:";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+/** Prefix that identifies the encryption scheme, so that a later one can be added. */
+export const SCHEME_PREFIX = "v1:";
 
-/** @param bound what the text is for: it opens for nothing else */
-export function seal(key: Uint8Array, plain: string, bound: string): string {
-  const nonce = randomBytes(NONCE);
+/** Encrypts a text. @param bound the associated data: decrypting needs the same value */
+export function encrypt(key: Uint8Array, plain: string, bound: string): string {
+  const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, nonce);
   cipher.setAAD(Buffer.from(bound));
   const sealed = Buffer.concat([nonce, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()]);
-  return SCHEME + sealed.toString("base64");
+  return SCHEME_PREFIX + sealed.toString("base64");
 }
 
-/** Undefined when the text was not sealed with this key for this purpose. */
-export function unseal(key: Uint8Array, text: string, bound: string): string | undefined {
-  if (!text.startsWith(SCHEME)) return undefined;
-  const sealed = Buffer.from(text.slice(SCHEME.length), "base64");
-  if (sealed.length < NONCE + TAG) return undefined;
-  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE));
+/** Decrypts a text; undefined if it was encrypted with another key or for another purpose. */
+export function decrypt(key: Uint8Array, text: string, bound: string): string | undefined {
+  if (!text.startsWith(SCHEME_PREFIX)) return undefined;
+  const sealed = Buffer.from(text.slice(SCHEME_PREFIX.length), "base64");
+  if (sealed.length < NONCE_BYTES + TAG_BYTES) return undefined;
+  const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES));
   decipher.setAAD(Buffer.from(bound));
-  decipher.setAuthTag(sealed.subarray(sealed.length - TAG));
+  decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));
   try {
     return (
-      decipher.update(sealed.subarray(NONCE, sealed.length - TAG), undefined, "utf8") + decipher.final("utf8")
+      decipher.update(sealed.subarray(NONCE_BYTES, sealed.length - TAG_BYTES), undefined, "utf8") +
+      decipher.final("utf8")
     );
   } catch {
     return undefined;

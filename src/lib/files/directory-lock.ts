@@ -1,12 +1,12 @@
 /**
- * One process per data directory. The lock is an exclusive transaction on a small SQLite file of its own: the system
- * lets go of it when the holder ends, however it ends, and it works alike on every platform.
+ * Lock for one process per data directory: an exclusive transaction on a small SQLite file. The system releases it when
+ * the process ends, however it ends, on every platform.
  */
 import { Database as SqliteFile } from "bun:sqlite";
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BadRequest } from "../errors.ts";
-import { letOwnerIn } from "./private-files.ts";
+import { restoreOwnerAccess } from "./private-files.ts";
 
 export interface LockOwner {
   pid: number;
@@ -18,7 +18,7 @@ export interface DirectoryLock {
   release(): void;
 }
 
-/** Who holds the directory, as the holder wrote it; undefined when nobody ever did or the note cannot be read. */
+/** Returns the owner recorded by the last holder; undefined if there is none or it is unreadable. */
 export function readLockOwner(data_dir: string): LockOwner | undefined {
   try {
     return JSON.parse(readFileSync(join(data_dir, "svc.owner.json"), "utf8")) as LockOwner;
@@ -28,12 +28,12 @@ export function readLockOwner(data_dir: string): LockOwner | undefined {
 }
 
 /**
- * Takes the data directory, making it where it is missing.
- * @throws BadRequest naming the owner when another process has it
+ * Locks the data directory, creating it if necessary.
+ * @throws BadRequest naming the owner if another process holds it
  */
 export function lockDirectory(data_dir: string, purpose: string): DirectoryLock {
   mkdirSync(data_dir, { recursive: true, mode: 0o700 });
-  letOwnerIn(data_dir);
+  restoreOwnerAccess(data_dir);
   const path = join(data_dir, "svc.lock");
   closeSync(openSync(path, "a", 0o600));
   const file = new SqliteFile(path, { create: true, readwrite: true });

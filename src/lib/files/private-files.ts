@@ -1,4 +1,4 @@
-/** The rights of the data directory and of the files in it that are for the server alone. */
+/** Modes of the data directory and of the server's private files. */
 import { chmodSync, lstatSync } from "node:fs";
 import { join } from "node:path";
 
@@ -13,34 +13,34 @@ const PRIVATE_FILES = [
   "svc.env",
 ];
 
-/** A path, the most that its mode may be, and the least. */
-export type OwnRights = [path: string, most: number, least: number];
+/** A path with the widest and the narrowest mode that it may have. */
+export type FileRights = [path: string, most: number, least: number];
 
-/** A file or folder whose rights were restored, and the mode that was found (chmod(2)). */
+/** A file or folder whose mode was restored, and the mode that was found (chmod(2)). */
 export interface RestoredFile {
   path: string;
   mode: number;
 }
 
-const RIGHTS = 0o7777;
-const OF_OWNER = 0o700;
-/** A folder that all users of the machine have in common was not made for us (inode(7)). */
+const ALL_RIGHTS = 0o7777;
+const OWNER_RIGHTS = 0o700;
+/** A sticky folder is shared by all users of the machine and not ours (inode(7)). */
 const STICKY = 0o1000;
 
-export function privateFiles(data_dir: string): OwnRights[] {
+export function listPrivateFiles(data_dir: string): FileRights[] {
   return PRIVATE_FILES.map((name) => [
     join(data_dir, name),
     0o600,
-    // A key that its owner may not write is none the worse.
+    // A read-only key is fine.
     name === "instance.key" ? 0o400 : 0o600,
   ]);
 }
 
 /**
- * Gives the owner back what has been taken, and takes what others have been given, of files that are ours.
- * @returns those of which the owner lacked something, or others had something
+ * Restores the modes of our own files: adds missing owner rights and removes others' rights.
+ * @returns files on which the owner lacked rights or others had them
  */
-export function restoreRights(files: Iterable<OwnRights>): RestoredFile[] {
+export function restoreRights(files: Iterable<FileRights>): RestoredFile[] {
   const found: RestoredFile[] = [];
   const me = process.geteuid?.();
   if (me === undefined) return found;
@@ -48,19 +48,19 @@ export function restoreRights(files: Iterable<OwnRights>): RestoredFile[] {
     try {
       const stats = lstatSync(path, { throwIfNoEntry: false });
       if (!stats || stats.isSymbolicLink() || stats.uid !== me || stats.mode & STICKY) continue;
-      const mode = stats.mode & RIGHTS;
+      const mode = stats.mode & ALL_RIGHTS;
       if ((mode & ~most) === 0 && (least & ~mode) === 0) continue;
       chmodSync(path, (mode & most) | least);
-      if ((mode & ~most) !== 0 || (least & OF_OWNER & ~mode) !== 0) found.push({ path, mode });
+      if ((mode & ~most) !== 0 || (least & OWNER_RIGHTS & ~mode) !== 0) found.push({ path, mode });
     } catch {
-      // A file system without such rights, or one that is read only: what needs the file says what is wrong.
+      // A file system without modes, or a read-only one: the code that needs the file reports the problem.
     }
   }
   return found;
 }
 
-/** Gives the owner back what the start needs; others keep what they have been given, which is looked at later. */
-export function letOwnerIn(data_dir: string): void {
-  restoreRights([[data_dir, RIGHTS, OF_OWNER]]);
-  restoreRights(privateFiles(data_dir).map(([path, , least]) => [path, RIGHTS, least]));
+/** Restores the owner rights that the start needs; others' rights are checked later. */
+export function restoreOwnerAccess(data_dir: string): void {
+  restoreRights([[data_dir, ALL_RIGHTS, OWNER_RIGHTS]]);
+  restoreRights(listPrivateFiles(data_dir).map(([path, , least]) => [path, ALL_RIGHTS, least]));
 }

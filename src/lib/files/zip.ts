@@ -1,22 +1,22 @@
-/** Writing ZIP archives as streams. Contents are deflated by zlib's threads, so that the one that serves is free. */
+/** Writes ZIP archives as streams. zlib's threads deflate the contents, so the event loop stays free. */
 import { promisify } from "node:util";
 import { crc32, deflateRaw } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
 
 export interface ZipEntry {
-  /** With `/` between folders. */
+  /** Path with `/` as the separator. */
   name: string;
   content: string;
 }
 
-/** More would need ZIP64, which the library does not write. */
+/** More entries would need ZIP64, which the library does not write. */
 export const MAX_ZIP_ENTRIES = 65_535;
 const DEFLATED = 8;
 
 const deflate = promisify<Uint8Array, Buffer>(deflateRaw);
 
-/** @param mtime the time of last change that all entries carry, which ZIP keeps to two seconds and without a zone */
-export function toZip(entries: Iterable<ZipEntry>, mtime: Date): ReadableStream<Uint8Array> {
+/** Creates a ZIP stream. @param mtime modification time of all entries; ZIP stores it without a zone, to two seconds */
+export function createZipStream(entries: Iterable<ZipEntry>, mtime: Date): ReadableStream<Uint8Array> {
   const left = entries[Symbol.iterator]();
   const zip = new Zip();
   return new ReadableStream<Uint8Array>({
@@ -30,12 +30,12 @@ export function toZip(entries: Iterable<ZipEntry>, mtime: Date): ReadableStream<
     async pull() {
       const next = left.next();
       if (next.done) zip.end();
-      else await add(zip, next.value, mtime);
+      else await addEntry(zip, next.value, mtime);
     },
   });
 }
 
-async function add(zip: Zip, { name, content }: ZipEntry, mtime: Date): Promise<void> {
+async function addEntry(zip: Zip, { name, content }: ZipEntry, mtime: Date): Promise<void> {
   const bytes = Buffer.from(content);
   const file: ZipInputFile = {
     filename: name,

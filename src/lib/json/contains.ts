@@ -1,33 +1,30 @@
 /**
- * Whether one JSON value contains another, as the operator `@>` of PostgreSQL's jsonb has it
+ * JSON containment, with the semantics of the `@>` operator of PostgreSQL's jsonb
  * (https://www.postgresql.org/docs/current/datatype-json.html#JSON-CONTAINMENT).
  */
 
-/**
- * Most values in the arrays of what is looked for: each is compared with all that an array holds, on the thread that
- * serves requests.
- */
-const MOST_LISTED = 20;
+/** Most array values in a search pattern: each is compared with every element of an array, on the event loop. */
+const MAX_LISTED_VALUES = 20;
 
-/** What is wrong with a value as one to look for, if anything is. */
-export function unsearchable(part: unknown): string | undefined {
-  if (listedIn(part, 0) <= MOST_LISTED) return undefined;
-  return `its arrays hold more than ${MOST_LISTED} values, the most that are looked for at once`;
+/** Returns why a value cannot be used as a search pattern; undefined if it can. */
+export function explainUnsearchable(part: unknown): string | undefined {
+  if (countListedValues(part, 0) <= MAX_LISTED_VALUES) return undefined;
+  return `its arrays hold more than ${MAX_LISTED_VALUES} values, the most that are looked for at once`;
 }
 
-/** How many values stand in arrays, at any depth; no further than it takes to know that there are too many. */
-function listedIn(value: unknown, before: number): number {
+/** Counts the values in arrays, at any depth, until the limit is exceeded. */
+function countListedValues(value: unknown, before: number): number {
   if (!isContainer(value)) return before;
   let count = before + (Array.isArray(value) ? value.length : 0);
   for (const inner of Object.values(value)) {
-    if (count > MOST_LISTED) break;
-    count = listedIn(inner, count);
+    if (count > MAX_LISTED_VALUES) break;
+    count = countListedValues(inner, count);
   }
   return count;
 }
 
-/** An array contains a bare value, but only where both are the whole document. */
-export function contains(whole: unknown, part: unknown): boolean {
+/** Whether `whole` contains `part`. An array contains a bare value only at the top level. */
+export function containsJson(whole: unknown, part: unknown): boolean {
   return containsAt(whole, part) || (Array.isArray(whole) && !isContainer(part) && whole.includes(part));
 }
 
@@ -37,7 +34,7 @@ function containsAt(whole: unknown, part: unknown): boolean {
     return Array.isArray(whole) && part.every((inner) => whole.some((outer) => containsAt(outer, inner)));
   }
   if (Array.isArray(whole)) return false;
-  // Not a list of the entries: where the first one differs, the others are not looked at.
+  // A loop instead of a list of entries, to stop at the first difference.
   for (const key in part) {
     if (!Object.hasOwn(whole, key) || !containsAt(whole[key], part[key])) return false;
   }

@@ -1,13 +1,13 @@
-/** Keys by which a result says what is to become of it: contract §4.11. */
-import { parseJson, plainNumber } from "./json.ts";
+/** Control keys: fields of a result that control the response (contract §4.11). */
+import { parseJson, toPlainNumber } from "./json.ts";
 
-/** Three spellings of each: the contract's two, and the one existing scripts use. */
+/** Prefixes of the keys: the contract's two, and the one that existing scripts use. */
 const PREFIXES = ["wm_", "svc_", "windmill_"] as const;
 
 const isText = (value: unknown) => typeof value === "string";
 
-/** What the value of each must be. */
-const KINDS: Record<string, { what: string; fits: (value: unknown) => boolean }> = {
+/** Required type of each key. */
+const CONTROL_KEYS: Record<string, { what: string; fits: (value: unknown) => boolean }> = {
   status_code: { what: "a number", fits: (value) => typeof value === "number" },
   content_type: { what: "a string", fits: isText },
   headers: { what: "an object of strings", fits: isTexts },
@@ -15,8 +15,8 @@ const KINDS: Record<string, { what: string; fits: (value: unknown) => boolean }>
   failure: { what: "a string", fits: isText },
 };
 
-const MARKS = PREFIXES.map((prefix) => `"${prefix}`);
-const KEY = new RegExp(`"(${PREFIXES.join("|")})(${Object.keys(KINDS).join("|")})"\\s*:`);
+const KEY_MARKS = PREFIXES.map((prefix) => `"${prefix}`);
+const KEY = new RegExp(`"(${PREFIXES.join("|")})(${Object.keys(CONTROL_KEYS).join("|")})"\\s*:`);
 
 function isTexts(value: unknown): boolean {
   return (
@@ -24,37 +24,39 @@ function isTexts(value: unknown): boolean {
   );
 }
 
-/** A result that holds control keys; undefined for any other. @param result JSON text */
-export function controlledResult(result: string): Record<string, unknown> | undefined {
-  if (!result.startsWith("{") || !MARKS.some((mark) => result.includes(mark)) || !KEY.test(result)) {
+/** Parses a result that has control keys; undefined for any other. @param result JSON text */
+export function parseControlledResult(result: string): Record<string, unknown> | undefined {
+  if (!result.startsWith("{") || !KEY_MARKS.some((mark) => result.includes(mark)) || !KEY.test(result)) {
     return undefined;
   }
   const value = parseJson(result) as Record<string, unknown>;
-  return Object.keys(KINDS).some((key) => control(value, key) !== undefined) ? value : undefined;
+  return Object.keys(CONTROL_KEYS).some((key) => readControlKey(value, key) !== undefined)
+    ? value
+    : undefined;
 }
 
-/** The value of a control key; null counts as left out. @param key without its prefix, such as `failure` */
-export function control(value: Record<string, unknown>, key: string): unknown {
-  const name = spellingOf(value, key);
-  return name === undefined ? undefined : plainNumber(value[name]);
+/** Returns the value of a control key; null counts as absent. @param key without its prefix, such as `failure` */
+export function readControlKey(value: Record<string, unknown>, key: string): unknown {
+  const name = findSpelling(value, key);
+  return name === undefined ? undefined : toPlainNumber(value[name]);
 }
 
-/** The first spelling that has a value. */
-function spellingOf(value: Record<string, unknown>, key: string): string | undefined {
+/** Returns the first spelling that has a value. */
+function findSpelling(value: Record<string, unknown>, key: string): string | undefined {
   return PREFIXES.map((prefix) => prefix + key).find((name) => (value[name] ?? null) !== null);
 }
 
-/** Says which control key has a value that it cannot have, and what would be right. */
-export function controlFault(value: Record<string, unknown>): string | undefined {
-  for (const [key, { what, fits }] of Object.entries(KINDS)) {
-    const given = control(value, key);
+/** Describes the first control key with an invalid value; undefined if all are valid. */
+export function findControlKeyError(value: Record<string, unknown>): string | undefined {
+  for (const [key, { what, fits }] of Object.entries(CONTROL_KEYS)) {
+    const given = readControlKey(value, key);
     if (given === undefined || fits(given)) continue;
-    return `${spellingOf(value, key)} of the result must be ${what}, and is ${kindOf(given)}`;
+    return `${findSpelling(value, key)} of the result must be ${what}, and is ${describeType(given)}`;
   }
   return undefined;
 }
 
-function kindOf(value: unknown): string {
+function describeType(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   return typeof value === "object" ? "an object with other values" : `a ${typeof value}`;
 }

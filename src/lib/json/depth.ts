@@ -1,11 +1,11 @@
-/** How deep JSON may be nested: what is done with a value costs more than its size where it is nested without end. */
+/** Limit of JSON nesting: deep nesting makes processing cost more than its size suggests. */
 import { BadRequest } from "../errors.ts";
 
-/** Most arrays and objects inside one another, in all JSON that comes from people or from scripts. */
+/** Maximum nesting of JSON from users and scripts. */
 export const MAX_JSON_DEPTH = 500;
 
-/** The same of what is made here of such JSON, by wrapping it and by putting it into one another. */
-export const MAX_DEPTH_WITHIN = 2 * MAX_JSON_DEPTH;
+/** Maximum nesting after the service has wrapped and combined such JSON. */
+export const MAX_WRAPPED_JSON_DEPTH = 2 * MAX_JSON_DEPTH;
 
 /** JSON text is nested too deeply. */
 export class NestedTooDeeply extends BadRequest {
@@ -15,17 +15,17 @@ export class NestedTooDeeply extends BadRequest {
 }
 
 /**
- * Refuses JSON text that is nested too deeply, in one look at its characters and before anything parses it.
- * @param what names the text in the error: "the body"
+ * Rejects JSON text that is nested too deeply, by scanning its characters before it is parsed.
+ * @param what names the text in the error, such as "the body"
  * @throws NestedTooDeeply
  */
-export function refuseDeep(text: string, what = "the JSON", most = MAX_JSON_DEPTH): void {
+export function requireJsonDepth(text: string, what = "the JSON", most = MAX_JSON_DEPTH): void {
   if (isTooDeep(text, most)) throw new NestedTooDeeply(what);
 }
 
-/** Whether JSON text, complete or not, opens more than `most` arrays and objects inside one another. */
+/** Whether JSON text, complete or not, nests more than `most` arrays and objects. */
 export function isTooDeep(text: string, most = MAX_JSON_DEPTH): boolean {
-  // Each level opens with a character of its own.
+  // Each level needs a character of its own.
   if (text.length <= most) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -45,7 +45,7 @@ const BRACKET_END = 93;
 const BRACE = 123;
 const BRACE_END = 125;
 
-/** Where the string ends that begins at `at`; the text's end when it does not. */
+/** Returns the index of the string's closing quote, or the text's length. */
 function endOfString(text: string, at: number): number {
   for (let next = at + 1; next < text.length; next++) {
     const code = text.charCodeAt(next);

@@ -1,21 +1,21 @@
 /**
- * The operator's log on stderr: one JSON object a line, or a line to read on a terminal. Request bodies, arguments and
- * tokens are never fields of it; what an error message quotes of a credential is struck out on the way.
+ * The operator's log on stderr: JSON lines, or readable lines on a terminal. Request bodies, arguments and tokens are
+ * never logged; credentials quoted in error messages are redacted.
  */
 import pino from "pino";
-import { prettyLine } from "./log-pretty.ts";
-import { withoutCredentials } from "./redact.ts";
+import { formatPrettyLine } from "./log-pretty.ts";
+import { redactCredentials } from "./redact.ts";
 
 export interface Log {
   debug(fields: Record<string, unknown>, message: string): void;
   info(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;
   error(fields: Record<string, unknown>, message: string): void;
-  /** Whether lines of a level are written at all: asked before a line is made that costs something. */
+  /** Whether a level is enabled; check it before building an expensive line. */
   isLevelEnabled(level: string): boolean;
 }
 
-/** Fields that hold a credential wherever they stand, should anybody ever log a request or its headers. */
+/** Fields with credentials, redacted at any position in case a request or its headers are ever logged. */
 const SECRET_FIELDS = ["authorization", "cookie", "set-cookie", "token", "password", "secret"].flatMap(
   (name) => {
     const field = name.includes("-") ? `["${name}"]` : name;
@@ -27,7 +27,7 @@ const SECRET_FIELDS = ["authorization", "cookie", "set-cookie", "token", "passwo
   },
 );
 
-/** @param format `auto` is pretty where stderr is a terminal */
+/** @param format `auto`: pretty on a terminal */
 export function createLog(level: string, format = "auto"): Log {
   const pretty = format === "pretty" || (format === "auto" && process.stderr.isTTY === true);
   const stderr = pino.destination({ fd: 2, sync: true });
@@ -41,8 +41,8 @@ export function createLog(level: string, format = "auto"): Log {
       redact: { paths: SECRET_FIELDS, censor: "*****" },
       hooks: {
         streamWrite: (line) => {
-          const clean = withoutCredentials(line);
-          return pretty ? prettyLine(clean, colour) : clean;
+          const clean = redactCredentials(line);
+          return pretty ? formatPrettyLine(clean, colour) : clean;
         },
       },
     },

@@ -1,9 +1,9 @@
 /**
- * What the parts of a running app count about themselves: plain numbers, added to where something happens and read only
- * when somebody asks for metrics. Knows no format of metrics, so that counting costs an addition and nothing else.
+ * Counters of a running app: plain numbers, incremented in place and read only for metrics. They know no metrics
+ * format, so counting costs one addition.
  */
 
-/** How often values fell into which range: `counts[i]` those up to `bounds[i]`, the last one those beyond. */
+/** A histogram: `counts[i]` counts values up to `bounds[i]`, the last one those beyond. */
 export class Histogram {
   readonly bounds: readonly number[];
   readonly counts: number[];
@@ -21,29 +21,31 @@ export class Histogram {
   }
 }
 
-/** Seconds, from what a warm script takes to what a long one does. */
-export const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600];
-/** Writes in one commit. */
-export const BATCH = [1, 2, 4, 8, 16, 32, 64, 128, 256];
+/** Bounds in seconds, from a warm script's duration to a long one's. */
+export const DURATION_BUCKETS_S = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600,
+];
+/** Bounds in writes per commit. */
+export const BATCH_SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 
 export interface Meters {
-  /** Answers of one route, by status. */
-  answersOf(method: string, route: string): Map<number, number>;
-  /** All of them. */
-  answers(): { method: string; route: string; statuses: ReadonlyMap<number, number> }[];
-  /** Seconds between the time a job was due and its start, and between its start and its end. */
+  /** Responses of one route, by status. */
+  responsesOf(method: string, route: string): Map<number, number>;
+  /** Responses of all routes. */
+  responses(): { method: string; route: string; statuses: ReadonlyMap<number, number> }[];
+  /** Seconds from due time to start, and from start to completion. */
   readonly queueWait: Histogram;
   readonly runTime: Histogram;
-  /** Jobs that ended, by status. */
+  /** Completed jobs, by status. */
   readonly finished: Map<string, number>;
-  /** Calls turned away for their number, and credentials that were refused. */
+  /** Calls rejected by the rate limit, and rejected credentials. */
   readonly refused: { anonymous: number; credentials: number };
 }
 
 export function createMeters(): Meters {
   const routes = new Map<string, { method: string; route: string; statuses: Map<number, number> }>();
   return {
-    answersOf(method, route) {
+    responsesOf(method, route) {
       const key = `${method} ${route}`;
       let entry = routes.get(key);
       if (!entry) {
@@ -52,15 +54,15 @@ export function createMeters(): Meters {
       }
       return entry.statuses;
     },
-    answers: () => [...routes.values()],
-    queueWait: new Histogram(SECONDS),
-    runTime: new Histogram(SECONDS),
+    responses: () => [...routes.values()],
+    queueWait: new Histogram(DURATION_BUCKETS_S),
+    runTime: new Histogram(DURATION_BUCKETS_S),
     finished: new Map(),
     refused: { anonymous: 0, credentials: 0 },
   };
 }
 
-/** Adds one. */
-export function tally<K>(counts: Map<K, number>, key: K): void {
+/** Increments a counter in a map. */
+export function increment<K>(counts: Map<K, number>, key: K): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }

@@ -25,14 +25,17 @@ const HEADERS = {
   "cache-control": "no-store",
 };
 
-/** A page that says one thing. @param again offers to come back as who is logged in, which a link from elsewhere does not show */
-export function messagePage(status: number, title: string, message: string, again = false): Response {
+/**
+ * Renders a page with one message. @param again adds a link to reload: session cookies are not sent with navigation
+ * from another site
+ */
+export function renderMessagePage(status: number, title: string, message: string, again = false): Response {
   const link = again ? `\n<p><a href="">Try again</a></p>` : "";
-  return html(status, title, `<p>${escapeHtml(message)}</p>${link}`);
+  return renderPage(status, title, `<p>${escapeHtml(message)}</p>${link}`);
 }
 
-/** A page for people. @param body HTML */
-export function html(status: number, title: string, body: string): Response {
+/** Renders a page. @param body HTML */
+export function renderPage(status: number, title: string, body: string): Response {
   const text = `<!doctype html>
 <html lang="en">
 <head>

@@ -1,4 +1,4 @@
-/** Text as it may stand in HTML, in the values of attributes too. */
+/** Escapes text for HTML, including attribute values. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll("&", "&amp;")

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 
-/** A UUID version 7 (RFC 9562 §5.7): ordered by time, so that new rows stand together in an index. */
-export function newJobId(): string {
+/** Creates a UUID version 7 (RFC 9562 §5.7): ordered by time, so that new rows are adjacent in an index. */
+export function createUuid(): string {
   return Bun.randomUUIDv7();
 }
 
@@ -13,9 +13,9 @@ export function isUuid(text: string): boolean {
 
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** Random text of letters and digits, every character equally likely; 32 of them hold 190 bits. */
-export function randomText(length: number): string {
-  // Bytes from 248 up would favour the alphabet's first letters, so they are thrown away.
+/** Creates random text of uniformly distributed letters and digits; 32 characters hold 190 bits. */
+export function createRandomText(length: number): string {
+  // Bytes from 248 on are discarded, because they would favour the first letters.
   let text = "";
   while (text.length < length) {
     for (const byte of randomBytes(length * 2)) {

@@ -3,12 +3,13 @@ import type { WorkspaceContext } from "../app/context.ts";
 import { canManage } from "./permissions.ts";
 
 /**
- * Deletes what may be gone already: existing clients keep flows and apps as folders, and delete one once for each of its
- * files. That nothing is there is told to those alone who would see whatever stands there.
- * @param what its kind, such as `flow`
- * @returns what to answer. @throws what `remove` throws; NotFound to others
+ * Deletes an item and succeeds if it is already gone. Existing clients keep a flow or app as a folder and send one
+ * deletion per file. Only callers who could see an item at this path learn that there is none.
+ * @param what the item's kind, such as `flow`
+ * @returns the text of the response
+ * @throws errors of `remove`; NotFound for callers who may not manage the path
  */
-export async function deleteIfThere(
+export async function deleteIfExists(
   { caller }: WorkspaceContext,
   what: string,
   path: string,

@@ -1,65 +1,65 @@
 /**
- * The one module that decides who may read and write what. It asks nobody: a member carries its groups and its rights in
- * folders (workspaces/members.ts), an item its path and its own entries.
+ * Permission rules: the one module that decides who may read and write an item. It runs no query: a member carries its
+ * groups and folder rights (`tenancy/people/members.ts`), an item its path and its acl.
  *
  * - `u/ann/…` belongs to ann, `g/ops/…` to the members of the group, `f/data/…` to the owners of the folder.
- * - The entries of a folder say who may read (false) and write (true) what is in it; those of an item say it of the item.
- * - Rights add up: none takes away what another gives. Admins have all of them, operators write nothing.
+ * - A folder's acl grants reading (false) or writing (true) of everything in the folder; an item's acl, of that item.
+ * - Grants add up: no grant takes away another. Admins have all rights; operators may write nothing.
  */
 import { type AnyColumn, inArray, or, type SQL } from "drizzle-orm";
-import { hasKey, placeOf } from "../../database/conditions.ts";
+import { hasAnyKey, pathPrefixOf } from "../../database/conditions.ts";
 import { BadRequest, Forbidden, NotFound } from "../../lib/errors.ts";
 import type { FolderRight, Member } from "../app/context.ts";
 
-/** Who may read (false) and also write (true), by name: `u/<user>` or `g/<group>`. */
+/** An acl: grantee (`u/<user>` or `g/<group>`) to right; false grants reading, true reading and writing. */
 export type Permissions = Record<string, boolean>;
 
-/** Who is asked about: nothing else of a member counts. */
-type Person = Pick<Member, "username" | "groups">;
+/** The parts of a member that permission checks use. */
+type Principal = Pick<Member, "username" | "groups">;
 
-/** The group that everybody in the workspace is in. */
-export const EVERYBODY = "all";
+/** The group that every member of a workspace belongs to. */
+export const EVERYONE_GROUP = "all";
 
-/** The names an entry may stand under for this member: the user, and each of its groups. */
-export function* namesOf(member: Person): Generator<string> {
+/** Lists the grantees that stand for this member: the user and each of its groups. */
+export function* granteesOf(member: Principal): Generator<string> {
   yield `u/${member.username}`;
-  yield `g/${EVERYBODY}`;
+  yield `g/${EVERYONE_GROUP}`;
   for (const group of member.groups) yield `g/${group}`;
 }
 
-export function isInGroup({ groups }: Person, group: string): boolean {
-  return group === EVERYBODY || groups.includes(group);
+export function isInGroup({ groups }: Principal, group: string): boolean {
+  return group === EVERYONE_GROUP || groups.includes(group);
 }
 
-/** Whether a name, `u/<user>` or `g/<group>`, means this member. */
-export function isMeant(member: Person, name: string): boolean {
+/** Whether a grantee, `u/<user>` or `g/<group>`, stands for this member. */
+export function isGrantee(member: Principal, name: string): boolean {
   if (name.startsWith("g/")) return isInGroup(member, name.slice(2));
   return name === `u/${member.username}`;
 }
 
-/** What entries give: true to write, false to read, undefined when they do not name the member. */
-export function entryFor(member: Person, entries: Permissions): boolean | undefined {
+/** Returns the strongest grant of an acl for the member: true to write, false to read, undefined if there is none. */
+export function findGrant(member: Principal, entries: Permissions): boolean | undefined {
   let found: boolean | undefined;
   for (const name in entries) {
-    if (!isMeant(member, name)) continue;
+    if (!isGrantee(member, name)) continue;
     if (entries[name]) return true;
     found = false;
   }
   return found;
 }
 
-/** What a folder gives a member. */
-export function folderRight(
-  member: Person,
+/** Returns the member's right in a folder, from its owners and its acl. */
+export function resolveFolderRight(
+  member: Principal,
   folder: { owners: readonly string[]; extra_perms: Permissions },
 ): FolderRight | undefined {
-  if (folder.owners.some((owner) => isMeant(member, owner))) return "owner";
-  const entry = entryFor(member, folder.extra_perms);
+  if (folder.owners.some((owner) => isGrantee(member, owner))) return "owner";
+  const entry = findGrant(member, folder.extra_perms);
   return entry === undefined ? undefined : entry ? "write" : "read";
 }
 
-/** What the place of an item gives, whatever the item's own entries say. */
-function rightAt(member: Member, path: string): FolderRight | undefined {
+/** Returns the right that an item's path alone gives, without the item's own acl. */
+function rightFromPath(member: Member, path: string): FolderRight | undefined {
   const end = path.indexOf("/", 2);
   if (end < 0) return undefined;
   const name = path.slice(2, end);
@@ -68,33 +68,38 @@ function rightAt(member: Member, path: string): FolderRight | undefined {
   return path.startsWith("g/") && isInGroup(member, name) ? "owner" : undefined;
 }
 
-/** Whether the place of the path is the member's own: admins own nothing by being admins. */
+/** Whether the member owns everything at this path. Being an admin does not count as ownership. */
 export function isOwner(member: Member, path: string): boolean {
-  return rightAt(member, path) === "owner";
+  return rightFromPath(member, path) === "owner";
 }
 
-/** Admins, whoever may read what is there, and whoever has an entry, whichever way it is set. */
+/** Whether the member may read: as an admin, by the path, or by any grant of the acl. */
 export function canRead(member: Member, path: string, extra_perms: Permissions): boolean {
   return (
-    member.is_admin || rightAt(member, path) !== undefined || entryFor(member, extra_perms) !== undefined
+    member.is_admin ||
+    rightFromPath(member, path) !== undefined ||
+    findGrant(member, extra_perms) !== undefined
   );
 }
 
-/** Admins, whoever may write there, and whoever has an entry that is true. Operators run and view only. */
+/** Whether the member may write: as an admin, by the path, or by a grant set to true. Operators only run and view. */
 export function canWrite(member: Member, path: string, extra_perms: Permissions): boolean {
   if (member.is_admin) return true;
   if (member.operator) return false;
-  const right = rightAt(member, path);
-  return right === "owner" || right === "write" || entryFor(member, extra_perms) === true;
+  const right = rightFromPath(member, path);
+  return right === "owner" || right === "write" || findGrant(member, extra_perms) === true;
 }
 
-/** Renaming and archiving are for admins and owners: whoever may only write does not take it away from the others. */
+/**
+ * Whether the member may rename and archive: admins and owners only, so that a mere writer cannot take an item from
+ * others.
+ */
 export function canManage(member: Member, path: string): boolean {
   return member.is_admin || (!member.operator && isOwner(member, path));
 }
 
 /** @throws Forbidden */
-export function requireWrite(member: Member, path: string, extra_perms: Permissions = {}): void {
+export function requireWriteAccess(member: Member, path: string, extra_perms: Permissions = {}): void {
   if (canWrite(member, path, extra_perms)) return;
   const [kind, folder = ""] = path.split("/");
   const reads = member.folders.has(folder) ? "may only read" : "sees no";
@@ -105,13 +110,13 @@ export function requireWrite(member: Member, path: string, extra_perms: Permissi
   throw new Forbidden(`${member.username} may not write to ${path}`, hint ? { hint } : {});
 }
 
-/** @param action what is refused, such as `archive` @throws Forbidden */
-export function requireManage(member: Member, path: string, action: string): void {
+/** @param action the refused action, such as `archive` @throws Forbidden */
+export function requireManageAccess(member: Member, path: string, action: string): void {
   if (canManage(member, path)) return;
   throw new Forbidden(`${member.username} may not ${action} ${path}: that is for its owners and admins`);
 }
 
-/** It is there but cannot be run now: archived, or not ready. Why, is told to those only who may read it. */
+/** The item exists but cannot run now: it is archived or not ready. Only callers who may read it are told why. */
 export class NotRunnable extends BadRequest {
   readonly item: { path: string; extra_perms: Permissions };
   constructor(message: string, item: NotRunnable["item"]) {
@@ -120,12 +125,12 @@ export class NotRunnable extends BadRequest {
   }
 }
 
-/** What cannot be run yet, and will be by itself or by another deployment: whatever names it may be set up. */
+/** The item cannot run yet, but will later or after another deployment. Triggers that name it may be set up already. */
 export class NotReady extends NotRunnable {}
 
 /**
- * What `find` finds, when the member may read it. `what` names it to who may not.
- * @throws NotFound; to who may read it also NotRunnable
+ * Returns the item that `find` finds if the member may read it. `what` describes the item to callers who may not.
+ * @throws NotFound; NotRunnable only for members who may read the item
  */
 export async function findReadable<T extends NotRunnable["item"]>(
   member: Member,
@@ -144,37 +149,37 @@ export async function findReadable<T extends NotRunnable["item"]>(
   throw new NotFound(`${what} in workspace ${member.workspace_id}`);
 }
 
-/** `canRead` said to the database, so that pages of lists come out full. Undefined: everything. */
+/** SQL condition equivalent to `canRead`, so that pages of lists come out full. Undefined: no restriction. */
 export function readableBy(
   member: Member,
   item: { path: AnyColumn; extra_perms: AnyColumn },
 ): SQL | undefined {
   if (member.is_admin) return undefined;
   return or(
-    inArray(placeOf(item.path), readablePlaces(member)),
-    hasKey(item.extra_perms, [...namesOf(member)]),
+    inArray(pathPrefixOf(item.path), readablePathPrefixes(member)),
+    hasAnyKey(item.extra_perms, [...granteesOf(member)]),
   );
 }
 
-/** Places such as `u/ann` and `f/data` in which the member may read all there is, whatever entries say. */
-export function readablePlaces(member: Member): string[] {
-  return [...namesOf(member), ...[...member.folders.keys()].map((name) => `f/${name}`)];
+/** Path prefixes such as `u/ann` and `f/data` below which the member may read everything, whatever the acls say. */
+export function readablePathPrefixes(member: Member): string[] {
+  return [...granteesOf(member), ...[...member.folders.keys()].map((name) => `f/${name}`)];
 }
 
-/** `isOwner` said to the database. */
+/** SQL condition equivalent to `isOwner`. */
 export function ownedBy(member: Member, path: AnyColumn): SQL {
   const owned = foldersWith(member, "owner").map((name) => `f/${name}`);
-  return inArray(placeOf(path), [...namesOf(member), ...owned]);
+  return inArray(pathPrefixOf(path), [...granteesOf(member), ...owned]);
 }
 
 function foldersWith({ folders }: Member, ...rights: FolderRight[]): string[] {
   return [...folders].flatMap(([name, right]) => (rights.includes(right) ? [name] : [])).sort();
 }
 
-/** What the record of a user says of groups and folders. */
-export function rightsOf(member: Member) {
+/** Returns the groups and folders listed in a user's record. */
+export function describeRights(member: Member) {
   return {
-    groups: [EVERYBODY, ...member.groups],
+    groups: [EVERYONE_GROUP, ...member.groups],
     folders: foldersWith(member, "write", "owner"),
     folders_read: [...member.folders.keys()].sort(),
     folders_owners: foldersWith(member, "owner"),

@@ -1,65 +1,68 @@
-/** Types only: what every part may ask for. App carries parts, not features. */
+/** Types of the running app and of a call. App carries platform parts, not features. */
 
 import type { Database, Tx } from "../../database/database.ts";
 import type { Runner } from "../../engines/runner/types.ts";
 import type { Log } from "../../lib/logging/log.ts";
 import type { Meters } from "../../lib/logging/meters.ts";
 import type { Config } from "../config/config.ts";
-import type { Settings } from "../config/store.ts";
+import type { Settings } from "../config/settings-store.ts";
 import type { Events } from "../events/events.ts";
 import type { Leader } from "../loops/leader.ts";
 import type { Queue } from "../queue/queue.ts";
-import type { Relay } from "./relay.ts";
+import type { ClusterBus } from "./relay.ts";
 
 export interface App {
   readonly config: Config;
-  /** What super admins have set for the instance: read at once, never kept, since it changes while the server runs. */
+  /**
+   * Settings of the instance, set by super admins. Read them at each use and do not cache them: they change at run
+   * time.
+   */
   readonly settings: Settings;
   readonly db: Database;
   readonly queue: Queue;
   readonly runner: Runner;
   readonly events: Events;
-  readonly relay: Relay;
+  readonly bus: ClusterBus;
   readonly log: Log;
   readonly meters: Meters;
-  /** Now, as all servers of the database have it; tests move it. */
+  /** Current time, shared by all servers of the database. Tests can move it. */
   readonly clock: () => Date;
-  /** Public address without a trailing slash, and the one that jobs on this machine use. */
+  /** Public address and the address for jobs on this machine, both without a trailing slash. */
   readonly urls: { readonly base: string; readonly internal: string };
-  /** The key that wraps the workspaces' keys: 32 bytes. */
+  /** Key that encrypts the workspaces' keys: 32 bytes. */
   readonly instanceKey: Uint8Array;
-  /** Which server does what is done once for all of a database. */
+  /** Tells which server runs the tasks that must run once per database. */
   readonly leader: Leader;
-  /** False while the server drains: no new jobs. */
-  accepting: boolean;
-  /** True from when the server is told to stop: connections are closed after their answer, and health fails. */
-  leaving: boolean;
+  /** False while the server drains: it accepts no new jobs. */
+  acceptsJobs: boolean;
+  /** True once the server has been told to stop: connections close after their response, and health checks fail. */
+  isStopping: boolean;
 }
 
-/** What is known of a token, before any workspace is looked at. */
+/** Identity behind a token, independent of any workspace. */
 export interface Identity {
   email: string;
   super_admin: boolean;
   devops: boolean;
-  /** Undefined for the operator of this machine (the CLI on the data directory), who has no token. */
+  /** Undefined for the local admin (the CLI on the data directory), who has no token. */
   token: TokenFacts | undefined;
 }
 
 export interface TokenFacts {
-  /** SHA-256 of the value, in hex: the key it is stored and revoked by. */
+  /** SHA-256 of the token in hex; the token is stored and revoked by it. */
   hash: string;
   prefix: string;
   label: string | undefined;
   /** Undefined or empty: unrestricted. */
   scopes: string[] | undefined;
-  /** Set: the token answers only in this workspace. */
+  /** Set: the token is valid only in this workspace. */
   workspace_id: string | undefined;
   expiration: Date | undefined;
-  /** Set while the token is that of a running job. */
+  /** Set for the token of a running job. */
   job: { id: string; permissioned_as: string } | undefined;
 }
 
-/** A person's place in one workspace. */
+/** A user's membership in one workspace. */
 export interface Member {
   workspace_id: string;
   email: string;
@@ -67,71 +70,74 @@ export interface Member {
   is_admin: boolean;
   operator: boolean;
   disabled: boolean;
-  /** An admin made them a member before they had an account, and they have not come yet: nobody runs as them. */
+  /** An admin added them before they had an account, and they have not logged in yet: no job runs as them. */
   unasked?: boolean;
   created_at: Date;
-  /** Names of the groups it is in. `all`, which everybody is in, is not among them. */
+  /** Names of the member's groups, without `all`, to which everyone belongs. */
   groups: string[];
-  /** What it may do with what is in a folder, by the folder's name; in one that is not here, nothing. */
+  /** Rights by folder name; no right in folders that are missing here. */
   folders: ReadonlyMap<string, FolderRight>;
 }
 
-/** Each says more than the one before: owners also give rights, rename and archive. */
+/** Each right includes the ones before it. Owners also manage grants, rename and archive. */
 export type FolderRight = "read" | "write" | "owner";
 
-/** Who calls. */
+/** The caller of an operation. */
 export interface Caller {
-  /** Undefined: nobody, the call carried no credentials. */
+  /** Undefined for calls without credentials. */
   identity: Identity | undefined;
-  /** Set on operations of a workspace whose access rule asks for a member. */
+  /** Set for workspace operations whose access rule requires a member. */
   member: Member | undefined;
 }
 
-/** What an operation's `run` gets beside its input. */
+/** The first argument of an operation's `run`. */
 export interface Context {
   readonly app: App;
   readonly caller: Caller;
-  /** The name audit rows, `created_by` and the like show. */
+  /** Name recorded in audit rows, `created_by` and similar columns. */
   readonly username: string;
-  /** The request, whose `signal` is aborted when the caller hangs up; in-process calls of the CLI are requests too, handed over without a socket. */
+  /**
+   * The request; its `signal` aborts when the caller hangs up. In-process calls of the CLI are requests too, passed
+   * without a socket.
+   */
   readonly request: Request;
-  /** What the lines of the log name the request by; undefined where something else than a call is the reason. */
+  /** Request id in log lines; undefined for work that no request started. */
   readonly request_id: string | undefined;
-  /** A transaction that leaves the operation's audit row together with the change; `lazy` is the database's. */
+  /** Runs `work` in a transaction that also inserts the operation's audit row. `lazy` as in `Database.write`. */
   write<T>(audited: AuditDetails & { lazy?: boolean }, work: (tx: Tx) => Promise<T>): Promise<T>;
   /**
-   * Leaves the operation's audit row, and the webhook event that goes with it, in a transaction of the caller's own: for
-   * what is known only once the work is done.
+   * Inserts the operation's audit row and its webhook event in the caller's transaction, for details that are known
+   * only after the work.
    */
   audit(tx: Tx, details: AuditDetails): Promise<void>;
 }
 
 /** How an operation appears in the audit log. */
-export interface Audit {
-  /** The name the row carries, e.g. `variables.create`. */
+export interface AuditedAction {
+  /** Operation name in the audit row, e.g. `variables.create`. */
   operation: string;
   action_kind: "Create" | "Update" | "Delete" | "Execute";
 }
 
-/** What an audit row says beside who did it and when. */
+/** Details of an audit row beside actor and time. */
 export interface AuditDetails {
-  /** What was touched. */
+  /** The item that was touched. */
   resource?: string;
-  /** They hold no secret. */
+  /** Must not contain secrets. */
   parameters?: Record<string, string>;
-  /** The e-mail of who logs in by this call. */
-  by?: string;
-  /** What was done, where that is not what the operation declares: a secret is read on the way to something else. */
-  as?: Audit;
+  /** E-mail of the user who logs in with this call. */
+  actor_email?: string;
+  /** Replaces the operation's declared action, for example when a secret is read as a side effect. */
+  action?: AuditedAction;
 }
 
-/** A context whose caller is known to be a member (or to stand above): what workspace operations get. */
+/** Context of a workspace operation: the caller is a member, or a super admin acting as one. */
 export interface WorkspaceContext extends Context {
   readonly caller: Caller & { identity: Identity; member: Member };
 }
 
-/** A whole workspace, where it does not matter who asks: what the server reads for everybody. */
-export interface InWorkspace {
+/** A workspace without a particular caller, for reads that the server does on behalf of everyone. */
+export interface WorkspaceScope {
   readonly app: App;
   readonly caller: { readonly member: Pick<Member, "workspace_id"> };
 }

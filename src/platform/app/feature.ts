@@ -1,6 +1,7 @@
 /**
- * What a feature contributes to what concerns all features. Each declares it once, in its `feature.ts`; whoever needs all
- * of them (rights, renaming, key rotation, export, retention …) walks over `app.features` and imports no feature.
+ * Declaration of a feature: its contribution to functions that span all features (permissions, renaming, key rotation,
+ * export, retention). Each feature declares it once in its `feature.ts`. Such functions iterate over `app.features` and
+ * import no feature.
  */
 
 import type { AnyColumn } from "drizzle-orm";
@@ -12,7 +13,7 @@ import type { Loop } from "./loop.ts";
 import type { MentioningJson, PersonEvents } from "./person.ts";
 
 export interface Feature extends LifecycleContributions {
-  /** Below `src/features`, such as `code/scripts`. */
+  /** Folder below `src/features`, such as `code/scripts`. */
   folder: string;
   /** Kinds of items with grants of their own: operations on grants, counts of folders and renamings reach them. */
   itemKinds?: readonly ItemKind[];
@@ -33,7 +34,7 @@ export interface Feature extends LifecycleContributions {
 // Declared here, since features are declared in terms of the app: the other way round would be a circle.
 declare module "./context.ts" {
   interface App {
-    /** All features, with what each declares for what concerns all of them. */
+    /** All features, with their declarations. */
     readonly features: readonly Feature[];
   }
 }

@@ -1,4 +1,4 @@
-import type { Service } from "../../lib/async/start-stop.ts";
+import type { Service } from "../../lib/async/service.ts";
 import type { App } from "./context.ts";
 
 /**

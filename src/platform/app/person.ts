@@ -3,14 +3,14 @@ import type { Tx } from "../../database/database.ts";
 import type { App, UserContext, WorkspaceContext } from "./context.ts";
 
 /** A person in a workspace. */
-export interface Person {
+export interface RunOwner {
   workspace_id: string;
   username: string;
   email: string;
 }
 
 /** A person's new username in a workspace. `u/<from>/…` becomes `u/<to>/…`. */
-export interface Renaming {
+export interface RenameParameters {
   workspace_id: string;
   email: string;
   from: string;
@@ -55,9 +55,9 @@ export interface RevokedWork {
 /** What a feature does, in the transaction of the change, when something happens to a person. */
 export interface PersonEvents {
   /** A user is called differently in a workspace. The declared columns have been rewritten. */
-  userRenamed?(app: App, tx: Tx, renaming: Renaming): Promise<void>;
+  userRenamed?(app: App, tx: Tx, renaming: RenameParameters): Promise<void>;
   /** A member left a workspace: deletes what they kept there for themselves. */
-  memberLeft?(app: App, tx: Tx, person: Person): Promise<void>;
+  memberLeft?(app: App, tx: Tx, person: RunOwner): Promise<void>;
   /** A person lost their access to a workspace: they left, were disabled, or their account was deleted. */
-  accessRevoked?(tx: Tx, person: Person, revocation: Revocation): Promise<RevokedWork>;
+  accessRevoked?(tx: Tx, person: RunOwner, revocation: Revocation): Promise<RevokedWork>;
 }

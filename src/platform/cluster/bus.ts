@@ -1,74 +1,75 @@
 /**
- * What the servers of one PostgreSQL tell each other at once: that there is work, that a job has ended, that something
- * remembered is out of date. Told after the commit, by NOTIFY, and together with whatever else there is to tell, so it
- * costs a job next to nothing.
+ * Messages between servers that share a PostgreSQL database, over LISTEN/NOTIFY: new jobs, completed jobs, cache
+ * invalidations. Messages are sent after the commit and batched into one NOTIFY.
  *
- * Nothing is lost for good if a message is: a server that may have missed one, because its connection broke or its own
- * messages do not come back to it, is told so (`onGap`) and looks for itself. That bounds how long it can be wrong by
- * `DEAF_MS` and a look.
+ * Delivery is best effort. When messages may have been missed (a broken connection, or own messages that do not come
+ * back), `onMissed` handlers re-read their state. Stale state therefore lasts at most `SILENCE_TIMEOUT_MS` plus one
+ * re-read.
  */
 
 import type { Database } from "../../database/database.ts";
 import { sleep } from "../../lib/async/sleep.ts";
 import type { Log } from "../../lib/logging/log.ts";
-import { randomText } from "../../lib/text/ids.ts";
-import type { Relay } from "../app/relay.ts";
+import { createRandomText } from "../../lib/text/ids.ts";
+import type { ClusterBus } from "../app/relay.ts";
 import { createPeriodicTask } from "../loops/periodic-task.ts";
 
 const CHANNEL = "svc";
-/** PostgreSQL takes fewer than 8,000 bytes. */
-const MAX_BYTES = 7_800;
-/** Of brackets, quotes and commas around the messages of one payload. */
-const FRAME_BYTES = 5;
-/** How often each server hears itself, and after how long without that it counts as deaf. */
-const BEAT_MS = 2_000;
-const DEAF_MS = 7_000;
-/** Between tries to tell while the database cannot be reached. */
-const RETRY_MS = 500;
-/** More than this to tell is told as one gap. */
-const MAX_PENDING = 20_000;
-const BEAT = "beat";
-const GAP = "gap";
+/** PostgreSQL accepts payloads of less than 8,000 bytes. */
+const MAX_PAYLOAD_BYTES = 7_800;
+/** Bytes of the brackets, quotes and commas around the messages of one payload. */
+const ENVELOPE_BYTES = 5;
+/**
+ * Interval at which each server sends itself a message, and the silence after which it assumes that messages are lost.
+ */
+const HEARTBEAT_INTERVAL_MS = 2_000;
+const SILENCE_TIMEOUT_MS = 7_000;
+/** Wait between attempts to publish while the database cannot be reached. */
+const RETRY_INTERVAL_MS = 500;
+/** Above this, the queued messages are replaced by one that makes all servers re-read their state. */
+const MAX_PENDING_MESSAGES = 20_000;
+const HEARTBEAT_TOPIC = "beat";
+const MISSED_TOPIC = "gap";
 
-/** The relay of a process that has its database for itself. */
-export const nobodyElse: Relay = { tell() {}, on() {}, onGap() {}, async stop() {} };
+/** The bus of a process that does not share its database. */
+export const noopBus: ClusterBus = { publish() {}, subscribe() {}, onMissed() {}, async stop() {} };
 
-/** @param listens false for a command, which only tells */
-export async function openRelay(db: Database, log: Log, listens: boolean): Promise<Relay> {
+/** @param listens false for CLI commands, which only publish */
+export async function openClusterBus(db: Database, log: Log, listens: boolean): Promise<ClusterBus> {
   const { channel } = db;
-  if (!channel) return nobodyElse;
-  const me = randomText(8);
+  if (!channel) return noopBus;
+  const me = createRandomText(8);
   const hearers = new Map<string, ((...words: string[]) => void)[]>();
   const lookers: (() => void)[] = [];
-  /** JSON of one message each; a set, since the same need not be told twice. */
+  /** JSON of one message each. A set, because duplicates need to be sent once only. */
   let pending = new Set<string>();
   let telling: Promise<void> | undefined;
   let stopped = false;
   let heardAt = performance.now();
 
   function tell(topic: string, ...words: string[]): void {
-    if (pending.size >= MAX_PENDING) pending = new Set([JSON.stringify([GAP])]);
+    if (pending.size >= MAX_PENDING_MESSAGES) pending = new Set([JSON.stringify([MISSED_TOPIC])]);
     const message = JSON.stringify([topic, ...words]);
-    // What cannot be told word by word makes the others look for themselves: it must not hold up all that follows.
-    const isTooLong = me.length + FRAME_BYTES + Buffer.byteLength(message) > MAX_BYTES;
-    pending.add(isTooLong ? JSON.stringify([GAP]) : message);
+    // A message too long for one payload becomes a MISSED message, so that it does not block the ones after it.
+    const isTooLong = me.length + ENVELOPE_BYTES + Buffer.byteLength(message) > MAX_PAYLOAD_BYTES;
+    pending.add(isTooLong ? JSON.stringify([MISSED_TOPIC]) : message);
     telling ??= tellAll();
   }
 
   async function tellAll(): Promise<void> {
-    // The rest of this turn's messages go along.
+    // Lets the other messages of this turn of the event loop join the batch.
     await Promise.resolve();
     while (pending.size > 0) {
       const payload = nextPayload();
-      // What is told again from here on is another message.
+      // From here on, publishing the same text again is a new message.
       for (const message of payload.messages) pending.delete(message);
       try {
         await channel!.notify(CHANNEL, payload.text);
       } catch (cause) {
         for (const message of payload.messages) pending.add(message);
         if (stopped) break;
-        log.warn({ error: String(cause) }, "the other servers could not be told of a change yet");
-        await sleep(RETRY_MS);
+        log.warn({ error: String(cause) }, "messages for the other servers could not be published yet");
+        await sleep(RETRY_INTERVAL_MS);
       }
     }
     telling = undefined;
@@ -76,19 +77,22 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
 
   function nextPayload(): { text: string; messages: string[] } {
     const messages: string[] = [];
-    let bytes = me.length + FRAME_BYTES;
+    let bytes = me.length + ENVELOPE_BYTES;
     for (const message of pending) {
       bytes += Buffer.byteLength(message) + 1;
-      if (bytes > MAX_BYTES && messages.length > 0) break;
+      if (bytes > MAX_PAYLOAD_BYTES && messages.length > 0) break;
       messages.push(message);
     }
     return { text: `["${me}",${messages.join(",")}]`, messages };
   }
 
   function hear(payload: string): void {
-    const told = readPayload(payload);
+    const told = parsePayload(payload);
     if (!told) {
-      log.warn({ bytes: payload.length }, `somebody else speaks in the database's channel "${CHANNEL}"`);
+      log.warn(
+        { bytes: payload.length },
+        `another client sends messages on the database's channel "${CHANNEL}"`,
+      );
       return;
     }
     if (told.from === me) {
@@ -96,7 +100,7 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
       return;
     }
     for (const [topic, ...words] of told.messages) {
-      if (topic === GAP) gap();
+      if (topic === MISSED_TOPIC) gap();
       for (const hearer of hearers.get(topic!) ?? []) hearer(...words);
     }
   }
@@ -105,37 +109,39 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
     for (const look of lookers) look();
   }
 
-  /** A change may have been stored of which nobody is told: all look for themselves, this server too. */
+  /**
+   * A commit's outcome is unknown, so its message was not sent: all servers, this one included, re-read their state.
+   */
   let isUncertain = false;
   channel.onUncertain(() => {
     if (listens) isUncertain = true;
-    else tell(GAP);
+    else tell(MISSED_TOPIC);
   });
   const listening = listens ? await channel.listen(CHANNEL, hear, gap) : undefined;
   const beat = createPeriodicTask(
     { clock: () => new Date(), log },
     {
-      failure: "this server could not look whether it hears the others",
-      first_ms: BEAT_MS,
-      interval_ms: BEAT_MS,
+      failure_message: "the heartbeat on the cluster bus failed",
+      first_delay_ms: HEARTBEAT_INTERVAL_MS,
+      interval_ms: HEARTBEAT_INTERVAL_MS,
       async run() {
-        tell(BEAT);
+        tell(HEARTBEAT_TOPIC);
         if (isUncertain) {
           isUncertain = false;
-          tell(GAP);
+          tell(MISSED_TOPIC);
           gap();
         }
-        if (performance.now() - heardAt > DEAF_MS) gap();
+        if (performance.now() - heardAt > SILENCE_TIMEOUT_MS) gap();
       },
     },
   );
   if (listens) await beat.start();
   return {
-    tell,
-    on(topic, hearer) {
+    publish: tell,
+    subscribe(topic, hearer) {
       hearers.set(topic, [...(hearers.get(topic) ?? []), hearer]);
     },
-    onGap: (look) => void lookers.push(look),
+    onMissed: (look) => void lookers.push(look),
     async stop() {
       stopped = true;
       await beat.stop();
@@ -145,8 +151,8 @@ export async function openRelay(db: Database, log: Log, listens: boolean): Promi
   };
 }
 
-/** Undefined for what no server wrote: anybody who may use the database may speak in its channels. */
-function readPayload(payload: string): { from: string; messages: string[][] } | undefined {
+/** Returns undefined for payloads not written by a server: any client of the database may NOTIFY this channel. */
+function parsePayload(payload: string): { from: string; messages: string[][] } | undefined {
   try {
     const [from, ...messages] = JSON.parse(payload) as [string, ...string[][]];
     return typeof from === "string" && messages.every(Array.isArray) ? { from, messages } : undefined;

@@ -1,6 +1,6 @@
 /**
- * What is remembered in memory and must be forgotten by every server when one of them changes it. A memory that is
- * declared here needs no time limit of its own: the relay says when something may have been missed.
+ * Cluster-wide cache invalidation. Caches declared here need no TTL: `invalidate` runs on every server, and
+ * `invalidateAll` runs whenever messages may have been missed.
  */
 import type { App } from "../app/context.ts";
 
@@ -10,34 +10,34 @@ import type { App } from "../app/context.ts";
  */
 export const IDENTITY_TTL_MS = 60_000;
 
-interface Memory {
-  /** Forgets what the words name. */
+interface Invalidation {
+  /** Drops the entries named by the arguments. */
   forget: (app: App, ...words: string[]) => void;
   forgetAll: (app: App) => void;
 }
 
-const memories = new Map<string, Memory>();
+const invalidations = new Map<string, Invalidation>();
 
 /**
- * Declares a memory.
- * @returns forgets here and has the other servers forget; to be called after the commit of the change
+ * Defines an invalidation of a cache.
+ * @returns a function that invalidates here and on all other servers; call it after the commit of the change
  */
-export function forgottenEverywhere<W extends (string | undefined)[]>(
+export function defineInvalidation<W extends (string | undefined)[]>(
   name: string,
   memory: { forget: (app: App, ...words: W) => void; forgetAll: (app: App) => void },
 ): (app: App, ...words: W) => void {
-  memories.set(name, memory as unknown as Memory);
+  invalidations.set(name, memory as unknown as Invalidation);
   return (app, ...words) => {
     memory.forget(app, ...words);
-    // What is left out stands at the end.
-    app.relay.tell(name, ...words.filter((word) => word !== undefined));
+    // Optional arguments come last, so absent ones can be dropped.
+    app.bus.publish(name, ...words.filter((word) => word !== undefined));
   };
 }
 
-/** From now on this server forgets what others have changed. */
-export function followForgetting(app: App): void {
-  for (const [name, { forget, forgetAll }] of memories) {
-    app.relay.on(name, (...words) => forget(app, ...words));
-    app.relay.onGap(() => forgetAll(app));
+/** Subscribes this server to the invalidations of the others. */
+export function startInvalidations(app: App): void {
+  for (const [name, { forget, forgetAll }] of invalidations) {
+    app.bus.subscribe(name, (...words) => forget(app, ...words));
+    app.bus.onMissed(() => forgetAll(app));
   }
 }

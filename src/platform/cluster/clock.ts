@@ -1,43 +1,42 @@
 /**
- * The time that all servers of one database agree on: leases, schedules and ends of tokens are compared between
- * machines whose own clocks may be wrong. It is the database's; a machine that has its database for itself goes by its own.
+ * The clock shared by all servers of a database: leases, schedules and token expiries are compared between machines
+ * whose clocks may be wrong. On PostgreSQL it follows the database's clock, on SQLite the machine's.
  *
- * Between two looks at the database's clock it goes on by this process's own counting of seconds: somebody who sets the
- * machine's clock, or a service that does, moves nothing.
+ * Between comparisons it advances by `performance.now()`, so that setting the machine's clock does not move it.
  */
 import { sql } from "drizzle-orm";
 import type { Database } from "../../database/database.ts";
-import type { Service } from "../../lib/async/start-stop.ts";
+import type { Service } from "../../lib/async/service.ts";
 import type { Log } from "../../lib/logging/log.ts";
 import { createPeriodicTask } from "../loops/periodic-task.ts";
 
-/** How often the own clock is compared: after a machine slept, it may be behind for so long. */
-const COMPARE_MS = 30_000;
-/** How often a clock of one's own is looked at, which costs nothing. */
-const OWN_COMPARE_MS = 1_000;
-/** Differences up to this are left alone: they are what asking takes, and time should not jump. */
-const TOLERATED_MS = 250;
-/** A clock that went back by less is not counted as set back. */
-const STEP_MS = 1_000;
+/** Interval of comparisons with the database's clock. After a machine slept, the clock may lag for this long. */
+const COMPARE_INTERVAL_MS = 30_000;
+/** Interval of comparisons with the machine's own clock, which cost nothing. */
+const LOCAL_COMPARE_INTERVAL_MS = 1_000;
+/** Differences up to this are ignored: they are within the round trip's error, and time should not jump. */
+const TOLERATED_DRIFT_MS = 250;
+/** Smaller backward steps are not reported as the clock being set back. */
+const MIN_SETBACK_MS = 1_000;
 
 export interface Clock extends Service {
   now: () => Date;
-  /** Calls back when the clock was set back, soon after it was. */
+  /** Subscribes to the clock being set back; called soon after. */
   onSetBack(hear: (by_ms: number) => void): void;
 }
 
-/** Follows the database's clock from `start`, which fails with what the database says when it cannot be asked. */
-export function followClock(db: Database, log: Log): Clock {
+/** Creates a clock that follows the database's from `start`. `start` fails if the database cannot be queried. */
+export function createDatabaseClock(db: Database, log: Log): Clock {
   const isOwn = db.dialect === "sqlite";
   const hearers: ((by_ms: number) => void)[] = [];
   const own = () => Date.now() - performance.now();
-  /** Milliseconds since 1970 when this process's counting began. */
+  /** Unix time in milliseconds at `performance.now()` = 0. */
   let origin_ms = own();
   let isCompared = false;
 
   function moved(off_ms: number): void {
     origin_ms += off_ms;
-    if (off_ms < -STEP_MS && isCompared) for (const hear of hearers) hear(-off_ms);
+    if (off_ms < -MIN_SETBACK_MS && isCompared) for (const hear of hearers) hear(-off_ms);
   }
 
   async function compareOwn(): Promise<void> {
@@ -51,10 +50,10 @@ export function followClock(db: Database, log: Log): Clock {
     );
     const took = performance.now() - asked;
     const off_ms = Number(row!.ms) - (origin_ms + asked + took / 2);
-    if (Math.abs(off_ms) <= TOLERATED_MS + took) return;
+    if (Math.abs(off_ms) <= TOLERATED_DRIFT_MS + took) return;
     log.warn(
       { off_ms: Math.round(off_ms) },
-      "this machine's clock differs from the database's: the database's is gone by",
+      "this machine's clock differs from the database's: the database's is used",
     );
     moved(off_ms);
   }
@@ -62,9 +61,9 @@ export function followClock(db: Database, log: Log): Clock {
   const task = createPeriodicTask(
     { clock: () => new Date(), log },
     {
-      failure: "the clock could not be compared",
-      starts_with_run: true,
-      interval_ms: isOwn ? OWN_COMPARE_MS : COMPARE_MS,
+      failure_message: "the clocks could not be compared",
+      runs_on_start: true,
+      interval_ms: isOwn ? LOCAL_COMPARE_INTERVAL_MS : COMPARE_INTERVAL_MS,
       async run() {
         await (isOwn ? compareOwn() : compare());
         isCompared = true;

@@ -1,45 +1,45 @@
-/** Which jobs this process takes: its own setting, else what its group is given, else all. */
+/** Job tags accepted by this process: its own setting, else its worker group's, else all. */
 import { eq } from "drizzle-orm";
 import { perApp } from "../../lib/async/per-app.ts";
 import type { App } from "../app/context.ts";
-import { forgottenEverywhere } from "./cache-invalidation.ts";
+import { defineInvalidation } from "./cache-invalidation.ts";
 import { workerGroups } from "./tables.ts";
 
-/** Where the tags of a group stand in its configuration, as existing clients write it. */
-export const TAGS_KEY = "worker_tags";
+/** Key of the tags in a worker group's configuration, as existing clients write it. */
+export const WORKER_TAGS_KEY = "worker_tags";
 
-/** Of this process's group; undefined: not limited. */
-const ofGroup = perApp<App, { tags: string[] | undefined }>(() => ({ tags: undefined }));
+/** Tags of this process's worker group; undefined: all. */
+const groupTagsOf = perApp<App, { tags: string[] | undefined }>(() => ({ tags: undefined }));
 
-/** Tags of the jobs that this process takes; undefined: all. */
-export function takenTags(app: App): string[] | undefined {
-  return listed(app.config.worker_tags) ?? ofGroup(app).tags;
+/** Returns the tags of the jobs that this process accepts; undefined: all. */
+export function workerTags(app: App): string[] | undefined {
+  return parseTagList(app.config.worker_tags) ?? groupTagsOf(app).tags;
 }
 
-/** Reads what the group of this process is given. */
-export async function readGroupTags(app: App): Promise<void> {
+/** Loads the tags of this process's worker group and wakes the worker. */
+export async function loadGroupTags(app: App): Promise<void> {
   const [row] = await app.db.read
     .select({ config: workerGroups.config })
     .from(workerGroups)
     .where(eq(workerGroups.name, app.config.worker_group));
-  const tags = row?.config[TAGS_KEY];
-  ofGroup(app).tags = Array.isArray(tags) && tags.length > 0 ? tags.map(String) : undefined;
-  app.queue.look();
+  const tags = row?.config[WORKER_TAGS_KEY];
+  groupTagsOf(app).tags = Array.isArray(tags) && tags.length > 0 ? tags.map(String) : undefined;
+  app.queue.wakeLocal();
 }
 
-const readAgain = (app: App): void => {
-  readGroupTags(app).catch((cause) =>
-    app.log.warn({ error: String(cause) }, "what the group of this worker is given could not be read"),
+const reloadGroupTags = (app: App): void => {
+  loadGroupTags(app).catch((cause) =>
+    app.log.warn({ error: String(cause) }, "the tags of the worker group could not be loaded"),
   );
 };
 
-/** Called after the commit that changed a group. */
-export const groupsChanged = forgottenEverywhere<[]>("worker groups", {
-  forget: readAgain,
-  forgetAll: readAgain,
+/** Makes all servers reload their worker group's tags. Call it after the commit. */
+export const invalidateWorkerGroups = defineInvalidation<[]>("worker groups", {
+  forget: reloadGroupTags,
+  forgetAll: reloadGroupTags,
 });
 
-function listed(text: string | undefined): string[] | undefined {
+function parseTagList(text: string | undefined): string[] | undefined {
   const tags = text?.split(",").flatMap((tag) => tag.trim() || []);
   return tags?.length ? tags : undefined;
 }

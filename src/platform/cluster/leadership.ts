@@ -1,51 +1,54 @@
 /**
- * Which of the servers that share a PostgreSQL does what is done once for all of them: schedules, pruning, ends of tokens,
- * alerts. A lease on one row, renewed by heartbeat.
+ * Leader election: one of the servers that share a PostgreSQL database runs the tasks that must run once: schedules,
+ * pruning, token expiry, alerts. The leader holds a lease on one row and renews it by heartbeat.
  *
- * - A leader that stops resigns and says so (NOTIFY): another takes over at once.
- * - One that is killed, or cut off from the database, is taken over from when its lease ends: within `LEASE_MS`.
- * - A leader that could not renew its lease in time knows by its own count of seconds, and does nothing more. What it is in
- *   the middle of then may overlap with its successor's: tasks of the leader hold their rows as they would without one.
+ * - A leader that stops resigns and publishes it, so that another takes over at once.
+ * - When a leader is killed or loses the database, another takes over once the lease expires, within `LEADER_LEASE_MS`.
+ * - A leader that cannot renew in time notices by its own monotonic clock and starts nothing more. Work in progress may
+ *   overlap with its successor's, so leader tasks still lock their rows.
  */
 import { and, eq, lte, or } from "drizzle-orm";
-import type { Service } from "../../lib/async/start-stop.ts";
+import type { Service } from "../../lib/async/service.ts";
 import type { App } from "../app/context.ts";
 import type { Leader } from "../loops/leader.ts";
 import { createPeriodicTask } from "../loops/periodic-task.ts";
 import { leaders } from "./tables.ts";
 
-/** How long a leader that says nothing stays the leader, at most. */
-export const LEASE_MS = 15_000;
-const HEARTBEAT_MS = 5_000;
-const NAME = "instance";
+/** Longest time that a silent leader stays the leader. */
+export const LEADER_LEASE_MS = 15_000;
+const RENEWAL_INTERVAL_MS = 5_000;
+const LEADER_ROW = "instance";
 const TOPIC_WAKE = "lead";
 const TOPIC_RESIGNED = "resigned";
 
-/** The leader of a database that one process has for itself. */
+/** The leader of a database that only one process uses. */
 export const ALWAYS_LEADER: Leader = { isLeader: () => true, wake() {}, onWake() {} };
 
 export interface Leadership extends Leader, Service {}
 
-/** Takes part in the election, from `start` to `stop`. Until then nobody leads here. */
+/** Takes part in the election from `start` to `stop`. Before `start`, this server never leads. */
 export function createLeadership(app: App): Leadership {
   const tasks = new Map<string, (reason: "woken" | "elected") => void>();
   const server = app.queue.worker;
-  /** Milliseconds of `performance.now()`; counted from before the row was written, so that it ends here first. */
+  /** In `performance.now()` time, counted from before the row is written, so that the lease expires here first. */
   let leads_until = 0;
   const isLeader = () => performance.now() < leads_until;
 
-  app.relay.on(TOPIC_WAKE, (task) => {
+  app.bus.subscribe(TOPIC_WAKE, (task) => {
     if (isLeader()) tasks.get(task!)?.("woken");
   });
 
-  /** Takes the lease if it is free, or renews it. @returns when the next may take it */
+  /**
+   * Acquires the lease if it is free, or renews it.
+   * @returns when another server's lease expires, undefined if this one leads
+   */
   async function campaign(now: Date): Promise<Date | undefined> {
     const began = performance.now();
-    const held_until = new Date(now.getTime() + LEASE_MS);
+    const held_until = new Date(now.getTime() + LEADER_LEASE_MS);
     const held = await app.db.write((tx) =>
       tx
         .insert(leaders)
-        .values({ name: NAME, server, held_until })
+        .values({ name: LEADER_ROW, server, held_until })
         .onConflictDoUpdate({
           target: leaders.name,
           set: { server, held_until },
@@ -55,13 +58,13 @@ export function createLeadership(app: App): Leadership {
     );
     if (held.length === 0) {
       leads_until = 0;
-      const [other] = await app.db.read.select().from(leaders).where(eq(leaders.name, NAME));
+      const [other] = await app.db.read.select().from(leaders).where(eq(leaders.name, LEADER_ROW));
       return other?.held_until;
     }
     const wasLeader = isLeader();
-    leads_until = began + LEASE_MS;
+    leads_until = began + LEADER_LEASE_MS;
     if (!wasLeader) {
-      app.log.debug({ server }, "this server leads from now on");
+      app.log.debug({ server }, "this server became the leader");
       for (const run of [...tasks.values()]) run("elected");
     }
     return undefined;
@@ -71,24 +74,24 @@ export function createLeadership(app: App): Leadership {
     if (!isLeader()) return;
     leads_until = 0;
     await app.db.write((tx) =>
-      tx.delete(leaders).where(and(eq(leaders.name, NAME), eq(leaders.server, server))),
+      tx.delete(leaders).where(and(eq(leaders.name, LEADER_ROW), eq(leaders.server, server))),
     );
-    app.relay.tell(TOPIC_RESIGNED);
+    app.bus.publish(TOPIC_RESIGNED);
   }
 
   const task = createPeriodicTask(app, {
     run: campaign,
-    failure: "the leader of the servers could not be elected",
-    interval_ms: HEARTBEAT_MS,
-    last: resign,
+    failure_message: "the leader election failed",
+    interval_ms: RENEWAL_INTERVAL_MS,
+    after_stop: resign,
   });
-  app.relay.on(TOPIC_RESIGNED, task.wake);
-  app.relay.onGap(task.wake);
+  app.bus.subscribe(TOPIC_RESIGNED, task.wake);
+  app.bus.onMissed(task.wake);
   return {
     start: task.start,
     stop: task.stop,
     isLeader,
-    wake: (name) => app.relay.tell(TOPIC_WAKE, name),
+    wake: (name) => app.bus.publish(TOPIC_WAKE, name),
     onWake(name, run) {
       if (run) tasks.set(name, run);
       else tasks.delete(name);

@@ -1,39 +1,50 @@
-/** Script processes that must run nothing more, and files of theirs: on every machine. */
+/** Cluster-wide retirement of script processes and removal of version files. */
 import type { App } from "../app/context.ts";
-import { forgottenEverywhere } from "./cache-invalidation.ts";
+import { defineInvalidation } from "./cache-invalidation.ts";
 
-const NONE = "";
-
-/** What nobody was told of ends when it has been idle for long: nothing that it could run is run any more. */
-const retireAll = forgottenEverywhere<[workspace_id: string, version_id: string, email: string]>("children", {
-  forget(app, workspace_id, version_id, email) {
-    app.runner.retire({
-      ...(workspace_id !== NONE && { workspace_id }),
-      ...(version_id !== NONE && { version_id }),
-      ...(email !== NONE && { email }),
-    });
-  },
-  forgetAll() {},
-});
+const ANY = "";
 
 /**
- * Ends the idle children of a version (archived, deleted), of a workspace or of a person; those that run a job take no
- * other. Called after the commit.
+ * A missed message is harmless: an unused process ends after its idle time, since no job needs its version any more.
  */
-export function retireChildren(
+const retireOnAllServers = defineInvalidation<[workspace_id: string, version_id: string, email: string]>(
+  "children",
+  {
+    forget(app, workspace_id, version_id, email) {
+      app.runner.retire({
+        ...(workspace_id !== ANY && { workspace_id }),
+        ...(version_id !== ANY && { version_id }),
+        ...(email !== ANY && { email }),
+      });
+    },
+    forgetAll() {},
+  },
+);
+
+/**
+ * Retires the idle processes of a version (archived or deleted), a workspace or a user. Busy ones end after their
+ * current job. Call it after the commit.
+ */
+export function retireProcesses(
   app: App,
-  { workspace_id = NONE, version_id = NONE, email = NONE }: Parameters<App["runner"]["retire"]>[0],
+  { workspace_id = ANY, version_id = ANY, email = ANY }: Parameters<App["runner"]["retire"]>[0],
 ): void {
-  retireAll(app, workspace_id, version_id, email);
+  retireOnAllServers(app, workspace_id, version_id, email);
 }
 
-/** Removes the files of a workspace that is gone, or has another id. What nobody was told of, the pruner removes. */
-export const forgetFiles = forgottenEverywhere<[workspace_id: string]>("files", {
+/**
+ * Removes the files of a workspace that was deleted or renamed, on every server. The pruner removes files after missed
+ * messages.
+ */
+export const removeVersionFiles = defineInvalidation<[workspace_id: string]>("files", {
   forget(app, workspace_id) {
     app.runner
-      .forget(workspace_id)
+      .removeWorkspaceFiles(workspace_id)
       .catch((cause) =>
-        app.log.warn({ error: String(cause) }, "files of a workspace that is gone could not be removed"),
+        app.log.warn(
+          { error: String(cause) },
+          "files of a deleted or renamed workspace could not be removed",
+        ),
       );
   },
   forgetAll() {},

@@ -1,44 +1,45 @@
 /**
- * Questions of one server to all others of its PostgreSQL: for what only one of them has in memory, where whoever knows the
- * answer gives it and nobody answers otherwise; and whether all have heard of something, where everybody answers.
+ * Request/reply between the servers of one PostgreSQL database. A query is answered by the one server that holds the
+ * state in memory; the others stay silent. A barrier is acknowledged by every server.
  */
 
 import { perApp } from "../../lib/async/per-app.ts";
-import { withinMs } from "../../lib/async/sleep.ts";
-import { newJobId } from "../../lib/text/ids.ts";
+import { withTimeout } from "../../lib/async/sleep.ts";
+import { createUuid } from "../../lib/text/ids.ts";
 import type { App } from "../app/context.ts";
 
-/** Being told and telling takes milliseconds: who has not answered by then does not know. */
-const PATIENCE_MS = 2_000;
-/** How often who has not said so yet is told again: a server that was cut off may have missed it. */
-const AGAIN_MS = 1_000;
-const ASK = "ask";
-const ANSWER = "answer";
+/** Round trips take milliseconds; after this, no server is assumed to know the answer. */
+const REPLY_TIMEOUT_MS = 2_000;
+/** Interval at which an unacknowledged barrier message is sent again: a server that was cut off may have missed it. */
+const RESEND_INTERVAL_MS = 1_000;
+const REQUEST_TOPIC = "ask";
+const REPLY_TOPIC = "answer";
 
-type Answer = string | undefined;
-const answerers = new Map<string, (app: App, ...words: string[]) => Answer | Promise<Answer>>();
-/** Who waits here, by question. */
-const waitingOf = perApp<App, Map<string, (answer: string) => void>>(() => new Map());
+type Reply = string | undefined;
+const replyHandlers = new Map<string, (app: App, ...words: string[]) => Reply | Promise<Reply>>();
+/** Callbacks of pending requests, by request id. */
+const pendingRequestsOf = perApp<App, Map<string, (answer: string) => void>>(() => new Map());
 
 /**
- * Declares what may be asked.
- * @param know called on every other server; undefined for what it does not know
- * @returns asks; undefined when nobody knew, which takes 2 s, or when there is nobody else, which takes none. Words and
- * answers are read by whoever watches the database: what is secret is sealed, and they hold 7,000 bytes at most
+ * Defines a query to the other servers.
+ * @param know called on every other server; undefined if that server does not know
+ * @returns a function that resolves with the first answer, or with undefined after 2 s without one (at once if there is
+ * no other server). Arguments and answers are visible to other database clients: encrypt secrets, and keep them below
+ * 7,000 bytes
  */
-export function askedElsewhere<W extends string[]>(
+export function defineQuery<W extends string[]>(
   name: string,
   know: (app: App, ...words: W) => string | undefined,
 ): (app: App, ...words: W) => Promise<string | undefined> {
-  answerers.set(name, know as (app: App, ...words: string[]) => string | undefined);
+  replyHandlers.set(name, know as (app: App, ...words: string[]) => string | undefined);
   return async (app, ...words) => {
     if (!app.db.channel) return undefined;
-    const waiting = waitingOf(app);
-    const id = newJobId();
+    const waiting = pendingRequestsOf(app);
+    const id = createUuid();
     const answered = Promise.withResolvers<string | undefined>();
-    const timer = setTimeout(answered.resolve, PATIENCE_MS, undefined);
+    const timer = setTimeout(answered.resolve, REPLY_TIMEOUT_MS, undefined);
     waiting.set(id, answered.resolve);
-    app.relay.tell(ASK, id, name, ...words);
+    app.bus.publish(REQUEST_TOPIC, id, name, ...words);
     try {
       return await answered.promise;
     } finally {
@@ -49,12 +50,13 @@ export function askedElsewhere<W extends string[]>(
 }
 
 /**
- * Declares what all servers are told that somebody counts on.
- * @param heed called on every other server: when it resolves, the server acts on what it was told. May be called again
- * @returns tells, and resolves once all of those have said so that `whom` names then, as in the list of workers; or after
- * `most_ms`, since one may live and have no ear for it
+ * Defines a cluster barrier.
+ * @param heed called on every other server; once it resolves, that server acts on the message. May be called more than
+ * once
+ * @returns a function that resolves once every server listed by `whom` has acknowledged, or after `most_ms`, since a
+ * live server may be cut off
  */
-export function heededElsewhere<W extends string[]>(
+export function defineBarrier<W extends string[]>(
   name: string,
   heed: (app: App, ...words: W) => Promise<void>,
 ): (app: App, whom: () => Promise<readonly string[]>, most_ms: number, ...words: W) => Promise<void> {
@@ -62,11 +64,11 @@ export function heededElsewhere<W extends string[]>(
     await heed(app, ...(words as W));
     return app.queue.worker;
   };
-  answerers.set(name, heeding);
+  replyHandlers.set(name, heeding);
   return async (app, whom, most_ms, ...words) => {
     const end = performance.now() + most_ms;
-    const waiting = waitingOf(app);
-    const id = newJobId();
+    const waiting = pendingRequestsOf(app);
+    const id = createUuid();
     const done = new Set<string>();
     let heard = Promise.withResolvers<void>();
     waiting.set(id, (server) => {
@@ -77,11 +79,13 @@ export function heededElsewhere<W extends string[]>(
       for (let told = Number.NEGATIVE_INFINITY; performance.now() < end; ) {
         heard = Promise.withResolvers();
         if ((await whom()).every((server) => done.has(server))) return;
-        if (performance.now() - told >= AGAIN_MS) {
+        if (performance.now() - told >= RESEND_INTERVAL_MS) {
           told = performance.now();
-          app.relay.tell(ASK, id, name, ...words);
+          app.bus.publish(REQUEST_TOPIC, id, name, ...words);
         }
-        await withinMs(AGAIN_MS, heard.promise, () => new Error("nobody answered")).catch(() => {});
+        await withTimeout(RESEND_INTERVAL_MS, heard.promise, () => new Error("nobody answered")).catch(
+          () => {},
+        );
       }
     } finally {
       waiting.delete(id);
@@ -89,13 +93,13 @@ export function heededElsewhere<W extends string[]>(
   };
 }
 
-/** From now on this server answers, and hears what is answered. */
-export function followQuestions(app: App): void {
-  app.relay.on(ASK, (id, name, ...words) => {
-    const tell = (answer: Answer) => answer !== undefined && app.relay.tell(ANSWER, id!, answer);
-    const answer = answerers.get(name!)?.(app, ...words);
+/** Starts answering requests of other servers and receiving their replies. */
+export function serveQueries(app: App): void {
+  app.bus.subscribe(REQUEST_TOPIC, (id, name, ...words) => {
+    const tell = (answer: Reply) => answer !== undefined && app.bus.publish(REPLY_TOPIC, id!, answer);
+    const answer = replyHandlers.get(name!)?.(app, ...words);
     if (answer instanceof Promise) answer.then(tell, (cause) => reportError(cause));
     else tell(answer);
   });
-  app.relay.on(ANSWER, (id, answer) => waitingOf(app).get(id!)?.(answer!));
+  app.bus.subscribe(REPLY_TOPIC, (id, answer) => pendingRequestsOf(app).get(id!)?.(answer!));
 }

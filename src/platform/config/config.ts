@@ -1,6 +1,6 @@
 /**
- * Every setting of the process, in one table: its name, environment variable, default and meaning. `svc serve --help`
- * and `svc config` print it. Flags win over the environment, the environment over the default.
+ * All settings of the process in one table: name, environment variable, default and meaning. `svc serve --help` and
+ * `svc config` print it. Flags override the environment, which overrides the default.
  */
 import { resolve } from "node:path";
 import { BadRequest } from "../../lib/errors.ts";
@@ -8,7 +8,7 @@ import { JOB_SETTINGS } from "./job-settings.ts";
 import { ADDRESS_SETTINGS, SERVER_SETTINGS } from "./server-settings.ts";
 import type { Setting } from "./setting.ts";
 
-export const SETTINGS = { ...ADDRESS_SETTINGS, ...JOB_SETTINGS, ...SERVER_SETTINGS };
+export const PROCESS_SETTINGS = { ...ADDRESS_SETTINGS, ...JOB_SETTINGS, ...SERVER_SETTINGS };
 
 type Value<S extends Setting> = S["kind"] extends "number"
   ? number
@@ -16,17 +16,17 @@ type Value<S extends Setting> = S["kind"] extends "number"
     ? string | undefined
     : string;
 
-type Values = { readonly [K in keyof typeof SETTINGS]: Value<(typeof SETTINGS)[K]> };
+type Values = { readonly [K in keyof typeof PROCESS_SETTINGS]: Value<(typeof PROCESS_SETTINGS)[K]> };
 export type ConfigName = keyof Values;
 export type ConfigOverrides = { [K in ConfigName]?: Values[K] | undefined };
 
-/** Who said what a setting is. */
+/** Origin of a setting's value. */
 export type ConfigSource = "flag" | "environment" | "default";
 
 export type Config = Values & { readonly sources: Readonly<Record<ConfigName, ConfigSource>> };
 
 /**
- * Settles every setting: `overrides` (flags), then `environment`, then the default.
+ * Resolves every setting: from `overrides` (flags), then `environment`, then the default.
  * @throws BadRequest that lists all wrong values at once
  */
 export function loadConfig(
@@ -36,7 +36,7 @@ export function loadConfig(
   const problems: string[] = [];
   const config: Record<string, string | number | undefined> = {};
   const sources = {} as Record<ConfigName, ConfigSource>;
-  for (const [name, setting] of Object.entries(SETTINGS) as [ConfigName, Setting][]) {
+  for (const [name, setting] of Object.entries(PROCESS_SETTINGS) as [ConfigName, Setting][]) {
     const text = environment[setting.variable] || undefined;
     const given = overrides[name] ?? text ?? setting.default;
     sources[name] = overrides[name] !== undefined ? "flag" : text !== undefined ? "environment" : "default";

@@ -8,7 +8,7 @@ export const JOB_SETTINGS = {
   workers: {
     variable: "SVC_WORKERS",
     kind: "number",
-    // More than there are cores: most scripts wait for something, and short ones for the server's next word.
+    // More slots than cores: most scripts wait for something, and short ones for the server.
     default: Math.max(4, cores * 4),
     meaning: "jobs that run at once",
   },

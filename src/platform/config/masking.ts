@@ -1,41 +1,43 @@
-/** Secrets inside settings: hidden where settings are shown, and put back where a shown setting comes in again. */
+/** Masks secrets where settings are shown, and restores them when a shown setting is written back. */
 import { BadRequest } from "../../lib/errors.ts";
 import { isContainer } from "../../lib/json/json.ts";
-import type { Definition } from "./keys.ts";
+import type { SettingDefinition } from "./instance-settings.ts";
 
-/** What stands for a secret. */
+/** Text shown instead of a secret. */
 export const MASK = "********";
 
-/** Of a URL, the host may be known. */
+/** Masks a text; of a URL the origin stays visible. */
 function maskText(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return MASK;
   return `${new URL(text).origin}/${MASK}`;
 }
 
-/** A name that says that what it names is a secret: all there is to go by for a key nobody here knows. */
-const SECRET_NAME = /(secret|token|password|passwd|credential|private|(api|license|access)_?key)/i;
+/** Field names that indicate a secret, used for keys without a definition. */
+const SECRET_NAME_PATTERN = /(secret|token|password|passwd|credential|private|(api|license|access)_?key)/i;
 
-/** The value of a setting as it may be shown to whoever may see the list of settings. */
-export function masked(key: string, definition: Definition | undefined, value: unknown): unknown {
+/** Returns a setting's value for display, with its secrets masked. */
+export function maskSetting(key: string, definition: SettingDefinition | undefined, value: unknown): unknown {
   if (value === undefined || value === null) return value;
-  if (definition === undefined) return SECRET_NAME.test(key) || holdsSecret(value) ? MASK : value;
+  if (definition === undefined) return SECRET_NAME_PATTERN.test(key) || hasSecretName(value) ? MASK : value;
   if (definition.secret === true) return MASK;
-  return atPaths(definition.secret ?? [], value, maskText);
+  return mapTextsAtPaths(definition.secret ?? [], value, maskText);
 }
 
-/** Whether something inside an unknown value is called like a secret. */
-function holdsSecret(value: unknown): boolean {
+/** Whether any field inside the value has a name that indicates a secret. */
+function hasSecretName(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
-  return Object.entries(value).some(([name, inner]) => SECRET_NAME.test(name) || holdsSecret(inner));
+  return Object.entries(value).some(
+    ([name, inner]) => SECRET_NAME_PATTERN.test(name) || hasSecretName(inner),
+  );
 }
 
 /**
- * Takes what was shown masked for what it was, so that a list of settings can be read, changed and written back.
- * @throws BadRequest for a mask that stands for nothing known
+ * Restores masked parts from the stored value, so that settings can be read, changed and written back.
+ * @throws BadRequest for a mask without a stored secret
  */
-export function unmasked(
+export function unmaskSetting(
   key: string,
-  definition: Definition | undefined,
+  definition: SettingDefinition | undefined,
   given: unknown,
   before: unknown,
 ): unknown {
@@ -49,12 +51,12 @@ export function unmasked(
   }
   if (!Array.isArray(definition?.secret)) return given;
   const known = new Map<string, string>();
-  atPaths(definition.secret, before, (text, path) => {
+  mapTextsAtPaths(definition.secret, before, (text, path) => {
     known.set(`${path} ${maskText(text)}`, text);
     known.set(maskText(text), text);
     return text;
   });
-  return atPaths(definition.secret, given, (text, path) => {
+  return mapTextsAtPaths(definition.secret, given, (text, path) => {
     if (!text.includes(MASK)) return text;
     const found = known.get(`${path} ${text}`) ?? known.get(text);
     if (found === undefined) throw unknown();
@@ -63,10 +65,10 @@ export function unmasked(
 }
 
 /**
- * A copy in which `change` was asked for every text at one of the paths; `*` stands for every name or index, and a path
- * that ends in `:url` means URLs alone.
+ * Returns a copy with `change` applied to every text at the paths. `*` matches every name or index; a path ending in
+ * `:url` matches URLs only.
  */
-function atPaths(
+function mapTextsAtPaths(
   paths: readonly string[],
   value: unknown,
   change: (text: string, path: string) => string,
@@ -75,11 +77,11 @@ function atPaths(
     const [way = "", only] = path.split(":");
     const wanted = (text: string) => only === undefined || /^https?:/.test(text);
     const asked = (text: string, place: string) => (wanted(text) ? change(text, place) : text);
-    return at(way.split("."), copy, asked, "");
+    return mapTextsAtPath(way.split("."), copy, asked, "");
   }, value);
 }
 
-function at(
+function mapTextsAtPath(
   path: readonly string[],
   value: unknown,
   change: (text: string, path: string) => string,
@@ -88,7 +90,7 @@ function at(
   if (path.length === 0) return typeof value === "string" && value !== "" ? change(value, way) : value;
   if (!isContainer(value)) return value;
   const [name, ...rest] = path as [string, ...string[]];
-  const inside = (inner: unknown, step: string) => at(rest, inner, change, `${way}.${step}`);
+  const inside = (inner: unknown, step: string) => mapTextsAtPath(rest, inner, change, `${way}.${step}`);
   if (Array.isArray(value)) {
     return name === "*" ? value.map((inner, index) => inside(inner, String(index))) : value;
   }

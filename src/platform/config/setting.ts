@@ -4,8 +4,8 @@ export interface Setting {
   kind: "text" | "number" | "secret";
   default: string | number | undefined;
   meaning: string;
-  /** The least that a number may be; left out, 0. */
+  /** Minimum of a number; default 0. */
   least?: number;
-  /** The only values there are; left out, any text will do. */
+  /** Allowed values; absent: any text. */
   oneOf?: readonly string[];
 }

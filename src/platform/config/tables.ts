@@ -2,13 +2,13 @@ import { kit } from "../../database/kit.ts";
 
 const { table, text, timestamp, boolean } = kit;
 
-/** What super admins have set for the whole instance; a key that is not here has its default. */
+/** Settings of the whole instance; keys without a row have their default. */
 export const instanceSettings = table("instance_settings", {
   key: text("key").primaryKey(),
-  /** JSON; sealed with the instance key where `sealed` says so. */
+  /** JSON; encrypted with the instance key if `sealed`. */
   value: text("value").notNull(),
   sealed: boolean("sealed").notNull(),
   updated_at: timestamp("updated_at").notNull(),
-  /** E-mail. */
+  /** E-mail address. */
   updated_by: text("updated_by").notNull(),
 });

@@ -1,10 +1,10 @@
 /**
- * What has finished comes back up only as a notification: waiters, streams, flows and events subscribe here. In-process
- * fan-out; a subscriber never holds up the publisher.
+ * In-process notifications about jobs: waiters, streams, flows and webhooks subscribe here. A slow subscriber never
+ * blocks the publisher.
  */
-import { JobTail } from "./tail.ts";
+import { JobTail } from "./job-tail.ts";
 
-/** The end of a job, published after its commit. */
+/** A job's completion, published after its commit. */
 export interface JobFinished {
   id: string;
   workspace_id: string;
@@ -13,7 +13,7 @@ export interface JobFinished {
   result: string;
 }
 
-/** A flow's result for synchronous calls, while the flow goes on. */
+/** A flow's early result for synchronous calls, while the flow continues. */
 export interface EarlyResult {
   id: string;
   workspace_id: string;
@@ -22,32 +22,33 @@ export interface EarlyResult {
 }
 
 export interface Events {
-  /** Calls back once, when the job has ended. @returns stops listening */
+  /** Subscribes to the job's completion; called once. @returns unsubscribes */
   onFinished(job_id: string, listener: (end: JobFinished) => void): () => void;
-  /** Calls back when a flow that goes on has the result that synchronous calls are answered with. @returns stops listening */
+  /** Subscribes to the flow's early result. @returns unsubscribes */
   onEarly(job_id: string, listener: (result: EarlyResult) => void): () => void;
   publishEarly(result: EarlyResult): void;
-  /** Calls back for every job that ends. @returns stops listening */
+  /** Subscribes to all completions. @returns unsubscribes */
   onAnyFinished(listener: (end: JobFinished) => void): () => void;
   publishFinished(end: JobFinished): void;
-  /** Tells those who wait for this job alone: it ended elsewhere, and was counted there. */
-  tellFinished(end: JobFinished): void;
-  /** Whether anybody here waits for the job's end. */
+  /** Notifies only the waiters of this job: another server completed and counted it. */
+  notifyWaiters(end: JobFinished): void;
+  /** Whether anyone in this process waits for the job. */
   isAwaited(job_id: string): boolean;
-  /** The jobs whose ends are waited for here. */
-  awaited(): string[];
+  /** Lists the jobs that are waited for in this process. */
+  awaitedJobs(): string[];
   /**
-   * Calls back when the job begins or stops running here, and when it has said something: once a turn of the event
-   * loop, however much that was. @returns stops listening
+   * Subscribes to changes: the job starts or stops running here, or writes output. Called at most once per turn of the
+   * event loop.
+   * @returns unsubscribes
    */
   onChange(job_id: string, listener: () => void): () => void;
-  /** The live log and stream of a job that runs here; undefined when none does. */
-  tail(job_id: string): JobTail | undefined;
+  /** Returns the live log and stream of a job that runs here, else undefined. */
+  findTail(job_id: string): JobTail | undefined;
   openTail(job_id: string): JobTail;
-  /** The job no longer runs here, and has not ended either. */
+  /** Closes the tail of a job that stopped running here without completing. */
   closeTail(job_id: string): void;
-  /** The job, which runs elsewhere, has said something. */
-  noteChange(job_id: string): void;
+  /** Publishes that a job on another server has written output. */
+  publishChange(job_id: string): void;
 }
 
 export function createEvents(): Events {
@@ -58,7 +59,7 @@ export function createEvents(): Events {
   const tails = new Map<string, JobTail>();
   const changed = new Set<string>();
 
-  /** A job that nobody follows costs one look. */
+  /** Costs one lookup for jobs without subscribers. */
   const change = (job_id: string) => {
     if (!changing.has(job_id)) return;
     if (changed.size === 0) setImmediate(tellChanges);
@@ -95,11 +96,11 @@ export function createEvents(): Events {
       tellFinished(end);
       for (const listener of any) listener(end);
     },
-    tellFinished,
+    notifyWaiters: tellFinished,
     isAwaited: (job_id) => finished.has(job_id),
-    awaited: () => [...finished.keys()],
-    noteChange: change,
-    tail: (job_id) => tails.get(job_id),
+    awaitedJobs: () => [...finished.keys()],
+    publishChange: change,
+    findTail: (job_id) => tails.get(job_id),
     openTail(job_id) {
       const tail = new JobTail(() => change(job_id));
       tails.set(job_id, tail);

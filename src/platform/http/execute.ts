@@ -1,23 +1,23 @@
-/** Authorises a call, then runs its operation with a transaction that leaves the audit row. */
+/** Authorizes a call, then runs its operation in a context that writes the audit row. */
 
 import type { Tx } from "../../database/database.ts";
 import { Forbidden, Unauthorized, Unavailable } from "../../lib/errors.ts";
-import { checkWorkspaceId } from "../../lib/text/paths.ts";
-import type { App, Audit, Caller, Context, Identity, Member } from "../app/context.ts";
-import type { Access, Operation, Scope } from "./operation.ts";
+import { parseWorkspaceId } from "../../lib/text/paths.ts";
+import type { App, AuditedAction, Caller, Context, Identity, Member } from "../app/context.ts";
+import type { Access, Operation, OperationScope } from "./operation.ts";
 import { scopeOf } from "./operation.ts";
 
-/** What the features hand in, since http knows none of them. */
-export interface Hooks {
+/** Policies that features provide, since http imports no feature. */
+export interface OperationPolicies {
   resolveToken: (app: App, token: string) => Promise<Identity | undefined> | Identity | undefined;
-  /** The caller's place in a workspace; undefined when there is none. @throws NotFound for an unknown workspace */
+  /** Returns the caller's membership in a workspace, if any. @throws NotFound for an unknown workspace */
   resolveMember: (
     app: App,
     identity: Identity,
     workspace_id: string,
   ) => Promise<Member | undefined> | Member | undefined;
-  /** @throws Forbidden when a restricted token does not cover the operation */
-  checkScopes: (identity: Identity, scope: Scope, resource: string | undefined) => void;
+  /** @throws Forbidden if a restricted token does not cover the operation */
+  checkScopes: (identity: Identity, scope: OperationScope, resource: string | undefined) => void;
   recordAudit: (
     tx: Tx,
     row: {
@@ -25,7 +25,7 @@ export interface Hooks {
       workspace_id: string;
       username: string;
       email: string;
-      audit: Audit;
+      audit: AuditedAction;
       resource: string | undefined;
       parameters: Record<string, string> | undefined;
     },
@@ -34,25 +34,25 @@ export interface Hooks {
 
 export interface Call {
   caller: Caller;
-  /** Path parameters, and `query` and `body` where the operation declares them: checked already. */
+  /** Path parameters, plus the validated `query` and `body` if the operation declares them. */
   input: Record<string, unknown>;
   request: Request;
   request_id: string;
 }
 
 /**
- * Authorises a call by its credentials and its path alone, so that nothing of the request has to be read for who may not
- * make it. Answers at once where everything that it asks for is cached.
- * @throws Unauthorized, Forbidden, NotFound for an unknown workspace (to super admins only)
+ * Authorizes a call by its credentials and path alone, so that nothing else of an unauthorized request is read.
+ * Synchronous when everything it needs is cached.
+ * @throws Unauthorized, Forbidden, NotFound for an unknown workspace (super admins only)
  */
-export function authorize(
+export function authorizeCall(
   app: App,
-  hooks: Pick<Hooks, "resolveMember" | "checkScopes">,
+  hooks: Pick<OperationPolicies, "resolveMember" | "checkScopes">,
   op: Operation,
   identity: Identity | undefined,
   parameters: Record<string, string>,
 ): Caller | Promise<Caller> {
-  const caller = admit(app, hooks, op, identity, parameters.workspace);
+  const caller = admitCaller(app, hooks, op, identity, parameters.workspace);
   if (!identity?.token?.scopes?.length) return caller;
   const scope = scopeOf(op);
   if (!scope) return caller;
@@ -65,21 +65,21 @@ export function authorize(
 }
 
 /**
- * Runs the operation for a caller who has been authorised.
- * @throws whatever the operation throws
+ * Runs the operation for an authorized caller.
+ * @throws errors of the operation
  */
-export function execute(app: App, hooks: Hooks, op: Operation, call: Call): unknown {
+export function executeOperation(app: App, hooks: OperationPolicies, op: Operation, call: Call): unknown {
   const { caller } = call;
   const workspace_id = call.input.workspace as string | undefined;
   const username = caller.member?.username ?? caller.identity?.email ?? "anonymous";
-  const audit: Context["audit"] = async (tx, { as = op.audit, by, resource, parameters }) => {
-    if (!as) return;
+  const audit: Context["audit"] = async (tx, { action = op.audit, actor_email, resource, parameters }) => {
+    if (!action) return;
     await hooks.recordAudit(tx, {
       timestamp: app.clock(),
       workspace_id: workspace_id ?? "global",
-      username: by ?? username,
-      email: by ?? caller.identity?.email ?? "",
-      audit: as,
+      username: actor_email ?? username,
+      email: actor_email ?? caller.identity?.email ?? "",
+      audit: action,
       resource,
       parameters,
     });
@@ -101,24 +101,24 @@ export function execute(app: App, hooks: Hooks, op: Operation, call: Call): unkn
   return op.run(context as never, call.input as never);
 }
 
-/** Who comes without credentials: no account has such an address. */
-const NOBODY: Identity = { email: "anonymous", super_admin: false, devops: false, token: undefined };
+/** Identity of unauthenticated callers; no account has such an address. */
+const ANONYMOUS: Identity = { email: "anonymous", super_admin: false, devops: false, token: undefined };
 
-/** Operations of the whole instance, which ask for no place in a workspace, also where their path names one. */
-const OF_INSTANCE: ReadonlySet<Access> = new Set<Access>(["user", "devops", "superAdmin"]);
+/** Access rules of instance-wide operations: they need no membership, even if their path names a workspace. */
+const INSTANCE_ACCESS: ReadonlySet<Access> = new Set<Access>(["user", "devops", "superAdmin"]);
 
-function admit(
+function admitCaller(
   app: App,
-  hooks: Pick<Hooks, "resolveMember">,
+  hooks: Pick<OperationPolicies, "resolveMember">,
   op: Operation,
   identity: Identity | undefined,
   workspace_id: string | undefined,
 ): Caller | Promise<Caller> {
   if (op.access === "anyone") {
     if (workspace_id === undefined) return { identity, member: undefined };
-    // Asked for nobody as well: into an archived workspace nobody gets.
-    return placed(app, hooks, identity ?? NOBODY, workspace_id, (member) => {
-      if (member) refuseLesser(op.access, member);
+    // Checked for anonymous callers too: an archived workspace admits nobody.
+    return withMembership(app, hooks, identity ?? ANONYMOUS, workspace_id, (member) => {
+      if (member) requireMemberAccess(op.access, member);
       return { identity, member };
     });
   }
@@ -127,28 +127,28 @@ function admit(
   if (op.access === "devops" && !identity.devops && !identity.super_admin) {
     throw new Forbidden("this needs a super admin or devops");
   }
-  if (workspace_id === undefined || OF_INSTANCE.has(op.access)) {
-    if (identity.token?.workspace_id !== undefined && !op.bound) {
+  if (workspace_id === undefined || INSTANCE_ACCESS.has(op.access)) {
+    if (identity.token?.workspace_id !== undefined && !op.allowsWorkspaceTokens) {
       throw new Forbidden(`the token is bound to workspace ${identity.token.workspace_id}`);
     }
     return { identity, member: undefined };
   }
-  return placed(app, hooks, identity, workspace_id, (member) => {
+  return withMembership(app, hooks, identity, workspace_id, (member) => {
     if (!member) throw new Unauthorized(`not a member of workspace ${workspace_id}`);
-    refuseLesser(op.access, member);
+    requireMemberAccess(op.access, member);
     return { identity, member };
   });
 }
 
-/** Settles the caller once the place in the workspace is known: at once, where it is cached. */
-function placed(
+/** Looks up the membership and passes it to `settle`; synchronous if it is cached. */
+function withMembership(
   app: App,
-  hooks: Pick<Hooks, "resolveMember">,
+  hooks: Pick<OperationPolicies, "resolveMember">,
   identity: Identity,
   workspace_id: string,
   settle: (member: Member | undefined) => Caller,
 ): Caller | Promise<Caller> {
-  checkWorkspaceId(workspace_id);
+  parseWorkspaceId(workspace_id);
   if (identity.token?.workspace_id !== undefined && identity.token.workspace_id !== workspace_id) {
     throw new Unauthorized(`the token is bound to another workspace than ${workspace_id}`);
   }
@@ -156,7 +156,7 @@ function placed(
   return member instanceof Promise ? member.then(settle) : settle(member);
 }
 
-function refuseLesser(access: Access, member: Member): void {
+function requireMemberAccess(access: Access, member: Member): void {
   if (member.disabled) throw new Unauthorized("the user is disabled in this workspace");
   if (access === "admin" && !member.is_admin) throw new Forbidden("this needs an admin of the workspace");
   if (access === "author" && member.operator && !member.is_admin) {
@@ -165,6 +165,6 @@ function refuseLesser(access: Access, member: Member): void {
 }
 
 /** @throws Unavailable while the server drains */
-export function refuseWhileDraining(app: App): void {
-  if (!app.accepting) throw new Unavailable("the server is shutting down and takes no new jobs");
+export function requireNotDraining(app: App): void {
+  if (!app.acceptsJobs) throw new Unavailable("the server is shutting down and takes no new jobs");
 }

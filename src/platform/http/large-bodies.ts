@@ -1,23 +1,23 @@
-/** Room for large bodies of requests, from when they have come until something was made of them. */
-import { LARGE, Room } from "../../lib/async/large-work.ts";
+/** Slots for large request bodies, held from receipt until the body has been processed. */
+import { ByteSemaphore, LARGE_BYTES } from "../../lib/async/byte-semaphore.ts";
 
-const room = new Room();
-const leaving = new WeakMap<Request, () => void>();
+const bodySlots = new ByteSemaphore();
+const releases = new WeakMap<Request, () => void>();
 
-/** Resolves when the body, which is read, may be looked into; at once when it is not large. */
-export async function enterBody(request: object, bytes: number): Promise<void> {
-  if (bytes < LARGE || leaving.has(request as Request)) return;
-  leaving.set(request as Request, await room.enter(bytes));
+/** Resolves when a received body may be processed; at once if it is small. */
+export async function acquireBodySlot(request: object, bytes: number): Promise<void> {
+  if (bytes < LARGE_BYTES || releases.has(request as Request)) return;
+  releases.set(request as Request, await bodySlots.enter(bytes));
 }
 
-/** To be called when nothing is made of the body any more: its job is stored, or the request is answered. */
-export function leaveBody(request: Request): void {
-  leaving.get(request)?.();
+/** Releases the slot. Call it once the body is no longer needed: its job is stored, or the response is sent. */
+export function releaseBodySlot(request: Request): void {
+  releases.get(request)?.();
 }
 
-/** The same body under another request, which has been read from the first. */
-export function sameBody(from: Request, to: Request): Request {
-  const leave = leaving.get(from);
-  if (leave) leaving.set(to, leave);
+/** Moves the slot to a request that was created from the first one's body. */
+export function transferBodySlot(from: Request, to: Request): Request {
+  const leave = releases.get(from);
+  if (leave) releases.set(to, leave);
   return to;
 }

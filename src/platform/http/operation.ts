@@ -1,52 +1,52 @@
 /**
- * An operation is declared once. From the declaration come its route, the check of its input, who may call it, its
- * audit row, its entry in /api/openapi.yaml and the typed call the CLI makes.
+ * An operation, declared once. Its declaration defines the route, input validation, access rule, audit row, entry in
+ * /api/openapi.yaml and the CLI's typed call.
  */
 import { z } from "zod";
-import type { Audit, Context, UserContext, WorkspaceContext } from "../app/context.ts";
+import type { AuditedAction, Context, UserContext, WorkspaceContext } from "../app/context.ts";
 
 export type Method = "GET" | "POST" | "DELETE" | "PUT" | "PATCH";
 
 /**
- * Who may call:
+ * Access rules:
  * - anyone: no credentials needed, though they are read when given
  * - user: any valid token
  * - member: a member of the path's workspace, operators included
- * - author: a member who is no operator (operators run and view only)
+ * - author: a member who is not an operator (operators run and view only)
  * - admin: an admin of the path's workspace
- * - devops: who looks after the instance, to read; super admins too
- * - superAdmin: of the whole instance
+ * - devops: devops and super admins (reading of instance data)
+ * - superAdmin: super admins of the instance
  */
 export type Access = "anyone" | "user" | "member" | "author" | "admin" | "devops" | "superAdmin";
 
-/** What the session's cookie is worth to an operation; `last`: a token in the query counts before it. */
+/** Weight of the session cookie for an operation; `last`: a token in the query takes precedence. */
 export type CookieRule = "counts" | "last" | "ignored";
 
-/** How an answer is written. */
-export type Responds<R> =
+/** Form of a success response. */
+export type ResponseDeclaration<R> =
   | { kind: "text"; status: number; description: string; _?: R }
   | { kind: "json"; status: number; schema: z.ZodType; description: string | undefined; _?: R }
-  /** The operation writes the Response itself: streams, files, results of user code. */
+  /** `run` returns the Response itself: streams, files, results of user code. */
   | { kind: "raw"; status: number; content_type: string; description: string; _?: R };
 
 export const responds = {
-  text: (description: string): Responds<string> => ({ kind: "text", status: 200, description }),
-  created: (description: string): Responds<string> => ({ kind: "text", status: 201, description }),
-  /** JSON, of an operation that makes something. */
-  createdJson: <S extends z.ZodType>(schema: S, description?: string): Responds<z.input<S>> => ({
+  text: (description: string): ResponseDeclaration<string> => ({ kind: "text", status: 200, description }),
+  created: (description: string): ResponseDeclaration<string> => ({ kind: "text", status: 201, description }),
+  /** JSON with status 201, for operations that create something. */
+  createdJson: <S extends z.ZodType>(schema: S, description?: string): ResponseDeclaration<z.input<S>> => ({
     kind: "json",
     status: 201,
     schema,
     description,
   }),
-  /** @param description left out where the schema and the summary say it all */
-  json: <S extends z.ZodType>(schema: S, description?: string): Responds<z.input<S>> => ({
+  /** @param description omit it if the schema and the summary suffice */
+  json: <S extends z.ZodType>(schema: S, description?: string): ResponseDeclaration<z.input<S>> => ({
     kind: "json",
     status: 200,
     schema,
     description,
   }),
-  raw: (content_type: string, description: string): Responds<Response> => ({
+  raw: (content_type: string, description: string): ResponseDeclaration<Response> => ({
     kind: "raw",
     status: 200,
     content_type,
@@ -54,18 +54,18 @@ export const responds = {
   }),
 };
 
-/** Bodies that `run` reads from the request itself: what each content type holds. Any may be left out by the caller. */
-export type Reads = Record<string, z.ZodType>;
+/** Schemas, by content type, of bodies that `run` reads from the request itself. All are optional. */
+export type RequestBodySchemas = Record<string, z.ZodType>;
 
-/** What a scoped token needs: `domain:action`, and the resource it must cover where the path names one. */
-export interface Scope {
+/** Scope required of a restricted token: `domain:action`, and the resource it must cover if the path names one. */
+export interface OperationScope {
   domain: string;
   action: "read" | "write" | "run";
-  /** Jobs only: which kind of runnable is run. */
+  /** Jobs only: the kind of runnable. */
   kind?: "scripts" | "flows";
-  /** Jobs only: tells of many at once, which the right to run one does not include. */
+  /** Jobs only: covers many jobs at once, which the right to run one does not include. */
   many?: true;
-  /** The path parameter that holds the resource. */
+  /** Path parameter that holds the resource. */
   resource?: string;
 }
 
@@ -84,8 +84,8 @@ type ContextOf<A extends Access> = A extends "anyone"
     ? UserContext
     : WorkspaceContext;
 
-/** What an operation answers, where headers say more of it. */
-export class Answered<R> {
+/** An operation's result together with response headers. */
+export class ResponseWithHeaders<R> {
   readonly value: R;
   readonly headers: Record<string, string>;
 
@@ -95,46 +95,52 @@ export class Answered<R> {
   }
 }
 
-export interface Declaration<A extends Access, P extends string, Q, B, R> {
-  /** The operationId: unique, camelCase. */
+export interface OperationDeclaration<A extends Access, P extends string, Q, B, R> {
+  /** operationId: unique, camelCase. */
   name: string;
   method: Method;
-  /** Below /api; the last parameter is greedy when it is called `path` or ends in `_path`. */
+  /** Path below /api. A last parameter named `path` or `*_path` is greedy. */
   path: P;
   access: A;
   summary: string;
   query?: Q;
-  /** The JSON body; left out when there is none, or when `run` reads the request itself. */
+  /** JSON body; omit it if there is none, or if `run` reads the request itself. */
   body?: B;
-  /** What `run` reads from the request itself, for the description: nothing is checked by it. */
-  reads?: Reads;
-  responds: Responds<R>;
-  /** Left out on operations that only read. */
-  audit?: Audit;
-  /** Derived from path and method when left out; false exempts the operation from scopes (login, whoami). */
-  scope?: Scope | false;
-  /** A token bound to a workspace may call it, though it concerns none. */
-  bound?: boolean;
-  /** Answers nothing but what its own, finished writes say: no other write has to be on disk first. */
-  ownWrites?: boolean;
+  /** Bodies that `run` reads from the request itself; for the description only, nothing is validated. */
+  reads?: RequestBodySchemas;
+  responds: ResponseDeclaration<R>;
+  /** Omitted by operations that only read. */
+  audit?: AuditedAction;
+  /** Derived from path and method if omitted; false exempts the operation from scopes (login, whoami). */
+  scope?: OperationScope | false;
+  /** Workspace-bound tokens may call it, although it belongs to no workspace. */
+  allowsWorkspaceTokens?: boolean;
   /**
-   * Allows any origin: job runs, results and approvals are called from pages elsewhere. `any method`: by every method,
-   * with every header; HEAD is then answered as GET is.
+   * The response depends on this call's own committed writes only, so it need not wait for the read barrier
+   * (`db.readBarrier`).
+   */
+  skipsReadBarrier?: boolean;
+  /**
+   * Allows any origin: other sites' pages call job runs, results and approvals. `any method` also allows every method
+   * and header, and answers HEAD like GET.
    */
   cors?: boolean | "any method";
-  /** Asked for all the time by probes, and cheap: calls without known credentials are not counted. */
-  uncounted?: boolean;
+  /** For cheap operations that probes call constantly: calls without valid credentials are not rate limited. */
+  exemptFromRateLimit?: boolean;
   /**
-   * What the session's cookie is worth. A browser sends it along with any link: where a GET changes something, or starts
-   * a script, it must be `ignored`.
+   * Weight of the session cookie. Browsers send it along with any link, so a GET that changes something or starts a
+   * script must use `ignored`.
    */
   cookie?: CookieRule;
-  /** A page for people: its path stands at the root, not below /api, and it is no part of the described interface. */
+  /** A page for browsers: its path is relative to the root instead of /api, and it is left out of the description. */
   page?: boolean;
-  run: (ctx: ContextOf<A>, input: Input<P, Q, B>) => Promise<R | Answered<R>> | R | Answered<R>;
+  run: (
+    ctx: ContextOf<A>,
+    input: Input<P, Q, B>,
+  ) => Promise<R | ResponseWithHeaders<R>> | R | ResponseWithHeaders<R>;
 }
 
-/** A declaration with its types worn off, as lists of operations hold it. */
+/** An operation without its type parameters, as lists of operations hold it. */
 export interface Operation {
   name: string;
   method: Method;
@@ -143,20 +149,20 @@ export interface Operation {
   summary: string;
   query?: z.ZodType | undefined;
   body?: z.ZodType | undefined;
-  reads?: Reads | undefined;
-  responds: Responds<unknown>;
-  audit?: Audit | undefined;
-  scope?: Scope | false | undefined;
-  bound?: boolean | undefined;
-  ownWrites?: boolean | undefined;
+  reads?: RequestBodySchemas | undefined;
+  responds: ResponseDeclaration<unknown>;
+  audit?: AuditedAction | undefined;
+  scope?: OperationScope | false | undefined;
+  allowsWorkspaceTokens?: boolean | undefined;
+  skipsReadBarrier?: boolean | undefined;
   cors?: boolean | "any method" | undefined;
-  uncounted?: boolean | undefined;
+  exemptFromRateLimit?: boolean | undefined;
   cookie?: CookieRule | undefined;
   page?: boolean | undefined;
   run: (ctx: never, input: never) => unknown;
 }
 
-/** An operation that remembers the types of what it takes and gives: what the typed call needs. */
+/** An operation with its input and result types, for typed calls. */
 export interface TypedOperation<I, R> extends Operation {
   readonly _types?: { input: I; result: R };
 }
@@ -171,35 +177,35 @@ export function operation<
   R,
   Q extends z.ZodType | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
->(declaration: Declaration<A, P, Q, B, R>): TypedOperation<CallInput<P, Q, B>, R> {
+>(declaration: OperationDeclaration<A, P, Q, B, R>): TypedOperation<CallInput<P, Q, B>, R> {
   return declaration as unknown as TypedOperation<CallInput<P, Q, B>, R>;
 }
 
-/** The same operation where existing clients look for it, too. */
-export function alsoAt(op: Operation, { name, path }: Pick<Operation, "name" | "path">): Operation {
+/** Returns the same operation under a second name and path, for existing clients. */
+export function aliasOperation(op: Operation, { name, path }: Pick<Operation, "name" | "path">): Operation {
   return { ...op, name, path };
 }
 
-/** Where an operation stands: pages at the root, all else below /api. */
-export function rootOf(op: Pick<Operation, "page">): "" | "/api" {
+/** Returns an operation's base path: pages are at the root, all else is below /api. */
+export function basePathOf(op: Pick<Operation, "page">): "" | "/api" {
   return op.page ? "" : "/api";
 }
 
 /** Names of the `{parameters}` of a path template, in order. */
-export function parameterNames(path: string): string[] {
+export function listParameterNames(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
 }
 
-/** True when the last parameter takes the rest of the URL, slashes included. */
+/** Whether the last parameter takes the rest of the URL, slashes included. */
 export function isGreedy(path: string): boolean {
   return /\{(\w+_)?path\}$/.test(path);
 }
 
-/** The scope an operation asks of a restricted token: as declared, or the path's noun with read or write. */
-export function scopeOf(op: Operation): Scope | false {
+/** Returns the scope required of a restricted token: as declared, or the path's first segment with read or write. */
+export function scopeOf(op: Operation): OperationScope | false {
   if (op.scope !== undefined) return op.scope;
   const parts = op.path.split("/").filter((part) => part !== "" && part !== "w" && !part.startsWith("{"));
-  const resource = parameterNames(op.path).find((name) => name === "path");
+  const resource = listParameterNames(op.path).find((name) => name === "path");
   return {
     domain: (parts[0] ?? "").replace(/_u$/, ""),
     action: op.method === "GET" ? "read" : "write",
@@ -207,8 +213,8 @@ export function scopeOf(op: Operation): Scope | false {
   };
 }
 
-/** A boolean of a query string: `true`, `1` or empty mean yes. */
-export const flag = z.union(
+/** Boolean query parameter: `true`, `1` and empty mean true. */
+export const queryBoolean = z.union(
   [
     z
       .enum(["true", "false", "1", "0", ""])
@@ -218,42 +224,44 @@ export const flag = z.union(
   { error: "must be true or false" },
 );
 
-/** A body that may be left out as a whole: an empty object then. Any other that is missing is refused. */
+/** Optional body: an empty object if absent. Bodies without this are required. */
 export const optionalBody = <T extends z.ZodType>(schema: T) => schema.prefault({} as z.input<T>);
 
 /** Whether a call without a body is refused. */
-export function needsBody({ body }: Pick<Operation, "body">): boolean {
+export function requiresBody({ body }: Pick<Operation, "body">): boolean {
   return body !== undefined && !body.safeParse(undefined).success;
 }
 
-/** A whole number of a query string. */
-export const wholeNumber = z.coerce.number().int();
+/** Integer query parameter. */
+export const queryInteger = z.coerce.number().int();
 
-/** Seconds in a query string: a century at most, so that the moment they lead to can be stored. */
-export const seconds = wholeNumber.min(0).max(3_155_760_000);
+/** Seconds in a query parameter: at most a century, so that the resulting time can be stored. */
+export const querySeconds = queryInteger.min(0).max(3_155_760_000);
 
-/** However far a list goes, its rows are counted in numbers that databases hold. */
+/** Keeps row offsets within the databases' integer range. */
 const MAX_PAGE = 1_000_000_000;
 
-/** Page and page size of lists: page 0 is page 1; a larger page than allowed is refused, never cut. */
+/** Page number and page size of lists: page 0 means page 1; a page size above the limit is rejected, not reduced. */
 export const paging = {
-  page: wholeNumber.min(0).max(MAX_PAGE).default(1),
-  per_page: wholeNumber.min(1).max(10_000).default(1000),
+  page: queryInteger.min(0).max(MAX_PAGE).default(1),
+  per_page: queryInteger.min(1).max(10_000).default(1000),
 };
 
-/** Turns page and page size into the rows to skip and take. */
-export function toWindow(query: { page: number; per_page: number }): { offset: number; limit: number } {
+/** Converts page and page size to offset and limit. */
+export function toLimitOffset(query: { page: number; per_page: number }): { offset: number; limit: number } {
   return { offset: (Math.max(query.page, 1) - 1) * query.per_page, limit: query.per_page };
 }
 
-/** The page of a list that is at hand as a whole. */
-export function pageOf<T>(rows: readonly T[], query: { page: number; per_page: number }): T[] {
-  const { offset, limit } = toWindow(query);
+/** Returns one page of a list that is in memory. */
+export function takePage<T>(rows: readonly T[], query: { page: number; per_page: number }): T[] {
+  const { offset, limit } = toLimitOffset(query);
   return rows.slice(offset, offset + limit);
 }
 
-/** A moment on the wire: a Date in code, ISO 8601 text in JSON. No database takes one before the year 1. */
-export const moment = z
+/**
+ * A timestamp on the wire: a Date in code, ISO 8601 text in JSON. Limited to the years that the databases can store.
+ */
+export const isoTimestamp = z
   .union([z.date(), z.iso.datetime({ offset: true }).transform((text) => new Date(text))], {
     error: "must be a moment such as 2030-01-31T09:00:00Z",
   })

@@ -1,9 +1,9 @@
-/** The one place that turns results and errors into HTTP. */
+/** Converts results and errors to HTTP responses. */
 import * as errors from "../../lib/errors.ts";
-import { Answered, type Responds } from "./operation.ts";
+import { type ResponseDeclaration, ResponseWithHeaders } from "./operation.ts";
 
-/** Status of each class, and what existing clients of the interface read at the beginning of an error's text. */
-const KINDS: [
+/** Status of each error class, and the text prefix that existing clients parse. */
+const STATUS_OF_ERRORS: [
   kind:
     | typeof errors.SvcError
     | typeof errors.TooManyRequests
@@ -37,8 +37,8 @@ export interface ErrorShape {
 }
 
 /**
- * What may be told of an error. A class derived from a listed one (a syntax fault is a bad request) takes its status;
- * anything that is not an SvcError is ours and hides its message.
+ * Returns what may be disclosed of an error. Subclasses take the status of their listed base class. Any error that is
+ * not an SvcError is internal and hides its message.
  */
 export function describeError(error: unknown): ErrorShape {
   if (!(error instanceof errors.SvcError)) {
@@ -49,12 +49,18 @@ export function describeError(error: unknown): ErrorShape {
       hint: undefined,
     };
   }
-  const [, status, prefix] = KINDS.find(([kind]) => error instanceof kind) ?? [undefined, 500, "Internal"];
+  const [, status, prefix] = STATUS_OF_ERRORS.find(([kind]) => error instanceof kind) ?? [
+    undefined,
+    500,
+    "Internal",
+  ];
   return { name: error.name, status, message: `${prefix}: ${error.message}`, hint: error.hint };
 }
 
-/** text/plain for existing clients; RFC 9457 for who asks for application/problem+json. */
-export function errorResponse(error: unknown, accept: string | null): Response {
+/**
+ * Creates an error response: text/plain for existing clients, RFC 9457 for those that accept application/problem+json.
+ */
+export function createErrorResponse(error: unknown, accept: string | null): Response {
   const shape = describeError(error);
   const headers: Record<string, string> = { "svc-error": shape.name };
   if (error instanceof errors.TooManyRequests) headers["retry-after"] = String(error.retry_after_s);
@@ -80,12 +86,12 @@ export function errorResponse(error: unknown, accept: string | null): Response {
   return new Response(text, { status: shape.status, headers });
 }
 
-const TEXT = { "content-type": "text/plain; charset=utf-8" };
-const JSON_TYPE = { "content-type": "application/json" };
+const TEXT_HEADERS = { "content-type": "text/plain; charset=utf-8" };
+const JSON_HEADERS = { "content-type": "application/json" };
 
-export function successResponse(declared: Responds<unknown>, value: unknown): Response {
-  if (value instanceof Answered) {
-    const response = successResponse(declared, value.value);
+export function createSuccessResponse(declared: ResponseDeclaration<unknown>, value: unknown): Response {
+  if (value instanceof ResponseWithHeaders) {
+    const response = createSuccessResponse(declared, value.value);
     for (const name in value.headers) response.headers.set(name, value.headers[name]!);
     return response;
   }
@@ -93,8 +99,8 @@ export function successResponse(declared: Responds<unknown>, value: unknown): Re
     case "raw":
       return value as Response;
     case "text":
-      return new Response(String(value), { status: declared.status, headers: TEXT });
+      return new Response(String(value), { status: declared.status, headers: TEXT_HEADERS });
     case "json":
-      return new Response(JSON.stringify(value ?? null), { status: declared.status, headers: JSON_TYPE });
+      return new Response(JSON.stringify(value ?? null), { status: declared.status, headers: JSON_HEADERS });
   }
 }

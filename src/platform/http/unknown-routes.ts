@@ -1,35 +1,35 @@
-/** What is said of a URL that the router has no operation for. */
+/** Responses to URLs that the router does not match. */
 import { addRoute, createRouter, findAllRoutes, findRoute } from "rou3";
 import { MethodNotAllowed, NotFound, type SvcError } from "../../lib/errors.ts";
-import { isGreedy, type Operation, rootOf } from "./operation.ts";
+import { basePathOf, isGreedy, type Operation } from "./operation.ts";
 
-interface Slashed {
+interface MatchedOperation {
   op: Operation;
   parameters: Record<string, string>;
 }
 
-export interface Unrouted {
+export interface UnknownRoutes {
   /**
-   * Finds the operation of a URL with an extra slash. Clients put paths into URLs as they are, and some begin with one:
-   * `variables/get//u/ann/key`. The router knows no empty segments.
+   * Finds the operation of a URL with a doubled slash, which the router rejects. Clients insert paths unencoded, and
+   * some begin with a slash: `variables/get//u/ann/key`.
    */
-  withExtraSlash(method: string, pathname: string): Slashed | undefined;
-  /** 405 where other methods have an operation, else 404. */
-  noRoute(method: string, pathname: string): SvcError;
+  findWithExtraSlash(method: string, pathname: string): MatchedOperation | undefined;
+  /** Returns 405 if the URL exists with other methods, else 404. */
+  createRouteError(method: string, pathname: string): SvcError;
 }
 
-export function createUnrouted(operations: readonly Operation[]): Unrouted {
+export function createUnknownRoutes(operations: readonly Operation[]): UnknownRoutes {
   const router = createRouter<Operation>();
   const methods = [...new Set(operations.map((op) => op.method))].sort();
-  for (const op of operations) addRoute(router, op.method, rootOf(op) + toRoute(op.path), op);
-  const withExtraSlash = (method: string, pathname: string): Slashed | undefined => {
+  for (const op of operations) addRoute(router, op.method, basePathOf(op) + toRouterPath(op.path), op);
+  const withExtraSlash = (method: string, pathname: string): MatchedOperation | undefined => {
     const slashes = pathname.indexOf("//");
     if (slashes < 0) return undefined;
     const single = pathname.slice(0, slashes) + pathname.slice(slashes).replace(/^\/+/, "/");
-    // The most literal one comes last.
+    // The most literal route comes last.
     for (const { data: op, params = {} } of findAllRoutes(router, method, single).reverse()) {
       const tail = Object.values(params).at(-1);
-      // Only where the path begins.
+      // Only if the doubled slash is where the path parameter begins.
       if (isGreedy(op.path) && tail && single.length - tail.length === slashes + 1) {
         return { op, parameters: params };
       }
@@ -37,8 +37,8 @@ export function createUnrouted(operations: readonly Operation[]): Unrouted {
     return undefined;
   };
   return {
-    withExtraSlash,
-    noRoute(method, pathname) {
+    findWithExtraSlash: withExtraSlash,
+    createRouteError(method, pathname) {
       const isThere = (other: string) =>
         findRoute(router, other, pathname) ?? withExtraSlash(other, pathname);
       const allow = methods.filter(isThere).join(", ");
@@ -52,7 +52,7 @@ export function createUnrouted(operations: readonly Operation[]): Unrouted {
 }
 
 /** `/w/{workspace}/variables/get/{path}` → `/w/:workspace/variables/get/**:path` */
-export function toRoute(path: string): string {
+export function toRouterPath(path: string): string {
   const greedy = isGreedy(path);
   return path.replace(/\{(\w+)\}/g, (_, name, offset) =>
     greedy && offset + name.length + 2 === path.length ? `**:${name}` : `:${name}`,

@@ -1,27 +1,27 @@
 /**
- * Ringing at a moment of the wall clock. Timers count seconds and know nothing of a clock that is set, nor of a machine
- * that slept: an alarm looks at the clock at least every `MAX_TIMER_MS`, so that is how late it can be.
+ * A timer for a point in wall-clock time. Timers ignore changes of the clock and sleeping machines, so an alarm
+ * rechecks the clock at least every `MAX_TIMER_MS`. That bounds how late it rings.
  */
 
-/** The longest timer. Also a bound for whatever else waits for a moment. */
+/** Longest timer, and the bound for other waits on the clock. */
 export const MAX_TIMER_MS = 10_000;
-/** A clock that went back by more than this was set; less is what it takes to read two clocks. */
-const STEP_MS = 1_000;
+/** Larger backward steps count as the clock being set back; smaller ones are measurement error. */
+const MIN_SETBACK_MS = 1_000;
 
 export interface Alarm {
-  /** Rings at that moment, or at the one that it is set to already, whichever is earlier. */
+  /** Sets the alarm to `moment`, unless it is already set to an earlier time. */
   setBefore(moment: Date): void;
-  /** Rings at that moment; what it was set to before counts no more. */
+  /** Sets the alarm to `moment`, replacing any earlier setting. */
   set(moment: Date): void;
   clear(): void;
 }
 
-/** @param ring called once for each time that it was set; soon, too, when the clock was set back meanwhile */
+/** Creates an alarm. @param ring called once per setting; also soon after the clock was set back */
 export function createAlarm(clock: () => Date, ring: () => void): Alarm {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   let due = Number.POSITIVE_INFINITY;
-  /** The wall clock's lead over the counted one when the timer was set. */
+  /** Difference between wall clock and monotonic clock when the timer was set. */
   let origin = 0;
 
   function clear(): void {
@@ -36,7 +36,7 @@ export function createAlarm(clock: () => Date, ring: () => void): Alarm {
 
   function look(): void {
     const now = clock().getTime();
-    const was_set_back = now - performance.now() < origin - STEP_MS;
+    const was_set_back = now - performance.now() < origin - MIN_SETBACK_MS;
     if (now < due && !was_set_back) arm(now);
     else {
       clear();

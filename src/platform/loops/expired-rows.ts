@@ -6,22 +6,22 @@ import { asc, lte, type SQL, sql } from "drizzle-orm";
 import type { AnySQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Database, Tx } from "../../database/database.ts";
 
-/** Most rows of one transaction, and most bytes of text in them: freeing these takes some milliseconds. */
+/** Upper limits of one transaction: rows, and bytes of text. Freeing that many takes a few milliseconds. */
 export const MOST_ROWS = 250;
 const MOST_BYTES = 1_000_000;
 
-type Moment = AnySQLiteColumn<{ data: Date }>;
+type TimestampColumn = AnySQLiteColumn<{ data: Date }>;
 export type Batches = AsyncGenerator<void>;
 
 /** Bytes of the texts of a row. */
-export const sizeOf = (...texts: AnySQLiteColumn[]): SQL<number> =>
+export const textBytes = (...texts: AnySQLiteColumn[]): SQL<number> =>
   sql<number>`${sql.join(
     texts.map((text) => sql`coalesce(octet_length(${text}), 0)`),
     sql` + `,
   )}`;
 
-/** Consecutive items whose sizes add up to no more than one transaction frees; at least one each. */
-export function* bySize<T extends { size: number }>(items: readonly T[]): Generator<T[]> {
+/** Splits items into consecutive batches of at most BATCH_BYTES; each has at least one item. */
+export function* splitBySize<T extends { size: number }>(items: readonly T[]): Generator<T[]> {
   let some: T[] = [];
   let bytes = 0;
   for (const item of items) {
@@ -36,7 +36,7 @@ export function* bySize<T extends { size: number }>(items: readonly T[]): Genera
   if (some.length > 0) yield some;
 }
 
-/** Of several servers that prune one database, one deletes at a time: they would wait for each other's rows crosswise. */
+/** Deletes rows under a lock: concurrent deletions by several servers could deadlock. */
 export function deleteBatch(db: Database, work: (tx: Tx) => Promise<unknown>): Promise<void> {
   return db.write(async (tx) => {
     await tx.lock("prune");
@@ -44,22 +44,22 @@ export function deleteBatch(db: Database, work: (tx: Tx) => Promise<unknown>): P
   });
 }
 
-/** Rows whose moment is `until` or earlier. `text` is the column that may be long. */
-export async function* expiredRows(
+/** Deletes rows whose timestamp is `until` or earlier. `text` is the column that may be long. */
+export async function* deleteExpiredRows(
   db: Database,
   table: SQLiteTable,
-  moment: Moment,
+  moment: TimestampColumn,
   until: Date,
   text?: AnySQLiteColumn,
 ): Batches {
   for (;;) {
     const rows = await db.read
-      .select({ at: moment, size: text ? sizeOf(text) : sql<number>`0` })
+      .select({ at: moment, size: text ? textBytes(text) : sql<number>`0` })
       .from(table)
       .where(lte(moment, until))
       .orderBy(asc(moment))
       .limit(MOST_ROWS);
-    for (const some of bySize(rows)) {
+    for (const some of splitBySize(rows)) {
       await deleteBatch(db, (tx) => tx.delete(table).where(lte(moment, some.at(-1)!.at!)));
       yield;
     }

@@ -1,8 +1,8 @@
-/** Of the servers that share a database one leads; a server that has its database for itself always does. */
+/** Leader among the servers that share a database. A server with a database of its own always leads. */
 export interface Leader {
   isLeader(): boolean;
-  /** Wakes a task of the leader, on whichever server that is. Best effort: its interval bounds how late it can be. */
+  /** Wakes a task of the leader, on whichever server leads. Best effort: the task's interval bounds the delay. */
   wake(task: string): void;
-  /** Calls back when the task is woken, and when this server becomes the leader; undefined: no longer. */
+  /** Subscribes to wake-ups of the task and to this server's election; undefined unsubscribes. */
   onWake(task: string, run: ((reason: "woken" | "elected") => void) | undefined): void;
 }

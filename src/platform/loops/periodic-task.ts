@@ -1,59 +1,62 @@
 /**
- * The one loop of everything that is done now and then: run, then sleep until the next is due, somebody wakes it, or the
- * interval is over.
+ * A background task that runs one pass at a time and sleeps until the next due time, a wake-up, or the end of its
+ * interval.
  *
- * - Of one task no two runs overlap. Whoever wakes it during a run is served by the next one, and so are all others who
- *   wake it meanwhile: what was stored before `wake` is seen by a run that begins after it.
- * - A run is given one `now`: what it asks for first is due by then, what it returns is when the next is. A run that asked
- *   the clock twice would overlook what becomes due in between.
- * - A run that fails is logged and done again, after a delay that grows (`BACKOFF`).
- * - Intervals are counted, and moments are looked up on the clock at least every `MAX_TIMER_MS` (`alarm.ts`): a clock that
- *   is set, or a machine that slept, makes a task no later than that.
- * - A task of the leader runs on the server that leads, and is woken there whoever wakes it.
+ * - Passes of one task never overlap. All wake-ups during a pass are served by one further pass, so a row committed
+ *   before `wake` is always seen.
+ * - A pass receives a single `now`: it selects what is due by then, and returns the next due time. Asking the clock
+ *   twice would miss what becomes due in between.
+ * - A failed pass is logged and retried with backoff (`BACKOFF`).
+ * - Intervals use the monotonic clock, and due times are rechecked at least every `MAX_TIMER_MS` (`alarm.ts`). A
+ *   changed clock or a sleeping machine delays a task no longer than that.
+ * - A leader task runs only on the leading server; `wake` on any server wakes it there.
  */
 
 import type { Database } from "../../database/database.ts";
-import { type Backoff, backoffMs } from "../../lib/async/retry.ts";
+import { type Backoff, computeBackoffMs } from "../../lib/async/retry.ts";
+import { createService, type Service } from "../../lib/async/service.ts";
 import { sleep } from "../../lib/async/sleep.ts";
-import { createService, type Service } from "../../lib/async/start-stop.ts";
 import type { Log } from "../../lib/logging/log.ts";
 import { createAlarm } from "./alarm.ts";
 import type { Leader } from "./leader.ts";
 
-/** Where servers share a database, another may have stored something, or be gone with what it began, and wake nobody here. */
-const SHARED_INTERVAL_MS = 5_000;
+/**
+ * Default interval where servers share a database: another server may have stored work, or crashed, without waking this
+ * one.
+ */
+const CLUSTER_INTERVAL_MS = 5_000;
 const BACKOFF: Backoff = { first_ms: 1_000, max_ms: 10_000 };
 
-export interface Task {
+export interface TaskOptions {
   /**
-   * Does what is due.
-   * @param now asked of the app's clock once, for the whole run
-   * @param stopping aborted when the task is to stop: a run that lasts leaves off
-   * @returns when the next is due, which may be over already; undefined when nothing is known of
+   * Runs one pass: processes what is due.
+   * @param now read from the app's clock once for the whole pass
+   * @param stopping aborted when the task stops; long passes should return early
+   * @returns the next due time, possibly in the past; undefined if none is known
    */
   run(now: Date, stopping: AbortSignal): Promise<Date | undefined> | Promise<void>;
-  /** What the log says when a run fails. */
-  failure: string;
-  /** The longest sleep; by itself 5 s where servers share the database, and no end to it elsewhere. */
+  /** Log message of a failed pass. */
+  failure_message: string;
+  /** Longest sleep; default 5 s where servers share a database, else unlimited. */
   interval_ms?: number;
-  /** The sleep before the first run, from the start or, of a task of the leader, from the election; absent: none. */
-  first_ms?: number;
-  /** Whoever wakes is often followed by others: so many milliseconds are waited for them. */
+  /** Delay of the first pass after the start, or after the election for leader tasks; default none. */
+  first_delay_ms?: number;
+  /** Delay after a wake-up, so that a burst of wake-ups shares one pass. */
   debounce_ms?: number;
-  /** `start` resolves after the first run, and fails if that does. */
-  starts_with_run?: boolean;
-  /** Done by `stop`, once no run is under way. Its failure is logged as a run's is. */
-  last?: () => Promise<void>;
-  /** Set: the task is the leader's, and this its name among the servers of the database. */
-  of_leader?: string;
+  /** `start` resolves after the first pass and rejects if it fails. */
+  runs_on_start?: boolean;
+  /** Runs in `stop`, after the last pass. Failures are logged like those of a pass. */
+  after_stop?: () => Promise<void>;
+  /** Makes it a leader task with this cluster-wide name. */
+  leader_task?: string;
 }
 
 export interface PeriodicTask extends Service {
-  /** Asks for a run soon. */
+  /** Requests a pass as soon as possible. */
   wake(): void;
-  /** Asks for a run at that moment; one that is to come earlier stands. */
+  /** Requests a pass at that time; an earlier one that is already due stays. */
   wakeAt(moment: Date): void;
-  /** No run is under way, asked for, or set for a moment. */
+  /** Whether no pass is running, requested or scheduled. */
   isIdle(): boolean;
 }
 
@@ -66,14 +69,14 @@ interface TaskApp {
   leader?: Leader;
 }
 
-export function createPeriodicTask(app: TaskApp, task: Task): PeriodicTask {
-  const { debounce_ms = 0, of_leader } = task;
-  const interval_ms = task.interval_ms ?? (app.db?.channel ? SHARED_INTERVAL_MS : Number.POSITIVE_INFINITY);
-  const leader = of_leader === undefined ? undefined : app.leader;
+export function createPeriodicTask(app: TaskApp, task: TaskOptions): PeriodicTask {
+  const { debounce_ms = 0, leader_task } = task;
+  const interval_ms = task.interval_ms ?? (app.db?.channel ? CLUSTER_INTERVAL_MS : Number.POSITIVE_INFINITY);
+  const leader = leader_task === undefined ? undefined : app.leader;
   let stopping: AbortSignal | undefined;
   let running: Promise<void> | undefined;
   let isAsked = false;
-  /** Of those that were asked for while a run was under way. */
+  /** Earliest `wakeAt` time requested during the current pass. */
   let earliest = Number.POSITIVE_INFINITY;
   let failures = 0;
   let isSet = false;
@@ -81,7 +84,7 @@ export function createPeriodicTask(app: TaskApp, task: Task): PeriodicTask {
   const alarm = createAlarm(() => app.clock(), wakeHere);
 
   function wake(): void {
-    if (of_leader !== undefined && leader && !leader.isLeader()) leader.wake(of_leader);
+    if (leader_task !== undefined && leader && !leader.isLeader()) leader.wake(leader_task);
     else wakeHere();
   }
 
@@ -130,12 +133,12 @@ export function createPeriodicTask(app: TaskApp, task: Task): PeriodicTask {
       return next;
     } catch (cause) {
       logFailure(cause);
-      return new Date(app.clock().getTime() + backoffMs(BACKOFF, ++failures));
+      return new Date(app.clock().getTime() + computeBackoffMs(BACKOFF, ++failures));
     }
   }
 
   function logFailure(cause: unknown): void {
-    app.log.error({ error: String(cause) }, task.failure);
+    app.log.error({ error: String(cause) }, task.failure_message);
   }
 
   function setNext(moment: number): void {
@@ -147,17 +150,17 @@ export function createPeriodicTask(app: TaskApp, task: Task): PeriodicTask {
   const service = createService(async (signal) => {
     stopping = signal;
     isAsked = false;
-    leader?.onWake(of_leader!, (reason) => {
-      if (reason === "elected" && !running) beginWith(task.first_ms);
+    leader?.onWake(leader_task!, (reason) => {
+      if (reason === "elected" && !running) beginWith(task.first_delay_ms);
       else wakeHere();
     });
-    if (task.starts_with_run) await task.run(app.clock(), signal);
-    if (!signal.aborted) beginWith(task.first_ms ?? (task.starts_with_run ? interval_ms : undefined));
+    if (task.runs_on_start) await task.run(app.clock(), signal);
+    if (!signal.aborted) beginWith(task.first_delay_ms ?? (task.runs_on_start ? interval_ms : undefined));
     return async () => {
-      leader?.onWake(of_leader!, undefined);
+      leader?.onWake(leader_task!, undefined);
       rest();
       await running;
-      await task.last?.().catch(logFailure);
+      await task.after_stop?.().catch(logFailure);
       stopping = undefined;
     };
   });

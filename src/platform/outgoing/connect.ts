@@ -1,23 +1,23 @@
 /**
- * Connections that the server itself makes to hosts people name. The address that was checked is the one that is
- * connected to, so that a name which resolves to another address a moment later gains nothing.
+ * Connections that the server makes to hosts named by users. It connects to the very address that was checked, so a DNS
+ * name that changes in between (DNS rebinding) gains nothing.
  */
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { hostOf, isLoopbackName } from "../../lib/network.ts";
+import { hostOfUrl, isLoopbackName } from "../../lib/network.ts";
 import type { Targets } from "./targets.ts";
 
-/** Why a request came to nothing; the message names the host, never the path or query, which may hold secrets. */
+/** A request failed; the message names the host, never the path or query, which may hold secrets. */
 export class OutgoingError extends Error {
   override readonly name: string = "OutgoingError";
 }
 
-/** The host is in a private network, and nobody has allowed it. */
-export class RefusedTarget extends OutgoingError {
+/** The host is in a private network and not allowed as a target. */
+export class TargetRefused extends OutgoingError {
   override readonly name = "RefusedTarget";
 }
 
-/** Resolves the names of hosts to addresses; replaced by tests. */
+/** DNS resolution; replaced in tests. */
 export const resolver = {
   resolve: async (host: string): Promise<string[]> =>
     (await lookup(host, { all: true })).map(({ address }) => address),
@@ -29,17 +29,17 @@ export interface OpenRequest {
   headers?: Record<string, string>;
   body?: string | Uint8Array;
   targets: Targets;
-  /** Plain http is spoken with this machine alone. */
-  confidential?: boolean;
-  /** A compressed body is handed on as it arrives. */
-  raw?: boolean;
+  /** Allows plain http only to this machine. */
+  requires_https?: boolean;
+  /** Leaves a compressed body as it arrives. */
+  keeps_compression?: boolean;
 }
 
 /**
- * Sends one request and follows no redirect.
- * @param within what `signal` limits, for the message of a request that took too long
- * @returns the answer as soon as it begins
- * @throws OutgoingError when the target is refused, cannot be reached, or does not answer before the signal
+ * Sends one request without following redirects.
+ * @param within duration of `signal`'s timeout in milliseconds, for the error message
+ * @returns the response, once its headers have arrived
+ * @throws OutgoingError if the target is refused, unreachable, or does not respond in time
  */
 export async function openRequest(
   request: OpenRequest,
@@ -50,15 +50,15 @@ export async function openRequest(
   if (url.protocol !== "http:" && url.protocol !== "https:") {
     throw new OutgoingError(`${url.protocol}// is no address that can be called`);
   }
-  const host = hostOf(url);
-  if (request.confidential && url.protocol === "http:" && !isLoopbackName(host)) {
+  const host = hostOfUrl(url);
+  if (request.requires_https && url.protocol === "http:" && !isLoopbackName(host)) {
     throw new OutgoingError(`${url.origin} must be called by https`);
   }
-  return explaining(host, signal, within, () => connect(request, url, host, signal));
+  return withHostErrors(host, signal, within, () => connect(request, url, host, signal));
 }
 
-/** Runs what talks to a host, and tells its failures without what was sent. @throws OutgoingError */
-export async function explaining<T>(
+/** Runs `talk` and converts its errors into messages without request data. @throws OutgoingError */
+export async function withHostErrors<T>(
   host: string,
   signal: AbortSignal,
   within: number,
@@ -69,25 +69,25 @@ export async function explaining<T>(
   } catch (cause) {
     if (cause instanceof OutgoingError) throw cause;
     if (signal.aborted) throw new OutgoingError(`${host} did not answer within ${within / 1000} s`);
-    throw new OutgoingError(`${host} cannot be reached: ${reasonOf(cause)}`);
+    throw new OutgoingError(`${host} cannot be reached: ${describeNetworkError(cause)}`);
   }
 }
 
-/** To the first of the host's addresses that takes the connection. */
+/** Connects to the first of the host's addresses that accepts. */
 async function connect(request: OpenRequest, url: URL, host: string, signal: AbortSignal): Promise<Response> {
-  const allowed = await allowedAddresses(host, request.targets, signal);
+  const allowed = await resolveAllowedAddresses(host, request.targets, signal);
   for (const [index, address] of allowed.entries()) {
     try {
-      return await fetchFrom(address, request, url, host, signal);
+      return await fetchFromAddress(address, request, url, host, signal);
     } catch (cause) {
       if (index === allowed.length - 1 || signal.aborted || !isUnreachable(cause)) throw cause;
     }
   }
-  throw refused(host);
+  throw createTargetRefused(host);
 }
 
-/** The connection goes to the address; the certificate and the `Host` header are those of the name. */
-function fetchFrom(
+/** Connects to the address; certificate check and `Host` header use the host name. */
+function fetchFromAddress(
   address: string,
   request: OpenRequest,
   url: URL,
@@ -101,24 +101,24 @@ function fetchFrom(
     headers: { ...request.headers, host: url.host },
     body: request.body,
     redirect: "manual",
-    decompress: !request.raw,
+    decompress: !request.keeps_compression,
     signal,
     ...(url.protocol === "https:" && isIP(host) === 0 ? { tls: { serverName: host } } : {}),
   });
 }
 
 /**
- * The addresses of a host that may be connected to, one or more.
- * @throws OutgoingError when there are none; whatever its name could not be resolved for
+ * Resolves a host to the addresses that may be connected to, at least one.
+ * @throws OutgoingError if none is allowed; errors of the resolver
  */
-export async function allowedAddresses(
+export async function resolveAllowedAddresses(
   host: string,
   targets: Targets,
   signal: AbortSignal,
 ): Promise<string[]> {
   const found = isIP(host) > 0 ? [host] : await Promise.race([resolver.resolve(host), whenAborted(signal)]);
   const allowed = found.filter((address) => targets.allows(host, address));
-  if (allowed.length === 0) throw refused(host);
+  if (allowed.length === 0) throw createTargetRefused(host);
   return allowed;
 }
 
@@ -128,8 +128,8 @@ function whenAborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-function refused(host: string): RefusedTarget {
-  return new RefusedTarget(
+function createTargetRefused(host: string): TargetRefused {
+  return new TargetRefused(
     `${host} is an address of this machine or of a private network, which the operator has not allowed as a target`,
   );
 }
@@ -156,8 +156,8 @@ function codeOf(cause: unknown): string {
   return cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? "") : "";
 }
 
-/** Never the message itself: it may name the whole address. */
-export function reasonOf(cause: unknown): string {
+/** Describes an error by its code. The message itself is not used: it may contain the full URL. */
+export function describeNetworkError(cause: unknown): string {
   const code = codeOf(cause);
   return REASONS[code] ?? (code === "" ? "the request failed" : `the request failed (${code})`);
 }

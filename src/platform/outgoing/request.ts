@@ -1,18 +1,18 @@
 /**
- * Requests that the server itself makes to targets people name, with whole answers: bounded in time, in size and in
- * redirects.
+ * Requests that the server makes to targets named by users, bounded in time, size and redirects. They return whole
+ * responses.
  */
-import { hostOf } from "../../lib/network.ts";
-import { explaining, type OpenRequest, OutgoingError, openRequest } from "./connect.ts";
+import { hostOfUrl } from "../../lib/network.ts";
+import { type OpenRequest, OutgoingError, openRequest, withHostErrors } from "./connect.ts";
 
 export interface OutgoingRequest extends OpenRequest {
-  /** From the beginning to the last byte of the answer, redirects included. */
+  /** Limit for the whole exchange, redirects included. */
   timeout_ms: number;
-  /** Of the answer's body, as it arrives decoded. */
+  /** Limit of the decoded response body. */
   max_bytes: number;
-  /** What becomes of a longer body; it is cut off where nothing is said. */
-  longer?: "cut" | "refused";
-  /** Redirects that are followed; each is checked like the first address. */
+  /** Handling of a longer body; default `cut`. */
+  oversize?: "cut" | "refused";
+  /** Most redirects followed; each target is checked like the first. */
   max_redirects: number;
 }
 
@@ -22,26 +22,30 @@ export interface OutgoingAnswer {
   body: Buffer;
 }
 
-/** @throws OutgoingError when the target is refused, cannot be reached, or does not answer in time */
+/** Sends a request. @throws OutgoingError if the target is refused, unreachable, or does not respond in time */
 export async function sendRequest(asked: OutgoingRequest): Promise<OutgoingAnswer> {
   const signal = AbortSignal.timeout(asked.timeout_ms);
   let request = asked;
   for (let redirects = 0; ; redirects++) {
-    const answer = await ask(request, signal);
+    const answer = await sendOnce(request, signal);
     const location = answer.headers.get("location");
-    if (!isFollowed(request, answer) || location === null || redirects >= asked.max_redirects) return answer;
-    request = redirected(request, location);
+    if (!followsRedirect(request, answer) || location === null || redirects >= asked.max_redirects)
+      return answer;
+    request = toRedirectedRequest(request, location);
   }
 }
 
-/** RFC 9110 §15.4: only 307 and 308 send again what was sent; the others would turn it into a GET, and lose it. */
-function isFollowed({ method }: OutgoingRequest, { status }: OutgoingAnswer): boolean {
+/**
+ * Whether a redirect is followed (RFC 9110 §15.4). Only 307 and 308 repeat the request; the others would turn a POST
+ * into a GET without its body.
+ */
+function followsRedirect({ method }: OutgoingRequest, { status }: OutgoingAnswer): boolean {
   if (status === 307 || status === 308) return true;
   return method === "GET" && (status === 301 || status === 302 || status === 303);
 }
 
-/** Credentials stay with the first origin. */
-function redirected(request: OutgoingRequest, location: string): OutgoingRequest {
+/** Returns the request for the redirect's target; credentials are sent only to the first origin. */
+function toRedirectedRequest(request: OutgoingRequest, location: string): OutgoingRequest {
   const from = new URL(request.url);
   const to = URL.parse(location, from.href);
   if (!to) throw new OutgoingError(`${from.host} redirects to what is no address`);
@@ -52,18 +56,21 @@ function redirected(request: OutgoingRequest, location: string): OutgoingRequest
   return { ...request, url: to.href, headers: Object.fromEntries(headers) };
 }
 
-function ask(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
-  const host = hostOf(new URL(request.url));
+function sendOnce(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
+  const host = hostOfUrl(new URL(request.url));
   const { timeout_ms } = request;
-  return explaining(host, signal, timeout_ms, async () =>
+  return withHostErrors(host, signal, timeout_ms, async () =>
     readAnswer(await openRequest(request, signal, timeout_ms), request, host),
   );
 }
 
-/** Reads an answer to its end, or to as many bytes as may come. @throws OutgoingError for more, where that is refused */
+/**
+ * Reads a response to its end or to the size limit.
+ * @throws OutgoingError above the limit, if `oversize` is `refused`
+ */
 export async function readAnswer(
   { status, headers, body }: Response,
-  { max_bytes, longer }: Pick<OutgoingRequest, "max_bytes" | "longer">,
+  { max_bytes, oversize }: Pick<OutgoingRequest, "max_bytes" | "oversize">,
   host: string,
 ): Promise<OutgoingAnswer> {
   const pieces: Uint8Array[] = [];
@@ -71,10 +78,10 @@ export async function readAnswer(
   for await (const piece of body ?? []) {
     pieces.push(piece.subarray(0, Math.max(left, 0)));
     left -= piece.length;
-    // Leaving the loop ends the connection: nobody reads the rest.
-    if (left < 0 && longer === "refused")
+    // Leaving the loop closes the connection.
+    if (left < 0 && oversize === "refused")
       throw new OutgoingError(`${host} sends more than ${max_bytes} bytes`);
-    if (left < 0 || (left === 0 && longer !== "refused")) break;
+    if (left < 0 || (left === 0 && oversize !== "refused")) break;
   }
   return { status, headers, body: Buffer.concat(pieces) };
 }

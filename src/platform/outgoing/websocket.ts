@@ -1,46 +1,48 @@
 /**
- * WebSocket connections (RFC 6455) that the server itself opens to targets people name. The address that was checked is
- * the one that is connected to, as with requests.
+ * WebSocket connections (RFC 6455) that the server opens to targets named by users. As with requests, it connects to
+ * the very address that was checked.
  */
 import { isIP } from "node:net";
-import { hostOf } from "../../lib/network.ts";
-import { allowedAddresses, OutgoingError, reasonOf } from "./connect.ts";
+import { hostOfUrl } from "../../lib/network.ts";
+import { describeNetworkError, OutgoingError, resolveAllowedAddresses } from "./connect.ts";
 import type { Targets } from "./targets.ts";
 
 export interface WebsocketTarget {
   url: string;
   targets: Targets;
-  /** Until the connection is open. */
+  /** Limit until the connection is open. */
   timeout_ms: number;
-  /** Of one message: after a longer one the connection is closed. */
+  /** Maximum message size; a larger message closes the connection. */
   max_message_bytes: number;
-  /** How often a sign of life is asked for; a connection that gives none in three times that is ended. */
+  /** Ping interval; the connection is closed after three intervals without any sign of life. */
   ping_ms: number;
-  /** Text, or base64 of what is no text. May be called before the connection is handed out. */
+  /** Receives text, or base64 of binary messages that are not UTF-8. May be called before `openWebsocket` resolves. */
   onMessage(text: string): void;
 }
 
 export interface Websocket {
   send(text: string): void;
-  /** Takes nothing more from the network until `resume`: the sender is slowed down. */
+  /** Stops reading until `resume`, which slows the sender down. */
   pause(): void;
   resume(): void;
   close(): void;
-  /** Why it ended, in words; the host is named, never the path or query, which may hold secrets. */
+  /** Resolves with the reason for the end; it names the host, never the path or query, which may hold secrets. */
   ended: Promise<string>;
 }
 
-/** @throws OutgoingError when the target is refused, or there is no connection in time */
+/** Opens a connection. @throws OutgoingError if the target is refused or does not connect in time */
 export async function openWebsocket(asked: WebsocketTarget): Promise<Websocket> {
   const url = new URL(asked.url);
-  const host = hostOf(url);
+  const host = hostOfUrl(url);
   const signal = AbortSignal.timeout(asked.timeout_ms);
   let addresses: string[];
   try {
-    addresses = await allowedAddresses(host, asked.targets, signal);
+    addresses = await resolveAllowedAddresses(host, asked.targets, signal);
   } catch (cause) {
     if (cause instanceof OutgoingError) throw cause;
-    throw new OutgoingError(signal.aborted ? late(host, asked) : `${host}: ${reasonOf(cause)}`);
+    throw new OutgoingError(
+      signal.aborted ? createTimeoutMessage(host, asked) : `${host}: ${describeNetworkError(cause)}`,
+    );
   }
   for (const [index, address] of addresses.entries()) {
     try {
@@ -52,10 +54,10 @@ export async function openWebsocket(asked: WebsocketTarget): Promise<Websocket> 
   throw new OutgoingError(`${host} has no address`);
 }
 
-/** Bun's own client says more than the standard one: it can be told to wait, and ended at once. */
-type Client = WebSocket & { pause(): void; resume(): void; terminate(): void; ping(): void };
+/** Bun's WebSocket client, which adds backpressure, pings and immediate termination. */
+type BunWebSocket = WebSocket & { pause(): void; resume(): void; terminate(): void; ping(): void };
 
-/** The connection goes to the address; the certificate and the `Host` header are those of the name. */
+/** Connects to the address; certificate check and `Host` header use the host name. */
 function connect(
   asked: WebsocketTarget,
   url: URL,
@@ -66,9 +68,9 @@ function connect(
   const to = new URL(url);
   to.hostname = address.includes(":") ? `[${address}]` : address;
   const tls = url.protocol === "wss:" && isIP(host) === 0 ? { tls: { serverName: host } } : {};
-  // Uncompressed, a message is as long as what arrives of it.
+  // Without compression, message sizes equal the bytes on the wire.
   const options = { headers: { host: url.host }, perMessageDeflate: false, ...tls };
-  const client = new WebSocket(to.href, options) as Client;
+  const client = new WebSocket(to.href, options) as BunWebSocket;
   client.binaryType = "arraybuffer";
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
   const leave = (why: string) => {
@@ -80,14 +82,14 @@ function connect(
   client.addEventListener("message", ({ data }: MessageEvent<string | ArrayBuffer>) => {
     heard = performance.now();
     const bytes = typeof data === "string" ? Buffer.byteLength(data) : data.byteLength;
-    if (bytes <= asked.max_message_bytes) return asked.onMessage(textOf(data));
+    if (bytes <= asked.max_message_bytes) return asked.onMessage(messageText(data));
     leave(`${host} sent a message of ${bytes} bytes; at most ${asked.max_message_bytes} are taken`);
   });
   client.addEventListener("pong" as "message", () => {
     heard = performance.now();
   });
   const alive = setInterval(() => {
-    // Nothing is heard while nothing is listened to.
+    // While paused, pongs are not read either.
     if (paused) return;
     if (performance.now() - heard > asked.ping_ms * 3) leave(`${host} gave no sign of life any more`);
     else if (client.readyState === WebSocket.OPEN) client.ping();
@@ -99,7 +101,7 @@ function connect(
       reject(new OutgoingError(why));
     };
     signal.addEventListener("abort", () => {
-      if (client.readyState === WebSocket.CONNECTING) refuse(late(host, asked));
+      if (client.readyState === WebSocket.CONNECTING) refuse(createTimeoutMessage(host, asked));
     });
     client.addEventListener("open", () => {
       heard = performance.now();
@@ -118,7 +120,7 @@ function connect(
         ended,
       });
     });
-    client.addEventListener("error", (event) => refuse(`${host}: ${failureOf(event as ErrorEvent)}`));
+    client.addEventListener("error", (event) => refuse(`${host}: ${describeFailure(event as ErrorEvent)}`));
     client.addEventListener("close", ({ code, reason }) => {
       const why = `${host} closed the connection (${code}${reason ? `: ${reason.slice(0, 100)}` : ""})`;
       end(why);
@@ -127,17 +129,19 @@ function connect(
   });
 }
 
-function late(host: string, { timeout_ms }: WebsocketTarget): string {
+function createTimeoutMessage(host: string, { timeout_ms }: WebsocketTarget): string {
   return `${host} did not answer within ${timeout_ms} ms`;
 }
 
-/** Never the message itself: it names the whole address. */
-function failureOf({ message, error }: ErrorEvent): string {
+/** Describes a failure without its message, which contains the full URL. */
+function describeFailure({ message, error }: ErrorEvent): string {
   const status = /status code: (\d{3})$/.exec(message)?.[1];
-  return status === undefined ? reasonOf(error) : `it answered ${status}, and opened no WebSocket`;
+  return status === undefined
+    ? describeNetworkError(error)
+    : `it answered ${status}, and opened no WebSocket`;
 }
 
-function textOf(data: string | ArrayBuffer): string {
+function messageText(data: string | ArrayBuffer): string {
   if (typeof data === "string") return data;
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);

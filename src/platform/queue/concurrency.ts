@@ -1,45 +1,45 @@
 /**
- * Concurrency limits: of the jobs with one key in a workspace, at most `concurrent_limit` run or have begun within the
- * window. A job that is claimed beyond that gives way: it goes back to the queue, marked, and is due again when a place
- * is free. Those that gave way go first, by priority and then in the order they came.
+ * Concurrency limits: of the jobs with one key in a workspace, at most `concurrent_limit` run or have started within
+ * the time window. Claimed jobs beyond the limit return to the queue as blocked and become due when a slot is free.
+ * Blocked jobs go first, by priority and age.
  */
 import { and, asc, desc, eq, gt, inArray, notInArray, or, type SQL, sql } from "drizzle-orm";
 import type { Tx } from "../../database/database.ts";
 import { type Job, jobs } from "./tables.ts";
 
-/** When a place that only the end of a job frees is looked for again, should that end never be told. */
-const FALLBACK_MS = 3_600_000;
-/** Most waiting jobs that are given a time at once. */
-const MAX_SETTLED = 100;
+/** Recheck delay for a slot that only a job's completion frees, in case that completion is never reported. */
+const FALLBACK_DELAY_MS = 3_600_000;
+/** Most blocked jobs rescheduled at once. */
+const RESCHEDULE_BATCH_SIZE = 100;
 
-type Limited = Pick<
+type ConcurrencyLimit = Pick<
   Job,
   "workspace_id" | "concurrency_key" | "concurrent_limit" | "concurrency_time_window_s"
 >;
 
 /**
- * Puts those of the claimed jobs back that have to wait.
- * @returns those that may begin
+ * Returns claimed jobs that exceed their concurrency limit to the queue, marked `concurrency_blocked`.
+ * @returns the jobs that may start now
  */
-export async function giveWay(tx: Tx, claimed: Job[], now: Date): Promise<Job[]> {
+export async function enforceConcurrencyLimits(tx: Tx, claimed: Job[], now: Date): Promise<Job[]> {
   if (claimed.every((job) => job.concurrency_key === null)) return claimed;
   const waiting = new Set<string>();
-  // In one order for all, so that two workers never wait for each other.
-  for (const group of groupsOf(claimed)) {
-    for (const job of await heldBack(tx, group, now)) waiting.add(job.id);
+  // Sorted locks, so that two workers never deadlock.
+  for (const group of groupByLimit(claimed)) {
+    for (const job of await blockExcessJobs(tx, group, now)) waiting.add(job.id);
   }
   return claimed.filter((job) => !waiting.has(job.id));
 }
 
-/** Whether a job that cannot wait in the queue may begin. Those that wait there go first. */
-export async function hasPlace(tx: Tx, of: Limited, now: Date): Promise<boolean> {
+/** Whether a job that cannot wait in the queue may start. Blocked jobs in the queue go first. */
+export async function hasConcurrencySlot(tx: Tx, of: ConcurrencyLimit, now: Date): Promise<boolean> {
   if (of.concurrency_key === null) return true;
   await tx.lock(lockName(of));
-  const [before] = await waitingOf(tx, of, 1);
-  return !before && (await placesTaken(tx, of, now)).length < (of.concurrent_limit ?? 1);
+  const [before] = await selectBlockedJobs(tx, of, 1);
+  return !before && (await selectOccupiedSlots(tx, of, now)).length < (of.concurrent_limit ?? 1);
 }
 
-function groupsOf(claimed: Job[]): Job[][] {
+function groupByLimit(claimed: Job[]): Job[][] {
   const groups = new Map<string, Job[]>();
   for (const job of claimed) {
     if (job.concurrency_key === null) continue;
@@ -49,15 +49,15 @@ function groupsOf(claimed: Job[]): Job[][] {
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
 }
 
-async function heldBack(tx: Tx, group: Job[], now: Date): Promise<Job[]> {
+async function blockExcessJobs(tx: Tx, group: Job[], now: Date): Promise<Job[]> {
   const [first] = group as [Job];
   await tx.lock(lockName(first));
   const ids = group.map((job) => job.id);
-  let taken = (await placesTaken(tx, first, now, notInArray(jobs.id, ids))).length;
-  const [before] = await waitingOf(tx, first, 1);
+  let taken = (await selectOccupiedSlots(tx, first, now, notInArray(jobs.id, ids))).length;
+  const [before] = await selectBlockedJobs(tx, first, 1);
   const begins: Job[] = [];
   const waits: Job[] = [];
-  for (const job of group.sort(firstCome)) {
+  for (const job of group.sort(compareClaimOrder)) {
     const isNext = job.concurrency_blocked || !before;
     if (isNext && taken < (job.concurrent_limit ?? 1)) {
       taken++;
@@ -65,26 +65,26 @@ async function heldBack(tx: Tx, group: Job[], now: Date): Promise<Job[]> {
     } else waits.push(job);
   }
   if (waits.length === 0 && begins.every((job) => !job.concurrency_blocked)) return waits;
-  await mark(tx, begins, { concurrency_blocked: false });
-  await mark(tx, waits, {
+  await updateJobs(tx, begins, { concurrency_blocked: false });
+  await updateJobs(tx, waits, {
     state: "queued",
     worker: null,
     started_at: null,
     last_ping: null,
     concurrency_blocked: true,
-    scheduled_for: new Date(now.getTime() + FALLBACK_MS),
+    scheduled_for: new Date(now.getTime() + FALLBACK_DELAY_MS),
   });
-  await settlePlaces(tx, first, now);
+  await rescheduleBlockedJobs(tx, first, now);
   return waits;
 }
 
-async function mark(tx: Tx, group: Job[], values: Partial<Job>): Promise<void> {
+async function updateJobs(tx: Tx, group: Job[], values: Partial<Job>): Promise<void> {
   if (group.length === 0) return;
   const ids = group.map((job) => job.id);
   await tx.update(jobs).set(values).where(inArray(jobs.id, ids));
 }
 
-function firstCome(a: Job, b: Job): number {
+function compareClaimOrder(a: Job, b: Job): number {
   return (
     Number(b.concurrency_blocked) - Number(a.concurrency_blocked) ||
     b.priority - a.priority ||
@@ -93,17 +93,17 @@ function firstCome(a: Job, b: Job): number {
 }
 
 /**
- * Says to the jobs that wait for a place of this key when the next one is free. Called in the transaction in which a
- * job of the key leaves the queue or ends.
+ * Sets the due times of a key's blocked jobs to when the next slots become free. Call it in the transaction in which a
+ * job of the key leaves the queue or completes.
  */
-export async function settlePlaces(tx: Tx, of: Limited, now: Date): Promise<void> {
+export async function rescheduleBlockedJobs(tx: Tx, of: ConcurrencyLimit, now: Date): Promise<void> {
   if (of.concurrency_key === null) return;
   await tx.lock(lockName(of));
   const limit = of.concurrent_limit ?? 1;
-  // One that somebody claims or cancels just now holds its row and waits for this lock: it settles the places again.
-  const waiting = await passingLocked(waitingOf(tx, of, Math.min(limit, MAX_SETTLED)));
+  // A job being claimed or canceled right now holds its row and waits for this lock, and then reschedules itself.
+  const waiting = await skipLocked(selectBlockedJobs(tx, of, Math.min(limit, RESCHEDULE_BATCH_SIZE)));
   if (waiting.length === 0) return;
-  const taken = await placesTaken(tx, of, now);
+  const taken = await selectOccupiedSlots(tx, of, now);
   const window_ms = (of.concurrency_time_window_s ?? 0) * 1000;
   const freedAt = taken
     .filter((job) => job.state !== "running")
@@ -111,7 +111,7 @@ export async function settlePlaces(tx: Tx, of: Limited, now: Date): Promise<void
     .sort((a, b) => a - b);
   let free = limit - taken.length;
   for (const job of waiting) {
-    const at = free-- > 0 ? job.created_at.getTime() : (freedAt.shift() ?? now.getTime() + FALLBACK_MS);
+    const at = free-- > 0 ? job.created_at.getTime() : (freedAt.shift() ?? now.getTime() + FALLBACK_DELAY_MS);
     await tx
       .update(jobs)
       .set({ scheduled_for: new Date(at) })
@@ -119,33 +119,33 @@ export async function settlePlaces(tx: Tx, of: Limited, now: Date): Promise<void
   }
 }
 
-function ofKey(of: Limited): SQL | undefined {
+function matchesLimit(of: ConcurrencyLimit): SQL | undefined {
   return and(eq(jobs.workspace_id, of.workspace_id), eq(jobs.concurrency_key, of.concurrency_key ?? ""));
 }
 
-function placesTaken(tx: Tx, of: Limited, now: Date, that?: SQL) {
+function selectOccupiedSlots(tx: Tx, of: ConcurrencyLimit, now: Date, that?: SQL) {
   const since = new Date(now.getTime() - (of.concurrency_time_window_s ?? 0) * 1000);
   return tx
     .select({ state: jobs.state, started_at: jobs.started_at })
     .from(jobs)
-    .where(and(ofKey(of), or(sql`${jobs.state} = 'running'`, gt(jobs.started_at, since)), that));
+    .where(and(matchesLimit(of), or(sql`${jobs.state} = 'running'`, gt(jobs.started_at, since)), that));
 }
 
-function waitingOf(tx: Tx, of: Limited, most: number) {
+function selectBlockedJobs(tx: Tx, of: ConcurrencyLimit, most: number) {
   return tx
     .select({ id: jobs.id, created_at: jobs.created_at })
     .from(jobs)
-    .where(and(ofKey(of), sql`${jobs.state} = 'queued'`, eq(jobs.concurrency_blocked, true)))
+    .where(and(matchesLimit(of), sql`${jobs.state} = 'queued'`, eq(jobs.concurrency_blocked, true)))
     .orderBy(desc(jobs.priority), asc(jobs.id))
     .limit(most);
 }
 
-/** Takes the rows for this transaction and passes over those that another holds; SQLite has one writer anyway. */
-export function passingLocked<Q extends PromiseLike<unknown>>(query: Q): Q {
+/** Locks the selected rows and skips rows locked by others; on SQLite, which has a single writer, it does nothing. */
+export function skipLocked<Q extends PromiseLike<unknown>>(query: Q): Q {
   const lockable = query as Q & { for?(strength: "update", config: { skipLocked: true }): Q };
   return lockable.for?.("update", { skipLocked: true }) ?? query;
 }
 
-function lockName(of: Limited): string {
+function lockName(of: ConcurrencyLimit): string {
   return `concurrency ${of.workspace_id} ${of.concurrency_key}`;
 }

@@ -1,14 +1,14 @@
-/** The statements of the hot path: storing a job, and its end. */
+/** Statements of the hot path: inserting jobs and storing their completion. */
 import { and, eq, getTableColumns, inArray, isNotNull, lt, not, or, sql } from "drizzle-orm";
-import { textsOf } from "../../database/conditions.ts";
-import { type Database, sharedStatement, type Tx } from "../../database/database.ts";
+import { jsonArrayRows } from "../../database/conditions.ts";
+import { batchedStatement, type Database, type Tx } from "../../database/database.ts";
 import { type JobStatus, MAX_ATTEMPTS, MAX_LOSSES } from "./states.ts";
 import { type Job, jobLogs, jobStreams, jobs, type NewJob } from "./tables.ts";
 
-const p = sql.placeholder;
+const placeholder = sql.placeholder;
 
-/** Columns a job is submitted with; the others keep their defaults. */
-const SUBMITTED = [
+/** Columns set on submission; the others keep their defaults. */
+const SUBMITTED_COLUMNS = [
   "id",
   "workspace_id",
   "kind",
@@ -50,42 +50,49 @@ const SUBMITTED = [
   "worker",
 ] as const satisfies (keyof NewJob)[];
 
-const insert = sharedStatement<Record<string, unknown>, unknown>(
+const insertStatement = batchedStatement<Record<string, unknown>, unknown>(
   (q) =>
-    q.insert(jobs).values(Object.fromEntries(SUBMITTED.map((name) => [name, p(name)])) as unknown as NewJob),
+    q
+      .insert(jobs)
+      .values(
+        Object.fromEntries(SUBMITTED_COLUMNS.map((name) => [name, placeholder(name)])) as unknown as NewJob,
+      ),
   () => undefined,
 );
 
-/** Stores a job as submitted, `queued` or already `running`. */
+/** Inserts a job, `queued` or already `running`. */
 export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
   const values: Record<string, unknown> = {};
-  for (const name of SUBMITTED) values[name] = job[name] ?? null;
+  for (const name of SUBMITTED_COLUMNS) values[name] = job[name] ?? null;
   values.priority = job.priority ?? 0;
   values.visible_to_owner = job.visible_to_owner ?? true;
   values.delete_after_use = job.delete_after_use ?? false;
-  await tx.exec(insert, values);
+  await tx.exec(insertStatement, values);
 }
 
 const columns = getTableColumns(jobs);
 
-/** Their ids come as a JSON array; all else they have in common. */
-const insertEqual = sharedStatement<Record<string, unknown>, unknown>(
+/** The ids are a JSON array; all other values are shared. */
+const insertEqualStatement = batchedStatement<Record<string, unknown>, unknown>(
   (q) => {
     const values = Object.entries(columns).map(([name, column]) =>
-      name === "id" ? sql`ids.value` : sql`${sql.param(p(name), column)}`,
+      name === "id" ? sql`ids.value` : sql`${sql.param(placeholder(name), column)}`,
     );
-    return q.insert(jobs).select(sql`select ${sql.join(values, sql`, `)} from ${textsOf(p("ids"), "ids")}`);
+    return q
+      .insert(jobs)
+      .select(sql`select ${sql.join(values, sql`, `)} from ${jsonArrayRows(placeholder("ids"), "ids")}`);
   },
   () => undefined,
   ({ count }) => count as number,
 );
 
-/** Stores jobs that differ in nothing but their ids. */
+/** Inserts jobs that differ only in their ids. */
 export async function insertEqualJobs(tx: Tx, job: Job, ids: string[]): Promise<void> {
-  if (ids.length > 0) await tx.exec(insertEqual, { ...job, ids: JSON.stringify(ids), count: ids.length });
+  if (ids.length > 0)
+    await tx.exec(insertEqualStatement, { ...job, ids: JSON.stringify(ids), count: ids.length });
 }
 
-export interface Finish {
+export interface JobCompletion {
   id: string;
   worker: string;
   status: JobStatus;
@@ -101,49 +108,58 @@ export interface Finish {
   canceled_reason: string | null;
 }
 
-const finish = sharedStatement<Record<keyof Finish | "leaves", unknown>, { id: unknown }[]>(
+const completeStatement = batchedStatement<
+  Record<keyof JobCompletion | "leaves", unknown>,
+  { id: unknown }[]
+>(
   (q) =>
     q
       .update(jobs)
       .set({
         state: "completed",
-        status: p("status") as never,
-        result: p("result") as never,
-        completed_at: p("completed_at") as never,
-        duration_ms: p("duration_ms") as never,
-        mem_peak_kb: p("mem_peak_kb") as never,
-        isolation: p("isolation") as never,
-        preprocessed: p("preprocessed") as never,
-        args: sql`coalesce(${p("args")}, ${jobs.args})`,
-        // Headers of a sender, which nobody reads any more, may hold its secrets.
+        status: placeholder("status") as never,
+        result: placeholder("result") as never,
+        completed_at: placeholder("completed_at") as never,
+        duration_ms: placeholder("duration_ms") as never,
+        mem_peak_kb: placeholder("mem_peak_kb") as never,
+        isolation: placeholder("isolation") as never,
+        preprocessed: placeholder("preprocessed") as never,
+        args: sql`coalesce(${placeholder("args")}, ${jobs.args})`,
+        // A sender's headers may hold secrets and are no longer needed.
         preprocessor_input: null,
-        labels: p("labels") as never,
-        canceled_by: sql`coalesce(${p("canceled_by")}, ${jobs.canceled_by})`,
-        canceled_reason: sql`coalesce(${p("canceled_reason")}, ${jobs.canceled_reason})`,
+        labels: placeholder("labels") as never,
+        canceled_by: sql`coalesce(${placeholder("canceled_by")}, ${jobs.canceled_by})`,
+        canceled_reason: sql`coalesce(${placeholder("canceled_reason")}, ${jobs.canceled_reason})`,
         deleted: sql`${jobs.delete_after_use}`,
       })
-      // The state is a parameter: PostgreSQL would otherwise read the index of all that run, for each row.
-      .where(and(eq(jobs.id, p("id")), eq(jobs.state, p("leaves")), eq(jobs.worker, p("worker"))))
+      // The state is a parameter, because PostgreSQL would otherwise scan the index of all running jobs for each row.
+      .where(
+        and(
+          eq(jobs.id, placeholder("id")),
+          eq(jobs.state, placeholder("leaves")),
+          eq(jobs.worker, placeholder("worker")),
+        ),
+      )
       .returning({ id: jobs.id }),
   ({ id }) => [{ id }],
 );
 
 /**
- * Stores how a job ended.
- * @returns false when this worker no longer holds it (it was given to another, or is completed): nothing is changed
+ * Stores a job's completion.
+ * @returns false, without changes, if this worker no longer holds the job: it was given to another, or is completed
  */
-export async function finishJob(tx: Tx, outcome: Finish): Promise<boolean> {
-  const rows = await tx.exec(finish, { ...outcome, leaves: "running" });
+export async function storeCompletion(tx: Tx, outcome: JobCompletion): Promise<boolean> {
+  const rows = await tx.exec(completeStatement, { ...outcome, leaves: "running" });
   return rows.length > 0;
 }
 
-/** Most parameters of one statement that both databases take with room to spare. */
-const MOST_IDS = 1_000;
+/** Ids per statement, well within both databases' limits of parameters. */
+const BATCH_SIZE = 1_000;
 
-/** What a job said before it lost its worker: it begins again, and says it again. */
-export async function forgetOutput(tx: Tx, job_ids: string[]): Promise<void> {
-  for (let at = 0; at < job_ids.length; at += MOST_IDS) {
-    const some = job_ids.slice(at, at + MOST_IDS);
+/** Deletes the output of lost jobs: their next attempt writes it again. */
+export async function deleteOutput(tx: Tx, job_ids: string[]): Promise<void> {
+  for (let at = 0; at < job_ids.length; at += BATCH_SIZE) {
+    const some = job_ids.slice(at, at + BATCH_SIZE);
     await tx.delete(jobLogs).where(inArray(jobLogs.job_id, some));
     await tx.delete(jobStreams).where(inArray(jobStreams.job_id, some));
   }
@@ -152,8 +168,8 @@ export async function forgetOutput(tx: Tx, job_ids: string[]): Promise<void> {
 const attemptsMade = sql`${jobs.attempts} + CASE WHEN ${jobs.begun} THEN 1 ELSE 0 END`;
 
 /**
- * Says of jobs that run here that they have begun: who claims jobs takes many ahead, and whether a job is tried again
- * after its worker was lost depends on how often it ran.
+ * Marks running jobs as actually begun. A worker claims many jobs ahead, and only begun jobs count a lost worker as an
+ * attempt.
  */
 export async function markBegun(tx: Tx, worker: string, job_ids: string[]): Promise<void> {
   await tx
@@ -163,24 +179,24 @@ export async function markBegun(tx: Tx, worker: string, job_ids: string[]): Prom
 }
 
 /**
- * Puts back what a worker held: at the start of the only server of a data directory, and when a worker is lost.
- * @returns the ids put back, and the jobs that must be ended instead: somebody canceled them, or they were tried too often
+ * Requeues the running jobs of a lost worker: its heartbeat is older than `before`, or the process restarted on SQLite.
+ * @returns requeued ids, and the jobs the caller must complete instead: canceled ones, and those out of attempts
  */
-export async function putBack(
+export async function requeueLostJobs(
   db: Database,
   options: { worker?: string; before?: Date },
 ): Promise<{ requeued: string[]; canceled: Job[]; exhausted: Job[] }> {
   return db.write(async (tx) => {
     const lost = and(
       sql`${jobs.state} = 'running'`,
-      // A flow that runs is held by no worker: it waits for its steps.
+      // A running flow has no worker: it waits for its steps.
       isNotNull(jobs.worker),
       options.worker === undefined ? undefined : eq(jobs.worker, options.worker),
       options.before === undefined ? undefined : lt(jobs.last_ping, options.before),
     );
     const isOver = or(
       eq(jobs.cancel_requested, true),
-      // Its arguments were in the lost worker's memory, and nowhere else.
+      // Its arguments existed only in the lost worker's memory.
       eq(jobs.delete_after_use, true),
       sql`${attemptsMade} >= ${MAX_ATTEMPTS}`,
       sql`${jobs.losses} + 1 >= ${MAX_LOSSES}`,
@@ -200,7 +216,7 @@ export async function putBack(
       .where(and(lost, not(isOver!)))
       .returning({ id: jobs.id });
     const ids = requeued.map((row) => row.id);
-    await forgetOutput(tx, ids);
+    await deleteOutput(tx, ids);
     return {
       requeued: ids,
       canceled: over.filter((job) => job.cancel_requested),

@@ -1,84 +1,88 @@
 /**
- * Where submitters and the worker of one process meet. Submitting never polls: a stored job wakes the worker, and a
- * submitter that finds room reserves it first, stores its job as running already and hands it over: one commit less.
+ * Hands jobs from submitters to this process's worker without polling. A submitter reserves a slot, inserts its job as
+ * `running`, and dispatches it after the commit, which saves the claim transaction. Without a free slot the job is
+ * inserted as `queued` and the worker is woken.
  */
 import type { Job } from "./tables.ts";
 
-export interface Consumer {
-  /** For how many more jobs of this tag there is room right now. */
-  room(tag: string): number;
-  /** Takes a job that is stored as running under this worker's name; one that is bound stays here, however long it waits. */
-  take(job: Job, isBound: boolean): void;
-  /** There may be queued jobs that are due. */
+export interface LocalWorker {
+  /** Returns the number of free slots for jobs with this tag. */
+  freeSlots(tag: string): number;
+  /**
+   * Accepts a job already stored as running under this worker's name. A bound job stays with this worker, however long
+   * it waits for a slot.
+   */
+  accept(job: Job, isBound: boolean): void;
+  /** Tells the worker that queued jobs may be due. */
   wake(): void;
-  /** Whether this worker has the job, running or about to. */
+  /** Whether this worker holds the job, running or about to run. */
   has(job_id: string): boolean;
-  /** Stops a job of this worker if it has it. */
+  /** Cancels a job if this worker holds it. */
   cancel(job_id: string): void;
 }
 
-/** Room in the worker for jobs that are being stored. Disposing it gives back what no job was handed over for. */
+/** Slots reserved for jobs that are being stored. Disposing releases the unused ones. */
 export interface Reservation extends Disposable {
-  /** For how many jobs there is room, at most as many as were asked for. */
-  readonly places: number;
-  /** Hands over a job that is stored as running: it takes one of the places. */
-  hand(job: Job): void;
+  /** Number of reserved slots left, at most as many as requested. */
+  readonly slots: number;
+  /** Dispatches a job stored as running, using one of the slots. */
+  dispatch(job: Job): void;
 }
 
 export interface Queue {
-  /** The name that rows of this process's worker carry. */
+  /** Name of this process's worker in job rows. */
   readonly worker: string;
-  /** No process would run what this one leaves queued: a command works by itself. */
-  readonly alone: boolean;
+  /** True if no other process would run queued jobs: a CLI command runs its jobs itself. */
+  readonly runsAlone: boolean;
   /** Whether there is a worker in this process. */
   hasWorker(): boolean;
-  attach(consumer: Consumer | undefined): void;
-  /** Reserves room for as many jobs of this tag as there is. @param most how many are wanted; 1 when left out */
+  attachWorker(consumer: LocalWorker | undefined): void;
+  /** Reserves up to `most` free slots for jobs with this tag. @param most default 1 */
   reserve(tag: string, most?: number): Reservation;
-  /** Hands over a job that no other worker could run, whether there is room or not. */
-  handAnyway(job: Job): void;
-  /** There may be queued jobs that are due: said to the worker of this process, and to all others. */
+  /** Dispatches a job that no other worker can run, even without a free slot. */
+  dispatchBound(job: Job): void;
+  /** Wakes the workers of this and all other processes: queued jobs may be due. */
   wake(): void;
-  /** The same, said to the worker of this process alone. */
-  look(): void;
+  /** Wakes only the worker of this process. */
+  wakeLocal(): void;
   has(job_id: string): boolean;
-  /** Stops a job, whichever process's worker has it. */
+  /** Cancels a job in whichever process runs it. */
   cancel(job_id: string): void;
-  /** Stops a job that this process's worker has. */
-  cancelHere(job_id: string): void;
-  /** Reserved and not yet handed over. */
-  reserved(): number;
+  /** Cancels a job that this process's worker holds. */
+  cancelLocal(job_id: string): void;
+  /** Number of slots reserved and not yet used. */
+  reservedSlots(): number;
 }
 
-/** The workers of other processes. */
-export interface OtherWorkers {
+/** Workers of other processes. */
+export interface RemoteWorkers {
   wake(): void;
   cancel(job_id: string): void;
 }
 
-export function createQueue(worker: string, others: OtherWorkers, alone = false): Queue {
-  let consumer: Consumer | undefined;
+export function createQueue(worker: string, others: RemoteWorkers, alone = false): Queue {
+  let consumer: LocalWorker | undefined;
   let reserved = 0;
   return {
     worker,
-    alone,
+    runsAlone: alone,
     hasWorker: () => consumer !== undefined,
-    attach(next) {
+    attachWorker(next) {
       consumer = next;
     },
     reserve(tag, most = 1) {
-      let left = Math.min(most, Math.max(0, consumer?.room(tag) ?? 0));
+      let left = Math.min(most, Math.max(0, consumer?.freeSlots(tag) ?? 0));
       reserved += left;
       return {
-        get places() {
+        get slots() {
           return left;
         },
-        hand(job) {
+        dispatch(job) {
           if (left > 0) {
             left--;
             reserved--;
           }
-          consumer?.take(job, false);
+          consumer?.accept(job, false);
         },
         [Symbol.dispose]() {
           if (left === 0) return;
@@ -88,18 +92,18 @@ export function createQueue(worker: string, others: OtherWorkers, alone = false)
         },
       };
     },
-    handAnyway: (job) => consumer?.take(job, true),
+    dispatchBound: (job) => consumer?.accept(job, true),
     wake() {
       consumer?.wake();
       others.wake();
     },
-    look: () => consumer?.wake(),
+    wakeLocal: () => consumer?.wake(),
     has: (job_id) => consumer?.has(job_id) ?? false,
     cancel(job_id) {
       if (consumer?.has(job_id)) consumer.cancel(job_id);
       else others.cancel(job_id);
     },
-    cancelHere: (job_id) => consumer?.cancel(job_id),
-    reserved: () => reserved,
+    cancelLocal: (job_id) => consumer?.cancel(job_id),
+    reservedSlots: () => reserved,
   };
 }

@@ -1,43 +1,46 @@
-/** Walking the queue from its front to its end, however long it is: no statement looks at more than a few thousand entries. */
+/** Scans the whole queue in slices, so that no statement reads more than a few thousand index entries. */
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../../database/database.ts";
-import { pause } from "../../lib/async/pause.ts";
-import { priorities } from "./claim.ts";
+import { yieldToEventLoop } from "../../lib/async/yield.ts";
+import { listPriorities } from "./claim.ts";
 import { jobs } from "./tables.ts";
 
-/** Entries of the index that one slice has. */
-const SLICE = 2_000;
+/** Index entries per slice. */
+const SLICE_ROWS = 2_000;
 
-/** Written out, as the condition of the index is. */
-export const isQueued = sql`${jobs.state} = 'queued'`;
+/** Literal, to match the condition of the partial index. */
+export const queuedCondition = sql`${jobs.state} = 'queued'`;
 
-interface Place {
+interface QueuePosition {
   scheduled_for: Date;
   id: string;
 }
 
-/** Conditions, each on consecutive entries of the queue; together all that were there at the beginning and still are. */
-export async function* queuedSlices(db: Reader): AsyncGenerator<SQL> {
-  for await (const priority of priorities(db)) {
-    const ofPriority = and(isQueued, eq(jobs.priority, priority));
-    for (let last: Place | undefined; ; ) {
-      const after = last && compared(">", last);
-      const [end]: (Place | undefined)[] = await db
+/**
+ * Yields conditions that select consecutive slices of the queue; together they cover all entries present from start to
+ * end.
+ */
+export async function* sliceQueue(db: Reader): AsyncGenerator<SQL> {
+  for await (const priority of listPriorities(db)) {
+    const ofPriority = and(queuedCondition, eq(jobs.priority, priority));
+    for (let last: QueuePosition | undefined; ; ) {
+      const after = last && comparePosition(">", last);
+      const [end]: (QueuePosition | undefined)[] = await db
         .select({ scheduled_for: jobs.scheduled_for, id: jobs.id })
         .from(jobs)
         .where(and(ofPriority, after))
         .orderBy(asc(jobs.scheduled_for), asc(jobs.id))
         .limit(1)
-        .offset(SLICE - 1);
-      yield and(ofPriority, after, end && compared("<=", end))!;
+        .offset(SLICE_ROWS - 1);
+      yield and(ofPriority, after, end && comparePosition("<=", end))!;
       if (!end) break;
       last = end;
-      await pause();
+      await yieldToEventLoop();
     }
   }
 }
 
-function compared(how: ">" | "<=", { scheduled_for, id }: Place): SQL {
+function comparePosition(how: ">" | "<=", { scheduled_for, id }: QueuePosition): SQL {
   const moment = sql.param(scheduled_for, jobs.scheduled_for);
   return sql`(${jobs.scheduled_for}, ${jobs.id}) ${sql.raw(how)} (${moment}, ${id})`;
 }

@@ -1,13 +1,13 @@
 /**
- * The life of a job, told once:
+ * States of a job:
  *
- *     queued ──claim──► running ──finish──► completed
+ *     queued ──claim──► running ──complete──► completed
  *        ▲                 │
- *        └── put back ─────┘   (drain, lost worker)
+ *        └──── requeue ────┘   (drain, lost worker)
  *     queued ──cancel──► completed
- *     queued ──its workspace gets another id──► held ──it has it──► queued
+ *     queued ──workspace is renamed──► held ──rename is done──► queued
  *
- * Every update names the state it leaves; an update of no row means that somebody else was first.
+ * Every update names the state it leaves; if it affects no row, another update came first.
  */
 export const TRANSITIONS = {
   queued: ["running", "completed", "held"],
@@ -18,7 +18,7 @@ export const TRANSITIONS = {
 
 export type JobState = keyof typeof TRANSITIONS;
 export type JobStatus = "success" | "failure" | "canceled" | "skipped";
-/** `identity` returns its arguments and `noop` nothing: neither takes a subprocess. */
+/** `identity` returns its arguments, `noop` returns nothing; neither needs a process. */
 export type JobKind =
   | "script"
   | "preview"
@@ -26,23 +26,22 @@ export type JobKind =
   | "flowdependencies"
   | "identity"
   | "noop"
-  /** A deployed flow, one that is not, the modules inside a loop or branch of one, and a script written in one. */
+  /** A deployed flow, a flow preview, the modules of a loop or branch, and an inline script of a flow. */
   | "flow"
   | "flowpreview"
   | "flownode"
   | "flowscript";
 
-/** Jobs that wait for others instead of running anything: no worker holds them while they run. */
+/** Frames: jobs that wait for their steps. No worker holds them while they run. */
 export const FRAME_KINDS = ["flow", "flowpreview", "flownode"] as const satisfies JobKind[];
 
 export function isFrame(kind: JobKind): boolean {
   return (FRAME_KINDS as readonly JobKind[]).includes(kind);
 }
 
-/** A job that loses its worker while it runs is given up as failed the third time. */
+/** A job that loses its worker while running fails after this many attempts. */
 export const MAX_ATTEMPTS = 3;
 /**
- * One whose worker was lost that often is given up too, though it was never seen to run for a moment: it may be what ends
- * its workers at once.
+ * A job that lost its worker this often fails too, even if it never ran for long: it may be what crashes its workers.
  */
 export const MAX_LOSSES = 20;

@@ -3,7 +3,7 @@ import type { JobKind, JobState, JobStatus } from "./states.ts";
 
 const { table, text, integer, boolean, timestamp, json, index, primaryKey } = kit;
 
-/** One row a job, from submission to retention. `args` and `result` are JSON text that nobody here parses. */
+/** One row per job, from submission to retention. `args` and `result` are JSON text and are not parsed here. */
 export const jobs = table(
   "jobs",
   {
@@ -16,7 +16,7 @@ export const jobs = table(
     created_by: text("created_by").notNull(),
     permissioned_as: text("permissioned_as").notNull(),
     email: text("email").notNull(),
-    /** E-mail of who asked for it, where it runs on behalf of somebody else. */
+    /** E-mail of the submitter, if the job runs on behalf of someone else. */
     started_by: text("started_by"),
     created_at: timestamp("created_at").notNull(),
     scheduled_for: timestamp("scheduled_for").notNull(),
@@ -38,46 +38,46 @@ export const jobs = table(
     preprocessed: boolean("preprocessed"),
     parent_job: text("parent_job"),
     root_job: text("root_job"),
-    /** The request that asked for it, or for the flow it is a step of: what the log's lines of both name. */
+    /** Id of the request that submitted the job or its flow, for log lines. */
     request_id: text("request_id"),
     visible_to_owner: boolean("visible_to_owner").notNull().default(true),
     trigger_kind: text("trigger_kind"),
     schedule_path: text("schedule_path"),
-    /** The module of the parent's flow that this job runs, and which iteration or branch of it. */
+    /** The flow module that this job runs, and its iteration or branch. */
     flow_step_id: text("flow_step_id"),
     flow_index: integer("flow_index"),
-    /** The deployed flow version it runs, or is a step of. */
+    /** Deployed flow version that the job runs or belongs to. */
     flow_version: integer("flow_version"),
     /** JSON text of a flow that is not deployed. */
     raw_flow: text("raw_flow"),
-    /** Which modules of its flow a nested frame runs; of other jobs, where they begin when not as usual. JSON text. */
+    /** JSON text. Of a nested frame: the modules it runs. Of other jobs: where they start, if not at the beginning. */
     flow_body: text("flow_body"),
-    /** Of the jobs with this key in the workspace, at most `concurrent_limit` begin within any window. */
+    /** Of the jobs with this key in the workspace, at most `concurrent_limit` start within any time window. */
     concurrency_key: text("concurrency_key"),
     concurrent_limit: integer("concurrent_limit"),
     concurrency_time_window_s: integer("concurrency_time_window_s"),
-    /** It was due and had to give way: `scheduled_for` was moved on, and moves back when one of its key ends. */
+    /** Blocked by its concurrency limit; `scheduled_for` is postponed until a slot is free. */
     concurrency_blocked: boolean("concurrency_blocked").notNull().default(false),
-    /** Seconds for which its result serves other runs of the same code, arguments and identity. */
+    /** Seconds for which its result is reused for runs with the same code, arguments and identity. */
     cache_ttl: integer("cache_ttl"),
-    /** Arguments, result and log are kept in memory only: the row never holds them. */
+    /** Arguments, result and log stay in memory and are never stored. */
     delete_after_use: boolean("delete_after_use").notNull().default(false),
-    /** Percent, as the job itself tells. */
+    /** Percent, as reported by the job. */
     progress: integer("progress"),
     cancel_requested: boolean("cancel_requested").notNull().default(false),
     canceled_by: text("canceled_by"),
     canceled_reason: text("canceled_reason"),
-    /** Who runs it, and when that worker last said so. */
+    /** Worker that holds the job, and that worker's last heartbeat. */
     worker: text("worker"),
     last_ping: timestamp("last_ping"),
-    /** How often it lost its worker while it ran. */
+    /** Number of times its worker was lost while it ran. */
     attempts: integer("attempts").notNull().default(0),
-    /** How often it lost its worker at all: many are claimed ahead of those that run. */
+    /** Number of times its worker was lost in total: workers claim more jobs than they run at once. */
     losses: integer("losses").notNull().default(0),
-    /** Its process has been busy with it for a moment: losing the worker from here on is an attempt. */
+    /** The job has run for a moment: from here on, losing the worker counts as an attempt. */
     begun: boolean("begun").notNull().default(false),
     mem_peak_kb: integer("mem_peak_kb"),
-    /** In a line, what held around the process that ran it; set at its end. */
+    /** One-line summary of the sandbox around its process; set on completion. */
     isolation: text("isolation"),
     labels: json<string[]>("labels"),
     deleted: boolean("deleted").notNull().default(false),
@@ -96,7 +96,7 @@ export const jobs = table(
   ],
 );
 
-/** The log of a job in pieces; `seq` is the offset of a piece's first character in the whole (UTF-16 units). */
+/** Job logs in chunks; `seq` is the offset of a chunk's first character in the whole log (UTF-16 units). */
 export const jobLogs = table(
   "job_logs",
   {
@@ -107,7 +107,7 @@ export const jobLogs = table(
   (t) => [primaryKey({ columns: [t.job_id, t.seq] })],
 );
 
-/** The result stream of a job in pieces, as its log. */
+/** Result streams in chunks, like the logs. */
 export const jobStreams = table(
   "job_streams",
   {
@@ -118,11 +118,11 @@ export const jobStreams = table(
   (t) => [primaryKey({ columns: [t.job_id, t.seq] })],
 );
 
-/** Results that serve later runs of the same code, arguments and identity, until they expire. */
+/** Cached results, reused for the same code, arguments and identity until they expire. */
 export const jobCache = table(
   "job_cache",
   {
-    /** SHA-256 of what makes two runs the same. */
+    /** SHA-256 over code, arguments and identity. */
     key: text("key").primaryKey(),
     workspace_id: text("workspace_id").notNull(),
     /** JSON text. */
@@ -132,15 +132,15 @@ export const jobCache = table(
   (t) => [index("job_cache_by_expiry").on(t.expires_at)],
 );
 
-/** Which job a caller's idempotency key stands for (draft-ietf-httpapi-idempotency-key-header). */
+/** Idempotency keys and their jobs (draft-ietf-httpapi-idempotency-key-header). */
 export const idempotencyKeys = table(
   "idempotency_keys",
   {
     workspace_id: text("workspace_id").notNull(),
-    /** E-mail of the caller: keys of different callers never meet. */
+    /** E-mail of the caller: different callers may use the same key. */
     email: text("email").notNull(),
     key: text("key").notNull(),
-    /** SHA-256 of what was asked for. */
+    /** SHA-256 of the request. */
     fingerprint: text("fingerprint").notNull(),
     job_id: text("job_id").notNull(),
     created_at: timestamp("created_at").notNull(),

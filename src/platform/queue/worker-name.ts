@@ -1,12 +1,12 @@
-/** What a worker is called: the machine it is on, its process there, and what tells it from others of that number. */
+/** Worker names: machine, process id, and a random part that keeps them unique. */
 import { hostname } from "node:os";
-import { randomText } from "../../lib/text/ids.ts";
+import { createRandomText } from "../../lib/text/ids.ts";
 
-export function newWorkerName(): string {
-  return `${hostname()}-${process.pid}-${randomText(5)}`;
+export function createWorkerName(): string {
+  return `${hostname()}-${process.pid}-${createRandomText(5)}`;
 }
 
-/** The machine that a worker is on. */
-export function hostOf(worker: string): string {
+/** Returns the machine part of a worker's name. */
+export function machineOfWorker(worker: string): string {
   return worker.replace(/-\d+-[^-]*$/, "");
 }

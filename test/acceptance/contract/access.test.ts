@@ -10,11 +10,11 @@ import { eq } from "drizzle-orm";
 import { recordAudit } from "../../../src/features/signals/audit/service.ts";
 import { resolveMember } from "../../../src/features/tenancy/people/members.ts";
 import { users } from "../../../src/features/tenancy/people/user-tables.ts";
-import { checkScopes } from "../../../src/features/tenancy/tokens/scopes.ts";
+import { requireScope } from "../../../src/features/tenancy/tokens/scopes.ts";
 import { resolveToken } from "../../../src/features/tenancy/tokens/service.ts";
 import type { Access, Operation } from "../../../src/platform/http/operation.ts";
 import { responds } from "../../../src/platform/http/operation.ts";
-import { mount } from "../../../src/platform/http/server.ts";
+import { mountOperations } from "../../../src/platform/http/server.ts";
 import { operations } from "../../../src/server/features.ts";
 import { startTestServer, type TestServer } from "../../support/harness.ts";
 import {
@@ -175,8 +175,8 @@ beforeAll(async () => {
       run: () => "let in",
     }),
   );
-  const hooks = { resolveToken, resolveMember, checkScopes, recordAudit };
-  guard = mount(server.server.app, hooks, bare);
+  const hooks = { resolveToken, resolveMember, checkScopes: requireScope, recordAudit };
+  guard = mountOperations(server.server.app, hooks, bare);
 });
 afterAll(() => server.stop());
 

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
 import { groupMembers } from "../../../src/features/tenancy/people/group-tables.ts";
-import { listMembers, resolveMember } from "../../../src/features/tenancy/people/members.ts";
-import { rightsOf } from "../../../src/platform/access/permissions.ts";
+import { listWorkspaceMembers, resolveMember } from "../../../src/features/tenancy/people/members.ts";
+import { describeRights } from "../../../src/platform/access/permissions.ts";
 import {
   type Ask,
   deploy,
@@ -136,10 +136,10 @@ test("the record of a user tells groups and folders", async () => {
     folders_read: ["app_custom", "app_groups", "app_themes", "r1", "r2", "r3"],
     folders_owners: ["r3"],
   };
-  expect(rightsOf(member!)).toEqual(rights);
-  const all = await listMembers(server.server.app, "acme");
+  expect(describeRights(member!)).toEqual(rights);
+  const all = await listWorkspaceMembers(server.server.app, "acme");
   expect(all.map(({ username }) => username).slice(0, 4)).toEqual(["admin", "ann", "bob", "cid"]);
-  expect(rightsOf(all.find(({ username }) => username === "cid")!)).toEqual(rights);
+  expect(describeRights(all.find(({ username }) => username === "cid")!)).toEqual(rights);
 });
 
 describe("jobs", () => {

@@ -6,10 +6,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { recordAudit } from "../../../src/features/signals/audit/service.ts";
 import { resolveMember } from "../../../src/features/tenancy/people/members.ts";
-import { checkScopes } from "../../../src/features/tenancy/tokens/scopes.ts";
+import { requireScope } from "../../../src/features/tenancy/tokens/scopes.ts";
 import { resolveToken } from "../../../src/features/tenancy/tokens/service.ts";
-import { type Operation, responds, rootOf, scopeOf } from "../../../src/platform/http/operation.ts";
-import { mount } from "../../../src/platform/http/server.ts";
+import { basePathOf, type Operation, responds, scopeOf } from "../../../src/platform/http/operation.ts";
+import { mountOperations } from "../../../src/platform/http/server.ts";
 import { operations } from "../../../src/server/features.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 
@@ -150,7 +150,11 @@ beforeAll(async () => {
       run: () => "let in",
     }),
   );
-  guard = mount(server.server.app, { resolveToken, resolveMember, checkScopes, recordAudit }, bare);
+  guard = mountOperations(
+    server.server.app,
+    { resolveToken, resolveMember, checkScopes: requireScope, recordAudit },
+    bare,
+  );
 });
 afterAll(() => server.stop());
 
@@ -160,7 +164,7 @@ async function isLetIn(op: Operation, token: string): Promise<boolean> {
     .replace(/\{(\w+_)?path\}/, "u/dev/this")
     .replace(/\{\w+\}/g, "this");
   const answer = await guard.fetch(
-    new Request(`http://localhost${rootOf(op)}${path}`, {
+    new Request(`http://localhost${basePathOf(op)}${path}`, {
       method: op.method,
       headers: { authorization: `Bearer ${token}` },
     }),

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createProgram } from "../../../cli/program.ts";
-import { loadConfig, SETTINGS } from "../../../src/platform/config/config.ts";
+import { loadConfig, PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";
 
 const root = join(import.meta.dir, "../../..");
 
@@ -103,7 +103,7 @@ describe("the Containerfile", () => {
   test("its examples name settings and commands that there are", async () => {
     const commands = (await createProgram(["--help"])).commands.map((each) => each.name());
     const known = (name: string) => [...commands, ""].includes(name);
-    const settings = new Set<string>(Object.values(SETTINGS).map(({ variable }) => variable));
+    const settings = new Set<string>(Object.values(PROCESS_SETTINGS).map(({ variable }) => variable));
     const runs = [...text.matchAll(/^# +podman run (.*?) svc ?(\S*)$/gm)].map(([, options, command]) => ({
       passed: [...options!.matchAll(/-e (\w+)/g)].map((match) => match[1]!),
       command: command!,

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { unitText } from "../../../cli/commands/server/init/systemd.ts";
+import { formatUnit } from "../../../cli/commands/server/init/systemd.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { blockOf, headingsOf, ROOT } from "./blocks.ts";
 
@@ -32,7 +32,7 @@ describe("the unit for systemd", () => {
   test("is that of `svc init`, for a user and a folder of its own", () => {
     const [command = ""] = valuesOf(unit, "ExecStart");
     expect(command).toBe("/usr/local/bin/svc serve --data-dir /var/lib/svc");
-    const written = unitText("system", { data_dir: "/var/lib/svc", host, port }, undefined).split("\n");
+    const written = formatUnit("system", { data_dir: "/var/lib/svc", host, port }, undefined).split("\n");
     const own = /^(ExecStart|User|Documentation)=/;
     const lines = unit.split("\n");
     expect(lines).toEqual(expect.arrayContaining(written.filter((line) => !own.test(line))));

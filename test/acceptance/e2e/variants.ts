@@ -1,7 +1,7 @@
 /** The servers that walls are tried on: of root and of a user, with Landlock and without, and in bubblewrap. */
 import { chownSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { sandboxSupport } from "../../../src/engines/runner/sandbox/support.ts";
+import { detectSandboxSupport } from "../../../src/engines/runner/sandbox/support.ts";
 import { newPlace, type Place, type Serving, setUp } from "./executable.ts";
 import { clientOf, type ScriptClient } from "./scripts.ts";
 
@@ -18,7 +18,7 @@ const NOBODY = 65_534;
 const AS_NOBODY = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
 const WITHOUT_LANDLOCK = [process.execPath, join(import.meta.dir, "sandbox/without-landlock.ts")];
 
-const support = sandboxSupport();
+const support = detectSandboxSupport();
 export const isRoot = process.geteuid?.() === 0;
 const bwrap = Bun.which("bwrap");
 

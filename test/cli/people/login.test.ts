@@ -121,9 +121,9 @@ test("what cannot be is said, and nothing is kept", async () => {
   expect(damaged.err).toBe(told(`${machine.kept} is damaged`, "svc login writes it again"));
   expect((await logIn(machine, "ann")).code).toBe(0);
   await server.server.app.db.write(async (tx) => void (await tx.delete(tokens)));
-  const { forgetTokens } = await import("../../../src/features/tenancy/tokens/cache.ts");
+  const { invalidateTokens } = await import("../../../src/features/tenancy/tokens/cache.ts");
   const { sha256 } = await import("../../../src/lib/text/ids.ts");
-  forgetTokens(server.server.app, [sha256((await Bun.file(machine.kept).json()).token)]);
+  invalidateTokens(server.server.app, [sha256((await Bun.file(machine.kept).json()).token)]);
   const ended = await machine.svc(["whoami"]);
   expect([ended.code, ended.err]).toEqual([3, expect.stringContaining("svc login")]);
 }, 60_000);

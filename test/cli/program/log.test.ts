@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { withoutCredentials } from "../../../src/lib/logging/redact.ts";
+import { redactCredentials } from "../../../src/lib/logging/redact.ts";
 import { until } from "../../support/harness.ts";
 import { newPlace, type Place, start } from "../program.ts";
 import { sitDown } from "../session.ts";
@@ -200,7 +200,7 @@ test("what looks like a credential is struck out of a text", () => {
     ['{"msg":"?signature=ff00","n":1}', '{"msg":"?signature=*****","n":1}'],
     ["the token is gone", "the token is gone"],
   ] as const) {
-    expect(withoutCredentials(text)).toBe(clean);
+    expect(redactCredentials(text)).toBe(clean);
   }
 });
 

@@ -1,7 +1,7 @@
 /** What commands print: one JSON value with --json, helps that fit a terminal, lists that fit a pipe. */
 import { expect, test } from "bun:test";
 import metadata from "../../../package.json" with { type: "json" };
-import { SETTINGS } from "../../../src/platform/config/config.ts";
+import { PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";
 import { startTestServer } from "../../support/harness.ts";
 import { newPlace } from "../program.ts";
 
@@ -105,7 +105,7 @@ test("every help fits 80 columns, and tells about --json with examples", async (
   }
   const [program, serve] = helps;
   for (const [name] of COMMANDS) expect(program!.out).toContain(`\n  ${name} `);
-  for (const { variable } of Object.values(SETTINGS))
+  for (const { variable } of Object.values(PROCESS_SETTINGS))
     expect(serve!.out).toMatch(new RegExp(`\\n  ${variable}[ \\n]`));
 }, 30_000);
 

@@ -1,6 +1,6 @@
 /** Variables, resources and their types from the command line. */
 import { expect, test } from "bun:test";
-import { parseSettings } from "../../../cli/client/dotenv.ts";
+import { parseDotenv } from "../../../cli/client/dotenv.ts";
 import { newPlace, type Place } from "../program.ts";
 import { ENTER, sitDown } from "../session.ts";
 
@@ -145,7 +145,7 @@ test.each([
   ["export A=1\nA=2", { A: "2" }],
   ["", {}],
 ])("a file of settings: %j", (text, settings) => {
-  expect(Object.fromEntries(parseSettings(text).map(({ name, value }) => [name, value]))).toEqual(settings);
+  expect(Object.fromEntries(parseDotenv(text).map(({ name, value }) => [name, value]))).toEqual(settings);
 });
 
 test.each([
@@ -154,5 +154,5 @@ test.each([
   ["A='x' y", "line 1"],
   ["=x", "line 1"],
 ])("a file of settings that is refused: %j", (text, message) => {
-  expect(() => parseSettings(text)).toThrow(message);
+  expect(() => parseDotenv(text)).toThrow(message);
 });

@@ -1,7 +1,7 @@
 /** `svc job`: finding, reading, awaiting and canceling jobs, each of the three ways to reach the service. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { newJobId } from "../../../src/lib/text/ids.ts";
+import { createUuid } from "../../../src/lib/text/ids.ts";
 import { jobs } from "../../../src/platform/queue/tables.ts";
 import { deploy, startTestServer, type TestServer, until } from "../../support/harness.ts";
 import { newPlace, type Place, start, told } from "../program.ts";
@@ -264,7 +264,7 @@ test("list finds the canceled among more failed ones than the server tells at on
   const { db } = server.server.app;
   const [failed] = await db.read.select().from(jobs).where(eq(jobs.status, "failure"));
   await db.write(async (tx) => {
-    for (let n = 0; n < 1200; n++) await tx.insert(jobs).values({ ...failed!, id: newJobId() });
+    for (let n = 0; n < 1200; n++) await tx.insert(jobs).values({ ...failed!, id: createUuid() });
   });
   const { out } = await place.svc(["job", "list", "--status", "canceled"]);
   expect(out.split("\t").slice(0, 2)).toEqual([canceled, "canceled"]);

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { SETTINGS } from "../../../src/platform/config/config.ts";
-import { KEYS } from "../../../src/platform/config/keys.ts";
+import { PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";
+import { INSTANCE_SETTINGS } from "../../../src/platform/config/instance-settings.ts";
 import { newPlace, type Place, start, told } from "../program.ts";
 import { sitDown } from "../session.ts";
 
@@ -36,8 +36,13 @@ describe("svc config", () => {
     expect(rows.filter(([name]) => name === "wait_result_s")).toEqual([]);
     // Every setting of the process and of the instance has its line; two that are one thing have one.
     const shown = rows.map(([name]) => name!);
-    const joined = Object.values(KEYS).flatMap((key) => ("config" in key ? [key.config as string] : []));
-    const wanted = [...Object.keys(SETTINGS).filter((name) => !joined.includes(name)), ...Object.keys(KEYS)];
+    const joined = Object.values(INSTANCE_SETTINGS).flatMap((key) =>
+      "config" in key ? [key.config as string] : [],
+    );
+    const wanted = [
+      ...Object.keys(PROCESS_SETTINGS).filter((name) => !joined.includes(name)),
+      ...Object.keys(INSTANCE_SETTINGS),
+    ];
     expect(new Set(shown).size).toBe(shown.length);
     expect(wanted.filter((name) => !shown.includes(name))).toEqual([]);
     expect(text).not.toMatch(/instance-secret|scim-secret/);
@@ -59,8 +64,8 @@ describe("svc config", () => {
       expect(code).toBe(0);
       expect(lines.filter((line) => line.length > 80)).toEqual([]);
       expect(lines).toContain("port  9000 (environment)");
-      expect(shown.replace(/\s+/g, " ")).toContain(SETTINGS.data_dir.meaning);
-      for (const { meaning } of Object.values(KEYS))
+      expect(shown.replace(/\s+/g, " ")).toContain(PROCESS_SETTINGS.data_dir.meaning);
+      for (const { meaning } of Object.values(INSTANCE_SETTINGS))
         expect(shown.replace(/\s+/g, " ")).toContain(meaning.replace(/\s+/g, " "));
       expect(raw.includes("\x1b[1m")).toBe(env.NO_COLOR === undefined);
     }

@@ -1,7 +1,7 @@
 /** What expressions of flows give: the forms in which they are written, what goes in and out, what fails how. */
 import { describe, expect, test } from "bun:test";
 import { ExpressionError } from "../../../src/engines/expressions/error.ts";
-import { evaluate } from "../../../src/engines/expressions/evaluate.ts";
+import { evaluateExpression } from "../../../src/engines/expressions/evaluate.ts";
 import { JsonText, Members } from "../../../src/engines/expressions/parse/scope.ts";
 import { BadRequest } from "../../../src/lib/errors.ts";
 
@@ -20,7 +20,7 @@ const functions = {
   nothing: async () => undefined,
 };
 
-const give = (expression: string) => evaluate(expression, scope, { functions });
+const give = (expression: string) => evaluateExpression(expression, scope, { functions });
 const errorOf = (expression: string) =>
   give(expression).then(
     (value) => expect.unreachable(`gave ${JSON.stringify(value)}`),
@@ -92,7 +92,7 @@ describe("functions of the host", () => {
   });
 
   test("only those that are handed in are there", async () => {
-    await expect(evaluate("variable('a')", {}, {})).rejects.toThrow(
+    await expect(evaluateExpression("variable('a')", {}, {})).rejects.toThrow(
       "ReferenceError: 'variable' is not defined in",
     );
   });
@@ -100,12 +100,12 @@ describe("functions of the host", () => {
   test("evaluations that wait do not hold up others, and keep apart", async () => {
     const waiting = Promise.withResolvers<string>();
     const own = { functions: { wait: () => waiting.promise } };
-    const first = evaluate(
+    const first = evaluateExpression(
       "globalThis.mark = 'first'; const got = await wait(); return [mark, got]",
       {},
       own,
     );
-    expect(await evaluate("typeof mark", {}, own)).toBe("undefined");
+    expect(await evaluateExpression("typeof mark", {}, own)).toBe("undefined");
     waiting.resolve("done");
     expect(await first).toEqual(["first", "done"]);
   });
@@ -113,9 +113,9 @@ describe("functions of the host", () => {
   test("one that is still at work when the expression has ended is not waited for", async () => {
     const waiting = Promise.withResolvers<string>();
     const own = { functions: { wait: () => waiting.promise } };
-    expect(await evaluate("(() => { wait(); return 1 })()", {}, own)).toBe(1);
+    expect(await evaluateExpression("(() => { wait(); return 1 })()", {}, own)).toBe(1);
     waiting.resolve("late");
-    expect(await evaluate("(() => 2)()", {}, own)).toBe(2);
+    expect(await evaluateExpression("(() => 2)()", {}, own)).toBe(2);
   });
 });
 
@@ -151,7 +151,7 @@ describe("what comes out is JSON", () => {
 
   test("texts go in and out as they are", async () => {
     const text = "\ud800 \udc00 \0 \u2028 😀 __proto__ ${1} ` \\";
-    expect(await evaluate("(() => t)()", { t: { [text]: text } })).toEqual({ [text]: text });
+    expect(await evaluateExpression("(() => t)()", { t: { [text]: text } })).toEqual({ [text]: text });
   });
 });
 
@@ -164,23 +164,25 @@ describe("what goes in", () => {
     };
     const results = new Members({ a: entry("a", new JsonText("[1]")), b: entry("b", Promise.resolve(2)) });
     const given = { results, flow_input: entry("flow_input", {}) };
-    expect(await evaluate("results.a", given)).toEqual([1]);
-    expect(await evaluate("results.b.toFixed(1)", given)).toBe("2.0");
+    expect(await evaluateExpression("results.a", given)).toEqual([1]);
+    expect(await evaluateExpression("results.b.toFixed(1)", given)).toBe("2.0");
     expect(asked).toEqual(["a", "b"]);
-    expect(await evaluate("Object.keys(results)", given)).toEqual(["a", "b"]);
+    expect(await evaluateExpression("Object.keys(results)", given)).toEqual(["a", "b"]);
     expect(asked.sort()).toEqual(["a", "a", "b", "b"]);
   });
 
   test("what an entry throws is thrown as it is", async () => {
     const broken = () => Promise.reject(new TypeError("the database is gone"));
-    await expect(evaluate("results", { results: broken })).rejects.toThrow(
+    await expect(evaluateExpression("results", { results: broken })).rejects.toThrow(
       new TypeError("the database is gone"),
     );
   });
 
   test("the value of the caller cannot be changed", async () => {
     const flow_input = { list: [1] };
-    expect(await evaluate("flow_input.list.push(2); flow_input.list", { flow_input })).toEqual([1, 2]);
+    expect(await evaluateExpression("flow_input.list.push(2); flow_input.list", { flow_input })).toEqual([
+      1, 2,
+    ]);
     expect(flow_input).toEqual({ list: [1] });
   });
 
@@ -224,8 +226,10 @@ test.each([1, 2, 3, 8])("a text of %i MB goes in and comes out", async (megabyte
   const text = "ü".repeat(megabytes * 500_000);
   // What ran before leaves nothing behind that the next one would stumble over.
   for (const end of ["y", "z"]) {
-    const given = await evaluate(`flow_input.text + '${end}'`, { flow_input: { text } });
+    const given = await evaluateExpression(`flow_input.text + '${end}'`, { flow_input: { text } });
     expect(given === text + end).toBe(true);
   }
-  expect(await evaluate("flow_input.text.length + 1", { flow_input: { text } })).toBe(text.length + 1);
+  expect(await evaluateExpression("flow_input.text.length + 1", { flow_input: { text } })).toBe(
+    text.length + 1,
+  );
 });

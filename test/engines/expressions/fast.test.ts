@@ -1,25 +1,25 @@
 /** The fast path gives what QuickJS gives, or leaves it to QuickJS. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { checkExpression, evaluate } from "../../../src/engines/expressions/evaluate.ts";
+import { checkExpression, evaluateExpression } from "../../../src/engines/expressions/evaluate.ts";
 import { UNSURE } from "../../../src/engines/expressions/parse/operators.ts";
-import { prepare } from "../../../src/engines/expressions/parse/prepare.ts";
+import { prepareExpression } from "../../../src/engines/expressions/parse/prepare.ts";
 import {
+  type ExpressionScope,
   JsonText,
   Members,
-  type Scope,
-  takeMentioned,
+  resolveMentioned,
 } from "../../../src/engines/expressions/parse/scope.ts";
 
-async function fastValue(expression: string, scope: Scope): Promise<unknown> {
-  const { fast, mentions } = await prepare(expression);
-  return fast ? fast(await takeMentioned(scope, mentions)) : UNSURE;
+async function fastValue(expression: string, scope: ExpressionScope): Promise<unknown> {
+  const { fast, mentions } = await prepareExpression(expression);
+  return fast ? fast(await resolveMentioned(scope, mentions)) : UNSURE;
 }
 
 /** The value as JSON, or the error without the text of the expression. */
-async function outcome(expression: string, scope: Scope): Promise<string | undefined> {
+async function outcome(expression: string, scope: ExpressionScope): Promise<string | undefined> {
   try {
-    return JSON.stringify(await evaluate(expression, scope));
+    return JSON.stringify(await evaluateExpression(expression, scope));
   } catch (error) {
     return (error as Error).message.split(" in `")[0];
   }
@@ -123,7 +123,7 @@ describe("is not taken", () => {
 test("QuickJS has no member in a prototype that we do not have", async () => {
   const names =
     "[{}, [], '', 1, true].map((value) => Reflect.ownKeys(Object.getPrototypeOf(value)).map(String))";
-  const theirs = (await evaluate(names, {})) as string[][];
+  const theirs = (await evaluateExpression(names, {})) as string[][];
   const ours = [{}, [], "", 1, true];
   const unknown = theirs.flatMap((list, at) =>
     list.filter((name) => !name.startsWith("Symbol") && !(name in Object(ours[at]))),

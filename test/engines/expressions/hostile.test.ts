@@ -1,17 +1,20 @@
 /** Expressions that mean harm: each ends in an error that names the limit, and the next evaluation is none the worse. */
 import { afterEach, describe, expect, test } from "bun:test";
-import { evaluate } from "../../../src/engines/expressions/evaluate.ts";
+import { evaluateExpression } from "../../../src/engines/expressions/evaluate.ts";
 
 const time_ms = 150;
 const functions = { variable: async (path: unknown) => path };
 const errorOf = (expression: string, scope = {}, options = {}) =>
-  evaluate(expression, scope, { time_ms, functions, ...options }).then(
+  evaluateExpression(expression, scope, { time_ms, functions, ...options }).then(
     (value) => expect.unreachable(`gave ${JSON.stringify(value)}`),
     (error) => error.message as string,
   );
 
 afterEach(async () => {
-  expect(await evaluate("[typeof mark, [1, 2].map((x) => x * 2)]", {})).toEqual(["undefined", [2, 4]]);
+  expect(await evaluateExpression("[typeof mark, [1, 2].map((x) => x * 2)]", {})).toEqual([
+    "undefined",
+    [2, 4],
+  ]);
 });
 
 describe("time", () => {
@@ -59,7 +62,7 @@ describe("time", () => {
   test("waiting is not running", async () => {
     const wait = () => new Promise((resolve) => setTimeout(resolve, 40));
     const loop = "for (let i = 0; i < 5; i++) await wait(); return 'waited'";
-    expect(await evaluate(loop, {}, { time_ms, functions: { wait } })).toBe("waited");
+    expect(await evaluateExpression(loop, {}, { time_ms, functions: { wait } })).toBe("waited");
   });
 });
 
@@ -88,7 +91,7 @@ describe("memory", () => {
 
   test("an expression that was refused memory may go on", async () => {
     const expression = "try { 'a'.repeat(1e9) } catch { return 'less then' }";
-    expect(await evaluate(expression, {})).toBe("less then");
+    expect(await evaluateExpression(expression, {})).toBe("less then");
   });
 });
 
@@ -136,7 +139,7 @@ describe("nothing of the host is there", () => {
   });
 
   test("the globals are those of the language", async () => {
-    const globals = await evaluate("Object.getOwnPropertyNames(globalThis)", {});
+    const globals = await evaluateExpression("Object.getOwnPropertyNames(globalThis)", {});
     const ours = new Set(Object.getOwnPropertyNames(globalThis));
     const unknown = (globals as string[]).filter((name) => !ours.has(name) && name !== "InternalError");
     expect(unknown).toEqual([]);
@@ -152,9 +155,12 @@ describe("nothing is left behind", () => {
       "JSON.stringify = () => 'null'; Promise.prototype.then = null; 1",
       "({}).__proto__.mark = 1; flow_input.__proto__.mark = 2; 1",
     ];
-    for (const expression of polluting) await evaluate(expression, { flow_input: {} }).catch(() => {});
+    for (const expression of polluting)
+      await evaluateExpression(expression, { flow_input: {} }).catch(() => {});
     expect(
-      await evaluate("[{}.mark, flow_input.mark, typeof mark, [1].map((x) => x)]", { flow_input: {} }),
+      await evaluateExpression("[{}.mark, flow_input.mark, typeof mark, [1].map((x) => x)]", {
+        flow_input: {},
+      }),
     ).toEqual([null, null, "undefined", [1]]);
     expect("mark" in {}).toBe(false);
     expect([1].map((x) => x)).toEqual([1]);
@@ -168,12 +174,12 @@ describe("nothing is left behind", () => {
       "{ ...results }",
       "Object.assign({}, results, { a: 1 })",
     ]) {
-      const value = (await evaluate(expression, { results: stored })) as object;
+      const value = (await evaluateExpression(expression, { results: stored })) as object;
       expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
       expect("mark" in value).toBe(false);
     }
-    expect(await evaluate("results.__proto__.mark", { results: stored })).toBe(1);
-    expect(await evaluate('JSON.parse(\'{"__proto__":{"mark":1}}\')', {})).toEqual(
+    expect(await evaluateExpression("results.__proto__.mark", { results: stored })).toBe(1);
+    expect(await evaluateExpression('JSON.parse(\'{"__proto__":{"mark":1}}\')', {})).toEqual(
       JSON.parse('{"__proto__":{"mark":1}}'),
     );
   });
@@ -181,10 +187,10 @@ describe("nothing is left behind", () => {
   test.each(["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf"])(
     "%s of an object without it is not taken from the host",
     async (name) => {
-      expect(await evaluate(`typeof flow_input.${name}`, { flow_input: {} })).toBe(
+      expect(await evaluateExpression(`typeof flow_input.${name}`, { flow_input: {} })).toBe(
         name === "__proto__" ? "object" : "function",
       );
-      expect(await evaluate(`flow_input.${name}.mark`, { flow_input: { a: 1 } })).toBeUndefined();
+      expect(await evaluateExpression(`flow_input.${name}.mark`, { flow_input: { a: 1 } })).toBeUndefined();
     },
   );
 });

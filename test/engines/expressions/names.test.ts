@@ -1,7 +1,11 @@
 /** Which names an expression mentions, and how one that does not parse is refused. */
 import { describe, expect, test } from "bun:test";
 import { ExpressionError, ExpressionSyntaxError } from "../../../src/engines/expressions/error.ts";
-import { checkExpression, evaluate, mentions } from "../../../src/engines/expressions/evaluate.ts";
+import {
+  checkExpression,
+  evaluateExpression,
+  listMentions,
+} from "../../../src/engines/expressions/evaluate.ts";
 
 describe("mentions", () => {
   test.each([
@@ -31,7 +35,7 @@ describe("mentions", () => {
     ["/results/.test('results.a')", {}],
     ["", {}],
   ])("%s", async (expression, names) => {
-    expect(Object.fromEntries(await mentions(expression))).toEqual(names as any);
+    expect(Object.fromEntries(await listMentions(expression))).toEqual(names as any);
   });
 
   test.each([
@@ -61,15 +65,15 @@ describe("mentions", () => {
     ["(a = b) => a", ["b"]],
     ["[x, { y: z = w }] = v", ["x", "z", "w", "v"]],
   ])("free names of %s", async (expression, names) => {
-    expect([...(await mentions(expression)).keys()].sort()).toEqual([...names].sort());
+    expect([...(await listMentions(expression)).keys()].sort()).toEqual([...names].sort());
   });
 
   test("what is not mentioned is not there, and all of it is when that cannot be told", async () => {
     const scope = { results: { a: 1, b: 2 } };
-    expect(await evaluate("Object.keys(results)", scope)).toEqual(["a", "b"]);
-    expect(await evaluate("(() => results.a + results['b'])()", scope)).toBe(3);
-    expect(await evaluate("['a'].map((id) => results[id])", scope)).toEqual([1]);
-    expect(await evaluate("results.hasOwnProperty('b')", scope)).toBe(true);
+    expect(await evaluateExpression("Object.keys(results)", scope)).toEqual(["a", "b"]);
+    expect(await evaluateExpression("(() => results.a + results['b'])()", scope)).toBe(3);
+    expect(await evaluateExpression("['a'].map((id) => results[id])", scope)).toEqual([1]);
+    expect(await evaluateExpression("results.hasOwnProperty('b')", scope)).toBe(true);
   });
 });
 
@@ -96,7 +100,7 @@ describe("checkExpression", () => {
   test("64 KB are read, more is not", async () => {
     const text = `'${"x".repeat(64 * 1024 - 2)}'`;
     expect(await checkExpression(text)).toBeUndefined();
-    expect(await evaluate(text, {})).toHaveLength(text.length - 2);
+    expect(await evaluateExpression(text, {})).toHaveLength(text.length - 2);
     const error = await checkExpression(`${text} `).catch((error) => error);
     expect(error).toBeInstanceOf(ExpressionError);
     expect(error.message).toStartWith("65537 characters, where at most 65536 are read, in `'xxx");

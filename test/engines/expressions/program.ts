@@ -1,7 +1,9 @@
 /** Evaluates in an executable: see executable.test.ts. */
-import { evaluate } from "../../../src/engines/expressions/evaluate.ts";
+import { evaluateExpression } from "../../../src/engines/expressions/evaluate.ts";
 
-console.log(JSON.stringify(await evaluate("flow_input.map((x) => x + 1)", { flow_input: [1, 2] })));
+console.log(JSON.stringify(await evaluateExpression("flow_input.map((x) => x + 1)", { flow_input: [1, 2] })));
 console.log(
-  await evaluate("new Array(4294967295).indexOf(1)", {}, { time_ms: 50 }).catch((error) => error.message),
+  await evaluateExpression("new Array(4294967295).indexOf(1)", {}, { time_ms: 50 }).catch(
+    (error) => error.message,
+  ),
 );

@@ -5,19 +5,19 @@
  * again, and nothing is left running.
  */
 import { expect } from "bun:test";
-import { modulesOf } from "../../../src/engines/flow-engine/launch.ts";
+import { bodyModules } from "../../../src/engines/flow-engine/launch.ts";
 import type {
   ChildStatus,
-  Env,
+  EngineCommand,
+  EngineEnvironment,
   Frame,
   FrameEvent,
+  FrameScope,
   FrameState,
   ResultRef,
-  Scope,
-  Step,
 } from "../../../src/engines/flow-engine/state.ts";
-import { initialState, transition } from "../../../src/engines/flow-engine/transition.ts";
-import { errorValue } from "../../../src/engines/flow-engine/values.ts";
+import { computeTransition, createInitialState } from "../../../src/engines/flow-engine/transition.ts";
+import { toErrorValue } from "../../../src/engines/flow-engine/values.ts";
 import { frameLabel, leafLabel, lineOf, pathOf } from "./trace.ts";
 
 export interface Outcome {
@@ -58,7 +58,7 @@ export interface FrameRun {
   input: Record<string, unknown>;
   items: Map<string, unknown[]>;
   wake?: number;
-  ends: Extract<Step, { type: "end" }>[];
+  ends: Extract<EngineCommand, { type: "end" }>[];
   isCanceled?: boolean;
 }
 
@@ -93,7 +93,14 @@ export class FlowRun {
 
   constructor(frame: Frame, input: Record<string, unknown>, answer: Answer) {
     this.#answer = answer;
-    this.root = this.#addFrame({ id: "root", label: "", path: "", frame, input, state: initialState() });
+    this.root = this.#addFrame({
+      id: "root",
+      label: "",
+      path: "",
+      frame,
+      input,
+      state: createInitialState(),
+    });
   }
 
   #addFrame(run: Omit<FrameRun, "items" | "ends">): FrameRun {
@@ -114,24 +121,24 @@ export class FlowRun {
     this.told.push({ to, event });
     const isChecked = this.#events++ % this.checkEvery === 0;
     const before = isChecked ? JSON.stringify(to.state) : "";
-    const { state, steps } = await transition(to.frame, to.state, event, this.#envOf(to));
+    const { state, commands } = await computeTransition(to.frame, to.state, event, this.#envOf(to));
     if (isChecked) {
       expect(JSON.stringify(to.state)).toBe(before);
       await this.#check(to, event, state);
     }
     to.state = state;
     if (!state.waits) delete to.wake;
-    for (const step of steps) await this.#carryOut(to, step);
+    for (const step of commands) await this.#carryOut(to, step);
   }
 
   /** What must hold of any transition. */
   async #check(to: FrameRun, event: FrameEvent, state: FrameState): Promise<void> {
     const after = JSON.stringify(state);
     expect(Bun.deepEquals(JSON.parse(after), state, true)).toBe(true);
-    const again = await transition(to.frame, state, event, this.#envOf(to));
+    const again = await computeTransition(to.frame, state, event, this.#envOf(to));
     expect(JSON.stringify(state)).toBe(after);
     expect(JSON.stringify(again.state)).toBe(after);
-    expect(again.steps.filter(({ type }) => type !== "wake")).toEqual([]);
+    expect(again.commands.filter(({ type }) => type !== "wake")).toEqual([]);
     for (const { type, many } of state.modules) {
       if (type !== "InProgress" || state.waits) expect(many?.running ?? {}).toEqual({});
     }
@@ -163,7 +170,7 @@ export class FlowRun {
     this.untold.push(job);
   }
 
-  async #carryOut(run: FrameRun, step: Step): Promise<void> {
+  async #carryOut(run: FrameRun, step: EngineCommand): Promise<void> {
     this.#note(run, step);
     switch (step.type) {
       case "run": {
@@ -191,7 +198,7 @@ export class FlowRun {
     }
   }
 
-  #addJob(parent: FrameRun, step: Extract<Step, { job: string }>, label: string): Job {
+  #addJob(parent: FrameRun, step: Extract<EngineCommand, { job: string }>, label: string): Job {
     const { id, module, index, args } = { id: step.job, args: undefined, index: undefined, ...step };
     const tries = `${parent.job?.tries ?? ""}.${parent.state.fail_count ?? 0}`;
     const job: Job = { id, label, parent, module, index, args, tries };
@@ -205,7 +212,7 @@ export class FlowRun {
     return job;
   }
 
-  async #nest(parent: FrameRun, step: Extract<Step, { type: "frame" }>): Promise<void> {
+  async #nest(parent: FrameRun, step: Extract<EngineCommand, { type: "frame" }>): Promise<void> {
     const module = parent.frame.modules.find(({ id }) => id === step.module)!;
     const job = this.#addJob(parent, step, frameLabel(parent, step));
     const outer = parent.input.iter ? { iter: parent.input.iter } : {};
@@ -215,8 +222,8 @@ export class FlowRun {
       label: job.label,
       path: pathOf(parent, step.body.of === "loop" ? step.index : undefined),
       job,
-      frame: { modules: modulesOf(module, step.body) },
-      state: initialState(step),
+      frame: { modules: bodyModules(module, step.body) },
+      state: createInitialState(step),
       input,
     });
     await this.tell(job.frame, { type: "start" });
@@ -243,16 +250,16 @@ export class FlowRun {
       if (!ended || !failures || failures.but.includes(index)) return null;
       return Array.isArray(ended.result)
         ? ended.result
-        : errorValue(JSON.stringify(ended.result), failures.step);
+        : toErrorValue(JSON.stringify(ended.result), failures.step);
     });
   }
 
-  #envOf(run: FrameRun): Env {
+  #envOf(run: FrameRun): EngineEnvironment {
     return {
-      frame: run.id,
+      frame_job_id: run.id,
       evaluate: async (expr, scope) => compiled(expr)(...Object.values(this.#names(run, scope))),
-      item: (module, index) => run.items.get(module)![index],
-      atOnce: 256,
+      loopItem: (module, index) => run.items.get(module)![index],
+      defaultParallelism: 256,
       newId: () => `job${this.#ids++}`,
       now: () => this.now,
       random: () => this.chance,
@@ -261,7 +268,7 @@ export class FlowRun {
 
   #ids = 1;
 
-  #names(run: FrameRun, { state, result, error, iter }: Scope): Record<Name, unknown> {
+  #names(run: FrameRun, { state, result, error, iter }: FrameScope): Record<Name, unknown> {
     const outer = run.input.iter ? { iter: run.input.iter } : {};
     const flow_input = iter ? { ...run.input, iter: { ...iter, ...outer } } : run.input;
     const results: Record<string, unknown> = {};
@@ -283,7 +290,7 @@ export class FlowRun {
     };
   }
 
-  #note(run: FrameRun, step: Step): void {
+  #note(run: FrameRun, step: EngineCommand): void {
     const line = lineOf(run, step, this);
     this.trace.push(run.label ? `${run.label}: ${line}` : line);
   }

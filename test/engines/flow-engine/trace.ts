@@ -1,5 +1,5 @@
 /** What the engine asks for, in words. */
-import type { ResultRef, Step } from "../../../src/engines/flow-engine/state.ts";
+import type { EngineCommand, ResultRef } from "../../../src/engines/flow-engine/state.ts";
 import type { FrameRun } from "./driver.ts";
 
 interface Known {
@@ -8,7 +8,7 @@ interface Known {
 }
 
 /** A step as a line of a case: what it asks for, of which step, with which value. */
-export function lineOf(run: FrameRun, step: Step, flow: Known): string {
+export function lineOf(run: FrameRun, step: EngineCommand, flow: Known): string {
   switch (step.type) {
     case "run": {
       const args = text(step.args) === "{}" ? "" : ` ${text(step.args)}`;
@@ -39,14 +39,17 @@ export function pathOf({ path }: FrameRun, index: number | undefined): string {
   return index === undefined ? path : [path, index].filter((part) => part !== "").join(".");
 }
 
-export function leafLabel(run: FrameRun, { leaf, module, index }: Extract<Step, { type: "run" }>): string {
+export function leafLabel(
+  run: FrameRun,
+  { leaf, module, index }: Extract<EngineCommand, { type: "run" }>,
+): string {
   return at(leaf.id, pathOf(run, leaf.id === module ? undefined : index));
 }
 
 /** A loop's iteration is `l@0`, a branch `b:0` or `b:default`. */
 export function frameLabel(
   parent: FrameRun,
-  { module, body, index }: Extract<Step, { type: "frame" }>,
+  { module, body, index }: Extract<EngineCommand, { type: "frame" }>,
 ): string {
   if (body.of === "loop") return at(module, pathOf(parent, index));
   return at(`${module}:${body.of === "branch" ? body.branch : "default"}`, parent.path);

@@ -1,17 +1,17 @@
 /** The signature of a Python main → the JSON Schema of the arguments object. Needs python3. */
 import { describe, expect, test } from "bun:test";
 import { analysePython } from "../../../src/engines/languages/python/analyse.ts";
-import type { Schema } from "../../../src/engines/languages/types.ts";
+import type { ParameterSchema } from "../../../src/engines/languages/types.ts";
 
 const string = { type: "string" };
 const integer = { type: "integer" };
-const array = (items: Schema) => ({ type: "array", items });
+const array = (items: ParameterSchema) => ({ type: "array", items });
 
 /** Many parameters are asked for at once: each look costs a start of the interpreter. */
-async function look(parameters: [text: string, schema: Schema][]) {
+async function look(parameters: [text: string, schema: ParameterSchema][]) {
   const named = parameters.map(([text], n) => text.replace(/^x/, `x${n}`));
   const { schema } = await analysePython(`def main(*, ${named.join(", ")}):\n    pass\n`);
-  const properties = Object.values(schema.properties as Record<string, Schema>);
+  const properties = Object.values(schema.properties as Record<string, ParameterSchema>);
   return {
     found: parameters.map(([text], n) => [text, properties[n]]),
     required: schema.required as string[],
@@ -20,7 +20,7 @@ async function look(parameters: [text: string, schema: Schema][]) {
 
 describe("a parameter", () => {
   test("that must be given", async () => {
-    const rows: [string, Schema][] = [
+    const rows: [string, ParameterSchema][] = [
       ["x", {}],
       ["x: str", string],
       ["x: int", integer],
@@ -54,7 +54,7 @@ describe("a parameter", () => {
   });
 
   test("that may be left out", async () => {
-    const rows: [string, Schema][] = [
+    const rows: [string, ParameterSchema][] = [
       ["x: Optional[int]", integer],
       ["x: typing.Optional[str]", string],
       ["x: int | None", integer],

@@ -1,18 +1,21 @@
 /** Taking SQL apart, and putting it together again with what each client binds. */
 import { describe, expect, test } from "bun:test";
 import { analyseScript } from "../../../src/engines/languages/reading/analyse.ts";
-import { type Dialect, splitStatements } from "../../../src/engines/languages/sql/statements.ts";
-import { bound as boundMysql, toMysqlValue } from "../../../src/engines/runner/child/query/mysql.ts";
-import { bound as boundPostgres } from "../../../src/engines/runner/child/query/postgresql.ts";
+import { type SqlDialect, splitStatements } from "../../../src/engines/languages/sql/statements.ts";
+import {
+  bindMysqlStatement as boundMysql,
+  toMysqlValue,
+} from "../../../src/engines/runner/child/query/mysql.ts";
+import { bindPostgresStatement as boundPostgres } from "../../../src/engines/runner/child/query/postgresql.ts";
 
 /** Each statement as `line: text`, with placeholders in angle brackets. */
-const split = (dialect: Dialect, source: string) =>
+const split = (dialect: SqlDialect, source: string) =>
   splitStatements(source, dialect).map(
     ({ line, parts }) =>
       `${line}: ${parts.map((part) => (typeof part === "string" ? part : `<${part.placeholder}>`)).join("")}`,
   );
 
-const cases: [dialect: Dialect, source: string, statements: string[]][] = [
+const cases: [dialect: SqlDialect, source: string, statements: string[]][] = [
   ["postgresql", "", []],
   ["postgresql", "-- only\n/* this */;;", []],
   ["postgresql", "SELECT 1;\n\n -- two\nSELECT $1;", ["1: SELECT 1", "4: SELECT <$1>"]],
@@ -67,7 +70,7 @@ test.each([
   expect(() => splitStatements(source, dialect)).toThrow(expect.objectContaining({ line: 2 }));
 });
 
-const parametersOf = async (dialect: Dialect, source: string) =>
+const parametersOf = async (dialect: SqlDialect, source: string) =>
   (await analyseScript(dialect, source)).signature.parameters;
 
 test("a statement of PostgreSQL has its own numbers, and each value its declared type", async () => {

@@ -1,12 +1,12 @@
 /** main's TypeScript signature → the JSON Schema of the arguments object. */
 import { describe, expect, test } from "bun:test";
-import type { Schema } from "../../../src/engines/languages/types.ts";
+import type { ParameterSchema } from "../../../src/engines/languages/types.ts";
 import { analyseTypeScript } from "../../../src/engines/languages/typescript/analyse.ts";
 
 const string = { type: "string" };
 const number = { type: "number" };
 const date = { type: "string", format: "date-time" };
-const object = (properties: Record<string, Schema>, required = Object.keys(properties)) => ({
+const object = (properties: Record<string, ParameterSchema>, required = Object.keys(properties)) => ({
   type: "object",
   properties,
   required,
@@ -14,7 +14,7 @@ const object = (properties: Record<string, Schema>, required = Object.keys(prope
 });
 
 /** A parameter of its own: what it is written as, its schema, and types the file declares. */
-type Row = [parameter: string, schema: Schema, declarations?: string];
+type Row = [parameter: string, schema: ParameterSchema, declarations?: string];
 
 const filled = (rows: Row[]) =>
   rows.map(([parameter, schema, declarations = ""]) => [parameter, schema, declarations] as const);
@@ -22,7 +22,7 @@ const filled = (rows: Row[]) =>
 function analyseOne(parameter: string, declarations: string) {
   const { schema, signature } = analyseTypeScript(`${declarations}\nexport function main(${parameter}) {}`);
   expect(signature.has_main).toBe(true);
-  const properties = schema.properties as Record<string, Schema>;
+  const properties = schema.properties as Record<string, ParameterSchema>;
   return { schema: properties.x!, required: (schema.required as string[]).includes("x") };
 }
 

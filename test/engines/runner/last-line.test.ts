@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { ChildOutput } from "../../../src/engines/runner/output/output.ts";
+import { ChildOutput } from "../../../src/engines/runner/output/child-output.ts";
 
 function lastLineOf(pieces: string[]): string {
   const output = new ChildOutput();

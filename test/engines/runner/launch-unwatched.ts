@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeRuntimeFiles } from "../../../src/engines/runner/files/runtime-files.ts";
-import { launch, nextMessage } from "../../../src/engines/runner/process/child.ts";
+import { awaitMessage, launchChild } from "../../../src/engines/runner/process/child.ts";
 import type { Guard } from "../../../src/engines/runner/process/guard.ts";
 import { createSandbox } from "../../../src/engines/runner/sandbox/sandbox.ts";
 import { refuseCall } from "./refuse-call.ts";
@@ -34,7 +34,7 @@ const guard: Guard = {
   remove: (pid) => watched.delete(pid),
   kill: async (pid) => void process.kill(pid, "SIGKILL"),
   sweep: async () => {},
-  spare: () => {},
+  exemptOtherProcesses: () => {},
   stop: async () => {},
 };
 const faults: string[] = [];
@@ -42,8 +42,15 @@ process.on("uncaughtException", (cause) => faults.push(String(cause)));
 process.on("unhandledRejection", (cause) => faults.push(String(cause)));
 refuseCall(EPOLL_CTL, ENOMEM);
 
-const child = launch({ runtime, directory, guard, sandbox, passed_on: {}, max_message_bytes: 1_000_000 });
-const said = await nextMessage(child, "blank").catch((cause) => String(cause));
+const child = launchChild({
+  runtime,
+  directory,
+  guard,
+  sandbox,
+  inherited_environment: {},
+  max_message_bytes: 1_000_000,
+});
+const said = await awaitMessage(child, "blank").catch((cause) => String(cause));
 await child.destroy();
 console.log(JSON.stringify({ said, watched: watched.size, faults }));
 rmSync(directory, { recursive: true, force: true });

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { writeRuntimeFiles } from "../../../src/engines/runner/files/runtime-files.ts";
 import { createSandbox } from "../../../src/engines/runner/sandbox/sandbox.ts";
-import { sandboxSupport } from "../../../src/engines/runner/sandbox/support.ts";
-import type { SandboxChoice } from "../../../src/engines/runner/types.ts";
+import { detectSandboxSupport } from "../../../src/engines/runner/sandbox/support.ts";
+import type { SandboxSettings } from "../../../src/engines/runner/types.ts";
 
-const here = sandboxSupport();
+const here = detectSandboxSupport();
 const place = mkdtempSync(join(tmpdir(), "svc-versions-"));
 const data_dir = join(place, "data");
 const runner = join(data_dir, "runner");
@@ -54,7 +54,7 @@ writeFileSync(join(code, "probe.ts"), PROBE);
 async function probe(
   landlock: number,
   ports: number[] | undefined,
-  user_ids: SandboxChoice["user_ids"] = "off",
+  user_ids: SandboxSettings["user_ids"] = "off",
 ) {
   const sandbox = createSandbox(
     {
@@ -75,8 +75,8 @@ async function probe(
   );
   const given = [secret, process.pid, stranger.pid, open.port, closed.port].map(String);
   const program = [process.execPath, "--no-install", join(code, "probe.ts"), ...given];
-  const folders = { job, code, reach: {} };
-  const user = sandbox.users?.take(folders);
+  const folders = { job, code, access: {} };
+  const user = sandbox.users?.acquire(folders);
   const child = Bun.spawn(sandbox.commandFor(folders, program, user), {
     cwd: job,
     env: { PATH: "/usr/bin:/bin", HOME: job, BUN_BE_BUN: "1" },
@@ -86,7 +86,7 @@ async function probe(
   });
   const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text()]);
   if (out === "") throw new Error(err);
-  return { found: JSON.parse(out), holds: sandbox.holds };
+  return { found: JSON.parse(out), holds: sandbox.summary };
 }
 
 const FIRST = 400_000;

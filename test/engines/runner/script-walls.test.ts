@@ -1,13 +1,13 @@
 /** What one job's process keeps from another's: state, files, what is left running. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { sandboxSupport } from "../../../src/engines/runner/sandbox/support.ts";
+import { detectSandboxSupport } from "../../../src/engines/runner/sandbox/support.ts";
 import { type Ask, deploy, startTestServer, type TestServer, until } from "../../support/harness.ts";
 
 let server: TestServer;
 let ask: Ask;
 let other: Ask;
-const isWalled = sandboxSupport().landlock > 0;
+const isWalled = detectSandboxSupport().landlock > 0;
 
 beforeAll(async () => {
   server = await startTestServer({ workers: 2 });

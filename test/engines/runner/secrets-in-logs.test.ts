@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { asc, eq } from "drizzle-orm";
-import { withoutHeader } from "../../../src/features/runs/job/log-header.ts";
+import { stripLogHeader } from "../../../src/features/runs/job/log-header.ts";
 import { createJobTokens } from "../../../src/features/tenancy/tokens/job-tokens.ts";
 import { jobStreams } from "../../../src/platform/queue/tables.ts";
 import {
@@ -67,7 +67,7 @@ async function deployNew(content: string, language = "bun"): Promise<string> {
   return path;
 }
 
-const logOf = async (id: string) => withoutHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text);
+const logOf = async (id: string) => stripLogHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text);
 
 async function run(path: string, args: object = {}) {
   const id = (await expectOk(ask("POST", `/w/acme/jobs/run/p/${path}`, args))).text;
@@ -229,7 +229,7 @@ done`,
     await deploy(admin, "acme", "u/admin/tells", content);
     const id = (await expectOk(admin("POST", "/w/acme/jobs/run/p/u/admin/tells", {}))).text;
     const events = await eventsOf(admin("GET", `/w/acme/jobs_u/getupdate_sse/${id}?log_offset=0`));
-    expect(withoutHeader(events.map((event) => event.new_logs ?? "").join(""))).toBe(
+    expect(stripLogHeader(events.map((event) => event.new_logs ?? "").join(""))).toBe(
       "before *****\nafter *****\n",
     );
     const told: string[] = [JSON.stringify(events)];
@@ -254,7 +254,7 @@ done`,
     await deploy(admin, "acme", "u/admin/full", content);
     await expectOk(admin("POST", "/w/acme/jobs/run_wait_result/p/u/admin/full", {}));
     const [job] = (await admin("GET", "/w/acme/jobs/list?per_page=1")).json();
-    expect(withoutHeader((await admin("GET", `/w/acme/jobs_u/get_logs/${job.id}`)).text)).toBe(
+    expect(stripLogHeader((await admin("GET", `/w/acme/jobs_u/get_logs/${job.id}`)).text)).toBe(
       `${"x".repeat(95)}*****`,
     );
   });

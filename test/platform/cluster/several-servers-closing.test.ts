@@ -77,7 +77,7 @@ const jobsOf = ({ front }: Servers, workspace_id: string) =>
 
 /** The server at the back has let the call in and is about to store its job. */
 const isStoring = ({ back }: Servers) =>
-  until(() => back.server.app.db.channel && isPending(back.server.app.db.channel.written()), "a write");
+  until(() => back.server.app.db.channel && isPending(back.server.app.db.channel.awaitWrites()), "a write");
 
 /** True for a promise that has not been settled, undefined for one that has. */
 async function isPending(promise: Promise<unknown>): Promise<true | undefined> {

@@ -1,6 +1,6 @@
 /** What servers of one PostgreSQL keep in memory: what one changes, the other has forgotten soon after. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { takenTags } from "../../../src/platform/cluster/group-tags.ts";
+import { workerTags } from "../../../src/platform/cluster/group-tags.ts";
 import { type Ask, deploy, expectOk, until } from "../../support/harness.ts";
 import { license } from "../../support/peers/license.ts";
 import { rootOf, soon, startTwoServers, type TwoServers } from "../../support/two-servers.ts";
@@ -277,7 +277,7 @@ describe.skipIf(!process.env.DATABASE_URL)("what one server changes, the other h
     {
       name: "what a group of workers takes",
       make: async () => {},
-      look: async () => takenTags(both.back.server.app) ?? "all",
+      look: async () => workerTags(both.back.server.app) ?? "all",
       before: "all",
       change: () =>
         expectOk(root.ask("POST", "/configs/update/worker__default", { worker_tags: ["bun", "flow"] })),
@@ -286,7 +286,7 @@ describe.skipIf(!process.env.DATABASE_URL)("what one server changes, the other h
     {
       name: "that it takes it",
       make: async () => {},
-      look: async () => takenTags(both.back.server.app) ?? "all",
+      look: async () => workerTags(both.back.server.app) ?? "all",
       before: ["bun", "flow"],
       change: () => expectOk(root.ask("DELETE", "/configs/update/worker__default")),
       after: "all",

@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
 import { eq, like } from "drizzle-orm";
-import { connect } from "../../../src/database/connect.ts";
+import { openDatabase } from "../../../src/database/open-database.ts";
 import { oidcKeys } from "../../../src/features/instance/oidc/tables.ts";
 import { createPruner } from "../../../src/features/lifecycle/retention/pruner.ts";
 import { createRescuer } from "../../../src/features/runs/worker/rescuer.ts";
 import { tokenCache } from "../../../src/features/tenancy/tokens/cache.ts";
-import { flushTokenUse } from "../../../src/features/tenancy/tokens/service.ts";
+import { flushTokenUses } from "../../../src/features/tenancy/tokens/service.ts";
 import { tokens } from "../../../src/features/tenancy/tokens/tables.ts";
-import { storeUsage } from "../../../src/features/tenancy/workspaces/usage.ts";
+import { flushUsage } from "../../../src/features/tenancy/workspaces/usage.ts";
 import { jobs } from "../../../src/platform/queue/tables.ts";
 import { type Ask, deploy, expectOk, until } from "../../support/harness.ts";
 import { completedRow, idOf, RUNNING } from "../../support/job-rows.ts";
@@ -60,14 +60,14 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
 
   test("each stores what it has counted of what is run, and that adds up", async () => {
     await deploy(ask, "acme", "u/admin/counted", "export const main = () => 1");
-    for (const app of apps()) await storeUsage(app);
+    for (const app of apps()) await flushUsage(app);
     const before = (await ask("GET", `${w}/workspaces/usage`)).json();
     await Promise.all(
       Array.from({ length: 20 }, (_, at) =>
         expectOk((at % 2 ? ask : back)("POST", `${w}/jobs/run_wait_result/p/u/admin/counted`, {})),
       ),
     );
-    await Promise.all(apps().map(storeUsage));
+    await Promise.all(apps().map(flushUsage));
     const executions = (await ask("GET", `${w}/workspaces/usage`)).json() - before;
     // One that takes longer than a second counts for more.
     expect(executions).toBeGreaterThanOrEqual(20);
@@ -91,9 +91,9 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
       const at = new Date(round * 1_000);
       for (const [n, each] of apps().entries()) {
         const hashes = rows.map(({ hash }) => hash);
-        for (const hash of n ? hashes.reverse() : hashes) tokenCache(each).used.set(hash, at);
+        for (const hash of n ? hashes.reverse() : hashes) tokenCache(each).lastUses.set(hash, at);
       }
-      await Promise.all(apps().map(flushTokenUse));
+      await Promise.all(apps().map(flushTokenUses));
       const stored = await app.db.read.select().from(tokens).where(eq(tokens.label, "used"));
       expect(new Set(stored.map(({ last_used_at }) => last_used_at?.getTime()))).toEqual(
         new Set([at.getTime()]),
@@ -153,8 +153,8 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
     test("what no message can hold makes the other look for itself, and holds up nothing", async () => {
       const [front, other] = apps();
       const gap = Promise.withResolvers<void>();
-      other.relay.onGap(gap.resolve);
-      front.relay.tell("script", "acme", "x".repeat(20_000));
+      other.bus.onMissed(gap.resolve);
+      front.bus.publish("script", "acme", "x".repeat(20_000));
       await gap.promise;
       await knows("one");
     });
@@ -174,7 +174,13 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
     // A write that waits is done once here: what it waits for comes once.
     const rehearse = process.env.SVC_TEST_REHEARSE_WRITES;
     process.env.SVC_TEST_REHEARSE_WRITES = "";
-    const other = await connect({ data_dir, database_url, max_bytes: 0, max_connections: 1, lease_s: 1 });
+    const other = await openDatabase({
+      data_dir,
+      database_url,
+      max_bytes: 0,
+      max_connections: 1,
+      lease_s: 1,
+    });
     process.env.SVC_TEST_REHEARSE_WRITES = rehearse ?? "";
     const taken = Promise.withResolvers<void>();
     const woken = Promise.withResolvers<void>();

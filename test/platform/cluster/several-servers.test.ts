@@ -7,7 +7,11 @@ import {
   hasErrorHandler,
   hasNoErrorHandler,
 } from "../../../src/features/tenancy/workspaces/error-handler-cache.ts";
-import { close, closeMeanwhile, reopen } from "../../../src/features/tenancy/workspaces/gate.ts";
+import {
+  closeTemporarily,
+  closeWorkspace,
+  reopenWorkspace,
+} from "../../../src/features/tenancy/workspaces/gate.ts";
 import { newPlace, start } from "../../cli/program.ts";
 import {
   createDatabase,
@@ -154,13 +158,13 @@ describe.skipIf(!postgres)("servers of one database", () => {
         [askOther, "other"],
       ] as const)
         await deploy(by, id, "u/admin/one", code);
-      closeMeanwhile(app, "moving", "is being given another id");
-      close(app, "other", "is archived");
+      closeTemporarily(app, "moving", "is being given another id");
+      closeWorkspace(app, "other", "is archived");
       expect(await runIn(askOther, "other")).toBe(400);
       await cut();
       await soon(() => runIn(askOther, "other"), 201);
       expect(await runIn(ask, "moving")).toBe(400);
-      reopen(app, "moving");
+      reopenWorkspace(app, "moving");
       expect(await runIn(ask, "moving")).toBe(201);
     });
   });

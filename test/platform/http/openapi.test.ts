@@ -2,7 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { parse } from "yaml";
 import { z } from "zod";
-import { needsBody, type Operation, parameterNames, rootOf } from "../../../src/platform/http/operation.ts";
+import {
+  basePathOf,
+  listParameterNames,
+  type Operation,
+  requiresBody,
+} from "../../../src/platform/http/operation.ts";
 import { operations, operationsByFile } from "../../../src/server/features.ts";
 import { startTestServer, type TestServer } from "../../support/harness.ts";
 
@@ -79,7 +84,7 @@ describe("an operation", () => {
     const described = describedOf(op);
     const named = (place: string) =>
       described.parameters.filter((each: any) => each.in === place).map((each: any) => each.name);
-    expect(named("path")).toEqual(parameterNames(op.path));
+    expect(named("path")).toEqual(listParameterNames(op.path));
     expect(named("query").sort()).toEqual(fieldsOf(op.query));
     for (const parameter of described.parameters) {
       expect(parameter.schema).toBeObject();
@@ -87,7 +92,7 @@ describe("an operation", () => {
     }
     const taken = op.body ? { "application/json": op.body } : op.reads;
     expect(Object.keys(described.requestBody?.content ?? {})).toEqual(Object.keys(taken ?? {}));
-    expect(described.requestBody?.required).toBe(op.body ? needsBody(op) : op.reads && false);
+    expect(described.requestBody?.required).toBe(op.body ? requiresBody(op) : op.reads && false);
     const body = op.body && described.requestBody.content["application/json"].schema;
     if (body?.properties) expect(Object.keys(body.properties).sort()).toEqual(fieldsOf(op.body));
     expect(described.summary.length).toBeGreaterThan(5);
@@ -110,7 +115,7 @@ describe("an operation", () => {
     expect(description).not.toStartWith("What stands below");
     expect(summary).not.toEndWith(".");
     const closed = op.access !== "anyone";
-    const takes = parameterNames(op.path).length > 0;
+    const takes = listParameterNames(op.path).length > 0;
     const expected = [
       ...(takes || op.query || op.body || op.reads ? ["400"] : []),
       ...(closed ? ["401", "403"] : []),
@@ -159,7 +164,7 @@ test("`svc routes --json` lists every route with its file, where it is declared"
   const wanted = [...operationsByFile].flatMap(([file, declared]) =>
     declared.map((op) => {
       const { method, path, access, name } = op;
-      return { method, path: rootOf(op) + path, access, name, file };
+      return { method, path: basePathOf(op) + path, access, name, file };
     }),
   );
   expect(JSON.parse(text)).toEqual(wanted);

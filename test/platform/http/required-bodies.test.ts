@@ -1,6 +1,6 @@
 /** A body that an operation needs and does not get changes nothing. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { needsBody, rootOf } from "../../../src/platform/http/operation.ts";
+import { basePathOf, requiresBody } from "../../../src/platform/http/operation.ts";
 import { operations } from "../../../src/server/features.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const needing = operations.filter(needsBody);
+const needing = operations.filter(requiresBody);
 
 test("every operation whose body is required says so to who leaves it out", async () => {
   expect(needing.length).toBeGreaterThan(100);
@@ -26,7 +26,7 @@ test("every operation whose body is required says so to who leaves it out", asyn
       const isRefused = status === 400 && text.includes("the body is missing");
       // Some are refused before that: what needs a licence, say.
       if (!isRefused && status < 400)
-        passed.push(`${op.method} ${rootOf(op)}${path}: ${status} ${text.slice(0, 60)}`);
+        passed.push(`${op.method} ${basePathOf(op)}${path}: ${status} ${text.slice(0, 60)}`);
     }
   }
   expect(passed).toEqual([]);

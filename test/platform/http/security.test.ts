@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { BadRequest } from "../../../src/lib/errors.ts";
-import { trustProxies } from "../../../src/platform/http/door/proxies.ts";
-import { listen } from "../../../src/server/server.ts";
+import { parseTrustedProxies } from "../../../src/platform/http/door/proxies.ts";
+import { startListener } from "../../../src/server/server.ts";
 import { deploy, startTestServer, type TestServer, until } from "../../support/harness.ts";
 
 let server: TestServer;
@@ -159,7 +159,7 @@ describe("proxies", () => {
   const settled = (trusted: string, ip: string, forwarded: string) => {
     const request = new Request("http://localhost/", { headers: { "x-forwarded-for": forwarded } });
     Object.defineProperty(request, "ip", { value: ip, configurable: true });
-    trustProxies(trusted).settle(request);
+    parseTrustedProxies(trusted).applyForwardedFor(request);
     return (request as { ip?: string }).ip;
   };
   test.each([
@@ -181,8 +181,8 @@ describe("proxies", () => {
   test.each(["10.0.0.0/33", "10.0.0/8", "proxy.local", "10.0.0.1/", "fd00::/129", "1.2.3.4/8/9"])(
     "%s is no range",
     (range) => {
-      expect(() => trustProxies(range)).toThrow(BadRequest);
-      expect(() => trustProxies(`127.0.0.1, ${range}`)).toThrow(range);
+      expect(() => parseTrustedProxies(range)).toThrow(BadRequest);
+      expect(() => parseTrustedProxies(`127.0.0.1, ${range}`)).toThrow(range);
     },
   );
 
@@ -389,7 +389,11 @@ describe("https", () => {
 
   test("what cannot be listened with leaves the certificate before in place", async () => {
     const first = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
-    const listener = await listen({ host: "127.0.0.1", port: 0 }, async () => new Response("here"), first);
+    const listener = await startListener(
+      { host: "127.0.0.1", port: 0 },
+      async () => new Response("here"),
+      first,
+    );
     try {
       await expect(listener.renew({ cert: first.cert.slice(0, 100), key: first.key })).rejects.toThrow();
       const said = await until(() => {

@@ -2,15 +2,15 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
 import { createLog } from "../../../src/lib/logging/log.ts";
 import { MAX_TIMER_MS } from "../../../src/platform/loops/alarm.ts";
-import { createPeriodicTask, type Task } from "../../../src/platform/loops/periodic-task.ts";
+import { createPeriodicTask, type TaskOptions } from "../../../src/platform/loops/periodic-task.ts";
 import { until } from "../../support/harness.ts";
 
 const app = { clock: () => new Date(), log: createLog("silent", "json") };
 afterEach(() => void setSystemTime());
 
 /** A task that is stopped at the end of the test. */
-function periodic(task: Partial<Task> & Pick<Task, "run">, more: object = {}) {
-  const made = createPeriodicTask({ ...app, ...more }, { failure: "it failed", ...task });
+function periodic(task: Partial<TaskOptions> & Pick<TaskOptions, "run">, more: object = {}) {
+  const made = createPeriodicTask({ ...app, ...more }, { failure_message: "it failed", ...task });
   return { ...made, [Symbol.asyncDispose]: () => made.stop() };
 }
 
@@ -126,7 +126,7 @@ test("the interval ends by itself", async () => {
 test("one that starts with a run is ready after it, and does not start when it fails", async () => {
   let runs = 0;
   await using task = periodic({
-    starts_with_run: true,
+    runs_on_start: true,
     async run() {
       if (++runs === 1) throw new Error("no");
     },
@@ -146,7 +146,7 @@ test("stopping waits for the run, which is told, and none follows; the last work
       notes.push("over");
       return inMs(0);
     },
-    last: async () => void notes.push("last"),
+    after_stop: async () => void notes.push("last"),
   });
   await task.start();
   await until(() => notes[0], "the run");
@@ -162,7 +162,7 @@ test("stopping waits for the run, which is told, and none follows; the last work
 test("a task whose last work fails stops all the same", async () => {
   const task = periodic({
     run: async () => {},
-    last: () => Promise.reject(new Error("the database is gone")),
+    after_stop: () => Promise.reject(new Error("the database is gone")),
   });
   await task.start();
   await task.stop();
@@ -203,7 +203,7 @@ test("a task of the leader runs where the server leads, and is woken there", asy
       void (run ? woken.set(task, run) : woken.delete(task)),
   };
   let runs = 0;
-  await using task = periodic({ of_leader: "duty", run: async () => void runs++ }, { leader });
+  await using task = periodic({ leader_task: "duty", run: async () => void runs++ }, { leader });
   await task.start();
   task.wake();
   await settled();
@@ -229,7 +229,7 @@ test("a task of the leader that begins later does so after the election too", as
   };
   const runs: number[] = [];
   const run = async () => void runs.push(performance.now());
-  await using task = periodic({ of_leader: "duty", first_ms: 200, run }, { leader });
+  await using task = periodic({ leader_task: "duty", first_delay_ms: 200, run }, { leader });
   await task.start();
   const elected = performance.now();
   elect("elected");

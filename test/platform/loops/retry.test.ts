@@ -1,7 +1,7 @@
 /** Waiting and trying again. */
 import { describe, expect, test } from "bun:test";
-import { backoffMs, retry } from "../../../src/lib/async/retry.ts";
-import { sleep, untilAborted } from "../../../src/lib/async/sleep.ts";
+import { computeBackoffMs, retry } from "../../../src/lib/async/retry.ts";
+import { raceAbort, sleep } from "../../../src/lib/async/sleep.ts";
 
 describe("a backoff", () => {
   const backoff = { first_ms: 1_000, max_ms: 60_000 };
@@ -9,14 +9,14 @@ describe("a backoff", () => {
   const most = () => 0;
 
   test("doubles up to its limit", () => {
-    const delays = [1, 2, 3, 6, 7, 1_000].map((failures) => backoffMs(backoff, failures, most));
+    const delays = [1, 2, 3, 6, 7, 1_000].map((failures) => computeBackoffMs(backoff, failures, most));
     expect(delays).toEqual([1_000, 2_000, 4_000, 32_000, 60_000, 60_000]);
   });
 
   test("leaves a part of each delay to chance", () => {
-    expect(backoffMs({ ...backoff, jitter: 0.5 }, 1, least)).toBe(500);
-    expect(backoffMs({ ...backoff, jitter: 0 }, 1, least)).toBe(1_000);
-    const drawn = Array.from({ length: 100 }, () => backoffMs(backoff, 50));
+    expect(computeBackoffMs({ ...backoff, jitter: 0.5 }, 1, least)).toBe(500);
+    expect(computeBackoffMs({ ...backoff, jitter: 0 }, 1, least)).toBe(1_000);
+    const drawn = Array.from({ length: 100 }, () => computeBackoffMs(backoff, 50));
     expect(new Set(drawn).size).toBeGreaterThan(90);
     for (const delay of drawn) expect(delay >= 45_000 && delay <= 60_000).toBe(true);
   });
@@ -77,16 +77,16 @@ function counted(): { signal: AbortSignal; abort: () => void; listeners: () => n
 test("a thousand sleeps, and a thousand works that end, leave nothing with the signal that could end them", async () => {
   const { signal, listeners } = counted();
   await Promise.all(Array.from({ length: 1_000 }, () => sleep(1, signal)));
-  for (let n = 0; n < 1_000; n++) expect(await untilAborted(Promise.resolve(n), signal)).toBe(n);
-  await untilAborted(Promise.reject(new Error("no")), signal).catch(() => {});
+  for (let n = 0; n < 1_000; n++) expect(await raceAbort(Promise.resolve(n), signal)).toBe(n);
+  await raceAbort(Promise.reject(new Error("no")), signal).catch(() => {});
   expect(listeners()).toBe(0);
 });
 
 test("a sleep and a wait end as soon as the signal is aborted", async () => {
   const { signal, abort } = counted();
-  const both = Promise.all([sleep(60_000, signal), untilAborted(new Promise(() => {}), signal)]);
+  const both = Promise.all([sleep(60_000, signal), raceAbort(new Promise(() => {}), signal)]);
   abort();
   expect(await both).toEqual([undefined, undefined]);
   await sleep(60_000, signal);
-  expect(await untilAborted(Promise.reject(new Error("too late")), signal)).toBeUndefined();
+  expect(await raceAbort(Promise.reject(new Error("too late")), signal)).toBeUndefined();
 });

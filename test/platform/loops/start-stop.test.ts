@@ -1,6 +1,6 @@
 /** Starting and stopping, tested once for everything that runs beside requests. */
 import { describe, expect, test } from "bun:test";
-import { createGroup, createParts, createService } from "../../../src/lib/async/start-stop.ts";
+import { createService, createServiceGroup, createServiceStack } from "../../../src/lib/async/service.ts";
 import { createLog } from "../../../src/lib/logging/log.ts";
 
 const log = createLog("silent", "json");
@@ -79,7 +79,7 @@ describe("a service", () => {
 describe("parts", () => {
   test("stop in the opposite order, each after the one before", async () => {
     const notes: string[] = [];
-    const parts = createParts(log);
+    const parts = createServiceStack(log);
     for (const name of ["a", "b"]) await parts.start(name, noted(notes, name));
     parts.add("c", () => void notes.push("close c"));
     await Promise.all([parts.stop(), parts.stop()]);
@@ -88,7 +88,7 @@ describe("parts", () => {
 
   test("all stop, also when some fail to; the failures are told together", async () => {
     const notes: string[] = [];
-    const parts = createParts(log);
+    const parts = createServiceStack(log);
     const fails = (what: string) => async () => {
       throw new Error(what);
     };
@@ -110,7 +110,7 @@ describe("parts", () => {
     const fails = createService(async () => {
       throw new Error("no");
     });
-    const group = createGroup(log, [
+    const group = createServiceGroup(log, [
       ["a", noted(notes, "a")],
       ["b", fails],
       ["c", noted(notes, "c")],

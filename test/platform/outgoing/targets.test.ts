@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { networkOf } from "../../../src/lib/network.ts";
 import { resolver } from "../../../src/platform/outgoing/connect.ts";
 import { sendRequest } from "../../../src/platform/outgoing/request.ts";
-import { targetsOf } from "../../../src/platform/outgoing/targets.ts";
+import { parseTargets } from "../../../src/platform/outgoing/targets.ts";
 import { openWebsocket } from "../../../src/platform/outgoing/websocket.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 import { type Bucket, startBucket } from "../../support/peers/bucket.ts";
@@ -129,7 +129,7 @@ test("of a name's addresses only those that are allowed are connected to", async
 });
 
 test("requests and WebSockets go to the address that was checked, whatever the name says later", async () => {
-  const targets = targetsOf("127.0.0.9");
+  const targets = parseTargets("127.0.0.9");
   const later = () => {
     let asked = 0;
     resolver.resolve = async () => (++asked === 1 ? ["127.0.0.9"] : ["127.0.0.1"]);
@@ -204,13 +204,13 @@ test.each([
   ["", "255.255.255.255", false],
   ["", "no address", false],
 ])("%j allows %s: %p", (list, address, isAllowed) => {
-  expect(targetsOf(list).allows("host.test", address)).toBe(isAllowed);
+  expect(parseTargets(list).allows("host.test", address)).toBe(isAllowed);
 });
 
 test.each(["10.0.0.0/33", "::1/129", "10.0.0.0/", "a b", "10.0.0.0/x"])(
   "the setting %j is refused",
   (list) => {
-    expect(() => targetsOf(list)).toThrow(/range of addresses|neither/);
+    expect(() => parseTargets(list)).toThrow(/range of addresses|neither/);
   },
 );
 

@@ -1,10 +1,10 @@
 /** A licence for tests, signed with a key of their own that the instance is told to trust. */
-import { newKeyPair, signLicense } from "../../../src/features/tenancy/license/key.ts";
+import { createKeyPair, signLicense } from "../../../src/features/tenancy/license/signed-license.ts";
 import { expectOk, type TestServer } from "../harness.ts";
 
 /** Sets a licence that holds for a day. */
 export async function license({ operator }: TestServer): Promise<void> {
-  const { public_key, private_pem } = await newKeyPair();
+  const { public_key, private_pem } = await createKeyPair();
   const times = { issued_at: new Date(), expires_at: new Date(Date.now() + 86_400_000) };
   const license_key = await signLicense({ id: "lic", customer: "Acme", ...times }, private_pem);
   await expectOk(operator("POST", "/settings/global/license_public_key", { value: public_key }));

@@ -1,17 +1,25 @@
-import { changeSetting, readAll, SETTING_NAMES } from "../../../client/workspace-settings.ts";
-import { type CommonOptions, examples, leaf, noun, withClient } from "../../../program/command.ts";
+import { changeSetting, readWorkspaceSettings, SETTING_NAMES } from "../../../client/workspace-settings.ts";
+import {
+  type CommonOptions,
+  createCommand,
+  createNoun,
+  formatExamples,
+  withClient,
+} from "../../../program/command.ts";
 import { usageError } from "../../../terminal/text/failure.ts";
-import { note, printJson, printTable } from "../../../terminal/text/output.ts";
+import { printJson, printNote, printTable } from "../../../terminal/text/output.ts";
 
-const get = leaf("get", "print the settings of a workspace, or one of them")
+const get = createCommand("get", "print the settings of a workspace, or one of them")
   .argument("<id>", "the workspace")
   .argument("[key]", "only this setting")
   .addHelpText(
     "after",
-    examples("svc workspace settings get acme", "svc workspace settings get acme webhook"),
+    formatExamples("svc workspace settings get acme", "svc workspace settings get acme webhook"),
   )
   .action(async (id: string, key: string | undefined, options: CommonOptions) => {
-    const all: Record<string, unknown> = await withClient(options, (client) => readAll(client, id));
+    const all: Record<string, unknown> = await withClient(options, (client) =>
+      readWorkspaceSettings(client, id),
+    );
     if (key !== undefined && !Object.hasOwn(all, key)) {
       throw usageError(`${key} is no setting`, `use one of ${Object.keys(all).join(", ")}`);
     }
@@ -30,13 +38,13 @@ function shownValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-const set = leaf("set", "change a setting of a workspace")
+const set = createCommand("set", "change a setting of a workspace")
   .argument("<id>", "the workspace")
   .argument("<key>", SETTING_NAMES.join(", "))
   .argument("<value>", "text, true or false, or JSON; '' removes the setting, - reads it from stdin")
   .addHelpText(
     "after",
-    examples(
+    formatExamples(
       "svc workspace settings set acme error_handler script/f/ops/alert",
       'svc workspace settings set acme deploy_ui \'{"include_path":["f/**"]}\'',
       "svc workspace settings set acme env.REGION eu-1",
@@ -46,10 +54,10 @@ const set = leaf("set", "change a setting of a workspace")
     const given = value === "-" ? (await Bun.stdin.text()).replace(/\r?\n$/, "") : value;
     const answer = await withClient(options, (client) => changeSetting(client, id, key, given));
     if (options.json) printJson({ workspace_id: id, key, answer });
-    else note(answer);
+    else printNote(answer);
   });
 
-export default noun("settings", "read and change settings", get, set).addHelpText(
+export default createNoun("settings", "read and change settings", get, set).addHelpText(
   "after",
-  examples("svc workspace settings get acme", "svc workspace settings set acme env.REGION eu-1"),
+  formatExamples("svc workspace settings get acme", "svc workspace settings set acme env.REGION eu-1"),
 );

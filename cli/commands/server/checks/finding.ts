@@ -1,29 +1,29 @@
-/** What `svc doctor` says of one thing. */
+/** One result of `svc doctor`. */
 export interface Finding {
   check: string;
   state: "ok" | "warn" | "fail";
-  /** What was found. */
+  /** The result. */
   says: string;
-  /** What to do about it, where something is amiss. */
+  /** How to fix it, if something is wrong. */
   advice?: string;
 }
 
-export const ok = (check: string, says: string): Finding => ({ check, state: "ok", says });
-export const warn = (check: string, says: string, advice: string): Finding => ({
+export const okFinding = (check: string, says: string): Finding => ({ check, state: "ok", says });
+export const warnFinding = (check: string, says: string, advice: string): Finding => ({
   check,
   state: "warn",
   says,
   advice,
 });
-export const fail = (check: string, says: string, advice: string): Finding => ({
+export const failFinding = (check: string, says: string, advice: string): Finding => ({
   check,
   state: "fail",
   says,
   advice,
 });
 
-/** Bytes as a person reads them. */
-export function sized(bytes: number): string {
+/** Formats a size in bytes for people. */
+export function formatBytes(bytes: number): string {
   const units = ["bytes", "kB", "MB", "GB", "TB"];
   let value = bytes;
   let unit = 0;

@@ -1,24 +1,24 @@
-/** The machine: what scripts are run by, what holds them in, and how many files may be open. */
+/** Checks the machine: interpreters, sandboxing of scripts, and the limit of open files. */
 import { dlopen, ptr } from "bun:ffi";
 import { readFileSync } from "node:fs";
-import { whyRefused } from "../../../../src/engines/runner/sandbox/sandbox.ts";
-import { whatHolds, whatRootDoes } from "../../../../src/engines/runner/sandbox/summary.ts";
-import { sandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
+import { describeRootPlan, describeSandbox } from "../../../../src/engines/runner/sandbox/describe.ts";
+import { refusalReason } from "../../../../src/engines/runner/sandbox/sandbox.ts";
+import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
 import { planUsers } from "../../../../src/engines/runner/sandbox/users/child-users.ts";
 import type { Config } from "../../../../src/platform/config/config.ts";
-import { sandboxOf } from "../../../../src/server/sandbox-options.ts";
-import { type Finding, fail, ok, warn } from "./finding.ts";
+import { parseSandboxSettings } from "../../../../src/server/sandbox-options.ts";
+import { type Finding, failFinding, okFinding, warnFinding } from "./finding.ts";
 
-const OLDEST_PYTHON = [3, 8];
-/** A child's pipes and its channel, with some to spare. */
+const MIN_PYTHON_VERSION = [3, 8];
+/** Pipes and channel of a script process, with a reserve. */
 const FILES_PER_CHILD = 10;
 const OWN_FILES = 256;
 
 export function checkMachine(config: Config): Finding[] {
   return [
-    ok("bun", `${Bun.version}, inside of this executable, runs TypeScript and JavaScript`),
-    ofInterpreter("bash", /version (\S+)/, () => true, "install bash, or leave scripts in bash alone"),
-    ofInterpreter(
+    okFinding("bun", `${Bun.version}, inside of this executable, runs TypeScript and JavaScript`),
+    checkInterpreter("bash", /version (\S+)/, () => true, "install bash, or leave scripts in bash alone"),
+    checkInterpreter(
       "python3",
       /Python (\S+)/,
       isNewEnough,
@@ -29,25 +29,28 @@ export function checkMachine(config: Config): Finding[] {
   ];
 }
 
-function ofInterpreter(
+function checkInterpreter(
   name: string,
   pattern: RegExp,
   suits: (version: string) => boolean,
   advice: string,
 ): Finding {
   const path = Bun.which(name);
-  if (!path) return warn(name, "is not installed", advice);
+  if (!path) return warnFinding(name, "is not installed", advice);
   const run = Bun.spawnSync([path, "--version"], { stdout: "pipe", stderr: "ignore" });
   const version = pattern.exec(run.stdout.toString())?.[1];
-  if (!run.success || version === undefined) return warn(name, `${path} does not tell its version`, advice);
+  if (!run.success || version === undefined)
+    return warnFinding(name, `${path} does not tell its version`, advice);
   return suits(version)
-    ? ok(name, `${version} (${path})`)
-    : warn(name, `${version} is too old (${path})`, advice);
+    ? okFinding(name, `${version} (${path})`)
+    : warnFinding(name, `${version} is too old (${path})`, advice);
 }
 
 function isNewEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  return major > OLDEST_PYTHON[0]! || (major === OLDEST_PYTHON[0] && minor >= OLDEST_PYTHON[1]!);
+  return (
+    major > MIN_PYTHON_VERSION[0]! || (major === MIN_PYTHON_VERSION[0] && minor >= MIN_PYTHON_VERSION[1]!)
+  );
 }
 
 const PR_GET_CHILD_SUBREAPER = 37;
@@ -55,16 +58,18 @@ const PR_GET_CHILD_SUBREAPER = 37;
 function checkContainment(config: Config): Finding[] {
   const advice = "run on Linux for production: elsewhere process groups have to do";
   if (process.platform !== "linux")
-    return [warn("containment", `${process.platform} can hold less in`, advice), checkSandbox(config)];
+    return [warnFinding("containment", `${process.platform} can hold less in`, advice), checkSandbox(config)];
   const libc = openLibc();
   if (!libc)
-    return [warn("containment", "the C library could not be asked", "report it, with your distribution")];
+    return [
+      warnFinding("containment", "the C library could not be asked", "report it, with your distribution"),
+    ];
   const is = new Int32Array(1);
   const reaps = libc.prctl(PR_GET_CHILD_SUBREAPER, ptr(is), 0, 0, 0) === 0;
   return [
     reaps
-      ? ok("process trees", "are found and ended as a whole (child subreaper)")
-      : fail(
+      ? okFinding("process trees", "are found and ended as a whole (child subreaper)")
+      : failFinding(
           "process trees",
           "this kernel knows no child subreaper",
           "use Linux 3.4 or newer, without such a filter",
@@ -75,23 +80,24 @@ function checkContainment(config: Config): Finding[] {
 
 function checkSandbox(config: Config): Finding {
   const check = "sandbox";
-  const support = sandboxSupport();
-  const choice = sandboxOf(config);
+  const support = detectSandboxSupport();
+  const choice = parseSandboxSettings(config);
   if (choice.mode === "off")
-    return warn(check, "is off: scripts do what the server's user may", "unset SVC_SANDBOX");
-  const refuses = whyRefused(choice.mode, support);
+    return warnFinding(check, "is off: scripts do what the server's user may", "unset SVC_SANDBOX");
+  const refuses = refusalReason(choice.mode, support);
   const advice = "use Linux 5.13 or newer with lsm=landlock, in a container that lets it through";
-  if (refuses !== undefined) return fail(check, `no job will run: ${refuses}`, advice);
+  if (refuses !== undefined) return failFinding(check, `no job will run: ${refuses}`, advice);
   const plan = planUsers(choice, config.data_dir, support);
-  const holds = `holds ${whatHolds(support, choice, plan)}`;
+  const holds = `holds ${describeSandbox(support, choice, plan)}`;
   if (support.landlock === 0 && choice.mode !== "bwrap") {
     const isOpen = plan === undefined || "why" in plan || plan.leavesFilesOpen;
     return isOpen
-      ? warn(check, `scripts may read the server's files: ${support.missing}`, advice)
-      : warn(check, holds, advice);
+      ? warnFinding(check, `scripts may read the server's files: ${support.missing}`, advice)
+      : warnFinding(check, holds, advice);
   }
-  if (plan && "why" in plan) return warn(check, `${holds}; ${whatRootDoes(plan)}`, "run it as another user");
-  return ok(check, holds);
+  if (plan && "why" in plan)
+    return warnFinding(check, `${holds}; ${describeRootPlan(plan)}`, "run it as another user");
+  return okFinding(check, holds);
 }
 
 function openLibc() {
@@ -101,7 +107,7 @@ function openLibc() {
         prctl: { args: ["i32", "ptr", "u64", "u64", "u64"], returns: "i32" },
       }).symbols;
     } catch {
-      // The other C library's name.
+      // Try the name of the other C library.
     }
   }
   return undefined;
@@ -110,14 +116,15 @@ function openLibc() {
 function checkOpenFiles({ max_children, max_waiting_calls }: Config): Finding {
   const check = "open files";
   const limit = openFileLimit();
-  if (limit === undefined) return ok(check, "the limit cannot be read on this platform");
+  if (limit === undefined) return okFinding(check, "the limit cannot be read on this platform");
   const wanted = OWN_FILES + max_children * FILES_PER_CHILD + max_waiting_calls;
   const advice = `raise it to ${wanted}: ulimit -n, or LimitNOFILE= of the systemd unit`;
-  if (limit >= wanted) return ok(check, limit === Number.POSITIVE_INFINITY ? "no limit" : `up to ${limit}`);
+  if (limit >= wanted)
+    return okFinding(check, limit === Number.POSITIVE_INFINITY ? "no limit" : `up to ${limit}`);
   const says = `up to ${limit}: ${max_children} script processes and ${max_waiting_calls} callers may take more`;
   return limit < OWN_FILES + max_children * FILES_PER_CHILD
-    ? fail(check, says, advice)
-    : warn(check, says, advice);
+    ? failFinding(check, says, advice)
+    : warnFinding(check, says, advice);
 }
 
 function openFileLimit(): number | undefined {

@@ -1,30 +1,30 @@
-/** The server: whether it is up and ready, and whether its port is its own. */
+/** Checks the server: whether it runs and is ready, and whether its port is free or its own. */
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { readLockOwner } from "../../../../src/lib/files/directory-lock.ts";
 import type { Config } from "../../../../src/platform/config/config.ts";
-import { type Finding, fail, ok, warn } from "./finding.ts";
+import { type Finding, failFinding, okFinding, warnFinding } from "./finding.ts";
 
 interface Health {
   status: string;
   checks: { ok: boolean; detail: string }[];
 }
 
-const PATIENCE_MS = 5_000;
+const REPLY_TIMEOUT_MS = 5_000;
 
 export async function checkServer(config: Config): Promise<Finding[]> {
-  const health = await healthOf(config.data_dir);
-  const port = await ofPort(config, health !== undefined);
-  if (!health) return [ok("server", "none is up on this data directory"), port];
+  const health = await readHealth(config.data_dir);
+  const port = await checkPort(config, health !== undefined);
+  if (!health) return [okFinding("server", "none is up on this data directory"), port];
   const process = readLockOwner(config.data_dir)?.pid;
   const amiss = health.checks.filter((check) => !check.ok).map((check) => check.detail);
-  if (amiss.length === 0) return [ok("server", `process ${process} is up and ready`), port];
-  return [fail("server", `process ${process} is not ready: ${amiss.join("; ")}`, "see its log"), port];
+  if (amiss.length === 0) return [okFinding("server", `process ${process} is up and ready`), port];
+  return [failFinding("server", `process ${process} is not ready: ${amiss.join("; ")}`, "see its log"), port];
 }
 
-async function healthOf(data_dir: string): Promise<Health | undefined> {
+async function readHealth(data_dir: string): Promise<Health | undefined> {
   try {
-    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const signal = AbortSignal.timeout(REPLY_TIMEOUT_MS);
     const answer = await fetch("http://localhost/api/health", { unix: join(data_dir, "svc.sock"), signal });
     return (await answer.json()) as Health;
   } catch {
@@ -32,20 +32,20 @@ async function healthOf(data_dir: string): Promise<Health | undefined> {
   }
 }
 
-async function ofPort({ host, port }: Config, isUp: boolean): Promise<Finding> {
-  if (port === 0) return ok("port", "any free one");
+async function checkPort({ host, port }: Config, isUp: boolean): Promise<Finding> {
+  if (port === 0) return okFinding("port", "any free one");
   const code = await tryPort(host, port);
-  if (code === undefined) return ok("port", `${port} on ${host} is free`);
+  if (code === undefined) return okFinding("port", `${port} on ${host} is free`);
   if (code === "EADDRINUSE") {
-    if (isUp) return ok("port", `${port} on ${host} is taken, by the server that is up it seems`);
+    if (isUp) return okFinding("port", `${port} on ${host} is taken, by the server that is up it seems`);
     const advice = "stop what listens there, or choose another one with --port";
-    return fail("port", `${port} on ${host} is taken by another program`, advice);
+    return failFinding("port", `${port} on ${host} is taken by another program`, advice);
   }
   if (code === "EACCES") {
     const advice = "choose one from 1024 up, or give the executable CAP_NET_BIND_SERVICE";
-    return fail("port", `${port} is not for this user`, advice);
+    return failFinding("port", `${port} is not for this user`, advice);
   }
-  return warn("port", `${port} on ${host} cannot be listened on: ${code}`, "check --host");
+  return warnFinding("port", `${port} on ${host} cannot be listened on: ${code}`, "check --host");
 }
 
 function tryPort(host: string, port: number): Promise<string | undefined> {

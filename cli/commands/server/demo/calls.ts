@@ -3,20 +3,20 @@ import chalk from "chalk";
 import { formatMilliseconds } from "../../../../src/lib/async/duration.ts";
 
 /** Shows a text to whoever runs the demo. */
-export type Say = (text: string) => void;
+export type PrintLine = (text: string) => void;
 
-interface Step {
+interface DemoStep {
   title: string;
   path: string;
   method?: "GET";
   body?: unknown;
   status: number;
-  /** What the answer must hold. */
+  /** Text that the response must contain. */
   holds: string;
 }
 
-function steps(): Step[] {
-  const list: Step[] = [
+function createSteps(): DemoStep[] {
+  const list: DemoStep[] = [
     {
       title: "Synchronous: the answer is the result",
       path: "run_wait_result/p/u/admin/hello",
@@ -99,10 +99,10 @@ interface Call {
 }
 
 /** Calls every example. @param base the URL of the workspace's jobs */
-export async function callAll(base: string, token: string, say: Say): Promise<Call[]> {
+export async function callAll(base: string, token: string, say: PrintLine): Promise<Call[]> {
   const calls: Call[] = [];
-  for (const step of steps()) calls.push(await callOne(base, token, step, say));
-  const asynchronous: Step = {
+  for (const step of createSteps()) calls.push(await callOne(base, token, step, say));
+  const asynchronous: DemoStep = {
     title: "Asynchronous: the answer is the job's id, at once",
     path: "run/p/u/admin/hello",
     body: { name: "later" },
@@ -110,7 +110,7 @@ export async function callAll(base: string, token: string, say: Say): Promise<Ca
     holds: "-",
   };
   const submitted = await callOne(base, token, asynchronous, say);
-  const result: Step = {
+  const result: DemoStep = {
     title: "… and its result, when it is there",
     path: `completed/get_result_maybe/${submitted.answer}`,
     method: "GET",
@@ -122,19 +122,19 @@ export async function callAll(base: string, token: string, say: Say): Promise<Ca
   return [...calls, submitted, await callOne(results, token, result, say)];
 }
 
-const POLL_MS = 20;
-const GIVE_UP_MS = 10_000;
+const POLL_INTERVAL_MS = 20;
+const COMPLETION_TIMEOUT_MS = 10_000;
 
-/** Asks until the job is done, so that the call that is shown has a result to show. */
+/** Polls until the job is completed, so that the shown call has a result. */
 async function waitCompleted(url: string, token: string): Promise<void> {
-  for (const end = Date.now() + GIVE_UP_MS; Date.now() < end; await Bun.sleep(POLL_MS)) {
+  for (const end = Date.now() + COMPLETION_TIMEOUT_MS; Date.now() < end; await Bun.sleep(POLL_INTERVAL_MS)) {
     const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
     const { completed } = (await response.json()) as { completed?: boolean };
     if (completed) return;
   }
 }
 
-async function callOne(base: string, token: string, step: Step, say: Say): Promise<Call> {
+async function callOne(base: string, token: string, step: DemoStep, say: PrintLine): Promise<Call> {
   const method = step.method ?? "POST";
   const body = step.body === undefined ? undefined : JSON.stringify(step.body);
   const url = `${base}/${step.path}`;

@@ -1,31 +1,31 @@
-/** A systemd unit (systemd.service(5)) that starts the server with the machine, or with its user. */
+/** Writes a systemd unit (systemd.service(5)) that starts the server with the machine, or with its user. */
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
-import { SETTINGS } from "../../../../src/platform/config/config.ts";
+import { PROCESS_SETTINGS } from "../../../../src/platform/config/config.ts";
 import { CliError } from "../../../terminal/text/failure.ts";
-import { type Serving, serveCommand } from "./background.ts";
+import { type ServeTarget, serveCommand } from "./background.ts";
 
 export type UnitKind = "user" | "system";
 
-export interface Unit {
+export interface SystemdUnit {
   file: string;
-  /** The file with what this environment sets, where it sets anything. */
+  /** The file with this environment's settings, if there are any. */
   environment: string | undefined;
-  /** What has to be run so that the unit is in force, and the server up. */
+  /** Commands that enable the unit and start the server. */
   commands: string[];
 }
 
-/** A directory that each kind is looked for in (systemd.unit(5)). */
-function folderOf(kind: UnitKind): string {
+/** Returns a directory in which systemd looks for units of this kind (systemd.unit(5)). */
+function getStorageFolder(kind: UnitKind): string {
   if (kind === "system") return "/etc/systemd/system";
   const config = process.env.XDG_CONFIG_HOME || join(process.env.HOME || homedir(), ".config");
   return join(config, "systemd/user");
 }
 
-/** What this environment sets, and the command of the unit does not say. */
-function settingsHere(): [variable: string, value: string][] {
-  const { data_dir: _, host: __, port: ___, ...others } = SETTINGS;
+/** Lists settings in this environment that are not in the unit's command line. */
+function listEnvironmentSettings(): [variable: string, value: string][] {
+  const { data_dir: _, host: __, port: ___, ...others } = PROCESS_SETTINGS;
   return Object.values(others).flatMap(({ variable }) => {
     const value = process.env[variable];
     return value ? [[variable, value]] : [];
@@ -33,12 +33,14 @@ function settingsHere(): [variable: string, value: string][] {
 }
 
 /**
- * Systemd knows nothing of the environment that the data was set up in: without its key, or its database, the server would
- * begin another instance. Secrets may be among it, so no unit holds it, which everybody may read.
- * @returns the file that keeps it, for its owner's eyes (systemd.exec(5), EnvironmentFile); undefined: there is nothing
+ * Writes the environment's settings to a file for its owner only. Without the same key and database the unit would
+ * start another instance; secrets must not be in the unit, which everybody may read.
+ * @returns the file (systemd.exec(5), EnvironmentFile); undefined if there are no settings
  */
 function writeEnvironment(data_dir: string): string | undefined {
-  const lines = settingsHere().map(([name, value]) => `${name}="${value.replace(/["\\`$]/g, "\\$&")}"\n`);
+  const lines = listEnvironmentSettings().map(
+    ([name, value]) => `${name}="${value.replace(/["\\`$]/g, "\\$&")}"\n`,
+  );
   if (lines.length === 0) return undefined;
   const file = join(data_dir, "svc.env");
   writeFileSync(file, lines.join(""), { mode: 0o600 });
@@ -46,14 +48,14 @@ function writeEnvironment(data_dir: string): string | undefined {
   return file;
 }
 
-/** @throws CliError when the file cannot be written */
-export function writeUnit(kind: UnitKind, serving: Serving): Unit {
-  const file = join(folderOf(kind), "svc.service");
+/** @throws CliError if the file cannot be written */
+export function writeUnit(kind: UnitKind, serving: ServeTarget): SystemdUnit {
+  const file = join(getStorageFolder(kind), "svc.service");
   let environment: string | undefined;
   try {
     environment = writeEnvironment(serving.data_dir);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, unitText(kind, serving, environment));
+    writeFileSync(file, formatUnit(kind, serving, environment));
   } catch (cause) {
     const { code, message } = cause as Error & { code?: string };
     throw new CliError("Unit", `${file} cannot be written: ${code ?? message}`, {
@@ -69,8 +71,9 @@ export function writeUnit(kind: UnitKind, serving: Serving): Unit {
   };
 }
 
-export function unitText(kind: UnitKind, serving: Serving, environment: string | undefined): string {
-  const environmentFile = environment === undefined ? "" : `EnvironmentFile=${literalPath(environment)}\n`;
+export function formatUnit(kind: UnitKind, serving: ServeTarget, environment: string | undefined): string {
+  const environmentFile =
+    environment === undefined ? "" : `EnvironmentFile=${escapePathPattern(environment)}\n`;
   const account = kind === "system" ? `User=${userInfo().username}\n` : "";
   return `[Unit]
 Description=svc, workflow automation
@@ -79,7 +82,7 @@ After=network-online.target
 Wants=network-online.target
 
 [Service]
-ExecStart=${serveCommand(serving).map(quoted).join(" ")}
+ExecStart=${serveCommand(serving).map(quoteForUnit).join(" ")}
 ${account}${environmentFile}Restart=on-failure
 RestartSec=2
 # Running jobs get time to finish.
@@ -91,11 +94,11 @@ WantedBy=${kind === "system" ? "multi-user.target" : "default.target"}
 `;
 }
 
-/** In a command line of a unit: quotes and backslashes are escaped, and so is what stands for something else. */
-function quoted(word: string): string {
+/** Quotes a word for a unit's command line, including systemd's specifiers. */
+function quoteForUnit(word: string): string {
   const plain = word.replaceAll("%", "%%").replaceAll("$", "$$$$");
   return /^[\w@%+=:,./$-]+$/.test(plain) ? plain : `"${plain.replace(/["\\]/g, "\\$&")}"`;
 }
 
-/** Where a unit takes a pattern of paths, and no quotes. */
-const literalPath = (path: string) => path.replaceAll("%", "%%").replace(/[\\*?[]/g, "\\$&");
+/** Escapes a path where a unit expects a glob pattern and no quotes. */
+const escapePathPattern = (path: string) => path.replaceAll("%", "%%").replace(/[\\*?[]/g, "\\$&");

@@ -1,4 +1,4 @@
-/** Which names a function, a block, a loop or a catch declares for itself (ECMA-262 §8.2). */
+/** Finds the names declared by functions, blocks, loops and catch clauses (ECMA-262 §8.2). */
 import type { Function as FunctionNode, Node, Statement } from "@babel/types";
 
 export function isFunction(node: Node): node is FunctionNode {
@@ -15,7 +15,7 @@ export function isFunction(node: Node): node is FunctionNode {
   }
 }
 
-export function* children(node: Node): Generator<Node> {
+export function* childNodes(node: Node): Generator<Node> {
   for (const [key, value] of Object.entries(node)) {
     if (key === "loc" || key === "extra") continue;
     for (const child of Array.isArray(value) ? value : [value]) {
@@ -24,25 +24,25 @@ export function* children(node: Node): Generator<Node> {
   }
 }
 
-/** The names that come into being at `node` and hold inside of it; undefined where none can. */
-export function declaredBy(node: Node): Set<string> | undefined {
-  if (isFunction(node)) return declaredByFunction(node);
+/** Returns the names declared by a node for its inside; undefined for nodes that declare none. */
+export function findDeclaredNames(node: Node): Set<string> | undefined {
+  if (isFunction(node)) return findFunctionNames(node);
   switch (node.type) {
     case "Program":
-      return new Set([...lexical(node.body), ...hoisted(node)]);
+      return new Set([...lexicalNames(node.body), ...hoistedNames(node)]);
     case "StaticBlock":
-      return new Set([...lexical(node.body), ...hoisted(node)]);
+      return new Set([...lexicalNames(node.body), ...hoistedNames(node)]);
     case "BlockStatement":
-      return new Set(lexical(node.body));
+      return new Set(lexicalNames(node.body));
     case "SwitchStatement":
-      return new Set(lexical(node.cases.flatMap((one) => one.consequent)));
+      return new Set(lexicalNames(node.cases.flatMap((one) => one.consequent)));
     case "ForStatement":
-      return node.init?.type === "VariableDeclaration" ? new Set(lexical([node.init])) : undefined;
+      return node.init?.type === "VariableDeclaration" ? new Set(lexicalNames([node.init])) : undefined;
     case "ForInStatement":
     case "ForOfStatement":
-      return node.left.type === "VariableDeclaration" ? new Set(lexical([node.left])) : undefined;
+      return node.left.type === "VariableDeclaration" ? new Set(lexicalNames([node.left])) : undefined;
     case "CatchClause":
-      return node.param ? new Set(namesIn(node.param)) : undefined;
+      return node.param ? new Set(patternNames(node.param)) : undefined;
     case "ClassExpression":
       return node.id ? new Set([node.id.name]) : undefined;
     default:
@@ -50,50 +50,50 @@ export function declaredBy(node: Node): Set<string> | undefined {
   }
 }
 
-function declaredByFunction(node: FunctionNode): Set<string> {
-  const names = new Set(node.params.flatMap(namesIn));
-  for (const name of hoisted(node.body)) names.add(name);
+function findFunctionNames(node: FunctionNode): Set<string> {
+  const names = new Set(node.params.flatMap(patternNames));
+  for (const name of hoistedNames(node.body)) names.add(name);
   if (node.type === "FunctionExpression" && node.id) names.add(node.id.name);
   if (node.type !== "ArrowFunctionExpression") names.add("arguments");
   return names;
 }
 
-/** Of let, const, class and function, which hold in their block. */
-function lexical(statements: Statement[]): string[] {
+/** Returns the names of let, const, class and function, which are scoped to the block. */
+function lexicalNames(statements: Statement[]): string[] {
   return statements.flatMap((statement) => {
     if (statement.type === "VariableDeclaration") {
-      return statement.kind === "var" ? [] : statement.declarations.flatMap(({ id }) => namesIn(id));
+      return statement.kind === "var" ? [] : statement.declarations.flatMap(({ id }) => patternNames(id));
     }
     if (statement.type !== "FunctionDeclaration" && statement.type !== "ClassDeclaration") return [];
     return statement.id ? [statement.id.name] : [];
   });
 }
 
-/** Of var, which hold in the whole function. */
-function hoisted(node: Node): string[] {
+/** Returns the names of var, which are scoped to the function. */
+function hoistedNames(node: Node): string[] {
   const own =
     node.type === "VariableDeclaration" && node.kind === "var"
-      ? node.declarations.flatMap(({ id }) => namesIn(id))
+      ? node.declarations.flatMap(({ id }) => patternNames(id))
       : [];
-  const inner = [...children(node)].filter((child) => !isFunction(child) && child.type !== "StaticBlock");
-  return [...own, ...inner.flatMap(hoisted)];
+  const inner = [...childNodes(node)].filter((child) => !isFunction(child) && child.type !== "StaticBlock");
+  return [...own, ...inner.flatMap(hoistedNames)];
 }
 
-/** The names that a pattern binds. */
-function namesIn(pattern: Node): string[] {
+/** Returns the names bound by a pattern. */
+function patternNames(pattern: Node): string[] {
   switch (pattern.type) {
     case "Identifier":
       return [pattern.name];
     case "ObjectPattern":
       return pattern.properties.flatMap((property) =>
-        namesIn(property.type === "RestElement" ? property.argument : property.value),
+        patternNames(property.type === "RestElement" ? property.argument : property.value),
       );
     case "ArrayPattern":
-      return pattern.elements.flatMap((element) => (element ? namesIn(element) : []));
+      return pattern.elements.flatMap((element) => (element ? patternNames(element) : []));
     case "AssignmentPattern":
-      return namesIn(pattern.left);
+      return patternNames(pattern.left);
     case "RestElement":
-      return namesIn(pattern.argument);
+      return patternNames(pattern.argument);
     default:
       return [];
   }

@@ -1,4 +1,4 @@
-/** Which names an expression takes from outside: those that nothing inside of it declares. */
+/** Finds the free names of an expression: those not declared inside of it. */
 import type {
   CallExpression,
   Identifier,
@@ -6,25 +6,25 @@ import type {
   Node,
   OptionalMemberExpression,
 } from "@babel/types";
-import { children, declaredBy, isFunction } from "./bindings.ts";
+import { childNodes, findDeclaredNames, isFunction } from "./bindings.ts";
 
 /**
- * Free name → the members that are read of it (`results.a`, `results["a"]`, `results?.a`), or "all" when it is used in
- * any other way: `results[x]`, `f(results)`, and `results.map(…)`, since a method sees the whole object. The names of
- * JavaScript itself (Math, undefined) are among them.
+ * Free name → members read of it (`results.a`, `results["a"]`, `results?.a`), or "all" for any other use: `results[x]`,
+ * `f(results)`, and `results.map(…)`, since a method sees the whole object. JavaScript's own names (Math, undefined)
+ * are included.
  */
 export type Mentions = ReadonlyMap<string, readonly string[] | "all">;
 
 /**
- * A call `name(…)` of a free name that is not awaited yet and could be: it is outside of inner functions, and nothing
- * is chained to it as to a promise. Offsets are those of the text.
+ * A call `name(…)` of a free name that can be awaited implicitly: it is outside of inner functions, and no promise
+ * method is chained to it. Offsets refer to the text.
  */
 export interface FreeCall {
   name: string;
   start: number;
   end: number;
-  /** A statement begins with it. */
-  leads: boolean;
+  /** The call starts a statement. */
+  startsStatement: boolean;
 }
 
 export interface Names {
@@ -46,7 +46,7 @@ class NameFinder {
   private functions = 0;
 
   visit(node: Node): void {
-    const declared = declaredBy(node);
+    const declared = findDeclaredNames(node);
     if (declared) this.scopes.push(declared);
     const inner = isFunction(node) || node.type === "ClassBody";
     if (inner) this.functions++;
@@ -92,29 +92,29 @@ class NameFinder {
 
   private visitChildren(node: Node): void {
     if (node.type === "ExpressionStatement") this.statements.add(node.start!);
-    // Keys are names of properties, unless they are computed.
+    // Keys are property names, unless computed.
     const key = "key" in node && "computed" in node && !node.computed ? node.key : undefined;
-    for (const child of children(node)) if (child !== key) this.visit(child);
+    for (const child of childNodes(node)) if (child !== key) this.visit(child);
   }
 
   private visitMember(node: MemberExpression | OptionalMemberExpression): void {
     const { object, property, computed } = node;
-    const member = staticName(property, computed ?? false);
+    const member = findStaticName(property, computed ?? false);
     if (object.type === "Identifier" && member !== undefined) this.mention(object, [member]);
     else this.visit(object);
     if (computed) this.visit(property);
   }
 
-  /** A method may look at all of the object it is called on. */
+  /** A method may use the whole object it is called on. */
   private visitCall(callee: Node, call: Node): void {
     const method = callee.type === "MemberExpression" || callee.type === "OptionalMemberExpression";
     if (method && isPromiseMethod(callee)) this.visitPromise(callee.object);
     else if (method) this.visit(callee.object);
-    for (const child of children(call)) if (!method || child !== callee) this.visit(child);
+    for (const child of childNodes(call)) if (!method || child !== callee) this.visit(child);
     if (method && callee.computed) this.visit(callee.property);
   }
 
-  /** What is used as a promise need not be awaited. */
+  /** A value used as a promise is not awaited implicitly. */
   private visitPromise(node: Node): void {
     if (node.type === "CallExpression") this.visitCall(node.callee, node);
     else this.visit(node);
@@ -122,7 +122,12 @@ class NameFinder {
 
   private noteCall({ callee, start, end }: CallExpression): void {
     if (this.functions > 0 || callee.type !== "Identifier" || this.isDeclared(callee.name)) return;
-    this.calls.push({ name: callee.name, start: start!, end: end!, leads: this.statements.has(start!) });
+    this.calls.push({
+      name: callee.name,
+      start: start!,
+      end: end!,
+      startsStatement: this.statements.has(start!),
+    });
   }
 
   private mention({ name }: Identifier, members: string[] | "all"): void {
@@ -138,11 +143,11 @@ class NameFinder {
 }
 
 function isPromiseMethod({ property, computed }: MemberExpression | OptionalMemberExpression): boolean {
-  return ["then", "catch", "finally"].includes(staticName(property, computed ?? false) ?? "");
+  return ["then", "catch", "finally"].includes(findStaticName(property, computed ?? false) ?? "");
 }
 
-/** The name of the member, when the text says it. */
-export function staticName(property: Node, computed: boolean): string | undefined {
+/** Returns the member's name if it is literal. */
+export function findStaticName(property: Node, computed: boolean): string | undefined {
   if (!computed) return property.type === "Identifier" ? property.name : undefined;
   if (property.type === "StringLiteral") return property.value;
   if (property.type === "NumericLiteral") return String(property.value);

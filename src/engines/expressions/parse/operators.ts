@@ -1,80 +1,80 @@
 /**
- * Operators of JavaScript on JSON values and undefined, where they do what they look like. Where they do not (an object
- * is turned into text, a text into a number, a member comes from a prototype) or throw, they give up.
+ * JavaScript operators on JSON values and undefined, restricted to simple cases. They give up on coercions (objects to
+ * text, text to numbers), inherited members and errors.
  */
 import { isExactNumber } from "../../../lib/json/json.ts";
 
-/** Thrown by giveUp: the caller has to ask QuickJS. */
+/** Thrown by `throwUnsure`: QuickJS must evaluate the expression. */
 export const UNSURE = new Error("this is not simple");
 
-/** Longer texts are put together in QuickJS, where memory is limited. */
+/** Longer texts are built in QuickJS, where memory is limited. */
 const MAXIMUM_CHARACTERS = 1_000_000;
 
 type Primitive = string | number | boolean | null | undefined;
 
-export function giveUp(): never {
+export function throwUnsure(): never {
   throw UNSURE;
 }
 
 function isPrimitive(value: unknown): value is Primitive {
-  return typeof known(value) !== "object" || value === null;
+  return typeof requireExact(value) !== "object" || value === null;
 }
 
-/** A value that is what it looks like. A number that is kept as it was written can be handed on, and no more. */
-export function known(value: unknown): unknown {
-  return isExactNumber(value) ? giveUp() : value;
+/** Gives up on raw numbers, which can only be passed on. */
+export function requireExact(value: unknown): unknown {
+  return isExactNumber(value) ? throwUnsure() : value;
 }
 
-/** `object[key]`, own members only. */
-export function property(object: unknown, key: unknown): unknown {
-  if (object === null || object === undefined || isExactNumber(object)) giveUp();
-  if (typeof key !== "string" && typeof key !== "number") giveUp();
+/** Returns `object[key]`, for own members only. */
+export function readProperty(object: unknown, key: unknown): unknown {
+  if (object === null || object === undefined || isExactNumber(object)) throwUnsure();
+  if (typeof key !== "string" && typeof key !== "number") throwUnsure();
   if (Object.hasOwn(object, key)) return (object as Record<string | number, unknown>)[key];
-  return key in Object(object) ? giveUp() : undefined;
+  return key in Object(object) ? throwUnsure() : undefined;
 }
 
 export function concatenate(parts: unknown[]): string {
   let text = "";
   for (const part of parts) {
-    if (!isPrimitive(part) || text.length > MAXIMUM_CHARACTERS) giveUp();
+    if (!isPrimitive(part) || text.length > MAXIMUM_CHARACTERS) throwUnsure();
     text += part;
   }
-  return text.length > MAXIMUM_CHARACTERS ? giveUp() : text;
+  return text.length > MAXIMUM_CHARACTERS ? throwUnsure() : text;
 }
 
-function numbers(left: unknown, right: unknown): [number, number] {
-  return typeof left === "number" && typeof right === "number" ? [left, right] : giveUp();
+function requireNumbers(left: unknown, right: unknown): [number, number] {
+  return typeof left === "number" && typeof right === "number" ? [left, right] : throwUnsure();
 }
 
-/** Both are numbers, or both are texts: those are compared by their UTF-16 units. */
-function comparable(left: unknown, right: unknown): [number, number] {
+/** Returns comparable numbers; texts compare by UTF-16 units. */
+function toComparable(left: unknown, right: unknown): [number, number] {
   const texts = typeof left === "string" && typeof right === "string";
-  return texts ? [left < right ? -1 : left > right ? 1 : 0, 0] : numbers(left, right);
+  return texts ? [left < right ? -1 : left > right ? 1 : 0, 0] : requireNumbers(left, right);
 }
 
 function strictlyEqual(left: unknown, right: unknown): boolean {
-  // Whether two objects are the same one is not known from their JSON.
-  if (!isPrimitive(left) && !isPrimitive(right)) giveUp();
-  return known(left) === known(right);
+  // Object identity is not known from JSON.
+  if (!isPrimitive(left) && !isPrimitive(right)) throwUnsure();
+  return requireExact(left) === requireExact(right);
 }
 
 function looselyEqual(left: unknown, right: unknown): boolean {
   if (left === null || left === undefined) return right === null || right === undefined;
   if (right === null || right === undefined) return false;
-  return typeof left === typeof right ? strictlyEqual(left, right) : giveUp();
+  return typeof left === typeof right ? strictlyEqual(left, right) : throwUnsure();
 }
 
 function add(left: unknown, right: unknown): unknown {
   if (typeof left === "string" || typeof right === "string") return concatenate([left, right]);
-  const [a, b] = numbers(left, right);
+  const [a, b] = requireNumbers(left, right);
   return a + b;
 }
 
 const arithmetic = (operate: (a: number, b: number) => number) => (left: unknown, right: unknown) =>
-  operate(...numbers(left, right));
+  operate(...requireNumbers(left, right));
 
 const comparison = (holds: (a: number, b: number) => boolean) => (left: unknown, right: unknown) =>
-  holds(...comparable(left, right));
+  holds(...toComparable(left, right));
 
 export const BINARY: Record<string, (left: unknown, right: unknown) => unknown> = {
   "===": strictlyEqual,
@@ -93,7 +93,7 @@ export const BINARY: Record<string, (left: unknown, right: unknown) => unknown> 
 };
 
 export const UNARY: Record<string, (value: unknown) => unknown> = {
-  "!": (value) => !known(value),
-  "-": (value) => (typeof value === "number" ? -value : giveUp()),
-  typeof: (value) => typeof known(value),
+  "!": (value) => !requireExact(value),
+  "-": (value) => (typeof value === "number" ? -value : throwUnsure()),
+  typeof: (value) => typeof requireExact(value),
 };

@@ -1,6 +1,6 @@
 /**
- * Reading the text of an expression. It is an expression, `{ a: 1 }` being an object, or else statements that return;
- * of statements that do not, the last one is the value when it is an expression.
+ * Parses an expression. The text is either an expression, with `{ a: 1 }` as an object, or statements that return.
+ * Without a return, the last statement is the value if it is an expression.
  */
 import { type ParserOptions, parse, parseExpression } from "@babel/parser";
 import type { Expression, File, Program } from "@babel/types";
@@ -8,7 +8,7 @@ import { ExpressionError, ExpressionSyntaxError } from "../error.ts";
 
 export interface Parsed {
   root: Expression | Program;
-  /** Offset of what has to be returned, where the statements do not say it. */
+  /** Offset of the statement to return, if there is no explicit return. */
   returned: number | undefined;
 }
 
@@ -20,7 +20,7 @@ const OPTIONS: ParserOptions = {
   attachComment: false,
 };
 
-/** @throws ExpressionSyntaxError; ExpressionError for a text that is too long */
+/** @throws ExpressionSyntaxError; ExpressionError if the text is too long */
 export function parseText(text: string): Parsed {
   if (text.length > MAXIMUM_CHARACTERS) {
     throw new ExpressionError(
@@ -35,12 +35,12 @@ export function parseText(text: string): Parsed {
     try {
       return parseStatements(text);
     } catch (asStatements) {
-      throw syntaxError(further(asExpression, asStatements), text);
+      throw syntaxError(selectFurthest(asExpression, asStatements), text);
     }
   }
 }
 
-/** A semicolon at the end does not make a statement of `{ a: 1 };`. */
+/** Returns the end without trailing semicolons, so that `{ a: 1 };` stays an object. */
 function endOfExpression(text: string): number {
   let end = text.length;
   while (end > 0 && " \t\r\n;".includes(text[end - 1]!)) end--;
@@ -54,19 +54,19 @@ function parseStatements(text: string): Parsed {
   return { root: program, returned: is_value ? last.start! : undefined };
 }
 
-interface Fault {
+interface ParseFault {
   loc?: { line: number; column: number; index: number };
   message: string;
 }
 
-/** The reading that came further is the one that was meant. */
-function further(one: unknown, other: unknown): Fault {
-  const [first, second] = [one as Fault, other as Fault];
+/** Returns the error of the attempt that parsed further, which is probably what was meant. */
+function selectFurthest(one: unknown, other: unknown): ParseFault {
+  const [first, second] = [one as ParseFault, other as ParseFault];
   if (!first.loc || !second.loc) return first.loc ? second : first;
   return second.loc.index > first.loc.index ? second : first;
 }
 
-function syntaxError(fault: Fault, text: string): Error {
+function syntaxError(fault: ParseFault, text: string): Error {
   if (fault instanceof RangeError) return new ExpressionSyntaxError("it is nested too deeply", 1, 1, text);
   if (!fault.loc) return fault as unknown as Error;
   const message = fault.message.replace(/ \(\d+:\d+\)$/, "").trim();

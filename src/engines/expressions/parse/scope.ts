@@ -1,12 +1,12 @@
-/** What the names in an expression stand for. All of it is JSON: an expression never sees an object of the host. */
+/** Values of the names in an expression. All are JSON: an expression never sees host objects. */
 
 import { parseJson } from "../../../lib/json/json.ts";
 import type { Mentions } from "./names.ts";
 
-/** Name → a JSON value, a JsonText, Members, or a function that gives one of these when the name is mentioned. */
-export type Scope = Record<string, unknown>;
+/** Name → JSON value, JsonText, Members, or a function that returns one of these when the name is used. */
+export type ExpressionScope = Record<string, unknown>;
 
-/** A value as it was stored. It is read at most once, and not at all when it is handed on as it is. */
+/** A stored JSON text, parsed at most once, and not at all if it is passed on unchanged. */
 export class JsonText {
   readonly text: string;
   private read: { value: unknown } | undefined;
@@ -20,72 +20,80 @@ export class JsonText {
   }
 }
 
-/** An object whose members come one by one, as the results of steps do: each of them is what an entry of a Scope is. */
+/** An object with lazily resolved members, such as the results of steps. Each member is a scope entry. */
 export class Members {
-  readonly of: Scope;
-  /** Finds a member that is named and is not one of these. It is not there when the object is taken as a whole. */
-  readonly other: ((name: string) => unknown) | undefined;
-  constructor(of: Scope, other?: (name: string) => unknown) {
-    this.of = of;
-    this.other = other;
+  readonly entries: ExpressionScope;
+  /** Finds a member that is not among the entries; not included when the object is used as a whole. */
+  readonly findOther: ((name: string) => unknown) | undefined;
+  constructor(of: ExpressionScope, other?: (name: string) => unknown) {
+    this.entries = of;
+    this.findOther = other;
   }
 }
 
-/** Entries after their functions were asked: values, JsonTexts, and Members of these. */
-export type Given = Map<string, unknown>;
+/** Resolved entries: values, JsonTexts, and Members of these. */
+export type GivenValues = Map<string, unknown>;
 
-/** Asks for what the expression mentions, and for nothing else. */
-export async function takeMentioned(scope: Scope, mentions: Mentions): Promise<Given> {
-  const given: Given = new Map();
+/** Resolves only the names that the expression mentions. */
+export async function resolveMentioned(scope: ExpressionScope, mentions: Mentions): Promise<GivenValues> {
+  const given: GivenValues = new Map();
   for (const [name, members] of mentions) {
     if (!Object.hasOwn(scope, name)) continue;
-    const entry = await ask(scope[name]);
+    const entry = await resolveEntry(scope[name]);
     given.set(name, members === "all" ? entry : pick(entry, members));
   }
-  for (const [name, entry] of given) if (entry instanceof Members) given.set(name, await askAll(entry));
+  for (const [name, entry] of given)
+    if (entry instanceof Members) given.set(name, await resolveMembers(entry));
   return given;
 }
 
-function ask(entry: unknown): unknown {
+function resolveEntry(entry: unknown): unknown {
   return typeof entry === "function" ? entry() : entry;
 }
 
-async function askAll({ of }: Members): Promise<Members> {
-  const asked = Object.entries(of).map(async ([name, entry]) => [name, await ask(entry)] as const);
+async function resolveMembers({ entries }: Members): Promise<Members> {
+  const asked = Object.entries(entries).map(
+    async ([name, entry]) => [name, await resolveEntry(entry)] as const,
+  );
   return new Members(Object.fromEntries(await Promise.all(asked)));
 }
 
-/** The same object with these members only; what is no plain object remains as it is. */
+/** Returns the object with these members only; other values unchanged. */
 function pick(entry: unknown, members: readonly string[]): unknown {
   if (entry instanceof Members) return pickMembers(entry, members);
   if (typeof entry !== "object" || entry === null || entry instanceof JsonText || Array.isArray(entry)) {
     return entry;
   }
-  return pickFrom(entry as Scope, members);
+  return pickFrom(entry as ExpressionScope, members);
 }
 
-function pickMembers({ of, other }: Members, names: readonly string[]): Members {
-  if (!other) return new Members(pickFrom(of, names));
-  const entryOf = (name: string) => (Object.hasOwn(of, name) ? of[name] : () => other(name));
+function pickMembers({ entries, findOther }: Members, names: readonly string[]): Members {
+  if (!findOther) return new Members(pickFrom(entries, names));
+  const entryOf = (name: string) => (Object.hasOwn(entries, name) ? entries[name] : () => findOther(name));
   return new Members(Object.fromEntries(names.map((name) => [name, entryOf(name)])));
 }
 
-function pickFrom(object: Scope, members: readonly string[]): Scope {
+function pickFrom(object: ExpressionScope, members: readonly string[]): ExpressionScope {
   return Object.fromEntries(
     members.filter((name) => Object.hasOwn(object, name)).map((name) => [name, object[name]]),
   );
 }
 
-export function toValue(entry: unknown): unknown {
+export function entryToValue(entry: unknown): unknown {
   if (entry instanceof JsonText) return entry.value;
   if (!(entry instanceof Members)) return entry;
-  return Object.fromEntries(Object.entries(entry.of).map(([name, member]) => [name, toValue(member)]));
+  return Object.fromEntries(
+    Object.entries(entry.entries).map(([name, member]) => [name, entryToValue(member)]),
+  );
 }
 
-/** @returns undefined for undefined */
-export function toText(entry: unknown): string | undefined {
+/** Serializes an entry. @returns undefined for undefined */
+export function entryToText(entry: unknown): string | undefined {
   if (entry instanceof JsonText) return entry.text;
   if (!(entry instanceof Members)) return JSON.stringify(entry);
-  const members = Object.entries(entry.of).map(([name, member]) => [JSON.stringify(name), toText(member)]);
+  const members = Object.entries(entry.entries).map(([name, member]) => [
+    JSON.stringify(name),
+    entryToText(member),
+  ]);
   return `{${members.filter(([, text]) => text !== undefined).map(([name, text]) => `${name}:${text}`)}}`;
 }

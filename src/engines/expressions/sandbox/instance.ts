@@ -1,68 +1,71 @@
 /**
- * Instances of QuickJS: WebAssembly with a memory of its own, loaded when the first expression needs one (about 60 ms;
- * further instances about 2 ms). An instance serves one evaluation at a time.
+ * QuickJS instances: WebAssembly with its own memory. The first is loaded on demand (about 60 ms; further ones about 2
+ * ms). An instance runs one evaluation at a time.
  */
 import variant from "@jitl/quickjs-singlefile-mjs-release-sync";
 import { newQuickJSWASMModuleFromVariant, newVariant, type QuickJSWASMModule } from "quickjs-emscripten-core";
-import { type MeteredModule, meter } from "./meter.ts";
+import { type MeteredModule, meterModule } from "./meter.ts";
 
-export interface Instance {
+export interface QuickJsInstance {
   readonly quickjs: QuickJSWASMModule;
   readonly memory_mb: number;
-  /** As performance.now() counts: what still runs inside then is ended by an Overrun. */
+  /** In `performance.now()` time; code still running then is aborted by TimeLimitExceeded. */
   deadline: number;
-  /** The deadline has ended something. */
-  overrun: boolean;
-  /** What was last asked for went beyond `memory_mb` and was not given. */
-  refused: boolean;
-  /** It has more memory than it began with, which it never gives back. */
-  grown: boolean;
+  /** The deadline aborted an evaluation. */
+  exceededTime: boolean;
+  /** The last allocation exceeded `memory_mb` and was refused. */
+  memoryRefused: boolean;
+  /** Its memory has grown, which cannot be undone. */
+  hasGrown: boolean;
 }
 
-/** Thrown out of the instance, which is not usable afterwards. */
-export class Overrun extends Error {}
+/** Thrown out of an instance, which is unusable afterwards. */
+export class TimeLimitExceeded extends Error {}
 
 type Imports = Bun.WebAssembly.Imports;
 
-interface Program extends MeteredModule {
+interface MeteredProgram extends MeteredModule {
   module: WebAssembly.Module;
 }
 
 const PAGES_PER_MB = 16;
-/** What the module asks for; also its stack is in there. */
-const FIRST_PAGES = 256;
-/** Rounds of loops between two looks at the clock: at most some milliseconds. */
-const ROUNDS = 100_000;
-const KEPT = 4;
+/** Initial memory required by the module, including its stack. */
+const INITIAL_PAGES = 256;
+/** Loop iterations between clock checks; some milliseconds at most. */
+const ROUNDS_PER_CLOCK_CHECK = 100_000;
+const MAX_IDLE_INSTANCES = 4;
 
-const idle: Instance[] = [];
-let program: Promise<Program> | undefined;
+const idle: QuickJsInstance[] = [];
+let program: Promise<MeteredProgram> | undefined;
 
-/** @param memory_mb at least 16, of which the interpreter itself needs about 2 */
-export async function takeInstance(memory_mb: number): Promise<Instance> {
+/** @param memory_mb at least 16; the interpreter itself needs about 2 */
+export async function acquireInstance(memory_mb: number): Promise<QuickJsInstance> {
   const at = idle.findIndex((instance) => instance.memory_mb === memory_mb);
   if (at >= 0) return idle.splice(at, 1)[0]!;
   program ??= loadProgram();
   return createInstance(await program, memory_mb);
 }
 
-/** For an instance in which everything was disposed of; one that threw an error out of itself is never given back. */
-export function giveBack(instance: Instance): void {
-  if (!instance.grown && !instance.refused && idle.length < KEPT) idle.push(instance);
+/**
+ * Returns an instance to the pool after everything in it was disposed of. An instance that an error was thrown out of
+ * must not be returned.
+ */
+export function releaseInstance(instance: QuickJsInstance): void {
+  if (!instance.hasGrown && !instance.memoryRefused && idle.length < MAX_IDLE_INSTANCES) idle.push(instance);
 }
 
-async function loadProgram(): Promise<Program> {
-  const metered = meter(await embeddedModule());
+async function loadProgram(): Promise<MeteredProgram> {
+  const metered = meterModule(await embeddedModule());
   return { ...metered, module: await WebAssembly.compile(metered.bytes) };
 }
 
 /**
- * The part carries its WebAssembly as text inside a script, so that it is found in the executable too, and gives it to
- * nothing but WebAssembly.instantiate: there it is picked up, known by the memory that comes with it.
+ * Extracts the WebAssembly embedded in the package. It is passed only to WebAssembly.instantiate, which is intercepted
+ * here; our memory among the imports identifies the call.
  */
 async function embeddedModule(): Promise<Uint8Array> {
   const { instantiate } = WebAssembly;
-  const memory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: FIRST_PAGES });
+  const memory = new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: INITIAL_PAGES });
   try {
     return await new Promise<Uint8Array>((resolve, reject) => {
       const pickUp = (source: Uint8Array, imports: Imports) => {
@@ -79,15 +82,20 @@ async function embeddedModule(): Promise<Uint8Array> {
   }
 }
 
-async function createInstance(from: Program, memory_mb: number): Promise<Instance> {
-  const memory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: memory_mb * PAGES_PER_MB });
-  const state = { deadline: Number.POSITIVE_INFINITY, overrun: false, refused: false, grown: false };
+async function createInstance(from: MeteredProgram, memory_mb: number): Promise<QuickJsInstance> {
+  const memory = new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: memory_mb * PAGES_PER_MB });
+  const state = {
+    deadline: Number.POSITIVE_INFINITY,
+    exceededTime: false,
+    memoryRefused: false,
+    hasGrown: false,
+  };
   const grow = memory.grow.bind(memory);
   memory.grow = (pages) => {
-    state.grown = true;
-    state.refused = true;
+    state.hasGrown = true;
+    state.memoryRefused = true;
     const before = grow(pages);
-    state.refused = false;
+    state.memoryRefused = false;
     return before;
   };
   const options = {
@@ -98,10 +106,10 @@ async function createInstance(from: Program, memory_mb: number): Promise<Instanc
       const clock = imports[module]![name] as () => number;
       imports[module]![name] = () => {
         if (performance.now() > state.deadline) {
-          state.overrun = true;
-          throw new Overrun();
+          state.exceededTime = true;
+          throw new TimeLimitExceeded();
         }
-        fuel.value = ROUNDS;
+        fuel.value = ROUNDS_PER_CLOCK_CHECK;
         return clock();
       };
       const instance = await WebAssembly.instantiate(from.module, imports);

@@ -1,36 +1,36 @@
-/** What is run in a sandbox, within which limits, and what comes of it. */
+/** Inputs, limits and outcomes of sandboxed evaluations. */
 
-export interface Limits {
-  /** How long the code itself may run; waiting for functions is not counted. */
+export interface EvaluationLimits {
+  /** Running time; waiting for functions does not count. */
   time_ms: number;
-  /** At least 16, since the interpreter is in there. */
+  /** At least 16, interpreter included. */
   memory_mb: number;
-  /** How deep calls and data may be nested. */
+  /** Limits the nesting of calls and data. */
   stack_kb: number;
-  /** How often functions may be called. */
+  /** Maximum number of function calls. */
   calls: number;
 }
 
-/** Its arguments as a JSON array, and what comes of it as JSON; undefined is undefined. */
+/** Takes arguments as a JSON array and returns a result as JSON; undefined stays undefined. */
 export type TextFunction = (args: string) => Promise<string | undefined>;
 
 export interface SandboxedFunction {
-  /** An async function, as text. */
+  /** Source of an async function. */
   source: string;
-  /** Its first arguments, as JSON; undefined is undefined. */
+  /** Its first arguments as JSON; undefined stays undefined. */
   values: (string | undefined)[];
-  /** Its further arguments. What they throw becomes an exception in the sandbox. */
+  /** Its further arguments. Their errors become exceptions in the sandbox. */
   functions: TextFunction[];
 }
 
 /**
- * The value as JSON, undefined for undefined. A failure's cause is an error as text, `TypeError: not a function`, or
- * names the limit that was met.
+ * The value as JSON (undefined stays undefined), or the cause of the failure: an error as text, such as `TypeError: not
+ * a function`, or the exceeded limit.
  */
-export type Outcome =
+export type EvaluationOutcome =
   | { ok: true; text: string | undefined }
   | { ok: false; cause: string; overran?: boolean };
 
-export function overran({ time_ms }: Limits): Outcome {
+export function createTimeoutOutcome({ time_ms }: EvaluationLimits): EvaluationOutcome {
   return { ok: false, cause: `The limit of ${time_ms} ms of running time was met`, overran: true };
 }

@@ -1,19 +1,19 @@
-/** What a thread that evaluates expressions is told, and tells. One evaluation at a time; types only. */
-import type { Limits, Outcome } from "./limits.ts";
+/** Messages between the host and an evaluation thread, which runs one evaluation at a time. Types only. */
+import type { EvaluationLimits, EvaluationOutcome } from "./limits.ts";
 
 export type ToThread =
   | {
       type: "run";
       source: string;
       values: (string | undefined)[];
-      /** How many functions it may call. */
+      /** Number of functions it may call. */
       functions: number;
-      limits: Limits;
+      limits: EvaluationLimits;
     }
-  /** What came of a call: JSON, or of one that failed the error. */
+  /** Result of a call: JSON, or the error. */
   | { type: "settle"; call: number; ok: true; text: string | undefined }
   | { type: "settle"; call: number; ok: false; name: string; message: string };
 
 export type FromThread =
-  /** The expression calls a function: `args` is a JSON array. */
-  { type: "call"; call: number; which: number; args: string } | { type: "done"; outcome: Outcome };
+  /** The expression calls a function; `args` is a JSON array. */
+  { type: "call"; call: number; which: number; args: string } | { type: "done"; outcome: EvaluationOutcome };

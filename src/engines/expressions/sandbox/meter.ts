@@ -1,61 +1,78 @@
 /**
- * Makes a WebAssembly module stop at its host's word. A running module cannot be interrupted from outside, not even by
- * ending its thread, and QuickJS asks its interrupt handler only between steps of its interpreter and inside regular
- * expressions: a native loop (`new Array(4294967295).indexOf(1)`, a product of huge BigInts) would hold the whole
- * server. So a counter is written into the module: every round of every loop takes from it, and when it has run out
- * the module calls its import for the clock, where the host fills the counter up again or throws.
+ * Makes a WebAssembly module interruptible. A running module cannot be interrupted from outside, not even by
+ * terminating its thread. QuickJS calls its interrupt handler only between interpreter steps and in regular
+ * expressions, so a native loop (`new Array(4294967295).indexOf(1)`, huge BigInts) would block the server.
+ *
+ * A counter is therefore inserted into the module and decremented in every loop iteration. When it reaches zero, the
+ * module calls its clock import, where the host refills the counter or throws.
  */
-import { extended, integer, KIND, OP, Reader, readSections, SECTION, sized, TYPE } from "./wasm-binary.ts";
+import {
+  encodeInteger,
+  extendList,
+  KIND,
+  OP,
+  readSections,
+  SECTION,
+  TYPE,
+  WasmReader,
+  withLength,
+} from "./wasm-binary.ts";
 
 export interface MeteredModule {
   bytes: Uint8Array<ArrayBuffer>;
-  /** The import that is called when the counter has run out; it takes nothing and gives an f64. */
+  /** Import called when the counter is used up; takes nothing and returns an f64. */
   clock: { module: string; name: string };
-  /** The export that is the counter: a mutable i32, 0 at first. */
+  /** Exported counter: a mutable i32, initially 0. */
   counter: string;
 }
 
-/** Code that is put in: at the head of each loop; before and after each copying and filling of memory. */
+/** Inserted code: at the head of each loop, and before and after each bulk memory instruction. */
 interface Insertions {
   loop: Uint8Array;
   beforeBulk: Uint8Array;
   afterBulk: Uint8Array;
 }
 
-const COUNTER = "fuel";
-/** Copying and filling cost one for every 16 bytes, about what a round of a loop does. */
+const COUNTER_EXPORT = "fuel";
+/** Bulk memory instructions cost one per 16 bytes, about as much as a loop iteration. */
 const BULK_SHIFT = 4;
 
-/** @throws Error for a module that has no such import, or uses what QuickJS does not (SIMD, exceptions, references) */
-export function meter(module: Uint8Array): MeteredModule {
+/**
+ * @throws Error if the module has no such import, or uses features that QuickJS does not (SIMD, exceptions, references)
+ */
+export function meterModule(module: Uint8Array): MeteredModule {
   const sections = readSections(module);
   const content = (id: number) =>
-    sections.find((section) => section.id === id)?.content ?? missing(`section ${id}`);
+    sections.find((section) => section.id === id)?.content ?? throwMissing(`section ${id}`);
   const { clock, globals: importedGlobals } = readImports(content(SECTION.type), content(SECTION.import));
-  const counter = importedGlobals + new Reader(content(SECTION.global)).integer();
-  const insertions = toInsertions(counter, counter + 1, clock.index);
+  const counter = importedGlobals + new WasmReader(content(SECTION.global)).integer();
+  const insertions = createInsertions(counter, counter + 1, clock.index);
   const parts = sections.flatMap((section) => {
     const rewritten =
       section.id === SECTION.global
-        ? extended(section.content, [VARIABLE, VARIABLE])
+        ? extendList(section.content, [GLOBAL_COUNTER, GLOBAL_COUNTER])
         : section.id === SECTION.export
-          ? extended(section.content, [exportOf(counter)])
+          ? extendList(section.content, [encodeExport(counter)])
           : section.id === SECTION.code
             ? meterFunctions(section.content, insertions)
             : [section.content];
-    return [Uint8Array.of(section.id), ...sized(rewritten)];
+    return [Uint8Array.of(section.id), ...withLength(rewritten)];
   });
-  return { bytes: new Uint8Array(Buffer.concat([module.subarray(0, 8), ...parts])), clock, counter: COUNTER };
+  return {
+    bytes: new Uint8Array(Buffer.concat([module.subarray(0, 8), ...parts])),
+    clock,
+    counter: COUNTER_EXPORT,
+  };
 }
 
-function missing(what: string): never {
+function throwMissing(what: string): never {
   throw new Error(`the WebAssembly module has no ${what}`);
 }
 
-/** The first imported function that takes nothing and gives an f64; and how many globals are imported. */
+/** Finds the first imported function that takes nothing and returns an f64, and counts the imported globals. */
 function readImports(types: Uint8Array, imports: Uint8Array) {
-  const clockTypes = typesOfClock(types);
-  const reader = new Reader(imports);
+  const clockTypes = findClockTypes(types);
+  const reader = new WasmReader(imports);
   let clock: { module: string; name: string; index: number } | undefined;
   let functions = 0;
   let globals = 0;
@@ -73,11 +90,11 @@ function readImports(types: Uint8Array, imports: Uint8Array) {
       reader.skipIntegers(has_maximum ? 2 : 1);
     }
   }
-  return { clock: clock ?? missing("import of a clock"), globals };
+  return { clock: clock ?? throwMissing("import of a clock"), globals };
 }
 
-function typesOfClock(types: Uint8Array): Set<number> {
-  const reader = new Reader(types);
+function findClockTypes(types: Uint8Array): Set<number> {
+  const reader = new WasmReader(types);
   const count = reader.integer();
   const found = new Set<number>();
   for (let index = 0; index < count; index++) {
@@ -89,21 +106,21 @@ function typesOfClock(types: Uint8Array): Set<number> {
   return found;
 }
 
-/** A mutable i32 that begins as 0. */
-const VARIABLE = [TYPE.i32, 1, OP.i32Const, 0, OP.end];
+/** A mutable i32 with initial value 0. */
+const GLOBAL_COUNTER = [TYPE.i32, 1, OP.i32Const, 0, OP.end];
 
-function exportOf(counter: number): number[] {
-  const name = new TextEncoder().encode(COUNTER);
-  return [...integer(name.length), ...name, KIND.global, ...integer(counter)];
+function encodeExport(counter: number): number[] {
+  const name = new TextEncoder().encode(COUNTER_EXPORT);
+  return [...encodeInteger(name.length), ...name, KIND.global, ...encodeInteger(counter)];
 }
 
-/** The length of a copy is on top of the stack: it is put aside in a global, and read back. */
-function toInsertions(counter: number, length: number, clock: number): Insertions {
-  const get = (index: number) => [OP.globalGet, ...integer(index)];
-  const set = (index: number) => [OP.globalSet, ...integer(index)];
+/** The length of a bulk copy is on top of the stack; it is saved in a global and restored. */
+function createInsertions(counter: number, length: number, clock: number): Insertions {
+  const get = (index: number) => [OP.globalGet, ...encodeInteger(index)];
+  const set = (index: number) => [OP.globalSet, ...encodeInteger(index)];
   const take = (cost: number[]) => [...get(counter), ...cost, OP.i32Sub, ...set(counter)];
   const has_run_out = [...get(counter), OP.i32Const, 0, OP.i32LessOrEqual];
-  const look = [OP.if, TYPE.none, OP.call, ...integer(clock), OP.drop, OP.end];
+  const look = [OP.if, TYPE.none, OP.call, ...encodeInteger(clock), OP.drop, OP.end];
   return {
     loop: Uint8Array.from([...take([OP.i32Const, 1]), ...has_run_out, ...look]),
     beforeBulk: Uint8Array.from([...set(length), ...get(length)]),
@@ -112,17 +129,17 @@ function toInsertions(counter: number, length: number, clock: number): Insertion
 }
 
 function meterFunctions(code: Uint8Array, insertions: Insertions): Uint8Array[] {
-  const reader = new Reader(code);
+  const reader = new WasmReader(code);
   const count = reader.integer();
-  const parts: Uint8Array[] = [Uint8Array.from(integer(count))];
+  const parts: Uint8Array[] = [Uint8Array.from(encodeInteger(count))];
   for (let left = count; left > 0; left--) {
-    parts.push(...sized(meterFunction(reader.take(reader.integer()), insertions)));
+    parts.push(...withLength(meterFunction(reader.take(reader.integer()), insertions)));
   }
   return parts;
 }
 
 function meterFunction(body: Uint8Array, { loop, beforeBulk, afterBulk }: Insertions): Uint8Array[] {
-  const reader = new Reader(body);
+  const reader = new WasmReader(body);
   const kinds_of_locals = reader.integer();
   reader.skipIntegers(2 * kinds_of_locals);
   const pieces: Uint8Array[] = [];

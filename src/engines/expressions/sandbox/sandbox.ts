@@ -1,15 +1,20 @@
 /**
- * Evaluation in QuickJS. Each evaluation has a runtime of its own, thus its own heap and globals, in which there is
- * JavaScript and nothing else: no modules, files, network, timers. Only text goes in and comes out.
+ * Evaluates code in QuickJS. Each evaluation has its own runtime, with its own heap and globals, and nothing but
+ * JavaScript: no modules, files, network or timers. Only text crosses the boundary.
  */
 import { type QuickJSContext, type QuickJSHandle, Scope } from "quickjs-emscripten-core";
-import { giveBack, type Instance, Overrun, takeInstance } from "./instance.ts";
-import { type Limits, type Outcome, overran, type SandboxedFunction } from "./limits.ts";
+import { acquireInstance, type QuickJsInstance, releaseInstance, TimeLimitExceeded } from "./instance.ts";
+import {
+  createTimeoutOutcome,
+  type EvaluationLimits,
+  type EvaluationOutcome,
+  type SandboxedFunction,
+} from "./limits.ts";
 
 /**
- * The side of QuickJS, which takes what it needs of its globals before the expression can change them. A call of a
- * function of the host is a promise that `settle` settles; the outcome goes to `done`. JSON knows no promises, and
- * would make `{}` of one that was forgotten.
+ * Code inside QuickJS; it captures the globals it needs before the expression can change them. A call of a host
+ * function returns a promise that `settle` resolves; the outcome goes to `done`. An unawaited promise in the value is
+ * an error, because JSON would turn it into `{}`.
  */
 const INNER_SIDE = `(call, done) => {
   const { parse, stringify } = JSON, { eval: evaluate, Promise, String } = globalThis;
@@ -47,25 +52,30 @@ const INNER_SIDE = `(call, done) => {
   };
 }`;
 
-/** Runs it in a fresh sandbox. Nothing of it is left afterwards, functions that still work are not waited for. */
-export async function runInSandbox(program: SandboxedFunction, limits: Limits): Promise<Outcome> {
-  const instance = await takeInstance(limits.memory_mb);
+/** Runs a function in a fresh sandbox. Nothing of it remains afterwards; pending host functions are not awaited. */
+export async function runInSandbox(
+  program: SandboxedFunction,
+  limits: EvaluationLimits,
+): Promise<EvaluationOutcome> {
+  const instance = await acquireInstance(limits.memory_mb);
   try {
     const evaluation = new Evaluation(instance, program, limits);
     const outcome = await evaluation.run();
-    if (instance.overrun) throw new Overrun();
-    if (evaluation.dispose()) giveBack(instance);
-    return outcome.ok ? outcome : { ok: false, cause: metLimit(outcome.cause, instance, limits) };
+    if (instance.exceededTime) throw new TimeLimitExceeded();
+    if (evaluation.dispose()) releaseInstance(instance);
+    return outcome.ok ? outcome : { ok: false, cause: describeLimit(outcome.cause, instance, limits) };
   } catch (error) {
-    // Thrown out of the instance, which is left as it is, half-way in something.
-    return instance.overrun ? overran(limits) : { ok: false, cause: metLimit(error, instance, limits) };
+    // An error was thrown out of the instance, which is discarded in its inconsistent state.
+    return instance.exceededTime
+      ? createTimeoutOutcome(limits)
+      : { ok: false, cause: describeLimit(error, instance, limits) };
   }
 }
 
-/** Names the limit behind a failure, if there is one. */
-function metLimit(cause: unknown, instance: Instance, limits: Limits): string {
+/** Names the limit behind a failure, if any. */
+function describeLimit(cause: unknown, instance: QuickJsInstance, limits: EvaluationLimits): string {
   const text = String(cause);
-  if (instance.refused || text.startsWith("InternalError: out of memory")) {
+  if (instance.memoryRefused || text.startsWith("InternalError: out of memory")) {
     return `The limit of ${limits.memory_mb} MB of memory was met`;
   }
   if (cause instanceof RangeError || /^(Internal|Syntax)Error: stack overflow/.test(text)) {
@@ -76,18 +86,18 @@ function metLimit(cause: unknown, instance: Instance, limits: Limits): string {
 
 class Evaluation {
   private readonly program: SandboxedFunction;
-  private readonly limits: Limits;
-  private readonly instance: Instance;
+  private readonly limits: EvaluationLimits;
+  private readonly instance: QuickJsInstance;
   private readonly scope = new Scope();
   private readonly context: QuickJSContext;
   private readonly settled: { id: number; ok: boolean; text: string | undefined }[] = [];
-  private outcome: Outcome | undefined;
+  private outcome: EvaluationOutcome | undefined;
   private left_ms: number;
   private calls = 0;
   private waiting = 0;
   private wake: () => void = () => {};
 
-  constructor(instance: Instance, program: SandboxedFunction, limits: Limits) {
+  constructor(instance: QuickJsInstance, program: SandboxedFunction, limits: EvaluationLimits) {
     this.instance = instance;
     this.program = program;
     this.limits = limits;
@@ -97,7 +107,7 @@ class Evaluation {
     this.context = this.scope.manage(runtime.newContext());
   }
 
-  async run(): Promise<Outcome> {
+  async run(): Promise<EvaluationOutcome> {
     const { context } = this;
     const { start, settle } = this.timed(() => this.connect());
     const { source, values, functions } = this.program;
@@ -116,8 +126,8 @@ class Evaluation {
   }
 
   /**
-   * @returns false when QuickJS finds something left over, as it does after strings of some megabytes: it aborts, and the
-   * instance is of no use any more. What came of the expression is known by then.
+   * @returns false if QuickJS aborts because of leaks, as it does after strings of some megabytes; the instance is then
+   * unusable, but the outcome is known
    */
   dispose(): boolean {
     try {
@@ -128,7 +138,7 @@ class Evaluation {
     }
   }
 
-  /** Sets up the inner side. */
+  /** Sets up the code inside QuickJS. */
   private connect(): { start: QuickJSHandle; settle: QuickJSHandle } {
     const { context, scope } = this;
     const call = context.newFunction("call", (which, args) =>
@@ -170,7 +180,7 @@ class Evaluation {
     return text === undefined ? context.undefined : scope.manage(context.newString(text));
   }
 
-  /** Lets the sandbox go on until it has nothing to do. */
+  /** Runs the sandbox until it is idle. */
   private step(work: () => void): void {
     this.timed(() => {
       work();
@@ -195,6 +205,6 @@ class Evaluation {
   }
 }
 
-function toOutcome(ok: boolean, text: string | undefined): Outcome {
+function toOutcome(ok: boolean, text: string | undefined): EvaluationOutcome {
   return ok ? { ok, text } : { ok, cause: text ?? "" };
 }

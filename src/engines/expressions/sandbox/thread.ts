@@ -1,36 +1,36 @@
-/** The program of a thread that evaluates expressions: what they cost is not taken from the thread that serves. */
+/** Program of a thread that evaluates expressions, which keeps their cost off the event loop. */
 import type { TextFunction } from "./limits.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { runInSandbox } from "./sandbox.ts";
 
 declare const self: Worker;
 
-interface Waiting {
+interface PendingCall {
   resolve: (text: string | undefined) => void;
   reject: (cause: Error) => void;
 }
 
-/** Calls of the evaluation that runs, by number: those of one before it are answered to nobody. */
-let waiting = new Map<number, Waiting>();
+/** Pending calls of the current evaluation, by number; those of earlier ones are dropped. */
+let waiting = new Map<number, PendingCall>();
 let calls = 0;
 
-function tell(message: FromThread): void {
+function postToHost(message: FromThread): void {
   self.postMessage(message);
 }
 
-function callable(which: number, of: Map<number, Waiting>): TextFunction {
+function createHostFunction(which: number, of: Map<number, PendingCall>): TextFunction {
   return (args) =>
     new Promise((resolve, reject) => {
       const call = calls++;
       of.set(call, { resolve, reject });
-      tell({ type: "call", call, which, args });
+      postToHost({ type: "call", call, which, args });
     });
 }
 
 async function run({ source, values, functions, limits }: Extract<ToThread, { type: "run" }>): Promise<void> {
   waiting = new Map();
-  const called = Array.from({ length: functions }, (_, which) => callable(which, waiting));
-  tell({ type: "done", outcome: await runInSandbox({ source, values, functions: called }, limits) });
+  const called = Array.from({ length: functions }, (_, which) => createHostFunction(which, waiting));
+  postToHost({ type: "done", outcome: await runInSandbox({ source, values, functions: called }, limits) });
 }
 
 function settle(message: Extract<ToThread, { type: "settle" }>): void {

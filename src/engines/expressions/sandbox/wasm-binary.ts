@@ -1,4 +1,4 @@
-/** The binary format of WebAssembly (core specification 2.0, section 5), as far as src/engines/expressions/sandbox/meter.ts needs it. */
+/** WebAssembly's binary format (core specification 2.0, section 5), as far as `meter.ts` needs it. */
 
 export const SECTION = { type: 1, import: 2, global: 6, export: 7, code: 10 };
 export const KIND = { function: 0, table: 1, memory: 2, global: 3 };
@@ -40,12 +40,12 @@ export const OP = {
   memoryFill: 0xfc0b,
 };
 
-export interface Section {
+export interface ArchiveSection {
   id: number;
   content: Uint8Array;
 }
 
-export class Reader {
+export class WasmReader {
   at = 0;
   readonly source: Uint8Array;
   constructor(source: Uint8Array) {
@@ -69,7 +69,7 @@ export class Reader {
     return this.source.subarray(this.at);
   }
 
-  /** An unsigned LEB128 integer. */
+  /** Reads an unsigned LEB128 integer. */
   integer(): number {
     let value = 0;
     for (let scale = 1; ; scale *= 128) {
@@ -79,7 +79,7 @@ export class Reader {
     }
   }
 
-  /** LEB128 integers whose values are of no interest, signed or not. */
+  /** Skips LEB128 integers, signed or unsigned. */
   skipIntegers(count: number): void {
     for (let left = count; left > 0; ) if (this.byte() < 0x80) left--;
   }
@@ -89,9 +89,9 @@ export class Reader {
   }
 
   /**
-   * Reads one instruction with its operands.
-   * @returns its opcode, with the number behind it for the prefixed ones
-   * @throws Error for SIMD, exceptions, tail calls and references, which are not known here
+   * Reads an instruction with its operands.
+   * @returns its opcode; for prefixed instructions, combined with the number after it
+   * @throws Error for SIMD, exceptions, tail calls and references, which are not supported
    */
   instruction(): number {
     const opcode = this.byte();
@@ -123,9 +123,10 @@ export class Reader {
       case OP.prefix:
         return this.prefixed();
     }
-    if (within(opcode, OP.localGet, OP.globalSet)) this.skipIntegers(1);
-    else if (within(opcode, OP.i32Load, OP.i64Store32)) this.skipIntegers(2);
-    else if (!BARE.has(opcode) && !within(opcode, OP.i32EqualsZero, OP.i64Extend32)) unknown(opcode);
+    if (isBetween(opcode, OP.localGet, OP.globalSet)) this.skipIntegers(1);
+    else if (isBetween(opcode, OP.i32Load, OP.i64Store32)) this.skipIntegers(2);
+    else if (!OPCODES_WITHOUT_OPERANDS.has(opcode) && !isBetween(opcode, OP.i32EqualsZero, OP.i64Extend32))
+      throwUnknown(opcode);
     return opcode;
   }
 
@@ -133,47 +134,59 @@ export class Reader {
     const opcode = OP.prefix * 256 + this.integer();
     if (opcode === OP.memoryCopy) this.skipIntegers(2);
     else if (opcode === OP.memoryFill) this.skipIntegers(1);
-    else if (opcode > LAST_TRUNCATION) unknown(opcode);
+    else if (opcode > LAST_TRUNCATION) throwUnknown(opcode);
     return opcode;
   }
 }
 
-/** Besides the arithmetic, these have no operands. */
-const BARE = new Set([OP.unreachable, OP.nop, OP.else, OP.end, OP.return, OP.drop, OP.select]);
-/** i64.trunc_sat_f64_u, the last of the prefixed ones without operands. */
+/** Instructions without operands, beside arithmetic. */
+const OPCODES_WITHOUT_OPERANDS = new Set([
+  OP.unreachable,
+  OP.nop,
+  OP.else,
+  OP.end,
+  OP.return,
+  OP.drop,
+  OP.select,
+]);
+/** i64.trunc_sat_f64_u, the last prefixed instruction without operands. */
 const LAST_TRUNCATION = 0xfc07;
 
-const within = (opcode: number, first: number, last: number) => opcode >= first && opcode <= last;
+const isBetween = (opcode: number, first: number, last: number) => opcode >= first && opcode <= last;
 
-function unknown(opcode: number): never {
+function throwUnknown(opcode: number): never {
   throw new Error(`the WebAssembly instruction 0x${opcode.toString(16)} is not known here`);
 }
 
-export function readSections(module: Uint8Array): Section[] {
-  const reader = new Reader(module);
+export function readSections(module: Uint8Array): ArchiveSection[] {
+  const reader = new WasmReader(module);
   reader.take(8);
-  const sections: Section[] = [];
+  const sections: ArchiveSection[] = [];
   while (!reader.done) sections.push({ id: reader.byte(), content: reader.take(reader.integer()) });
   return sections;
 }
 
-/** An integer from 0 up, as LEB128. */
-export function integer(value: number): number[] {
+/** Encodes a non-negative integer as LEB128. */
+export function encodeInteger(value: number): number[] {
   const bytes: number[] = [];
   let left = value;
   for (; left >= 0x80; left = Math.floor(left / 128)) bytes.push((left % 128) + 0x80);
   return [...bytes, left];
 }
 
-/** The parts with their length in front. */
-export function sized(parts: Uint8Array[]): Uint8Array[] {
+/** Prepends the length to the parts. */
+export function withLength(parts: Uint8Array[]): Uint8Array[] {
   const length = parts.reduce((sum, part) => sum + part.length, 0);
-  return [Uint8Array.from(integer(length)), ...parts];
+  return [Uint8Array.from(encodeInteger(length)), ...parts];
 }
 
-/** A section that is a list, with more entries at its end. */
-export function extended(list: Uint8Array, entries: number[][]): Uint8Array[] {
-  const reader = new Reader(list);
+/** Appends entries to a section that is a list. */
+export function extendList(list: Uint8Array, entries: number[][]): Uint8Array[] {
+  const reader = new WasmReader(list);
   const count = reader.integer() + entries.length;
-  return [Uint8Array.from(integer(count)), reader.rest(), ...entries.map((entry) => Uint8Array.from(entry))];
+  return [
+    Uint8Array.from(encodeInteger(count)),
+    reader.rest(),
+    ...entries.map((entry) => Uint8Array.from(entry)),
+  ];
 }

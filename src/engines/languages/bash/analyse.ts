@@ -2,14 +2,14 @@ import { BadRequest } from "../../../lib/errors.ts";
 import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
 
 /**
- * `name="$1"`, `name="${2}"`, `name="${3:-default}"` at the start of a line: the convention for a script's arguments.
- * Without braces bash reads one digit only.
+ * Convention for a script's arguments: `name="$1"`, `name="${2}"`, `name="${3:-default}"` at the start of a line.
+ * Without braces bash reads a single digit.
  */
 const ARGUMENT = /^([A-Za-z_]\w*)=(?:"\$(?:(\d)|\{(\d{1,2})(?::-([^}]*))?\})"|\$(\d))\s*(?:#.*)?$/;
 
-/** Arguments by the convention; the syntax is checked by bash itself, which does not run anything for it. */
+/** Reads arguments by the convention above; bash itself checks the syntax, without running anything. */
 export async function analyseBash(content: string): Promise<ScriptAnalysis> {
-  await checkSyntax(content);
+  await requireValidSyntax(content);
   const byPosition = new Map<number, Parameter>();
   for (const line of content.split(/\r?\n/)) {
     const match = ARGUMENT.exec(line);
@@ -44,7 +44,7 @@ export async function analyseBash(content: string): Promise<ScriptAnalysis> {
   };
 }
 
-async function checkSyntax(content: string): Promise<void> {
+async function requireValidSyntax(content: string): Promise<void> {
   const bash = Bun.which("bash");
   if (!bash)
     throw new BadRequest("bash is not installed on this server: bash scripts cannot be deployed or run");

@@ -1,8 +1,8 @@
-import { parseFields } from "../../../lib/json/json.ts";
-import { databaseParameter } from "../sql/comments.ts";
+import { parseSchemaJson } from "../../../lib/json/json.ts";
+import { parseDatabaseParameter } from "../sql/comments.ts";
 import {
   type Parameter,
-  type Schema,
+  type ParameterSchema,
   type ScriptAnalysis,
   SyntaxFault,
   toArgumentsSchema,
@@ -13,16 +13,19 @@ const OPERATION = /\b(?:query|mutation|subscription)\b\s*\w*\s*\(/;
 const VARIABLE =
   /\$(\w+)\s*:\s*([\w[\]!\s]+?)\s*(?:=\s*("(?:[^"\\]|\\.)*"|\[[^\]]*\]|[^\s,$]+))?\s*(?=[,$]|$)/g;
 
-/** The arguments are the variables of the operation (GraphQL §2.10), and the resource that says where to ask. */
+/**
+ * Analyses a GraphQL script: its arguments are the operation's variables (GraphQL §2.10) and the resource with the
+ * endpoint.
+ */
 export function analyseGraphql(content: string): ScriptAnalysis {
-  const text = withoutComments(content);
-  const api = databaseParameter(content, {
+  const text = blankComments(content);
+  const api = parseDatabaseParameter(content, {
     name: "api",
     schema: { type: "object", format: "resource-graphql" },
     optional: false,
     line: API,
   });
-  const parameters = [api, ...variablesOf(text)];
+  const parameters = [api, ...parseVariables(text)];
   return {
     signature: { parameters, has_main: true, preprocessor: undefined },
     schema: toArgumentsSchema(parameters),
@@ -31,14 +34,14 @@ export function analyseGraphql(content: string): ScriptAnalysis {
   };
 }
 
-/** With as many lines and characters as before. */
-function withoutComments(content: string): string {
+/** Replaces comments by spaces, so that positions stay the same. */
+function blankComments(content: string): string {
   return content.replace(/"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*/g, (found) =>
     found.startsWith("#") ? " ".repeat(found.length) : found,
   );
 }
 
-function variablesOf(text: string): Parameter[] {
+function parseVariables(text: string): Parameter[] {
   const found = OPERATION.exec(text);
   if (!found) return [];
   const start = found.index + found[0].length;
@@ -48,21 +51,24 @@ function variablesOf(text: string): Parameter[] {
   return [...text.slice(start, end).trim().matchAll(VARIABLE)].map(([, name, type, initial]) => ({
     name: name!,
     kind: "named",
-    schema: { ...schemaOf(type!.replace(/\s/g, "")), ...(initial === undefined ? {} : defaultOf(initial)) },
+    schema: {
+      ...schemaOfType(type!.replace(/\s/g, "")),
+      ...(initial === undefined ? {} : parseDefault(initial)),
+    },
     optional: initial !== undefined || !type!.trim().endsWith("!"),
   }));
 }
 
-/** The server knows its own defaults: they are shown, not sent. */
-function defaultOf(text: string): Schema {
+/** Parses a default for display; it is not sent, because the server applies it. */
+function parseDefault(text: string): ParameterSchema {
   try {
-    return { default: parseFields(text) };
+    return { default: parseSchemaJson(text) };
   } catch {
     return { default: text };
   }
 }
 
-const SCALARS: Record<string, Schema> = {
+const SCALARS: Record<string, ParameterSchema> = {
   Int: { type: "integer" },
   Float: { type: "number" },
   Boolean: { type: "boolean" },
@@ -70,8 +76,8 @@ const SCALARS: Record<string, Schema> = {
   ID: { type: "string" },
 };
 
-function schemaOf(type: string): Schema {
+function schemaOfType(type: string): ParameterSchema {
   const bare = type.replace(/!$/, "");
-  if (bare.startsWith("[")) return { type: "array", items: schemaOf(bare.slice(1, -1)) };
+  if (bare.startsWith("[")) return { type: "array", items: schemaOfType(bare.slice(1, -1)) };
   return SCALARS[bare] ?? {};
 }

@@ -3,28 +3,28 @@ import { createSlots } from "../../../lib/async/slots.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
 import inspector from "./inspect.py" with { type: "text" };
-import { readStated, requirementsOf } from "./requirements.ts";
+import { listRequirements, parseStatedRequirements } from "./requirements.ts";
 
 interface Inspection {
   error?: { line: number; column: number; message: string };
   parameters: Parameter[];
   has_main: boolean;
   preprocessor: Parameter[] | null;
-  /** Modules of the workspace: relative ones with their dots, others from `f.` or `u.` on. */
+  /** Workspace modules: relative ones with their dots, others starting with `f.` or `u.`. */
   imports: string[];
-  /** Modules that neither the standard library nor the workspace has. */
+  /** Modules found neither in the standard library nor in the workspace. */
   third_party: string[];
-  /** Why this Python could not read all of it. */
+  /** Reason why this Python could not parse everything. */
   warning: string | null;
 }
 
-/** Reading takes a processor's time: more interpreters at once than there are processors only take memory. */
+/** Parsing is CPU-bound, so more interpreters than processors would only take memory. */
 const interpreters = createSlots(Math.min(4, availableParallelism()));
 
-/** One that takes longer must not hold the others up. */
-const READ_LIMIT_MS = 30_000;
+/** Timeout, so that one script does not block the others. */
+const INSPECTION_TIMEOUT_MS = 30_000;
 
-/** The signatures of `main` (or another function) and `preprocessor`, read by Python's own parser. */
+/** Analyses `main` (or another function) and `preprocessor` with Python's own parser. */
 export async function analysePython(content: string, entrypoint = "main"): Promise<ScriptAnalysis> {
   const python = Bun.which("python3");
   if (!python) {
@@ -35,26 +35,26 @@ export async function analysePython(content: string, entrypoint = "main"): Promi
       },
     );
   }
-  return interpreters.run(() => read(python, content, entrypoint));
+  return interpreters.run(() => inspect(python, content, entrypoint));
 }
 
-async function read(python: string, content: string, entrypoint: string): Promise<ScriptAnalysis> {
-  const stated = readStated(content);
+async function inspect(python: string, content: string, entrypoint: string): Promise<ScriptAnalysis> {
+  const stated = parseStatedRequirements(content);
   const child = Bun.spawn([python, "-I", "-c", inspector, entrypoint, stated.python ?? ""], {
     stdin: new TextEncoder().encode(content),
     stdout: "pipe",
     stderr: "pipe",
-    timeout: READ_LIMIT_MS,
+    timeout: INSPECTION_TIMEOUT_MS,
     env: { PYTHONIOENCODING: "utf-8", PATH: process.env.PATH ?? "" },
   });
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   if (child.signalCode !== null)
-    throw new BadRequest(`python3 could not read the script within ${READ_LIMIT_MS / 1000} s`);
+    throw new BadRequest(`python3 could not read the script within ${INSPECTION_TIMEOUT_MS / 1000} s`);
   if (code !== 0) throw new BadRequest(`python3 could not read the script: ${err.trim().split("\n").at(-1)}`);
   const found = JSON.parse(out) as Inspection;
   if (found.error) throw new SyntaxFault(found.error.line, found.error.column, found.error.message);
   const { parameters, has_main, preprocessor } = found;
-  const requirements = requirementsOf(stated, found.third_party);
+  const requirements = listRequirements(stated, found.third_party);
   return {
     signature: { parameters, has_main, preprocessor: preprocessor ?? undefined },
     schema: toArgumentsSchema(parameters),

@@ -1,6 +1,6 @@
 /**
- * Distributions whose name on the package index differs from the module that they provide. A module that is not listed
- * is taken for a distribution of the same name, with `_` written as `-`.
+ * PyPI distributions whose name differs from their module's. Other modules are assumed to have a distribution of the
+ * same name, with `_` written as `-`.
  */
 const DISTRIBUTIONS: Record<string, string> = {
   Bio: "biopython",
@@ -99,7 +99,7 @@ const DISTRIBUTIONS: Record<string, string> = {
   zoneinfo: "backports.zoneinfo",
 };
 
-/** Namespace packages: the distribution follows from the second name, as in `google.cloud.storage`. */
+/** Namespace packages: the second name determines the distribution, as in `google.cloud.storage`. */
 const NAMESPACES: readonly [prefix: string, distribution: string][] = [
   ["google.cloud.", "google-cloud-"],
   ["google.ads", "google-ads"],
@@ -116,7 +116,7 @@ const NAMESPACES: readonly [prefix: string, distribution: string][] = [
   ["ruamel.yaml", "ruamel.yaml"],
 ];
 
-/** The distribution on the package index that provides a module, e.g. `PIL.Image` → `pillow`. */
+/** Returns the PyPI distribution of a module, e.g. `PIL.Image` → `pillow`. */
 export function distributionOf(module: string): string {
   for (const [prefix, distribution] of NAMESPACES) {
     if (!module.startsWith(prefix)) continue;

@@ -1,19 +1,19 @@
 /**
- * The text of a Python lock: a line `# py: 3.11`, then one requirement a line with its exact version and, where the lock
- * was made here, its hashes. It is the form that existing clients keep in their repositories.
+ * Text of a Python lock: a line `# py: 3.11`, then one requirement per line with its exact version and, for locks made
+ * here, its hashes. Existing clients keep this form in their repositories.
  */
 import { sha256 } from "../../../lib/text/ids.ts";
 
 export interface PythonLock {
-  /** The Python that it was made for, as `3.11`; undefined when it does not say. */
+  /** Python version of the lock, such as `3.11`; undefined if unspecified. */
   python: string | undefined;
-  /** Requirements as the package client reads them from a file. */
+  /** Requirements in the format of requirements files. */
   requirements: string[];
 }
 
-/** Reads a lock leniently: comments are passed over, and what is no requirement is the package client's to refuse. */
+/** Parses a lock leniently: comments are skipped, and invalid requirements are left to the package client. */
 export function parsePythonLock(text: string): PythonLock {
-  const python = /^#\s*py:\s*(?:==)?\s*(3\.\d{1,2})/m.exec(text)?.[1] ?? shortVersion(text);
+  const python = /^#\s*py:\s*(?:==)?\s*(3\.\d{1,2})/m.exec(text)?.[1] ?? parseShortVersion(text);
   const requirements = text
     .replaceAll("\\\n", " ")
     .split(/\r?\n/)
@@ -22,22 +22,22 @@ export function parsePythonLock(text: string): PythonLock {
   return { python, requirements };
 }
 
-function shortVersion(text: string): string | undefined {
+function parseShortVersion(text: string): string | undefined {
   const match = /^#\s*py(3)(\d{1,2})\s*$/m.exec(text);
   return match ? `${match[1]}.${match[2]}` : undefined;
 }
 
-export interface Locked {
+export interface LockedPackage {
   name: string;
   version: string;
-  /** `sha256:…`, of each file that may be installed. */
+  /** `sha256:…` of each installable file. */
   hashes: string[];
-  /** Where it comes from when that is not the index, such as a URL that the script named. */
+  /** Source other than the index, such as a URL from the script. */
   url?: string | undefined;
 }
 
-/** @param python the version that it was resolved for */
-export function formatPythonLock(python: string, packages: Locked[]): string {
+/** Formats a lock. @param python the Python version it was resolved for */
+export function formatPythonLock(python: string, packages: LockedPackage[]): string {
   const lines = packages.map(({ name, version, hashes, url }) => {
     const what = url ? `${name} @ ${url}` : `${name}==${version}`;
     return [what, ...hashes.map((hash) => `--hash=${hash}`)].join(" ");
@@ -46,12 +46,12 @@ export function formatPythonLock(python: string, packages: Locked[]): string {
   return [`# py: ${python}`, ...lines].join("\n");
 }
 
-/** Whether each requirement has a hash: then nothing else is installed. */
+/** Whether every requirement has a hash; only matching files are installed then. */
 export function hasHashes({ requirements }: PythonLock): boolean {
   return requirements.length > 0 && requirements.every((line) => line.includes("--hash="));
 }
 
-/** The name of the folder that this lock is installed into, for a Python of this version. */
-export function installationName(lock: PythonLock, python: string): string {
+/** Returns the folder name of this lock's installation for a Python version. */
+export function installationFolderName(lock: PythonLock, python: string): string {
   return sha256(`${python}\n${lock.requirements.join("\n")}`);
 }

@@ -1,38 +1,41 @@
-/** Which packages a Python script asks for, as its comments and imports say. */
+/** Determines a Python script's packages from its comments and imports. */
 import { distributionOf } from "./import-names.ts";
 
-/** What a script says about its packages in comments. */
-export interface Stated {
-  /** `# requirements:` or PEP 723: the whole list, instead of what the imports say. */
+/** Package requirements in a script's comments. */
+export interface StatedRequirements {
+  /** `# requirements:` or PEP 723: replaces the imports. */
   requirements: string[] | undefined;
-  /** `# extra_requirements:`: beside what the imports say. */
+  /** `# extra_requirements:`: added to the imports. */
   extra: string[];
-  /** `import x  # pin: x==1.2` and `# repin:`, by the name of the module's top package. */
+  /** `import x  # pin: x==1.2` and `# repin:`, by top-level module. */
   pinned: Map<string, string>;
-  /** The Python version that is asked for, as `3.12`; undefined when any will do. */
+  /** Required Python version, such as `3.12`; undefined: any. */
   python: string | undefined;
 }
 
-/** Reads the comments. Never fails: a line that is no requirement is the package client's to refuse. */
-export function readStated(source: string): Stated {
+/** Parses the comments. Never fails: invalid requirements are left to the package client. */
+export function parseStatedRequirements(source: string): StatedRequirements {
   const lines = source.split(/\r?\n/);
   const inline = readInlineMetadata(lines);
   return {
-    requirements: blockOf(lines, "requirements") ?? inline?.dependencies,
-    extra: blockOf(lines, "extra_requirements") ?? [],
-    pinned: pinsOf(lines),
-    python: versionOf(lines) ?? inline?.python,
+    requirements: readBlock(lines, "requirements") ?? inline?.dependencies,
+    extra: readBlock(lines, "extra_requirements") ?? [],
+    pinned: parsePins(lines),
+    python: parsePythonVersion(lines) ?? inline?.python,
   };
 }
 
-/** The packages to ask for, sorted, without repetition. @param modules full names of modules that are not the standard library's */
-export function requirementsOf({ requirements, extra, pinned }: Stated, modules: string[]): string[] {
+/** Lists the required packages, sorted and unique. @param modules full names of modules outside the standard library */
+export function listRequirements(
+  { requirements, extra, pinned }: StatedRequirements,
+  modules: string[],
+): string[] {
   const inferred = modules.map((module) => pinned.get(module.split(".")[0]!) ?? distributionOf(module));
   return [...new Set([...(requirements ?? inferred), ...extra])].sort();
 }
 
-/** Comment lines that follow `# <name>:`, up to the first line that is no comment. */
-function blockOf(lines: string[], name: string): string[] | undefined {
+/** Reads the comment lines after `# <name>:`, up to the first other line. */
+function readBlock(lines: string[], name: string): string[] | undefined {
   const start = new RegExp(`^#\\s?${name}:\\s*$`);
   const at = lines.findIndex((line) => start.test(line));
   if (at < 0) return undefined;
@@ -45,7 +48,7 @@ function blockOf(lines: string[], name: string): string[] | undefined {
   return found;
 }
 
-function pinsOf(lines: string[]): Map<string, string> {
+function parsePins(lines: string[]): Map<string, string> {
   const pins = new Map<string, string>();
   for (const line of lines) {
     const match = /^\s*(?:import|from)\s+(\w+)[^#]*#\s*(?:re)?pin:\s*(\S.*)$/.exec(line);
@@ -54,26 +57,26 @@ function pinsOf(lines: string[]): Map<string, string> {
   return pins;
 }
 
-/** `# py: >=3.12`, `# py: 3.11`, `# py311`, among the comments at the top. */
-function versionOf(lines: string[]): string | undefined {
+/** Parses `# py: >=3.12`, `# py: 3.11` or `# py311` in the comments at the top. */
+function parsePythonVersion(lines: string[]): string | undefined {
   for (const line of lines) {
     if (line.trim() !== "" && !line.startsWith("#")) return undefined;
     const short = /^#\s*py(3)(\d{1,2})\s*$/.exec(line);
     if (short) return `${short[1]}.${short[2]}`;
     const long = /^#\s*py:\s*(.+)$/.exec(line);
-    if (long) return minorOf(long[1]!);
+    if (long) return parseMinorVersion(long[1]!);
   }
   return undefined;
 }
 
-/** The version that a specifier such as `>=3.12,<3.14` begins with. */
-function minorOf(specifier: string): string | undefined {
+/** Returns the first version of a specifier such as `>=3.12,<3.14`. */
+function parseMinorVersion(specifier: string): string | undefined {
   return /(?:[=~>]=|===)?\s*(3\.\d{1,2})/.exec(specifier)?.[1];
 }
 
 /**
- * Inline script metadata (PEP 723): TOML between `# /// script` and `# ///`.
- * @returns undefined when there is none, or it is not TOML
+ * Parses inline script metadata (PEP 723): TOML between `# /// script` and `# ///`.
+ * @returns undefined if there is none or it is not TOML
  */
 function readInlineMetadata(
   lines: string[],
@@ -92,6 +95,6 @@ function readInlineMetadata(
   const { dependencies, "requires-python": python } = metadata;
   return {
     dependencies: Array.isArray(dependencies) ? dependencies.filter((each) => typeof each === "string") : [],
-    python: typeof python === "string" ? minorOf(python) : undefined,
+    python: typeof python === "string" ? parseMinorVersion(python) : undefined,
   };
 }

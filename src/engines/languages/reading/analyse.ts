@@ -1,40 +1,43 @@
-/** Reads a script without running it: what main takes, and which packages it needs. */
+/** Analyses a script without running it: the parameters of main, and the required packages. */
 import { BadRequest, PayloadTooLarge } from "../../../lib/errors.ts";
 import { type Language, runtimeOf } from "../languages.ts";
 import type { ScriptAnalysis } from "../types.ts";
-import { analyseHere } from "./analyse-here.ts";
+import { analyseInThread } from "./analyse-in-thread.ts";
 import { analyseOffThread } from "./off-thread.ts";
 
-/** Characters of a script that is read on the thread that serves requests: at most some 30 ms of it. */
-const MAX_HERE = 30_000;
-/** Most characters of a script. */
-const MAX_SCRIPT = 10_000_000;
+/** Longest script analysed on the event loop's thread; takes about 30 ms at most. */
+const MAX_IN_THREAD_CHARACTERS = 30_000;
+/** Maximum length of a script. */
+const MAX_SCRIPT_CHARACTERS = 10_000_000;
 
 /**
- * @param entrypoint the function whose parameters are the script's; bash has none
- * @throws SyntaxFault with line and column; BadRequest when an interpreter is needed and missing, or an import cannot
- * be served; PayloadTooLarge
+ * Analyses a script.
+ * @param entrypoint function whose parameters are the script's; bash has none
+ * @throws SyntaxFault with line and column; BadRequest if a required interpreter is missing or an import is
+ * unsupported; PayloadTooLarge
  */
 export async function analyseScript(
   language: Language,
   content: string,
   entrypoint = "main",
 ): Promise<ScriptAnalysis> {
-  if (content.length > MAX_SCRIPT) {
-    throw new PayloadTooLarge(`the script is longer than ${MAX_SCRIPT / 1_000_000} million characters`);
+  if (content.length > MAX_SCRIPT_CHARACTERS) {
+    throw new PayloadTooLarge(
+      `the script is longer than ${MAX_SCRIPT_CHARACTERS / 1_000_000} million characters`,
+    );
   }
-  // Python is read by an interpreter, in a process of its own.
-  const isHere = content.length <= MAX_HERE || runtimeOf(language) === "python3";
+  // Python is parsed by an interpreter in its own process.
+  const isHere = content.length <= MAX_IN_THREAD_CHARACTERS || runtimeOf(language) === "python3";
   return isHere
-    ? analyseHere(language, content, entrypoint)
+    ? analyseInThread(language, content, entrypoint)
     : analyseOffThread({ language, content, entrypoint });
 }
 
 /**
- * A lock that a client sent, if packages may be installed from it. One that is of another form, or asks for packages
- * from elsewhere than the registry, is left out: the script's packages are then resolved anew.
+ * Returns a client's lock if packages may be installed from it. A lock in another form, or with packages from outside
+ * the registry, is dropped; the packages are then resolved again.
  */
-export async function usableLock(
+export async function findUsableLock(
   language: Language,
   lock: string | null | undefined,
 ): Promise<string | undefined> {

@@ -1,14 +1,14 @@
-/** The program of a thread that reads a long script: it ends with the answer. */
+/** Program of the worker thread that analyses a long script: it posts one reply. */
 import { BadRequest } from "../../../lib/errors.ts";
 import { SyntaxFault } from "../types.ts";
-import { analyseHere } from "./analyse-here.ts";
-import type { AnalysisAnswer, AnalysisRequest } from "./off-thread.ts";
+import { analyseInThread } from "./analyse-in-thread.ts";
+import type { AnalysisReply, AnalysisRequest } from "./off-thread.ts";
 
 declare const self: Worker;
 
-async function answer({ language, content, entrypoint }: AnalysisRequest): Promise<AnalysisAnswer> {
+async function analyseRequest({ language, content, entrypoint }: AnalysisRequest): Promise<AnalysisReply> {
   try {
-    return { ok: true, analysis: await analyseHere(language, content, entrypoint) };
+    return { ok: true, analysis: await analyseInThread(language, content, entrypoint) };
   } catch (cause) {
     if (cause instanceof SyntaxFault) {
       const { line, column, detail } = cause;
@@ -20,5 +20,5 @@ async function answer({ language, content, entrypoint }: AnalysisRequest): Promi
 }
 
 self.onmessage = ({ data }: MessageEvent<AnalysisRequest>) => {
-  void answer(data).then((message) => self.postMessage(message));
+  void analyseRequest(data).then((message) => self.postMessage(message));
 };

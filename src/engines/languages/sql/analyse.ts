@@ -1,12 +1,15 @@
 import { type Parameter, type ScriptAnalysis, SyntaxFault, toArgumentsSchema } from "../types.ts";
-import { databaseParameter, declaredParameters } from "./comments.ts";
-import { type Dialect, type Statement, StatementFault, splitStatements } from "./statements.ts";
+import { parseDatabaseParameter, parseDeclaredParameters } from "./comments.ts";
+import { type SqlDialect, type SqlStatement, StatementFault, splitStatements } from "./statements.ts";
 
-/** Arguments by the comments; what the statements mean is the database's matter. @throws SyntaxFault */
-export function analyseSql(content: string, dialect: Dialect): ScriptAnalysis {
-  const declared = declaredParameters(content, dialect);
-  checkPlaceholders(statementsOf(content, dialect), declared);
-  const database = databaseParameter(content, {
+/**
+ * Analyses a query: its comments declare the arguments; the statements are left to the database.
+ * @throws SyntaxFault
+ */
+export function analyseSql(content: string, dialect: SqlDialect): ScriptAnalysis {
+  const declared = parseDeclaredParameters(content, dialect);
+  requireDeclaredPlaceholders(parseStatements(content, dialect), declared);
+  const database = parseDatabaseParameter(content, {
     name: "database",
     optional: dialect === "sqlite",
     schema:
@@ -26,7 +29,7 @@ export function analyseSql(content: string, dialect: Dialect): ScriptAnalysis {
   };
 }
 
-function statementsOf(content: string, dialect: Dialect): Statement[] {
+function parseStatements(content: string, dialect: SqlDialect): SqlStatement[] {
   try {
     return splitStatements(content, dialect);
   } catch (cause) {
@@ -35,8 +38,8 @@ function statementsOf(content: string, dialect: Dialect): Statement[] {
   }
 }
 
-/** A placeholder nobody declared would be filled with nothing. */
-function checkPlaceholders(statements: Statement[], declared: Parameter[]): void {
+/** Rejects undeclared placeholders, which would otherwise be null. */
+function requireDeclaredPlaceholders(statements: SqlStatement[], declared: Parameter[]): void {
   const known = new Set(declared.map(({ placeholder }) => placeholder));
   const unnamed = declared.filter(({ placeholder }) => placeholder === "?").length;
   let used = 0;

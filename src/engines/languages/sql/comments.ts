@@ -1,25 +1,25 @@
 /**
- * What a query's comments say of it:
+ * Declarations in a query's comments:
  *
  *     -- database f/shop/orders_db
  *     -- result_collection=last_statement_first_row
  *     -- $1 customer (int)
  *     -- $2 since (timestamptz) = 2024-01-01
  *
- * MySQL's placeholders are `?`, declared in their order, or `:name`; SQLite takes all of these.
+ * MySQL's placeholders are `?`, declared in order, or `:name`; SQLite accepts all forms.
  */
 import { BadRequest } from "../../../lib/errors.ts";
-import { parseFields } from "../../../lib/json/json.ts";
-import { checkPath } from "../../../lib/text/paths.ts";
-import { type Parameter, type Schema, SyntaxFault } from "../types.ts";
-import type { Dialect } from "./statements.ts";
+import { parseSchemaJson } from "../../../lib/json/json.ts";
+import { parsePath } from "../../../lib/text/paths.ts";
+import { type Parameter, type ParameterSchema, SyntaxFault } from "../types.ts";
+import type { SqlDialect } from "./statements.ts";
 
 const DECLARATION =
   /^\s*(?:--|#)\s*(?:(\$\d+|\?)\s+([A-Za-z_]\w*)|:([A-Za-z_]\w*))\s*(?:\(([^()]*(?:\([^()]*\))?[^()]*)\))?\s*(?:=\s*(.*?))?\s*$/;
 const DATABASE = /^\s*(?:--|#)\s*database\s+(\S+)\s*$/;
 
-/** The parameters of a query, in the order of their declaration. @throws SyntaxFault */
-export function declaredParameters(content: string, dialect: Dialect): Parameter[] {
+/** Parses the declared parameters of a query, in order. @throws SyntaxFault */
+export function parseDeclaredParameters(content: string, dialect: SqlDialect): Parameter[] {
   const parameters: Parameter[] = [];
   content.split(/\r?\n/).forEach((text, index) => {
     const match = DECLARATION.exec(text);
@@ -41,13 +41,13 @@ export function declaredParameters(content: string, dialect: Dialect): Parameter
       placeholder,
       sql_type,
       optional: initial !== undefined,
-      ...(initial === undefined ? {} : { default: defaultOf(initial, sql_type, fault) }),
+      ...(initial === undefined ? {} : { default: parseDefault(initial, sql_type, fault) }),
       schema: {},
     });
   });
   for (const each of parameters) {
     each.schema = {
-      ...schemaOf(each.sql_type ?? "text"),
+      ...schemaOfType(each.sql_type ?? "text"),
       ...(each.optional ? { default: each.default } : {}),
     };
   }
@@ -55,39 +55,39 @@ export function declaredParameters(content: string, dialect: Dialect): Parameter
 }
 
 /**
- * The parameter that says which database: pinned by a comment, which no caller can change, or an argument.
- * @param line finds the comment
+ * Parses the parameter for the database: pinned by a comment, which callers cannot override, or an argument.
+ * @param line pattern of the comment
  * @throws SyntaxFault
  */
-export function databaseParameter(
+export function parseDatabaseParameter(
   content: string,
   {
     name,
     schema,
     optional,
     line = DATABASE,
-  }: { name: string; schema: Schema; optional: boolean; line?: RegExp },
+  }: { name: string; schema: ParameterSchema; optional: boolean; line?: RegExp },
 ): Parameter {
   const lines = content.split(/\r?\n/);
   const index = lines.findIndex((text) => line.test(text));
   if (index < 0) return { name, kind: "named", schema, optional };
   const target = line.exec(lines[index]!)![1]!;
-  return { name, kind: "pinned", schema, optional: true, default: pinned(target, index + 1) };
+  return { name, kind: "pinned", schema, optional: true, default: toPinnedValue(target, index + 1) };
 }
 
-/** A resource is pinned as a reference; a file of the storage or of the job as it stands. */
-function pinned(target: string, line: number): string {
+/** Returns a pinned value: a resource as a reference, a file as it is. */
+function toPinnedValue(target: string, line: number): string {
   if (/^(s3:\/\/|\.\/)/.test(target)) return target;
   try {
-    return `$res:${checkPath(target.replace(/^(\$res:|res:\/\/)/, ""))}`;
+    return `$res:${parsePath(target.replace(/^(\$res:|res:\/\/)/, ""))}`;
   } catch (cause) {
     if (!(cause instanceof BadRequest)) throw cause;
     throw new SyntaxFault(line, 1, cause.message);
   }
 }
 
-function schemaOf(type: string): Schema {
-  if (/\[\s*\]$/.test(type)) return { type: "array", items: schemaOf(type.replace(/\s*\[\s*\]$/, "")) };
+function schemaOfType(type: string): ParameterSchema {
+  if (/\[\s*\]$/.test(type)) return { type: "array", items: schemaOfType(type.replace(/\s*\[\s*\]$/, "")) };
   const word = /^[a-z]+\d*/.exec(type)?.[0] ?? "";
   if (/^(tiny|small|medium|big)?(int|serial)\d*$|^integer$/.test(word)) return { type: "integer" };
   if (/^(float|double|real|numeric|decimal|number|dec|money)\d*$/.test(word)) return { type: "number" };
@@ -102,12 +102,12 @@ function schemaOf(type: string): Schema {
   return { type: "string" };
 }
 
-function defaultOf(text: string, type: string, fault: (message: string) => Error): unknown {
+function parseDefault(text: string, type: string, fault: (message: string) => Error): unknown {
   if (/^null$/i.test(text)) return null;
-  const { type: kind } = schemaOf(type);
+  const { type: kind } = schemaOfType(type);
   if (kind === "string") return /^'(.*)'$|^"(.*)"$/.test(text) ? text.slice(1, -1) : text;
   try {
-    return parseFields(text.toLowerCase() === text || kind !== "boolean" ? text : text.toLowerCase());
+    return parseSchemaJson(text.toLowerCase() === text || kind !== "boolean" ? text : text.toLowerCase());
   } catch {
     throw fault(`the default ${text} is no ${String(kind ?? "JSON")}`);
   }

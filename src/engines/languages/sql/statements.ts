@@ -1,18 +1,18 @@
 /**
- * Takes SQL text apart into its statements, and each into text and placeholders: what stands in quotes, in comments or
- * in the body of a function or trigger is left alone. Self-contained: children read it too.
+ * Splits SQL text into statements, and these into text and placeholders. Quotes, comments and the bodies of functions
+ * or triggers stay intact. Self-contained, because children use it too.
  */
 
-export type Dialect = "postgresql" | "mysql" | "sqlite";
+export type SqlDialect = "postgresql" | "mysql" | "sqlite";
 
-export interface Statement {
-  /** Line of the source, from 1, on which its text begins. */
+export interface SqlStatement {
+  /** Source line of its first text, from 1. */
   line: number;
-  /** In order: text as it is, and placeholders (`$1`, `?`, `:name`). */
+  /** Text and placeholders (`$1`, `?`, `:name`), in order. */
   parts: (string | { placeholder: string })[];
 }
 
-/** A quote or comment that does not end. */
+/** An unterminated quote or comment. */
 export class StatementFault extends Error {
   readonly line: number;
   constructor(line: number, message: string) {
@@ -28,28 +28,28 @@ interface Token {
 
 const WORD = /[A-Za-z_\u0080-\uffff][\w$\u0080-\uffff]*/y;
 const DOLLAR_QUOTE = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
-const PLACEHOLDER: Record<Dialect, RegExp> = {
+const PLACEHOLDER: Record<SqlDialect, RegExp> = {
   postgresql: /\$\d+/y,
   mysql: /\?|:[A-Za-z_]\w*/y,
   sqlite: /\?\d*|[$:@]\w+/y,
 };
-const LINE_COMMENT: Record<Dialect, RegExp> = {
+const LINE_COMMENT: Record<SqlDialect, RegExp> = {
   postgresql: /--[^\n]*/y,
-  // Without a space it is two signs.
+  // Without a space, `--` is two minus signs.
   mysql: /(?:--(?=\s|$)|#)[^\n]*/y,
   sqlite: /--[^\n]*/y,
 };
-const QUOTES: Record<Dialect, string> = { postgresql: `'"`, mysql: `'"\``, sqlite: `'"\`[` };
+const QUOTES: Record<SqlDialect, string> = { postgresql: `'"`, mysql: `'"\``, sqlite: `'"\`[` };
 
-/** @throws StatementFault */
-export function splitStatements(source: string, dialect: Dialect): Statement[] {
-  const statements: Statement[] = [];
+/** Splits SQL text into statements. @throws StatementFault */
+export function splitStatements(source: string, dialect: SqlDialect): SqlStatement[] {
+  const statements: SqlStatement[] = [];
   let line = 1;
-  let current: Statement | undefined;
+  let current: SqlStatement | undefined;
   const body = new BodyDepth();
-  for (const { kind, text } of tokensOf(source, dialect)) {
+  for (const { kind, text } of tokenize(source, dialect)) {
     if (kind === "end" && !body.inside) {
-      if (current) statements.push(trimmed(current));
+      if (current) statements.push(trimStatementEnd(current));
       current = undefined;
       body.reset();
     } else if (current || (kind !== "space" && kind !== "comment" && kind !== "end")) {
@@ -60,25 +60,27 @@ export function splitStatements(source: string, dialect: Dialect): Statement[] {
     }
     for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) line++;
   }
-  if (current) statements.push(trimmed(current));
+  if (current) statements.push(trimStatementEnd(current));
   return statements;
 }
 
-/** Statements have no placeholder at their end that is space. */
-function trimmed(statement: Statement): Statement {
+/** Removes trailing space. */
+function trimStatementEnd(statement: SqlStatement): SqlStatement {
   const last = statement.parts.length - 1;
   const part = statement.parts[last];
   if (typeof part === "string") statement.parts[last] = part.trimEnd();
   return statement;
 }
 
-function append(statement: Statement, text: string): void {
+function append(statement: SqlStatement, text: string): void {
   const last = statement.parts.length - 1;
   if (typeof statement.parts[last] === "string") statement.parts[last] += text;
   else statement.parts.push(text);
 }
 
-/** Semicolons inside the body of a function, procedure, trigger or event do not end the statement. */
+/**
+ * Tracks nesting in bodies of functions, procedures, triggers and events, where semicolons do not end the statement.
+ */
 class BodyDepth {
   #words = 0;
   #creates = false;
@@ -112,13 +114,13 @@ class BodyDepth {
       this.#depth--;
       this.#ended = true;
     } else if (closes) {
-      // `END IF` ends what was not counted.
+      // `END IF` closes a block that was not counted.
       this.#depth++;
     }
   }
 }
 
-function* tokensOf(source: string, dialect: Dialect): Generator<Token> {
+function* tokenize(source: string, dialect: SqlDialect): Generator<Token> {
   let at = 0;
   const match = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at;
@@ -138,13 +140,14 @@ function* tokensOf(source: string, dialect: Dialect): Generator<Token> {
     if (char === ";") return { kind: "end", text: char };
     const comment = match(LINE_COMMENT[dialect]);
     if (comment !== undefined) return { kind: "comment", text: comment };
-    if (source.startsWith("/*", at)) return { kind: "comment", text: blockComment(source, at, dialect) };
-    if (QUOTES[dialect].includes(char)) return { kind: "quoted", text: quoted(source, at, dialect, before) };
+    if (source.startsWith("/*", at)) return { kind: "comment", text: readBlockComment(source, at, dialect) };
+    if (QUOTES[dialect].includes(char))
+      return { kind: "quoted", text: readQuoted(source, at, dialect, before) };
     if (dialect === "postgresql" && char === "$") {
       const tag = match(DOLLAR_QUOTE);
-      if (tag !== undefined) return { kind: "quoted", text: upTo(source, at, tag, tag.length) };
+      if (tag !== undefined) return { kind: "quoted", text: readUpTo(source, at, tag, tag.length) };
     }
-    // `::` is a cast, `:=` an assignment.
+    // `::` is a cast, not a placeholder.
     if (source.startsWith("::", at)) return { kind: "other", text: "::" };
     const placeholder = match(PLACEHOLDER[dialect]);
     if (placeholder !== undefined) return { kind: "placeholder", text: placeholder };
@@ -158,15 +161,15 @@ function lineAt(source: string, at: number): number {
   return source.slice(0, at).split("\n").length;
 }
 
-/** The text from `at` up to and with the next `end`. */
-function upTo(source: string, at: number, end: string, skip: number): string {
+/** Returns the text from `at` up to and including the next `end`. */
+function readUpTo(source: string, at: number, end: string, skip: number): string {
   const found = source.indexOf(end, at + skip);
   if (found < 0) throw new StatementFault(lineAt(source, at), `the quote that ${end} begins does not end`);
   return source.slice(at, found + end.length);
 }
 
-/** PostgreSQL's comments nest. */
-function blockComment(source: string, start: number, dialect: Dialect): string {
+/** Reads a block comment; PostgreSQL's are nestable. */
+function readBlockComment(source: string, start: number, dialect: SqlDialect): string {
   let depth = 0;
   for (let at = start; at < source.length; at++) {
     if (source.startsWith("/*", at) && (depth === 0 || dialect === "postgresql")) {
@@ -181,8 +184,8 @@ function blockComment(source: string, start: number, dialect: Dialect): string {
   throw new StatementFault(lineAt(source, start), "the comment that /* begins does not end");
 }
 
-/** A quote is doubled inside itself; a backslash escapes in MySQL, and in PostgreSQL's E'…'. */
-function quoted(source: string, start: number, dialect: Dialect, before: string): string {
+/** Reads a quoted text. Quotes are doubled inside; backslashes escape in MySQL and in PostgreSQL's E'…'. */
+function readQuoted(source: string, start: number, dialect: SqlDialect, before: string): string {
   const open = source[start]!;
   const close = open === "[" ? "]" : open;
   const escapes =

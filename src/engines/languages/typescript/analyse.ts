@@ -3,18 +3,18 @@ import { type Parameter, type ScriptAnalysis, toArgumentsSchema } from "../types
 import { scanImports, toDependencies, toLocalImports } from "./imports.ts";
 import { toParameters } from "./parameters.ts";
 import { parseModule } from "./parse.ts";
-import { collectTypes, withTypeParameters } from "./schema.ts";
+import { addTypeParameters, collectTypes } from "./schema.ts";
 
 type Callable = Extract<Node, { params: unknown; body: unknown }> & FunctionDeclaration;
 
-/** Signatures, schema and dependencies of a TypeScript or JavaScript module. */
+/** Analyses a TypeScript or JavaScript module: signatures, schema and dependencies. */
 export function analyseTypeScript(content: string, entrypoint = "main"): ScriptAnalysis {
   const file = parseModule(content);
   const exported = exportedFunctions(file.program.body);
   const parametersOf = (name: string): Parameter[] | undefined => {
     const found = exported.get(name);
     if (!found) return undefined;
-    const types = withTypeParameters(collectTypes(file.program.body), found.fn);
+    const types = addTypeParameters(collectTypes(file.program.body), found.fn);
     return toParameters(found.fn.params, { types, comments: found.comments });
   };
   const main = parametersOf(entrypoint);
@@ -29,23 +29,23 @@ export function analyseTypeScript(content: string, entrypoint = "main"): ScriptA
   };
 }
 
-interface Found {
+interface ExportedFunction {
   fn: Callable;
-  /** JSDoc text above it. */
+  /** JSDoc text above the function. */
   comments: string;
 }
 
-/** Functions the module exports, under the names it exports them by. */
-function exportedFunctions(body: Statement[]): Map<string, Found> {
-  const local = new Map<string, Found>();
-  const exported = new Map<string, Found>();
-  const declare = (statement: Node, comments: string, into: Map<string, Found>[]) => {
+/** Finds the exported functions by their exported names. */
+function exportedFunctions(body: Statement[]): Map<string, ExportedFunction> {
+  const local = new Map<string, ExportedFunction>();
+  const exported = new Map<string, ExportedFunction>();
+  const declare = (statement: Node, comments: string, into: Map<string, ExportedFunction>[]) => {
     for (const [name, fn] of declaredFunctions(statement)) {
       for (const map of into) map.set(name, { fn, comments });
     }
   };
   for (const statement of body) {
-    const comments = commentsOf(statement);
+    const comments = readComments(statement);
     if (statement.type !== "ExportNamedDeclaration") declare(statement, comments, [local]);
     else if (statement.declaration) declare(statement.declaration, comments, [local, exported]);
   }
@@ -79,7 +79,7 @@ function* declaredFunctions(statement: Node): Generator<[string, Callable]> {
   }
 }
 
-/** `(f)`, `f as T` and `f satisfies T` are f. */
+/** Removes parentheses, `as T` and `satisfies T`. */
 function unwrap(expression: Expression): Expression {
   let at = expression;
   while (
@@ -92,6 +92,6 @@ function unwrap(expression: Expression): Expression {
   return at;
 }
 
-function commentsOf(node: Node): string {
+function readComments(node: Node): string {
   return (node.leadingComments ?? []).map((comment) => comment.value).join("\n");
 }

@@ -1,4 +1,4 @@
-/** Which packages a module imports, and where it says so. */
+/** Imports of a module, with their positions. */
 import { builtinModules } from "node:module";
 import type { File, Node, StringLiteral } from "@babel/types";
 import { BadRequest } from "../../../lib/errors.ts";
@@ -8,7 +8,7 @@ import { parseModule } from "./parse.ts";
 
 export interface ImportSite {
   specifier: string;
-  /** Offsets of the quoted text, quotes included. */
+  /** Offsets of the string literal, quotes included. */
   start: number;
   end: number;
   line: number;
@@ -16,7 +16,7 @@ export interface ImportSite {
 
 const BUILTINS = new Set(builtinModules);
 
-/** Every import, re-export, `import("…")` and `require("…")` with a literal name. */
+/** Lists all imports, re-exports, `import("…")` and `require("…")` with a literal specifier. */
 export function scanImports(source: File | string): ImportSite[] {
   const file = typeof source === "string" ? parseModule(source) : source;
   const sites: ImportSite[] = [];
@@ -25,13 +25,13 @@ export function scanImports(source: File | string): ImportSite[] {
     const { value, start, end, loc } = literal as StringLiteral;
     sites.push({ specifier: value, start: start!, end: end!, line: loc!.start.line });
   };
-  visit(file.program, (node) => {
+  walk(file.program, (node) => {
     switch (node.type) {
       case "ImportDeclaration":
-        if (node.importKind !== "type" && !onlyTypes(node.specifiers)) add(node.source);
+        if (node.importKind !== "type" && !isTypeOnly(node.specifiers)) add(node.source);
         break;
       case "ExportNamedDeclaration":
-        if (node.exportKind !== "type" && !onlyTypes(node.specifiers)) add(node.source);
+        if (node.exportKind !== "type" && !isTypeOnly(node.specifiers)) add(node.source);
         break;
       case "ExportAllDeclaration":
         if (node.exportKind !== "type") add(node.source);
@@ -47,8 +47,8 @@ export function scanImports(source: File | string): ImportSite[] {
   return sites.sort((a, b) => a.start - b.start);
 }
 
-/** `{ type A, type B }`: nothing of it is left when the script runs. */
-function onlyTypes(specifiers: Node[]): boolean {
+/** Whether all specifiers are types (`{ type A, type B }`), which disappear at run time. */
+function isTypeOnly(specifiers: Node[]): boolean {
   return (
     specifiers.length > 0 &&
     specifiers.every(
@@ -59,7 +59,7 @@ function onlyTypes(specifiers: Node[]): boolean {
   );
 }
 
-function visit(node: Node, enter: (node: Node) => void): void {
+function walk(node: Node, enter: (node: Node) => void): void {
   const stack: unknown[] = [node];
   while (stack.length > 0) {
     const at = stack.pop();
@@ -77,14 +77,14 @@ function visit(node: Node, enter: (node: Node) => void): void {
 interface PackageSpecifier {
   name: string;
   version: string | undefined;
-  /** What follows the package's name, with its slash, or "". */
+  /** Path after the package name, with its slash, or "". */
   subpath: string;
 }
 
-const PACKAGE = /^(?:npm:)?((?:@[a-z0-9~._-]+\/)?[a-z0-9~._-]+)(?:@([^/]+))?(\/.*)?$/i;
+const PACKAGE_PATTERN = /^(?:npm:)?((?:@[a-z0-9~._-]+\/)?[a-z0-9~._-]+)(?:@([^/]+))?(\/.*)?$/i;
 
-/** Undefined for what is no npm package: relative and absolute paths, built-in modules. */
-function parseSpecifier(specifier: string): PackageSpecifier | undefined {
+/** Parses an npm specifier; undefined for relative and absolute paths and built-in modules. */
+function parsePackageSpecifier(specifier: string): PackageSpecifier | undefined {
   if (
     /^[./]/.test(specifier) ||
     specifier.startsWith("node:") ||
@@ -93,7 +93,7 @@ function parseSpecifier(specifier: string): PackageSpecifier | undefined {
   ) {
     return undefined;
   }
-  const match = PACKAGE.exec(specifier);
+  const match = PACKAGE_PATTERN.exec(specifier);
   if (!match) return undefined;
   const [, name, version, subpath = ""] = match;
   if (BUILTINS.has(name!) && version === undefined) return undefined;
@@ -101,7 +101,7 @@ function parseSpecifier(specifier: string): PackageSpecifier | undefined {
 }
 
 /**
- * The packages to install.
+ * Returns the packages to install.
  * @throws BadRequest for an import from a URL, and for two versions of one package
  */
 export function toDependencies(sites: ImportSite[]): Dependency[] {
@@ -112,7 +112,7 @@ export function toDependencies(sites: ImportSite[]): Dependency[] {
         `line ${line} imports from a URL, which is not supported: import the npm package instead`,
       );
     }
-    const found = parseSpecifier(specifier);
+    const found = parsePackageSpecifier(specifier);
     if (!found) continue;
     if (found.version !== undefined && !isRegistryVersion(found.version)) {
       throw new BadRequest(
@@ -130,19 +130,19 @@ export function toDependencies(sites: ImportSite[]): Dependency[] {
     .map(([name, version]) => ({ name, version: version ?? "latest" }));
 }
 
-/** What is imported of the workspace: by a relative path, or by an absolute one below /f or /u. */
+/** Returns the imports of workspace scripts: relative paths, and absolute ones below /f or /u. */
 export function toLocalImports(sites: ImportSite[]): string[] {
-  return [...new Set(sites.map(({ specifier }) => specifier).filter(isLocal))];
+  return [...new Set(sites.map(({ specifier }) => specifier).filter(isLocalImport))];
 }
 
-function isLocal(specifier: string): boolean {
+function isLocalImport(specifier: string): boolean {
   return /^(\.{1,2}\/|\/[fu]\/)/.test(specifier);
 }
 
 /**
- * The source as it is run: with versions taken out of its imports (`"x@1.2/y"` → `"x/y"`), and with scripts of the
- * workspace imported from where they are placed. Every line keeps its place.
- * @param place what a local import becomes; undefined leaves it as it is
+ * Rewrites a source for execution: removes versions from package imports (`"x@1.2/y"` → `"x/y"`) and redirects imports
+ * of workspace scripts. Line numbers stay the same.
+ * @param place returns a local import's new specifier; undefined keeps it
  */
 export function rewriteImports(
   content: string,
@@ -150,8 +150,8 @@ export function rewriteImports(
 ): string {
   let text = content;
   for (const { specifier, start, end } of scanImports(content).reverse()) {
-    const found = parseSpecifier(specifier);
-    const plain = isLocal(specifier) ? place(specifier) : found && found.name + found.subpath;
+    const found = parsePackageSpecifier(specifier);
+    const plain = isLocalImport(specifier) ? place(specifier) : found && found.name + found.subpath;
     if (plain !== undefined && plain !== specifier)
       text = text.slice(0, start) + JSON.stringify(plain) + text.slice(end);
   }

@@ -1,7 +1,7 @@
 import type { Node } from "@babel/types";
 
-/** The JSON value a literal expression stands for; undefined when it is none. */
-export function literalValue(node: Node): unknown {
+/** Returns the JSON value of a literal expression; undefined for other expressions. */
+export function readLiteral(node: Node): unknown {
   switch (node.type) {
     case "StringLiteral":
     case "NumericLiteral":
@@ -12,19 +12,19 @@ export function literalValue(node: Node): unknown {
     case "TemplateLiteral":
       return node.expressions.length === 0 ? node.quasis[0]!.value.cooked : undefined;
     case "UnaryExpression": {
-      const value = literalValue(node.argument);
+      const value = readLiteral(node.argument);
       if (typeof value !== "number") return undefined;
       return node.operator === "-" ? -value : node.operator === "+" ? value : undefined;
     }
     case "ArrayExpression": {
-      const values = node.elements.map((element) => (element ? literalValue(element) : undefined));
+      const values = node.elements.map((element) => (element ? readLiteral(element) : undefined));
       return values.includes(undefined) ? undefined : values;
     }
     case "ObjectExpression":
       return objectValue(node);
     case "TSAsExpression":
     case "TSSatisfiesExpression":
-      return literalValue(node.expression);
+      return readLiteral(node.expression);
     default:
       return undefined;
   }
@@ -36,7 +36,7 @@ function objectValue(node: Extract<Node, { type: "ObjectExpression" }>): Record<
     if (property.type !== "ObjectProperty" || property.computed) return undefined;
     const { key } = property;
     const name = key.type === "Identifier" ? key.name : key.type === "StringLiteral" ? key.value : undefined;
-    const value = literalValue(property.value);
+    const value = readLiteral(property.value);
     if (name === undefined || value === undefined) return undefined;
     object[name] = value;
   }

@@ -1,7 +1,6 @@
 /**
- * The text of a lock: the package.json, a line `//bun.lock`, and the lock file, which is the form existing clients
- * exchange. A lock may come from a client, so it is checked before anything is installed from it: packages come from
- * the registry, with their integrity, and from nowhere else.
+ * Text of an npm lock: the package.json, a line `//bun.lock`, and the lock file, as existing clients exchange it. A
+ * client's lock is validated before use: packages must come from the registry, with their integrity.
  */
 import { BadRequest } from "../../../lib/errors.ts";
 
@@ -12,13 +11,13 @@ export interface Lock {
 
 const SEPARATOR = "\n//bun.lock\n";
 
-/** Fields of a package.json that do not change what is installed. */
-const HARMLESS = new Set(["name", "version", "type", "private", "description", "license"]);
+/** package.json fields without influence on the installation. */
+const IGNORED_FIELDS = new Set(["name", "version", "type", "private", "description", "license"]);
 
 /**
- * Reads and checks a lock.
+ * Parses and validates a lock.
  * @returns undefined for "", which locks nothing
- * @throws BadRequest when the text is no lock, or asks for anything but packages of the registry
+ * @throws BadRequest if the text is not a lock, or has packages from outside the registry
  */
 export function parseLock(text: string): Lock | undefined {
   if (text.trim() === "") return undefined;
@@ -28,10 +27,10 @@ export function parseLock(text: string): Lock | undefined {
       "the lock is not one of ours: it must be a package.json, a line //bun.lock, and the lock file",
     );
   }
-  const dependencies = checkManifest(parsePart("package.json", JSON.parse, text.slice(0, at)));
-  const file = parsePart("bun.lock", Bun.JSONC.parse, text.slice(at + SEPARATOR.length));
-  const packages = checkPackages((file.packages ?? {}) as Record<string, Entry>);
-  // Written anew from what was checked: the installer must not read the same text in another way.
+  const dependencies = parseDependencies(parseLockPart("package.json", JSON.parse, text.slice(0, at)));
+  const file = parseLockPart("bun.lock", Bun.JSONC.parse, text.slice(at + SEPARATOR.length));
+  const packages = requireRegistryPackages((file.packages ?? {}) as Record<string, PackageEntry>);
+  // Rebuilt from the validated values, so that the installer cannot interpret the text differently.
   const { lockfileVersion, configVersion } = file;
   return {
     package_json: JSON.stringify({ dependencies }),
@@ -45,8 +44,8 @@ export function parseLock(text: string): Lock | undefined {
 }
 
 /**
- * The text to store for what was just resolved. Where a package comes from is left out: the lock of a registry behind a
- * password would carry the password, and every registry finds its packages by name and version.
+ * Formats a newly resolved lock. Package URLs are removed: they may contain a registry's password, and every registry
+ * finds packages by name and version.
  */
 export function formatLock({ package_json, bun_lock }: Lock): string {
   let text = bun_lock;
@@ -56,19 +55,23 @@ export function formatLock({ package_json, bun_lock }: Lock): string {
   return package_json + SEPARATOR + text;
 }
 
-/** True for what the registry resolves: a version, a range or a tag; false for files, URLs and repositories. */
+/** Whether a version is resolved by the registry: a version, range or tag, as opposed to a file, URL or repository. */
 export function isRegistryVersion(version: string): boolean {
   return /^[\w.^~<>=*|+\s-]+$/.test(version);
 }
 
-type Entry = [resolved: unknown, source: unknown, info?: unknown, integrity?: unknown];
+type PackageEntry = [resolved: unknown, source: unknown, info?: unknown, integrity?: unknown];
 
-function readPackages(bun_lock: string): Record<string, Entry> {
-  const { packages } = parsePart("bun.lock", Bun.JSONC.parse, bun_lock);
-  return (packages ?? {}) as Record<string, Entry>;
+function readPackages(bun_lock: string): Record<string, PackageEntry> {
+  const { packages } = parseLockPart("bun.lock", Bun.JSONC.parse, bun_lock);
+  return (packages ?? {}) as Record<string, PackageEntry>;
 }
 
-function parsePart(name: string, parse: (text: string) => unknown, text: string): Record<string, unknown> {
+function parseLockPart(
+  name: string,
+  parse: (text: string) => unknown,
+  text: string,
+): Record<string, unknown> {
   let value: unknown;
   try {
     value = parse(text);
@@ -81,10 +84,10 @@ function parsePart(name: string, parse: (text: string) => unknown, text: string)
   return value as Record<string, unknown>;
 }
 
-function checkManifest(manifest: Record<string, unknown>): Record<string, string> {
+function parseDependencies(manifest: Record<string, unknown>): Record<string, string> {
   const dependencies: Record<string, string> = {};
   for (const [field, value] of Object.entries(manifest)) {
-    if (HARMLESS.has(field)) continue;
+    if (IGNORED_FIELDS.has(field)) continue;
     if (field !== "dependencies" || typeof value !== "object" || value === null) {
       throw new BadRequest(`the lock's package.json may name dependencies, not "${field}"`);
     }
@@ -98,9 +101,9 @@ function checkManifest(manifest: Record<string, unknown>): Record<string, string
   return dependencies;
 }
 
-function checkPackages(packages: Record<string, Entry>): Record<string, Entry> {
+function requireRegistryPackages(packages: Record<string, PackageEntry>): Record<string, PackageEntry> {
   for (const [name, entry] of Object.entries(packages)) {
-    const [resolved, source, , integrity] = Array.isArray(entry) ? entry : ([] as unknown as Entry);
+    const [resolved, source, , integrity] = Array.isArray(entry) ? entry : ([] as unknown as PackageEntry);
     const version = typeof resolved === "string" ? /^@?[^@]+@(.+)$/.exec(resolved)?.[1] : undefined;
     if (version === undefined || !isRegistryVersion(version) || source !== "") {
       throw new BadRequest(`the lock asks for ${name} from elsewhere than the registry`);

@@ -1,8 +1,8 @@
-/** The parameters of `main` or `preprocessor`: how each takes its value, and its schema. */
+/** Parameters of `main` or `preprocessor`: bindings and schemas. */
 import type { Node } from "@babel/types";
-import type { Parameter, Schema } from "../types.ts";
-import { literalValue } from "./literals.ts";
-import { isOptionalType, type TypeTable, toSchema } from "./schema.ts";
+import type { Parameter, ParameterSchema } from "../types.ts";
+import { readLiteral } from "./literals.ts";
+import { isOptionalType, type TypeTable, typeToSchema } from "./schema.ts";
 
 export interface ParameterContext {
   types: TypeTable;
@@ -10,7 +10,7 @@ export interface ParameterContext {
 }
 
 export function toParameters(params: Node[], context: ParameterContext): Parameter[] {
-  const descriptions = describedParameters(context.comments);
+  const descriptions = parseDescriptions(context.comments);
   return params.map((node, index) => {
     const parameter = toParameter(node, index, params.length, context);
     const description = descriptions.get(parameter.name);
@@ -23,21 +23,21 @@ function toParameter(node: Node, index: number, count: number, { types }: Parame
   if (node.type === "RestElement") {
     const name = node.argument.type === "Identifier" ? node.argument.name : "rest";
     const annotation = typeOf(node) ?? typeOf(node.argument);
-    const schema = annotation ? toSchema(annotation, types) : { type: "array", items: {} };
+    const schema = annotation ? typeToSchema(annotation, types) : { type: "array", items: {} };
     return { name, kind: "rest", schema, optional: true };
   }
   if (node.type === "AssignmentPattern") {
     const target = toParameter(node.left, index, count, { types, comments: "" });
-    const initial = literalValue(node.right);
+    const initial = readLiteral(node.right);
     if (initial === undefined) return { ...target, optional: true };
     const inferred = Object.keys(target.schema).length === 0 ? schemaOfValue(initial) : target.schema;
     return { ...target, schema: { ...inferred, default: initial }, optional: true };
   }
-  if (node.type === "ObjectPattern") return destructured(node, index, count, types);
+  if (node.type === "ObjectPattern") return toDestructuredParameter(node, index, count, types);
   if (node.type !== "Identifier")
     return { name: `arg${index + 1}`, kind: "named", schema: {}, optional: true };
   const annotation = typeOf(node);
-  const schema = annotation ? toSchema(annotation, types) : {};
+  const schema = annotation ? typeToSchema(annotation, types) : {};
   return {
     name: node.name,
     kind: "named",
@@ -47,18 +47,21 @@ function toParameter(node: Node, index: number, count: number, { types }: Parame
   };
 }
 
-/** `main({ a, b }: { a: string; b?: number })` alone takes the whole arguments object. */
-function destructured(
+/**
+ * Converts a destructured parameter. If it is the only one, as in `main({ a, b }: { a: string; b?: number })`, it takes
+ * the whole arguments object.
+ */
+function toDestructuredParameter(
   node: Extract<Node, { type: "ObjectPattern" }>,
   index: number,
   count: number,
   types: TypeTable,
 ): Parameter {
   const annotation = typeOf(node);
-  const schema: Schema = annotation
-    ? toSchema(annotation, types)
+  const schema: ParameterSchema = annotation
+    ? typeToSchema(annotation, types)
     : { type: "object", properties: {}, required: [] };
-  const properties = { ...(schema.properties as Record<string, Schema> | undefined) };
+  const properties = { ...(schema.properties as Record<string, ParameterSchema> | undefined) };
   const required = new Set((schema.required as string[] | undefined) ?? []);
   for (const property of node.properties) {
     if (property.type !== "ObjectProperty" || property.key.type !== "Identifier") continue;
@@ -66,7 +69,7 @@ function destructured(
     properties[name] ??= {};
     if (property.value.type === "AssignmentPattern") {
       required.delete(name);
-      const initial = literalValue(property.value.right);
+      const initial = readLiteral(property.value.right);
       if (initial !== undefined) {
         const known = Object.keys(properties[name]!).length > 0 ? properties[name]! : schemaOfValue(initial);
         properties[name] = { ...known, default: initial };
@@ -83,14 +86,14 @@ function typeOf(node: Node): Node | undefined {
   return annotation?.type === "TSTypeAnnotation" ? annotation.typeAnnotation : undefined;
 }
 
-function schemaOfValue(value: unknown): Schema {
+function schemaOfValue(value: unknown): ParameterSchema {
   if (value === null) return {};
   if (Array.isArray(value)) return { type: "array" };
   return { type: typeof value };
 }
 
-/** `@param name - what it is` of a JSDoc comment. */
-function describedParameters(comments: string): Map<string, string> {
+/** Parses `@param name - description` of a JSDoc comment. */
+function parseDescriptions(comments: string): Map<string, string> {
   const found = new Map<string, string>();
   for (const line of comments.split("\n")) {
     const match = /@param\s+(?:\{[^}]*\}\s*)?\[?(\w+)[^\]\s]*\]?\s*-?\s*(.*)$/.exec(line);

@@ -4,7 +4,7 @@ import { SyntaxFault } from "../types.ts";
 
 const OPTIONS: ParserOptions = { sourceType: "module", plugins: ["typescript", "decorators"] };
 
-/** @throws SyntaxFault with the place of the first error */
+/** @throws SyntaxFault with the position of the first error */
 export function parseModule(content: string): File {
   try {
     return parse(content, OPTIONS) as unknown as File;

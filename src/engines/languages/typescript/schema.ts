@@ -1,8 +1,8 @@
-/** TypeScript types to JSON Schema, as far as a type says something about JSON. */
+/** Converts TypeScript types to JSON Schema, as far as they describe JSON. */
 import type { Node, Statement } from "@babel/types";
-import type { Schema } from "../types.ts";
+import type { ParameterSchema } from "../types.ts";
 
-/** Types the file itself declares, by name. */
+/** Types declared in the file, by name. */
 export type TypeTable = Map<string, Node>;
 
 export function collectTypes(body: Statement[]): TypeTable {
@@ -21,18 +21,18 @@ export function collectTypes(body: Statement[]): TypeTable {
   return types;
 }
 
-/** Type parameters stand for what they extend; without that they say nothing. */
-export function withTypeParameters(types: TypeTable, fn: Node): TypeTable {
+/** Adds type parameters as their constraints, or as unknown. */
+export function addTypeParameters(types: TypeTable, fn: Node): TypeTable {
   const declared = (fn as { typeParameters?: Node | null }).typeParameters;
   if (declared?.type !== "TSTypeParameterDeclaration") return types;
   const known: TypeTable = new Map(types);
-  for (const { name, constraint } of declared.params) known.set(name.name, constraint ?? UNKNOWN);
+  for (const { name, constraint } of declared.params) known.set(name.name, constraint ?? UNKNOWN_TYPE);
   return known;
 }
 
-const UNKNOWN = { type: "TSUnknownKeyword" } as Node;
+const UNKNOWN_TYPE = { type: "TSUnknownKeyword" } as Node;
 
-/** A type that `undefined` or `null` belongs to. */
+/** Whether a type includes `undefined` or `null`. */
 export function isOptionalType(type: Node, types: TypeTable): boolean {
   if (type.type === "TSUnionType")
     return type.types.some((member) => isNothing(member) || isOptionalType(member, types));
@@ -46,10 +46,10 @@ function isNothing(type: Node): boolean {
 
 const MAX_DEPTH = 8;
 
-/** @param around the types this one stands in, outermost first: one that contains itself ends there */
-export function toSchema(type: Node, types: TypeTable, around: readonly Node[] = []): Schema {
+/** @param around enclosing types, outermost first; a recursive type ends there */
+export function typeToSchema(type: Node, types: TypeTable, around: readonly Node[] = []): ParameterSchema {
   if (around.length > MAX_DEPTH || around.includes(type)) return {};
-  const nested = (node: Node) => toSchema(node, types, [...around, type]);
+  const nested = (node: Node) => typeToSchema(node, types, [...around, type]);
   switch (type.type) {
     case "TSStringKeyword":
       return { type: "string" };
@@ -100,7 +100,7 @@ function tupleElement(element: Node): Node {
     : element;
 }
 
-function literalSchema(literal: Node): Schema {
+function literalSchema(literal: Node): ParameterSchema {
   if (
     literal.type === "StringLiteral" ||
     literal.type === "NumericLiteral" ||
@@ -114,8 +114,8 @@ function literalSchema(literal: Node): Schema {
   return { type: "string" };
 }
 
-function objectSchema(members: Node[], nested: (node: Node) => Schema): Schema {
-  const properties: Record<string, Schema> = {};
+function objectSchema(members: Node[], nested: (node: Node) => ParameterSchema): ParameterSchema {
+  const properties: Record<string, ParameterSchema> = {};
   const required: string[] = [];
   for (const member of members) {
     if (member.type !== "TSPropertySignature") continue;
@@ -133,7 +133,7 @@ function objectSchema(members: Node[], nested: (node: Node) => Schema): Schema {
   return { type: "object", properties, required, order: Object.keys(properties) };
 }
 
-function enumSchema(declaration: Extract<Node, { type: "TSEnumDeclaration" }>): Schema {
+function enumSchema(declaration: Extract<Node, { type: "TSEnumDeclaration" }>): ParameterSchema {
   const values: (string | number)[] = [];
   let next = 0;
   for (const { initializer } of declaration.body.members) {
@@ -147,7 +147,7 @@ function enumSchema(declaration: Extract<Node, { type: "TSEnumDeclaration" }>): 
   return { ...(kinds.size === 1 ? { type: [...kinds][0] } : {}), enum: values };
 }
 
-function unionSchema(members: Node[], nested: (node: Node) => Schema): Schema {
+function unionSchema(members: Node[], nested: (node: Node) => ParameterSchema): ParameterSchema {
   const schemas = members.filter((member) => !isNothing(member)).map(nested);
   if (schemas.length === 0) return {};
   if (schemas.length === 1) return schemas[0]!;
@@ -159,11 +159,11 @@ function unionSchema(members: Node[], nested: (node: Node) => Schema): Schema {
   return { oneOf: schemas };
 }
 
-function intersectionSchema(schemas: Schema[]): Schema {
+function intersectionSchema(schemas: ParameterSchema[]): ParameterSchema {
   if (!schemas.every((schema) => schema.type === "object" && schema.properties)) return { allOf: schemas };
   const properties = Object.assign({}, ...schemas.map((schema) => schema.properties)) as Record<
     string,
-    Schema
+    ParameterSchema
   >;
   const required = [...new Set(schemas.flatMap((schema) => (schema.required as string[] | undefined) ?? []))];
   return { type: "object", properties, required, order: Object.keys(properties) };
@@ -171,7 +171,7 @@ function intersectionSchema(schemas: Schema[]): Schema {
 
 type Reference = Extract<Node, { type: "TSTypeReference" }>;
 
-/** The last part of a possibly qualified name: `RT.Postgresql` → `Postgresql`. */
+/** Returns the last part of a qualified name: `RT.Postgresql` → `Postgresql`. */
 function nameOf(type: Reference): string {
   const { typeName } = type;
   return typeName.type === "Identifier"
@@ -181,11 +181,15 @@ function nameOf(type: Reference): string {
       : "";
 }
 
-function referenceSchema(type: Reference, types: TypeTable, nested: (node: Node) => Schema): Schema {
+function referenceSchema(
+  type: Reference,
+  types: TypeTable,
+  nested: (node: Node) => ParameterSchema,
+): ParameterSchema {
   const name = nameOf(type);
   const known = types.get(name);
   if (known) return nested(known);
-  const parameters = argumentsOf(type);
+  const parameters = typeArgumentsOf(type);
   switch (name) {
     case "Date":
       return { type: "string", format: "date-time" };
@@ -213,11 +217,11 @@ function referenceSchema(type: Reference, types: TypeTable, nested: (node: Node)
     case "":
       return {};
   }
-  // A type from elsewhere with a capital is a resource of that type, as scripts of this interface write them.
+  // By convention, an unknown capitalised type is a resource of that type.
   return /^[A-Z]/.test(name) ? { type: "object", format: `resource-${toSnakeCase(name)}` } : {};
 }
 
-function argumentsOf(type: Reference): Node[] {
+function typeArgumentsOf(type: Reference): Node[] {
   const list = type as {
     typeParameters?: { params: Node[] } | null;
     typeArguments?: { params: Node[] } | null;

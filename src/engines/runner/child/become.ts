@@ -1,4 +1,4 @@
-/** A blank child becomes a shell or Python. */
+/** Turns a blank child into a shell or Python. */
 import { type Pointer, ptr } from "bun:ffi";
 import { writeSync } from "node:fs";
 import type { Exec } from "../protocol.ts";
@@ -11,18 +11,19 @@ const SIGPIPE = 13;
 const SIGXFSZ = 25;
 
 /**
- * Stores the prelude of a shell where only this user's processes can read it (memfd_create(2)), with a last command that
- * lets go of it. @returns the path that leads to it
+ * Writes a shell's prelude to an anonymous file that only this user's processes can read (memfd_create(2)); its last
+ * command closes the file.
+ * @returns its path
  */
-function inMemory(name: Pointer, prelude: string): string {
+function writePrelude(name: Pointer, prelude: string): string {
   const fd = libc!.memfd_create(name, 0);
   const bytes = Buffer.from(`${prelude}\nexec ${fd}<&-\n`);
   for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
   return `/proc/self/fd/${fd}`;
 }
 
-/** Turns this process into another program: same process, same pipes, no new start. */
-export function become(message: Exec): void {
+/** Replaces this process's program (execve): same process id, same pipes, no new start. */
+export function replaceProcess(message: Exec): void {
   if (!libc) {
     send({ t: "load_failed", error: { name: "ExecutionErr", message: "only Linux runs this language" } });
     return;
@@ -48,7 +49,7 @@ export function become(message: Exec): void {
   const environment = {
     ...message.environment,
     ...(message.keep_channel ? { SVC_CHANNEL_FD: String(channelFd) } : {}),
-    ...(message.prelude === undefined ? {} : { BASH_ENV: inMemory(text("prelude"), message.prelude) }),
+    ...(message.prelude === undefined ? {} : { BASH_ENV: writePrelude(text("prelude"), message.prelude) }),
   };
   const pairs = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   libc.execve(text(message.program), list(message.argv), list(pairs));

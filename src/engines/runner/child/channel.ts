@@ -1,4 +1,4 @@
-/** How a child speaks to the pool. Taken before any of the user's code is loaded, which finds no `process.send`. */
+/** The child's channel to the server. Loaded before any user code, which finds no `process.send`. */
 import type { FromChild } from "../protocol.ts";
 
 export const channelFd = Number(process.env.NODE_CHANNEL_FD ?? 3);

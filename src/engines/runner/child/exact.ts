@@ -1,4 +1,4 @@
-/** JSON on its way through a query: numbers that JavaScript cannot hold keep their digits. */
+/** JSON arguments and results of queries: numbers beyond a double's precision keep their digits. */
 
 const { parse, rawJSON, isRawJSON } = JSON as unknown as {
   parse: (
@@ -9,23 +9,23 @@ const { parse, rawJSON, isRawJSON } = JSON as unknown as {
   isRawJSON: (value: unknown) => value is { rawJSON: string };
 };
 
-/** Parses JSON; a number that JavaScript cannot hold comes as what JSON.stringify writes letter by letter. */
+/** Parses JSON; a number that a double cannot hold becomes raw JSON, which JSON.stringify writes unchanged. */
 export function parseExactly(text: string): unknown {
   if (!/\d{16}|\d[eE]/.test(text)) return parse(text);
   return parse(text, (_key, value, { source }) =>
-    typeof value === "number" && source !== undefined && !isHeld(value, source) ? rawJSON(source) : value,
+    typeof value === "number" && source !== undefined && !fitsDouble(value, source) ? rawJSON(source) : value,
   );
 }
 
-/** A whole number of 64 bits that came as its text; undefined for any other value. */
-export function bigIntegerOf(value: unknown): bigint | undefined {
+/** Converts a raw number to a 64-bit integer; undefined for any other value. */
+export function toBigInteger(value: unknown): bigint | undefined {
   const text = isRawJSON(value) ? value.rawJSON : "";
   const number = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
   return number !== undefined && BigInt.asIntN(64, number) === number ? number : undefined;
 }
 
-/** A double's shortest decimal has 17 digits at most. */
-function isHeld(value: number, source: string): boolean {
+/** Whether a double holds the number: its shortest decimal has at most 17 digits. */
+function fitsDouble(value: number, source: string): boolean {
   if (Number.isInteger(value)) return Number.isSafeInteger(value);
   return Number.isFinite(value) && source.replace(/[eE].*|\D/g, "").length <= 17;
 }

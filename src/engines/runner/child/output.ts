@@ -1,14 +1,14 @@
-/** What the job prints: it is out when the function that prints it returns, and its end is marked where that is needed. */
+/** The job's printed output: written synchronously, with end marks where needed. */
 import { writeSync } from "node:fs";
-import { libc, pending } from "./system.ts";
+import { libc, unreadPipe } from "./system.ts";
 
 const F_GETFL = 3;
 const F_SETFL = 4;
 const O_NONBLOCK = 0o4000;
 
 /**
- * Whether the job has printed. What the server has taken out of a pipe may reach its job after this process's answer
- * does, so a job that printed ends its output with a mark; what bypasses these functions is seen in the pipe.
+ * Whether the job has printed. Output read from a pipe may reach the server's job after this process's answer, so a job
+ * that printed ends its output with a mark. Output that bypasses these functions is detected in the pipe.
  */
 let printed = false;
 for (const [name, original] of Object.entries(console)) {
@@ -18,7 +18,7 @@ for (const [name, original] of Object.entries(console)) {
     return (original as (...values: unknown[]) => unknown).apply(this, values);
   };
 }
-// The streams' own writes are behind when a job ends and do not say so; these are done when they return, as Node's are.
+// Bun's own stream writes are asynchronous; these finish before they return, like Node's.
 for (const [stream, fd] of [
   [process.stdout, 1],
   [process.stderr, 2],
@@ -38,8 +38,8 @@ function encodingOf(given: unknown): BufferEncoding {
 }
 
 /**
- * Bun opens its pipes for itself without blocking; a shell or Python, which know nothing of that, would be refused
- * what they print faster than it is read. Programs print to a pipe that makes them wait.
+ * Makes the pipes blocking. Bun opens them non-blocking, and a shell or Python would fail with EAGAIN when printing
+ * faster than the server reads.
  */
 function makeOutputBlocking(): void {
   for (const fd of [1, 2]) {
@@ -50,11 +50,11 @@ function makeOutputBlocking(): void {
 makeOutputBlocking();
 
 /**
- * Marks the end of the job's output in the pipes that need it.
- * @returns which: 1 for stdout, 2 for stderr, 3 for both, 0 when the server has read all there is
+ * Writes end marks to the pipes that need them.
+ * @returns which ones: 1 for stdout, 2 for stderr, 3 for both, 0 if the server has read everything
  */
-export function markEnd(nonce: string): number {
-  const fence = printed || !libc ? 3 : pending(1) | pending(2);
+export function writeEndMarks(nonce: string): number {
+  const fence = printed || !libc ? 3 : unreadPipe(1) | unreadPipe(2);
   printed = false;
   if (fence !== 0) {
     const mark = `\0${nonce}\0`;

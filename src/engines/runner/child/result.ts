@@ -1,9 +1,9 @@
-/** What main returned, as the server stores it: JSON text, or a stream that is handed on piece by piece. */
+/** Results of main, as the server stores them: JSON text, or a stream sent in chunks. */
 import { send } from "./channel.ts";
 
 type AnyIterable = AsyncIterable<unknown> | Iterable<unknown>;
 
-/** Generators, iterators and readable streams; data that merely can be iterated is a result. */
+/** Whether a value is a generator, iterator or readable stream. Merely iterable data is a result. */
 export function isStream(value: unknown): value is AnyIterable | Response {
   if (typeof value !== "object" || value === null) return false;
   if (value instanceof Response) return value.body !== null;
@@ -12,16 +12,16 @@ export function isStream(value: unknown): value is AnyIterable | Response {
 }
 
 /**
- * Hands on what a stream yields, piece by piece: text as it is, bytes as UTF-8, anything else as a line of JSON.
- * @returns the result beside the stream, JSON text: nothing, since the server has the whole; an empty stream is ""
+ * Sends a stream in chunks: text as it is, bytes as UTF-8, any other value as a line of JSON.
+ * @returns the result beside the stream as JSON text: null, or "" for an empty stream
  */
-export async function drain(value: AnyIterable | Response, limit: number): Promise<string> {
+export async function streamResult(value: AnyIterable | Response, limit: number): Promise<string> {
   const source = value instanceof Response ? (value.body as unknown as AsyncIterable<unknown>) : value;
   const decoder = new TextDecoder();
   let size = 0;
   const tell = (text: string) => {
     size += text.length;
-    if (size > limit) throw tooLarge(size, limit);
+    if (size > limit) throw resultTooLargeError(size, limit);
     if (text !== "") send({ t: "stream", text });
   };
   for await (const piece of source) {
@@ -34,31 +34,32 @@ export async function drain(value: AnyIterable | Response, limit: number): Promi
 }
 
 /**
- * @param who made the value, for the message
- * @throws what is wrong with a value that is no JSON, or too large
+ * Serializes a value.
+ * @param who the function that returned it, for the message
+ * @throws an error if the value is not JSON or too large
  */
 export function toJson(value: unknown, limit: number, who = "main"): string {
   if (value === undefined) return "null";
   const kind = typeof value === "object" && value !== null ? value.constructor?.name : typeof value;
   if (kind === "function" || kind === "symbol" || kind === "Map" || kind === "Set" || kind === "WeakMap") {
-    throw notJson(`${who} returned a ${kind}`);
+    throw notSerializableError(`${who} returned a ${kind}`);
   }
   let text: string | undefined;
   try {
     text = JSON.stringify(value);
   } catch (cause) {
     const reason = (cause as Error).message.replace(/^JSON.stringify |\.$/g, "");
-    throw notJson(`${who} returned a value that cannot be written down (${reason})`);
+    throw notSerializableError(`${who} returned a value that cannot be written down (${reason})`);
   }
-  if (text === undefined) throw notJson(`${who} returned a value without a JSON form`);
-  // Characters are at least a byte: the exact count is only taken near the limit.
+  if (text === undefined) throw notSerializableError(`${who} returned a value without a JSON form`);
+  // A character is at least one byte, so the exact size is computed only near the limit.
   if (text.length > limit || (text.length * 3 > limit && Buffer.byteLength(text) > limit)) {
-    throw tooLarge(Buffer.byteLength(text), limit);
+    throw resultTooLargeError(Buffer.byteLength(text), limit);
   }
   return text;
 }
 
-function tooLarge(bytes: number, limit: number): Error {
+function resultTooLargeError(bytes: number, limit: number): Error {
   const [size, most] = [Math.ceil(bytes / 1_000_000), Math.floor(limit / 1_000_000)];
   return Object.assign(new Error(`the result is ${size} MB, more than the ${most} MB allowed`), {
     name: "ResultTooLarge",
@@ -66,7 +67,7 @@ function tooLarge(bytes: number, limit: number): Error {
   });
 }
 
-function notJson(message: string): Error {
+function notSerializableError(message: string): Error {
   return Object.assign(
     new Error(`${message}, which is not JSON: return plain objects, arrays, strings, numbers`),
     {

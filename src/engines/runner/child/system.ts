@@ -1,4 +1,4 @@
-/** What a child asks of the system, and how it stands in it from its first moment on. */
+/** System calls of a child, and its process setup. */
 import { dlopen, ptr } from "bun:ffi";
 
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -7,11 +7,11 @@ const P_ALL = 0;
 const WNOHANG_WEXITED_WNOWAIT = 1 | 4 | 0x01000000;
 const SCHED_BATCH = 3;
 
-/** Undefined where this is not Linux. */
+/** Undefined except on Linux. */
 export const libc = openLibc();
 const buffer = new Uint8Array(256);
 
-/** Linux only: elsewhere process groups have to do. */
+/** Opens libc on Linux; elsewhere process groups must suffice. */
 function openLibc() {
   if (process.platform !== "linux") return undefined;
   for (const name of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
@@ -31,20 +31,21 @@ function openLibc() {
   return undefined;
 }
 
-// What the user's code starts stays below this process, also what tries to get away: it is found and ended from here.
+// As a subreaper, this process keeps everything that user code starts below it, even daemons, so that it can be found
+// and killed.
 libc?.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 
-// A job that is handed over must not take the processor from the server that is handing it over (sched(7)): it waits
-// for its turn, which on another core, or as soon as the server waits, is at once.
+// A dispatched job must not preempt the server (sched(7)). As a batch process it waits for its turn, which is immediate
+// on an idle core.
 libc?.sched_setscheduler(0, SCHED_BATCH, ptr(new Int32Array(1)));
 
-/** 1 for stdout, 2 for stderr when the server has not read everything yet, else 0. */
-export function pending(fd: 1 | 2): number {
+/** Returns 1 (stdout) or 2 (stderr) if the server has not read the whole pipe, else 0. */
+export function unreadPipe(fd: 1 | 2): number {
   libc!.ioctl(fd, FIONREAD, ptr(buffer));
   return buffer[0] || buffer[1] || buffer[2] || buffer[3] ? fd : 0;
 }
 
-/** A subreaper without any child has left nothing behind: one system call proves it. */
+/** Whether child processes are left: for a subreaper, one system call tells. */
 export function hasLeftovers(): boolean {
   return libc !== undefined && libc.waitid(P_ALL, 0, ptr(buffer), WNOHANG_WEXITED_WNOWAIT) === 0;
 }

@@ -1,32 +1,34 @@
-/** Removing what is not used any more of the files that versions and their dependencies have on disk. */
+/** Removes unused files of versions and of their dependencies. */
 import { renameSync } from "node:fs";
 import { readdir, readlink, rm, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { randomText } from "../../../lib/text/ids.ts";
-import { PACKAGE_LINKS } from "../packages/store.ts";
+import { createRandomText } from "../../../lib/text/ids.ts";
+import { PACKAGE_LINKS } from "../packages/package-store.ts";
 
-/** A folder's own time says when it was last used, give or take this: what is used all the time is not touched often. */
-const PRECISION_MS = 3_600_000;
+/**
+ * Precision of a folder's time of last use, which is stored as its modification time; limits how often it is updated.
+ */
+const USE_PRECISION_MS = 3_600_000;
 
 export interface FolderUse {
-  /** When this process last used a folder, in milliseconds since 1970. Set before anything is awaited. */
+  /** Last use by this process, in Unix milliseconds; set before any await. */
   used: Map<string, number>;
-  /** Whether a process runs what is in the folder of a version. */
+  /** Whether a process runs the version in this folder. */
   isLoaded(folder: string): boolean;
-  /** Called when a folder is gone: whoever needs it from here on makes it anew. */
+  /** Called when a folder has been removed, so that the next user recreates it. */
   onRemoved(folder: string): void;
 }
 
 /**
- * Removes the folders of versions, and of dependencies without a version, that nothing has used since `before`
- * (milliseconds since 1970).
- * @returns how many
+ * Removes the folders of versions, and of dependencies that no version links to, unused since `before` (Unix
+ * milliseconds).
+ * @returns the number of removed folders
  */
 export async function pruneFiles(directory: string, before: number, use: FolderUse): Promise<number> {
   let removed = 0;
   const linked = new Set<string>();
-  for (const workspace of await foldersIn(join(directory, "versions"))) {
-    for (const folder of await foldersIn(workspace)) {
+  for (const workspace of await listFolders(join(directory, "versions"))) {
+    for (const folder of await listFolders(workspace)) {
       const targets = await Promise.all(
         Object.values(PACKAGE_LINKS).map((link) => readlink(join(folder, link)).catch(() => undefined)),
       );
@@ -34,29 +36,29 @@ export async function pruneFiles(directory: string, before: number, use: FolderU
       else for (const target of targets) if (target) linked.add(basename(dirname(target)));
     }
   }
-  for (const folder of await foldersIn(join(directory, "dependencies"))) {
+  for (const folder of await listFolders(join(directory, "dependencies"))) {
     if (!linked.has(basename(folder)) && (await removeUnused(folder, before, use))) removed++;
   }
   return removed;
 }
 
-async function foldersIn(directory: string): Promise<string[]> {
+async function listFolders(directory: string): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);
   return names.map((name) => join(directory, name));
 }
 
 async function removeUnused(folder: string, before: number, use: FolderUse): Promise<boolean> {
   const found = await stat(folder).catch(() => undefined);
-  // Somebody's unfinished work, which has its name by now.
+  // A temporary folder that has been renamed meanwhile.
   if (!found) return false;
-  // From here to the renaming nothing is awaited, so that nobody begins to use the folder in between.
+  // No await from here to the rename, so that nobody starts to use the folder in between.
   const isLoaded = use.isLoaded(folder);
   const last = isLoaded ? Date.now() : Math.max(found.mtimeMs, use.used.get(folder) ?? 0);
   if (isLoaded || last >= before) {
-    if (last > found.mtimeMs + PRECISION_MS) await utimes(folder, last / 1000, last / 1000);
+    if (last > found.mtimeMs + USE_PRECISION_MS) await utimes(folder, last / 1000, last / 1000);
     return false;
   }
-  const gone = `${folder}.${randomText(8)}`;
+  const gone = `${folder}.${createRandomText(8)}`;
   renameSync(folder, gone);
   use.onRemoved(folder);
   await rm(gone, { recursive: true, force: true });

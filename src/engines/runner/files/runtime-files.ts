@@ -1,4 +1,4 @@
-/** The programs of children, as they travel inside the executable, and where they are written at start. */
+/** Programs of the children, embedded in the executable and written to disk at start. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { sha256 } from "../../../lib/text/ids.ts";
@@ -10,13 +10,13 @@ export interface RuntimeFiles {
   typescript: string;
   python: string;
   watchdog: string;
-  /** What puts the sandbox around a child and becomes it. */
+  /** Program that applies the sandbox to a child and then becomes it. */
   launcher: string;
-  /** The module that runs queries of a language; undefined for a language whose scripts are loaded themselves. */
+  /** Query module by language; absent for languages whose scripts are loaded directly. */
   queries: Partial<Record<RunnableLanguage, string>>;
 }
 
-/** Writes them below `directory`, in a folder named by their content: versions of svc do not disturb each other. */
+/** Writes the files below `directory`, in a folder named by their hash, so that several versions of svc can coexist. */
 export function writeRuntimeFiles(directory: string): RuntimeFiles {
   const sources: [string, string][] = [
     ["runner/child/program.ts", sourceOf("runner/child/program.ts")],
@@ -50,7 +50,7 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, name), text, { mode: 0o600 });
   }
-  // Bun takes the nearest ones at or above a module: those above the data directory are not for scripts.
+  // Bun uses the nearest of these files at or above a module; those above the data directory must not affect scripts.
   for (const name of ["tsconfig.json", "package.json"]) {
     writeFileSync(join(directory, name), "{}\n", { mode: 0o600 });
   }

@@ -1,10 +1,10 @@
-/** The sources of a version as files: its own, and those of the scripts that it imports, each at its path. */
+/** Source files of a version: its own, and those of the scripts it imports, each at its path. */
 
 import type { RunnableLanguage } from "../../languages/languages.ts";
-import { importedPaths, relativeSpecifier } from "../../languages/local-imports.ts";
+import { resolveLocalImport, toRelativeSpecifier } from "../../languages/local-imports.ts";
 import type { ImportedScript, RunnableVersion } from "../types.ts";
 
-const EXTENSION: Record<RunnableLanguage, string> = {
+const EXTENSIONS: Record<RunnableLanguage, string> = {
   bun: "ts",
   nativets: "ts",
   bash: "sh",
@@ -15,50 +15,50 @@ const EXTENSION: Record<RunnableLanguage, string> = {
   graphql: "graphql",
 };
 
-/** All languages that are run. */
-export const LANGUAGES = Object.keys(EXTENSION) as RunnableLanguage[];
+/** All runnable languages. */
+export const RUNNABLE_LANGUAGES = Object.keys(EXTENSIONS) as RunnableLanguage[];
 
-/** Where a script stands that has no path and imports others. */
-const NAMELESS = "u/nobody/script";
+/** Path of a script that has no path but imports others. */
+const UNNAMED_PATH = "u/nobody/script";
 
-/** The file of the version's own source, relative to the folder of all its sources. */
-export function mainFile({ language, path, imports }: RunnableVersion): string {
-  const extension = EXTENSION[language];
-  return imports?.length ? `${path ?? NAMELESS}.${extension}` : `main.${extension}`;
+/** Returns the version's own source file, relative to the folder of its sources. */
+export function mainFileName({ language, path, imports }: RunnableVersion): string {
+  const extension = EXTENSIONS[language];
+  return imports?.length ? `${path ?? UNNAMED_PATH}.${extension}` : `main.${extension}`;
 }
 
-/** The files of all its sources. */
-export function fileNames(version: RunnableVersion): string[] {
-  const imported = (version.imports ?? []).map((each) => `${each.path}.${EXTENSION[each.language]}`);
-  return [mainFile(version), ...imported];
+/** Lists all its source files. */
+export function sourceFileNames(version: RunnableVersion): string[] {
+  const imported = (version.imports ?? []).map((each) => `${each.path}.${EXTENSIONS[each.language]}`);
+  return [mainFileName(version), ...imported];
 }
 
-/** The name that Python knows the script as: its place among those that it imports decides what `from .x` means. */
-export function moduleName({ path, imports }: RunnableVersion): string {
-  return imports?.length ? (path ?? NAMELESS).replaceAll("/", ".") : "script";
+/** Returns the script's module name in Python, which decides what `from .x` means. */
+export function pythonModuleName({ path, imports }: RunnableVersion): string {
+  return imports?.length ? (path ?? UNNAMED_PATH).replaceAll("/", ".") : "script";
 }
 
-/** The sources to write, by file. @param hasPackages versions are taken out of the imports of npm packages */
-export async function sourceFiles(
+/** Returns the sources to write, by file. @param hasPackages removes version suffixes from npm imports */
+export async function buildSourceFiles(
   version: RunnableVersion,
   hasPackages: boolean,
 ): Promise<Map<string, string>> {
-  const { language, content, imports = [], path = NAMELESS } = version;
+  const { language, content, imports = [], path = UNNAMED_PATH } = version;
   const files = new Map<string, string>();
   if (language !== "bun" && language !== "nativets") {
-    files.set(mainFile(version), content);
-    for (const each of imports) files.set(`${each.path}.${EXTENSION[each.language]}`, each.content);
+    files.set(mainFileName(version), content);
+    for (const each of imports) files.set(`${each.path}.${EXTENSIONS[each.language]}`, each.content);
     return files;
   }
-  if (!hasPackages && imports.length === 0) return files.set(mainFile(version), content);
+  if (!hasPackages && imports.length === 0) return files.set(mainFileName(version), content);
   const { rewriteImports } = await import("../../languages/typescript/imports.ts");
   const known = new Set([path, ...imports.map((each) => each.path)]);
   const rewrite = (source: Pick<ImportedScript, "content" | "path">) =>
     rewriteImports(source.content, (specifier) => {
-      const target = importedPaths(language, specifier, source.path).find((each) => known.has(each));
-      return target === undefined ? undefined : relativeSpecifier(source.path, target);
+      const target = resolveLocalImport(language, specifier, source.path).find((each) => known.has(each));
+      return target === undefined ? undefined : toRelativeSpecifier(source.path, target);
     });
-  files.set(mainFile(version), rewrite({ content, path }));
-  for (const each of imports) files.set(`${each.path}.${EXTENSION[each.language]}`, rewrite(each));
+  files.set(mainFileName(version), rewrite({ content, path }));
+  for (const each of imports) files.set(`${each.path}.${EXTENSIONS[each.language]}`, rewrite(each));
   return files;
 }

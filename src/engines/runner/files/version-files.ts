@@ -1,4 +1,4 @@
-/** The files a version needs on disk: its source, and the packages of its lock. Written once, never changed. */
+/** Files of a version on disk: its sources, and links to its packages. Written once, never changed. */
 import {
   chmodSync,
   copyFileSync,
@@ -12,32 +12,32 @@ import {
 import { mkdir, mkdtemp, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { BadRequest } from "../../../lib/errors.ts";
-import { randomText } from "../../../lib/text/ids.ts";
-import { PACKAGE_LINKS, type PackageStore } from "../packages/store.ts";
+import { createRandomText } from "../../../lib/text/ids.ts";
+import { PACKAGE_LINKS, type PackageStore } from "../packages/package-store.ts";
 import type { RunnableVersion } from "../types.ts";
 import { pruneFiles } from "./prune-files.ts";
-import { fileNames, mainFile, sourceFiles } from "./source-tree.ts";
+import { buildSourceFiles, mainFileName, sourceFileNames } from "./source-tree.ts";
 
 export interface VersionFiles {
-  /** Puts the files of a version, which are there, into a child's folder. @returns the path of its source in it */
+  /** Links the version's existing files into a child's folder. @returns the path of its source there */
   place(version: RunnableVersion, folder: string): string;
-  /** Writes what is missing; calls for the same version at once share the work. @throws DependencyError */
+  /** Writes missing files; concurrent calls for a version share the work. @throws DependencyError */
   ensure(version: RunnableVersion): Promise<void>;
-  /** True when there is nothing left to write. */
+  /** Whether the version's files are complete. */
   has(version: RunnableVersion): boolean;
   /**
-   * Removes what has not been used since `before` (milliseconds since 1970), but no version that `isLoaded`.
-   * @returns how many folders
+   * Removes folders unused since `before` (Unix milliseconds), except versions that `isLoaded`.
+   * @returns the number of removed folders
    */
   prune(before: number, isLoaded: (workspace_id: string, version_id: string) => boolean): Promise<number>;
-  /** Removes the sources of a workspace's versions; what is asked for again is written anew. */
-  forget(workspace_id: string): Promise<void>;
+  /** Removes the sources of a workspace's versions; they are recreated on demand. */
+  removeWorkspace(workspace_id: string): Promise<void>;
 }
 
-/** @param packages installs what locks say, below `directory`/dependencies */
-export function versionFiles(directory: string, packages: PackageStore): VersionFiles {
+/** @param packages installs the packages of locks, below `directory`/dependencies */
+export function createVersionFiles(directory: string, packages: PackageStore): VersionFiles {
   const ready = new Set<string>();
-  /** When a folder was last asked for. Marked first of all: what is marked is not removed meanwhile. */
+  /** Time of last use by folder, set first, so that a folder in use is not removed. */
   const used = new Map<string, number>();
   const writing = new Map<string, Promise<void>>();
 
@@ -53,13 +53,13 @@ export function versionFiles(directory: string, packages: PackageStore): Version
   async function write(version: RunnableVersion, folder: string): Promise<void> {
     const installed = await packages.install(version, (made) => used.set(made, Date.now()));
     if (existsSync(folder)) {
-      if (installed) await linkAnew(join(folder, installed.link), installed.target);
+      if (installed) await replaceLink(join(folder, installed.link), installed.target);
       return;
     }
     await mkdir(join(folder, ".."), { recursive: true, mode: 0o700 });
     const work = await mkdtemp(`${folder}.`);
     try {
-      for (const [name, source] of await sourceFiles(version, installed?.link === PACKAGE_LINKS.npm)) {
+      for (const [name, source] of await buildSourceFiles(version, installed?.link === PACKAGE_LINKS.npm)) {
         await mkdir(dirname(join(work, name)), { recursive: true, mode: 0o700 });
         await writeFile(join(work, name), source, { mode: 0o600 });
       }
@@ -74,31 +74,32 @@ export function versionFiles(directory: string, packages: PackageStore): Version
   return {
     place(version, folder) {
       const written = folderOf(version);
-      for (const name of fileNames(version)) {
+      for (const name of sourceFileNames(version)) {
         const placed = join(folder, name);
-        if (version.imports?.length) makeFolders(folder, dirname(name));
+        if (version.imports?.length) createFolders(folder, dirname(name));
         linkOrCopy(join(written, name), placed);
-        // For whichever user the child is: nobody else gets through the folders above. A script can have taken it away.
+        // The child may have another user id. The folders above keep everyone else out, and a script may have changed
+        // the mode.
         chmodSync(placed, 0o644);
       }
       const link = packages.linkOf(version);
       if (link) symlinkSync(readlinkSync(join(written, link)), join(folder, link));
-      return join(folder, mainFile(version));
+      return join(folder, mainFileName(version));
     },
     has(version) {
       const folder = folderOf(version);
       used.set(folder, Date.now());
       return ready.has(folder);
     },
-    async forget(workspace_id) {
+    async removeWorkspace(workspace_id) {
       const folder = join(directory, "versions", workspace_id);
       for (const known of [...ready]) {
         if (dirname(known) !== folder) continue;
         ready.delete(known);
         used.delete(known);
       }
-      // Out of the way first, so that what is written anew meanwhile is not removed with it.
-      const gone = `${folder}.${randomText(8)}`;
+      // Renamed first, so that files recreated meanwhile are not removed with it.
+      const gone = `${folder}.${createRandomText(8)}`;
       if (!existsSync(folder)) return;
       renameSync(folder, gone);
       await rm(gone, { recursive: true, force: true });
@@ -131,16 +132,16 @@ export function versionFiles(directory: string, packages: PackageStore): Version
   };
 }
 
-/** Leads a link to where the packages are now: another version of the interpreter has its own. */
-async function linkAnew(link: string, target: string): Promise<void> {
+/** Updates a link to the packages: each interpreter version has its own. */
+async function replaceLink(link: string, target: string): Promise<void> {
   if ((await readlink(link).catch(() => undefined)) === target) return;
-  const next = `${link}.${randomText(8)}`;
+  const next = `${link}.${createRandomText(8)}`;
   await symlink(target, next);
   await rename(next, link);
 }
 
-/** Makes a folder below another, for whichever user the child is. @param name without links, `.` for none */
-function makeFolders(top: string, name: string): void {
+/** Creates a folder below another, accessible to any user id of a child. @param name without links, `.` for none */
+function createFolders(top: string, name: string): void {
   let at = top;
   for (const part of name.split("/")) {
     at = join(at, part);
@@ -150,7 +151,7 @@ function makeFolders(top: string, name: string): void {
   }
 }
 
-/** Another name for the same file, where the file system has that. */
+/** Hard-links a file, or copies it where that is not possible. */
 function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);

@@ -1,8 +1,8 @@
-/** A blank child becomes a script version: what it is told for that. */
+/** Loads a script version into a blank child. */
 
 import type { RuntimeFiles } from "../files/runtime-files.ts";
-import { share } from "../files/shared-folder.ts";
-import { moduleName } from "../files/source-tree.ts";
+import { linkSharedFolder } from "../files/shared-folder.ts";
+import { pythonModuleName } from "../files/source-tree.ts";
 import { type Child, LoadFault, loadVersion } from "../process/child.ts";
 import type { Exec, Load } from "../protocol.ts";
 import type { RunnableVersion, RunnerOptions, RunRequest } from "../types.ts";
@@ -11,9 +11,9 @@ interface ColdStart {
   child: Child;
   request: RunRequest;
   runtime: RuntimeFiles;
-  /** Path of its source, as the child reads it. */
+  /** Path of its source as the child sees it. */
   file: string;
-  /** The Python that the script runs in, if there is one. */
+  /** Path of the Python interpreter, if any. */
   python: string | undefined;
 }
 
@@ -22,16 +22,19 @@ export function assign(child: Child, key: string, request: RunRequest, options: 
   const { version, permissioned_as, email, shared } = request;
   child.key = key;
   child.tokens = options.tokensFor({ workspace_id: version.workspace_id, permissioned_as, email });
-  share(child, options.directory, shared);
+  linkSharedFolder(child, options.directory, shared);
 }
 
-/** Everything that the environment of a child's first job holds. */
-export function firstEnvironment({ version, environment }: RunRequest, child: Child): Record<string, string> {
-  return { ...pairs(version.envs), ...environment, WM_TOKEN: child.token };
+/** Returns the whole environment of a child's first job. */
+export function buildFirstEnvironment(
+  { version, environment }: RunRequest,
+  child: Child,
+): Record<string, string> {
+  return { ...parsePairs(version.envs), ...environment, WM_TOKEN: child.token };
 }
 
 /**
- * Resolves when the child can take its first job.
+ * Resolves when the child is ready for its first job.
  * @throws LoadFault, ChildEnded
  */
 export async function startVersion({ child, request, runtime, file, python }: ColdStart): Promise<void> {
@@ -42,21 +45,21 @@ export async function startVersion({ child, request, runtime, file, python }: Co
       ...fileOf(version, runtime, file),
       display: version.path ? `${version.path}${extension(file)}` : "script",
       root: child.code,
-      module: moduleName(version),
+      module: pythonModuleName(version),
       runtime: runtime.directory,
       parameters: version.parameters,
       preprocessor_parameters: version.preprocessor_parameters,
-      environment: firstEnvironment(request, child),
+      environment: buildFirstEnvironment(request, child),
       once: version.isolation === "fresh",
-      requests: mayRequest(version),
+      requests: mayUseNodeHttp(version),
     },
     version.language === "python3" ? pythonExec(child, runtime, python) : undefined,
   );
   child.environment = request.environment;
 }
 
-/** Imports of the module itself, or of packages, which may have it. */
-function mayRequest({ language, content, lock }: RunnableVersion): boolean {
+/** Whether the script may use `node:http`: it imports the module, or packages that may do so. */
+function mayUseNodeHttp({ language, content, lock }: RunnableVersion): boolean {
   const isScript = language === "bun" || language === "nativets";
   return isScript && (Boolean(lock?.trim()) || /["'](node:)?https?["']/.test(content));
 }
@@ -70,7 +73,7 @@ function fileOf(
   return query === undefined ? { file } : { file: query, source: version.content };
 }
 
-/** @throws LoadFault when there is no Python */
+/** @throws LoadFault if there is no Python */
 function pythonExec(child: Child, runtime: RuntimeFiles, program: string | undefined): Exec {
   if (!program) {
     throw new LoadFault({ name: "ExecutionErr", message: "python3 is not installed on this server" });
@@ -79,7 +82,7 @@ function pythonExec(child: Child, runtime: RuntimeFiles, program: string | undef
     t: "exec",
     program,
     argv: [program, "-u", runtime.python],
-    environment: { LANG: "C.UTF-8", ...child.base },
+    environment: { LANG: "C.UTF-8", ...child.base_environment },
     keep_channel: true,
   };
 }
@@ -88,7 +91,7 @@ function extension(file: string): string {
   return file.slice(file.lastIndexOf("."));
 }
 
-function pairs(envs: string[]): Record<string, string> {
+function parsePairs(envs: string[]): Record<string, string> {
   return Object.fromEntries(
     envs.map((pair) => [pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1)]),
   );

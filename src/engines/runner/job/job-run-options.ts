@@ -1,7 +1,7 @@
 import type { RuntimeFiles } from "../files/runtime-files.ts";
 import type { VersionFiles } from "../files/version-files.ts";
 import type { Child } from "../process/child.ts";
-import type { Python } from "../sandbox/walls/python.ts";
+import type { Python } from "../sandbox/walls/find-python.ts";
 import type { RunnerOptions, RunOutcome, RunRequest } from "../types.ts";
 
 /** What one run of a job is given by the runner. */
@@ -11,12 +11,12 @@ export interface JobRunOptions {
   key: string;
   runtime: RuntimeFiles;
   files: VersionFiles;
-  /** The Python that a script with this lock runs in, if there is one. */
+  /** Finds the Python for a script with this lock. */
   python: (lock: string | undefined) => Promise<Python | undefined>;
-  /** @param read where its interpreter keeps its library, outside of what every child reads */
+  /** @param read folders of its interpreter's library outside of what every child may read */
   takeBlank: (read: string[]) => Child;
-  /** The machine lacks what starting a process takes. */
-  short: (cause: unknown) => void;
-  /** `child` is undefined when none was taken. */
-  finished: (outcome: RunOutcome, child: Child | undefined, reusable: boolean) => void;
+  /** Reports that the machine lacks resources to start a process. */
+  onShortage: (cause: unknown) => void;
+  /** `child` is undefined if none was taken. */
+  onFinished: (outcome: RunOutcome, child: Child | undefined, reusable: boolean) => void;
 }

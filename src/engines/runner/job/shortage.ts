@@ -1,11 +1,11 @@
 /**
- * What a process for a job takes of the machine (room on the disk, descriptors, memory, processes) and is not there for
- * now. No job is to blame for that: it goes back to the queue, and none is taken until a process can be started again.
+ * Pauses job execution while the machine lacks resources to start processes (disk space, descriptors, memory,
+ * processes). Affected jobs return to the queue, and none is claimed until a process can be started again.
  */
 import type { RunnerOptions } from "../types.ts";
 
-/** What the system says (errno(3)) where something of its own has run out, or is closed to us. */
-const CODES = new Set([
+/** System error codes (errno(3)) for exhausted or inaccessible resources. */
+const SHORTAGE_CODES = new Set([
   "ENOSPC",
   "EDQUOT",
   "EROFS",
@@ -17,30 +17,30 @@ const CODES = new Set([
   "EACCES",
   "EPERM",
 ]);
-/** The same, in the words of the installer of dependencies. */
-const WORDS =
+/** The same errors in the package installer's output. */
+const SHORTAGE_PATTERN =
   /\b(ENOSPC|EDQUOT|EROFS|EMFILE|ENFILE|ENOMEM|NoSpaceLeft|DiskQuota|ReadOnlyFileSystem|No space left)\b/i;
-/** Pauses before it is tried again; the last one again and again. */
-const PAUSES_MS = [200, 500, 1_000, 2_000, 5_000, 10_000];
-/** After so long without another failure the pauses begin with the shortest again. */
-const CALM_MS = 60_000;
+/** Delays of successive attempts; the last one repeats. */
+const RETRY_DELAYS_MS = [200, 500, 1_000, 2_000, 5_000, 10_000];
+/** After this long without a failure, the delays start over. */
+const RESET_AFTER_MS = 60_000;
 
-/** Whether the machine is to blame for what kept a process from being prepared or started. */
+/** Whether a process could not be prepared or started for lack of the machine's resources. */
 export function isShortage(cause: unknown): boolean {
   if (!(cause instanceof Error)) return false;
-  return CODES.has((cause as { code?: string }).code ?? "") || WORDS.test(cause.message);
+  return SHORTAGE_CODES.has((cause as { code?: string }).code ?? "") || SHORTAGE_PATTERN.test(cause.message);
 }
 
-export interface Shortage {
-  /** What is missing; undefined while a process can be started. */
-  why(): string | undefined;
-  /** A process could not be prepared or started. */
-  begin(cause: unknown): void;
+export interface ShortageGate {
+  /** Missing resource; undefined while processes can be started. */
+  reason(): string | undefined;
+  /** Reports that a process could not be prepared or started. */
+  report(cause: unknown): void;
   stop(): void;
 }
 
-/** @param attempt prepares and starts what a job needs, as far as all jobs need it. @throws as that does */
-export function createShortage(attempt: () => void, log: RunnerOptions["log"]): Shortage {
+/** @param attempt prepares and starts a process up to the job-specific part @throws as that does */
+export function createShortageGate(attempt: () => void, log: RunnerOptions["log"]): ShortageGate {
   let why: string | undefined;
   let tries = 0;
   let last = 0;
@@ -49,8 +49,8 @@ export function createShortage(attempt: () => void, log: RunnerOptions["log"]): 
   function tryLater(cause: unknown): void {
     why = cause instanceof Error ? cause.message : String(cause);
     last = performance.now();
-    const again_in_ms = PAUSES_MS[Math.min(tries++, PAUSES_MS.length - 1)]!;
-    log("error", "no process can be started for a job: jobs wait", { error: why, again_in_ms });
+    const again_in_ms = RETRY_DELAYS_MS[Math.min(tries++, RETRY_DELAYS_MS.length - 1)]!;
+    log("error", "no process can be started for jobs: jobs stay queued", { error: why, again_in_ms });
     timer = setTimeout(tryNow, again_in_ms);
     timer.unref();
   }
@@ -67,10 +67,10 @@ export function createShortage(attempt: () => void, log: RunnerOptions["log"]): 
   }
 
   return {
-    why: () => why,
-    begin(cause) {
+    reason: () => why,
+    report(cause) {
       if (why !== undefined) return;
-      if (performance.now() - last > CALM_MS) tries = 0;
+      if (performance.now() - last > RESET_AFTER_MS) tries = 0;
       tryLater(cause);
     },
     stop: () => clearTimeout(timer),

@@ -1,4 +1,4 @@
-/** The result stream of one run: what is secret in it is masked, and it has an end. */
+/** Result stream of one run: masked and limited in size. */
 import { MaskedText, type Secrets } from "./secrets.ts";
 
 export class ResultStream {
@@ -6,21 +6,21 @@ export class ResultStream {
   readonly #tell: (text: string) => void;
   readonly #most: number;
   #bytes = 0;
-  /** Made when there is something to mask. */
+  /** Created when there is something to mask. */
   #masked: MaskedText | undefined;
 
-  /** @param most bytes */
+  /** @param most limit in bytes */
   constructor(secrets: Secrets, tell: (text: string) => void, most: number) {
     this.#secrets = secrets;
     this.#tell = tell;
     this.#most = most;
   }
 
-  /** @returns false when there is more of it than is allowed: then nothing of this is told */
+  /** @returns false if the limit is exceeded; the text is then dropped */
   push(text: string): boolean {
     this.#bytes += Buffer.byteLength(text);
     if (this.#bytes > this.#most) return false;
-    if (this.#secrets.none) {
+    if (this.#secrets.isEmpty) {
       this.#tell(text);
       return true;
     }
@@ -29,7 +29,7 @@ export class ResultStream {
     return true;
   }
 
-  /** Tells what was held back for the rest of a secret. */
+  /** Flushes text held back as a possible partial secret. */
   end(): void {
     this.#masked?.end();
   }

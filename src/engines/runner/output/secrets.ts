@@ -1,52 +1,52 @@
 /**
- * Secrets in what a script prints. A child knows the secrets its jobs have read; each place of output (a pipe, the
- * result stream) shows text through a `MaskedText`, which puts a mask in their place, also where they come in pieces.
+ * Masks secrets in script output. A child knows the secrets that its jobs have read. Each output (pipe or result
+ * stream) passes through a `MaskedText`, which masks secrets even if they arrive in several chunks.
  *
- * Every character that is part of any secret is masked, and neighbouring ones share one mask, so that what is shown
- * does not depend on how the text was cut.
+ * Every character that belongs to any secret is masked, and adjacent ones share one mask, so the shown text does not
+ * depend on chunk boundaries.
  */
 
-/** Stands for a secret, whatever its length. */
+/** Replaces a secret of any length. */
 const MASK = "*****";
 
-/** A shorter secret would mask half of every log and hides nothing. */
-const SHORTEST = 3;
-/** A shorter line of a secret (a brace, a number) says nothing of it. */
-const SHORTEST_LINE = 8;
+/** Shorter secrets are not masked: it would garble logs and protect nothing. */
+const MIN_SECRET_LENGTH = 3;
+/** Shorter lines of a multi-line secret (a brace, a number) are not masked. */
+const MIN_LINE_LENGTH = 8;
 const MAX_LINES = 1_000;
-/** Longer texts are known in pieces: what is kept back, and compared over and over, has a bound. */
-const PIECE = 16_384;
-/** Each known text is looked for in all output: a child that knows more is not used again. */
-const CROWDED = 2_000;
+/** Longer secrets are matched in parts, which bounds the text held back and compared. */
+const MAX_PATTERN_LENGTH = 16_384;
+/** Patterns after which a child is not reused, since all output is searched for each one. */
+const MAX_PATTERNS = 2_000;
 
-/** A text that ends like a secret begins (a prompt) is shown after this, if nothing follows. */
-const PAUSE_MS = 100;
-/** Most characters of a beginning that may be shown so, and the share of the secret they may be. */
-const MAX_SHOWN = 4;
+/** Delay after which a partial match (such as a prompt) is shown if nothing follows. */
+const PROMPT_DELAY_MS = 100;
+/** Limits of a partial match that may be shown: characters, and share of the secret. */
+const MAX_SHOWN_CHARACTERS = 4;
 const SHOWN_SHARE = 1 / 4;
 
-/** Characters from `start` up to, and without, `stop`. */
+/** Characters from `start` (inclusive) to `stop` (exclusive). */
 interface Span {
   start: number;
   stop: number;
 }
 
-/** What is known to be secret in one child, for as long as it lives. */
+/** Secrets known to one child, for its whole life. */
 export class Secrets {
   readonly #texts = new Set<string>();
   #token = "";
 
-  get none(): boolean {
+  get isEmpty(): boolean {
     return this.#texts.size === 0 && this.#token === "";
   }
 
-  /** The token of the job that begins, in the place of the one of the job before. */
+  /** Token of the current job; replaces the previous job's. */
   set token(token: string) {
     this.#token = token;
   }
 
-  /** The same text of a result, without the job's token. */
-  withoutToken(text: string): string {
+  /** Masks the job's token in a result. */
+  maskToken(text: string): string {
     return this.#token === "" ? text : text.replaceAll(this.#token, MASK);
   }
 
@@ -55,20 +55,20 @@ export class Secrets {
     if (this.#token !== "") yield this.#token;
   }
 
-  get crowded(): boolean {
-    return this.#texts.size > CROWDED;
+  get isFull(): boolean {
+    return this.#texts.size > MAX_PATTERNS;
   }
 
   add(secret: string): void {
-    for (const form of formsOf(secret)) {
-      for (let at = 0; at < form.length; at += PIECE) {
-        const piece = form.slice(at, at + PIECE);
-        if (piece.length >= SHORTEST) this.#texts.add(piece);
+    for (const form of printedForms(secret)) {
+      for (let at = 0; at < form.length; at += MAX_PATTERN_LENGTH) {
+        const piece = form.slice(at, at + MAX_PATTERN_LENGTH);
+        if (piece.length >= MIN_SECRET_LENGTH) this.#texts.add(piece);
       }
     }
   }
 
-  /** Where secrets stand in the text, in order. */
+  /** Finds all secrets in a text, in order. */
   find(text: string): Span[] {
     const spans: Span[] = [];
     for (const secret of this.#all()) {
@@ -78,17 +78,17 @@ export class Secrets {
         start = text.indexOf(secret, stop);
       }
     }
-    return joined(spans);
+    return mergeSpans(spans);
   }
 
-  /** The same value with all secrets in its texts masked. */
-  maskedIn<T>(value: T): T {
-    if (this.none) return value;
+  /** Masks secrets in all texts of a value. */
+  maskValue<T>(value: T): T {
+    if (this.isEmpty) return value;
     if (typeof value === "string") return this.#masked(value) as T;
     if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return value.map((inner) => this.maskedIn(inner)) as T;
+    if (Array.isArray(value)) return value.map((inner) => this.maskValue(inner)) as T;
     return Object.fromEntries(
-      Object.entries(value).map(([name, inner]) => [name, this.maskedIn(inner)]),
+      Object.entries(value).map(([name, inner]) => [name, this.maskValue(inner)]),
     ) as T;
   }
 
@@ -103,22 +103,22 @@ export class Secrets {
   }
 
   /**
-   * How many characters at the text's end may be the beginning of a secret. They are harmless when they give next to
-   * nothing of any secret away.
+   * Returns the length of a possible partial secret at the text's end. It is harmless if it reveals almost nothing of
+   * any secret.
    */
-  begun(text: string): { length: number; harmless: boolean } {
+  partialMatch(text: string): { length: number; harmless: boolean } {
     let longest = 0;
     let harmless = true;
     for (const secret of this.#all()) {
-      const length = overlap(text, secret);
+      const length = overlapLength(text, secret);
       if (length > longest) longest = length;
-      if (length > Math.min(MAX_SHOWN, secret.length * SHOWN_SHARE)) harmless = false;
+      if (length > Math.min(MAX_SHOWN_CHARACTERS, secret.length * SHOWN_SHARE)) harmless = false;
     }
     return { length: longest, harmless };
   }
 }
 
-/** Where the last of the occurrences ends that follow one another from the one that ends at `stop`, or overlap. */
+/** Returns the end of a run of adjacent or overlapping occurrences, of which the first ends at `stop`. */
 function endOfRun(text: string, secret: string, stop: number): number {
   for (let end = stop; ; ) {
     const next = text.lastIndexOf(secret, end) + secret.length;
@@ -127,8 +127,8 @@ function endOfRun(text: string, secret: string, stop: number): number {
   }
 }
 
-/** One span for those that overlap or touch. */
-function joined(spans: Span[]): Span[] {
+/** Merges spans that overlap or touch. */
+function mergeSpans(spans: Span[]): Span[] {
   const apart: Span[] = [];
   for (const span of spans.sort((a, b) => a.start - b.start)) {
     const last = apart.at(-1);
@@ -138,40 +138,40 @@ function joined(spans: Span[]): Span[] {
   return apart;
 }
 
-/** The ways a secret is printed: as it is, trimmed, line by line, and each of these inside JSON. */
-function* formsOf(secret: string): Generator<string> {
+/** Yields the forms in which a secret may be printed: as it is, trimmed, by line, and each of these inside JSON. */
+function* printedForms(secret: string): Generator<string> {
   const lines = secret.split("\n").map((line) => line.trim());
-  const long = lines.filter((line) => line.length >= SHORTEST_LINE).slice(0, MAX_LINES);
+  const long = lines.filter((line) => line.length >= MIN_LINE_LENGTH).slice(0, MAX_LINES);
   for (const text of [secret, secret.trim(), ...long]) {
     const json = JSON.stringify(text).slice(1, -1);
     yield text;
     yield json;
-    // As Python's json writes it.
+    // As in the output of Python's json.
     yield json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-    // What is printed loses its NULs.
+    // NULs are replaced in printed output.
     yield text.replaceAll("\0", "\ufffd");
   }
 }
 
-/** The longest end of `text` that `secret` begins with, but is not the whole of. */
-function overlap(text: string, secret: string): number {
+/** Returns the length of the longest suffix of `text` that is a proper prefix of `secret`. */
+function overlapLength(text: string, secret: string): number {
   const first = secret[0]!;
   let at = text.indexOf(first, Math.max(0, text.length - secret.length + 1));
   while (at >= 0 && !secret.startsWith(text.slice(at))) at = text.indexOf(first, at + 1);
   return at < 0 ? 0 : text.length - at;
 }
 
-/** Text on its way to where it is read. What may be the beginning of a secret is kept back until that is settled. */
+/** Text on its way to the output. A possible partial secret is held back until it is resolved. */
 export class MaskedText {
   readonly #secrets: Secrets;
   readonly #show: (text: string) => void;
-  /** The end of the text so far: what is kept back, and what is needed to know a secret by its beginning. */
+  /** End of the text: what is held back, and what is needed to recognise a secret by its beginning. */
   #tail = "";
-  /** So many characters of the tail have been shown. */
+  /** Characters of the tail already shown. */
   #shown = 0;
-  /** So many characters of the tail are the rest of a secret that begins before it. */
+  /** Characters at the start of the tail that belong to a secret which began before it. */
   #covered = 0;
-  /** What was shown last is a mask. */
+  /** Whether the last text shown is a mask. */
   #masked = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -183,17 +183,17 @@ export class MaskedText {
   push(text: string): void {
     clearTimeout(this.#timer);
     this.#tail += text;
-    const { length, harmless } = this.#secrets.begun(this.#tail);
+    const { length, harmless } = this.#secrets.partialMatch(this.#tail);
     const settled = this.#tail.length - length;
     const spans = this.#spans();
     this.#showTo(settled, spans);
     this.#forget(settled, spans);
     if (harmless && this.#shown < this.#tail.length) {
-      this.#timer = setTimeout(() => this.#showTo(this.#tail.length, this.#spans()), PAUSE_MS);
+      this.#timer = setTimeout(() => this.#showTo(this.#tail.length, this.#spans()), PROMPT_DELAY_MS);
     }
   }
 
-  /** Nothing more comes: what was kept back is no secret. */
+  /** Ends the text: what was held back is not a secret. */
   end(): void {
     clearTimeout(this.#timer);
     this.#showTo(this.#tail.length, this.#spans());
@@ -205,10 +205,10 @@ export class MaskedText {
 
   #spans(): Span[] {
     const found = this.#secrets.find(this.#tail);
-    return this.#covered === 0 ? found : joined([{ start: 0, stop: this.#covered }, ...found]);
+    return this.#covered === 0 ? found : mergeSpans([{ start: 0, stop: this.#covered }, ...found]);
   }
 
-  /** Shows what was not shown yet of the tail's first `end` characters. */
+  /** Shows the rest of the tail's first `end` characters. */
   #showTo(end: number, spans: Span[]): void {
     let text = "";
     const plainTo = (to: number) => {
@@ -229,7 +229,7 @@ export class MaskedText {
     if (text !== "") this.#show(text);
   }
 
-  /** Lets go of the tail's first characters, which have been shown. */
+  /** Drops the tail's first characters, which have been shown. */
   #forget(count: number, spans: Span[]): void {
     const across = spans.find(({ start, stop }) => start < count && count < stop);
     if (count > 0) this.#covered = across ? across.stop - count : 0;

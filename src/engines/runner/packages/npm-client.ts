@@ -1,17 +1,18 @@
 import { join } from "node:path";
 import type { Installer } from "../../languages/typescript/lock.ts";
 
-/** Settings of the package client that reach the installer: where the registry is, and how to get there. */
-const PASSED_ON = /^(npm_config_registry|https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_file)$/i;
+/** Environment variables passed to the installer: registry, proxies and certificates. */
+const INHERITED_VARIABLES =
+  /^(npm_config_registry|https?_proxy|no_proxy|node_extra_ca_certs|ssl_cert_file)$/i;
 
-/** What stands between a registry's URL and its token, as existing clients write both in one text. */
+/** Separates a registry's URL from its token in settings, as existing clients write them. */
 const TOKEN_MARK = ":_authToken=";
 
 /**
- * This executable as the Bun CLI, with a cache shared by all installs and nothing of the server's environment.
- * @param registry where packages are installed from; undefined: what the environment says
+ * Returns this executable as the Bun CLI, with a shared install cache and without the server's environment.
+ * @param registry package registry; undefined: from the environment
  */
-export function installer(data_dir: string, registry: string | undefined): Installer {
+export function createInstaller(data_dir: string, registry: string | undefined): Installer {
   const directory = join(data_dir, "runner", "install");
   const environment: Record<string, string> = {
     BUN_BE_BUN: "1",
@@ -21,7 +22,7 @@ export function installer(data_dir: string, registry: string | undefined): Insta
     NO_COLOR: "1",
   };
   for (const [name, value] of Object.entries(process.env)) {
-    if (value === undefined || !PASSED_ON.test(name)) continue;
+    if (value === undefined || !INHERITED_VARIABLES.test(name)) continue;
     if (registry === undefined || name.toLowerCase() !== "npm_config_registry") environment[name] = value;
   }
   if (registry !== undefined) {

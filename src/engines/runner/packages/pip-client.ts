@@ -1,6 +1,6 @@
 /**
- * Python packages: resolved to a lock when a version is deployed, and installed once per lock, by `uv` where it is on the
- * PATH, else by `python3 -m pip`. Both run behind the walls of jobs, since building a package runs code of its author.
+ * Python packages: resolved to a lock on deployment and installed once per lock, by `uv` if it is on the PATH, else by
+ * `python3 -m pip`. Both run in the sandbox of jobs, because building a package runs its author's code.
  */
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
@@ -8,17 +8,17 @@ import { join } from "node:path";
 import {
   formatPythonLock,
   hasHashes,
-  installationName,
-  type Locked,
+  installationFolderName,
+  type LockedPackage,
   parsePythonLock,
 } from "../../languages/python/lock-text.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
-import type { Python } from "../sandbox/walls/python.ts";
+import type { Python } from "../sandbox/walls/find-python.ts";
 import type { PythonIndex } from "../types.ts";
-import { keepFolder, type ToolOutcome, type ToolRequest } from "./tool.ts";
+import { publishFolder, type ToolOutcome, type ToolRequest } from "./tool.ts";
 
 export interface PipClientOptions {
-  /** Folder below which each lock is installed into one of its own. */
+  /** Parent folder of all installations, one folder per lock. */
   directory: string;
   index: () => PythonIndex;
   runTool: (request: ToolRequest) => Promise<ToolOutcome>;
@@ -30,20 +30,22 @@ export interface PipOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** What the folder of modules is called, in the folder of a lock. */
-const MODULES = "packages";
-/** An index that does not answer must not hold a job for ever. */
-const LIMIT_MS = 10 * 60_000;
-/** Settings of the package clients that count when the instance's settings say nothing. */
-const PASSED_ON =
+/** Name of the modules folder in an installation. */
+const MODULES_FOLDER = "packages";
+/** Timeout, in case an index does not answer. */
+const TIMEOUT_MS = 10 * 60_000;
+/** Environment variables of the package clients, used if the instance's settings are absent. */
+const INHERITED_VARIABLES =
   /^(PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|FIND_LINKS|NO_INDEX|CERT|PROXY)|UV_(INDEX_URL|EXTRA_INDEX_URL|DEFAULT_INDEX|INDEX|FIND_LINKS|INSECURE_HOST)|SSL_CERT_FILE|REQUESTS_CA_BUNDLE|https?_proxy|HTTPS?_PROXY)$/;
 
 export interface PipClient {
-  /** @returns the lock's text. @throws DependencyError with what the package client said */
+  /** Resolves requirements. @returns the lock's text @throws DependencyError with the package client's message */
   resolve(requirements: string[], options: PipOptions): Promise<string>;
   /**
-   * @param onUse called with the lock's folder before anything is awaited for it
-   * @returns the folder that modules are imported from, in the lock's. @throws DependencyError
+   * Installs a lock.
+   * @param onUse called with the installation folder before any await
+   * @returns the folder to import modules from
+   * @throws DependencyError
    */
   install(lock: string, options: PipOptions, onUse: (folder: string) => void): Promise<string>;
 }
@@ -53,10 +55,10 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
 
   async function run(request: Omit<ToolRequest, "timeout_ms" | "environment">): Promise<void> {
     const environment = environmentFor(index());
-    const read = [...request.read, ...foldersOfWheels(environment)];
-    const outcome = await runTool({ ...request, environment, read, timeout_ms: LIMIT_MS });
-    if ("stopped" in outcome) throw new DependencyError(withoutCredentials(outcome.stopped.message));
-    if (outcome.exit.code !== 0) throw new DependencyError(reasonOf(outcome.lastLines));
+    const read = [...request.read, ...listWheelFolders(environment)];
+    const outcome = await runTool({ ...request, environment, read, timeout_ms: TIMEOUT_MS });
+    if ("stopped" in outcome) throw new DependencyError(removeUrlCredentials(outcome.stopped.message));
+    if (outcome.exit.code !== 0) throw new DependencyError(extractReason(outcome.lastLines));
   }
 
   async function resolveByUv(uv: string, requirements: string[], options: PipOptions): Promise<string> {
@@ -103,7 +105,7 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
         report = await readFile(join(folder, "report.json"), "utf8");
       },
     });
-    return formatPythonLock(options.python.version, lockedIn(report));
+    return formatPythonLock(options.python.version, parseReport(report));
   }
 
   async function install(lock: string, folder: string, options: PipOptions): Promise<string> {
@@ -111,7 +113,14 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
     await mkdir(directory, { recursive: true });
     const uv = Bun.which("uv");
     const hashes = hasHashes(parsed) ? ["--require-hashes"] : [];
-    const target = ["--no-deps", ...hashes, "--target", `{folder}/made/${MODULES}`, "-r", "requirements.txt"];
+    const target = [
+      "--no-deps",
+      ...hashes,
+      "--target",
+      `{folder}/made/${MODULES_FOLDER}`,
+      "-r",
+      "requirements.txt",
+    ];
     await run({
       name: uv ? "uv pip install" : "pip install",
       program: uv ?? options.python.program,
@@ -122,13 +131,16 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
             ...["--no-warn-script-location", "--no-compile"],
             ...target,
           ],
-      files: { "requirements.txt": `${parsed.requirements.join("\n")}\n`, [`made/${MODULES}/.keep`]: "" },
+      files: {
+        "requirements.txt": `${parsed.requirements.join("\n")}\n`,
+        [`made/${MODULES_FOLDER}/.keep`]: "",
+      },
       read: options.python.folders,
       onLog: options.onLog,
       signal: options.signal,
-      collect: (made) => keepFolder(join(made, "made"), folder),
+      collect: (made) => publishFolder(join(made, "made"), folder),
     });
-    return join(folder, MODULES);
+    return join(folder, MODULES_FOLDER);
   }
 
   return {
@@ -137,9 +149,9 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
       return uv ? resolveByUv(uv, requirements, options) : resolveByPip(requirements, options);
     },
     install(lock, options, onUse) {
-      const folder = join(directory, installationName(parsePythonLock(lock), options.python.version));
+      const folder = join(directory, installationFolderName(parsePythonLock(lock), options.python.version));
       onUse(folder);
-      if (existsSync(folder)) return Promise.resolve(join(folder, MODULES));
+      if (existsSync(folder)) return Promise.resolve(join(folder, MODULES_FOLDER));
       const running = installing.get(folder);
       if (running) return running;
       const started = install(lock, folder, options).finally(() => installing.delete(folder));
@@ -149,12 +161,12 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
   };
 }
 
-/** Of the places that wheels are found at: folders of this machine. */
-function foldersOfWheels({ PIP_FIND_LINKS = "" }: Record<string, string>): string[] {
+/** Lists the local folders among the wheel sources. */
+function listWheelFolders({ PIP_FIND_LINKS = "" }: Record<string, string>): string[] {
   return PIP_FIND_LINKS.split(/\s+/).filter((place) => place.startsWith("/") && existsSync(place));
 }
 
-/** URLs may carry credentials, so they travel in the environment: arguments are everybody's to read. */
+/** Returns the environment with the sources: URLs may contain credentials, and arguments are visible to all users. */
 function environmentFor({ url, extra_urls, trusted_hosts, wheels }: PythonIndex): Record<string, string> {
   const environment: Record<string, string> = {
     PIP_NO_INPUT: "1",
@@ -164,7 +176,7 @@ function environmentFor({ url, extra_urls, trusted_hosts, wheels }: PythonIndex)
     LANG: "C.UTF-8",
   };
   for (const [name, value] of Object.entries(process.env)) {
-    if (value !== undefined && PASSED_ON.test(name)) environment[name] = value;
+    if (value !== undefined && INHERITED_VARIABLES.test(name)) environment[name] = value;
   }
   const set = (names: string[], value: string) => {
     for (const name of names) if (value !== "") environment[name] = value;
@@ -176,7 +188,7 @@ function environmentFor({ url, extra_urls, trusted_hosts, wheels }: PythonIndex)
   return environment;
 }
 
-interface Report {
+interface PipReport {
   install: {
     metadata: { name: string; version: string };
     is_direct?: boolean;
@@ -184,23 +196,23 @@ interface Report {
   }[];
 }
 
-/** What pip's installation report says would be installed. */
-function lockedIn(report: string): Locked[] {
-  return (JSON.parse(report) as Report).install.map(({ metadata, is_direct, download_info }) => {
+/** Parses the packages of pip's installation report. */
+function parseReport(report: string): LockedPackage[] {
+  return (JSON.parse(report) as PipReport).install.map(({ metadata, is_direct, download_info }) => {
     const { hashes, hash } = download_info.archive_info ?? {};
     const sha256 = hashes?.sha256 ?? /^sha256=(\w+)$/.exec(hash ?? "")?.[1];
     return {
       name: metadata.name,
       version: metadata.version,
       hashes: sha256 ? [`sha256:${sha256}`] : [],
-      ...(is_direct ? { url: withoutCredentials(download_info.url) } : {}),
+      ...(is_direct ? { url: removeUrlCredentials(download_info.url) } : {}),
     };
   });
 }
 
-/** What the package client said last of all about what went wrong, without its advice. */
-function reasonOf(lines: string): string {
-  const said = withoutCredentials(lines)
+/** Extracts the package client's last error messages, without its advice. */
+function extractReason(lines: string): string {
+  const said = removeUrlCredentials(lines)
     .split("\n")
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("[notice]"));
@@ -209,6 +221,6 @@ function reasonOf(lines: string): string {
   return `Python packages could not be resolved or installed: ${reason || "the package client said nothing"}`;
 }
 
-function withoutCredentials(text: string): string {
+function removeUrlCredentials(text: string): string {
   return text.replace(/(https?:\/\/)[^\s/@]+@/g, "$1");
 }

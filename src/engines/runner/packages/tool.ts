@@ -4,29 +4,29 @@ import { rename } from "node:fs/promises";
 import type { ChildExit, JobError } from "../types.ts";
 
 export interface ToolRequest {
-  /** For the operator's log, e.g. `pip install`. */
+  /** Name in the operator's log, e.g. `pip install`. */
   name: string;
   program: string;
-  /** Arguments without the program's own name. `{folder}` stands for the folder that the program runs in. */
+  /** Arguments without the program's own name. `{folder}` is replaced by its working folder. */
   argv: string[];
-  /** Beside what every child gets. */
+  /** Added to the environment of every child. */
   environment: Record<string, string>;
-  /** Files to put into its folder first, by name. */
+  /** Files to create in its folder first, by name. */
   files: Record<string, string>;
-  /** Folders that it may read beside the system's. */
+  /** Folders it may read beside the system's. */
   read: string[];
   timeout_ms: number;
   onLog: (text: string) => void;
   signal?: AbortSignal | undefined;
-  /** Reads or takes what it has made. Called when it has exited with 0, before its folder is removed. */
+  /** Collects its results after exit code 0, before its folder is removed. */
   collect?: (folder: string) => Promise<void>;
 }
 
-/** How a tool ended: its exit code, or why it was stopped. */
+/** Outcome of a tool: its exit, or the reason why it was stopped. */
 export type ToolOutcome = { exit: ChildExit; lastLines: string } | { stopped: JobError };
 
-/** Moves what a tool has made to where it is kept; another process may have been first with the same. */
-export async function keepFolder(made: string, kept: string): Promise<void> {
+/** Moves a tool's result to its final folder, unless another process has already created the same. */
+export async function publishFolder(made: string, kept: string): Promise<void> {
   await rename(made, kept).catch((cause) => {
     if (!existsSync(kept)) throw cause;
   });

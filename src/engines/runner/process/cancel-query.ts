@@ -1,19 +1,19 @@
-/** What a job has others do, which does not end with its process. */
+/** Cancels queries that run in a database server and outlive their client. */
 
 import type { RunnableLanguage } from "../../languages/languages.ts";
 import type { Child } from "./child.ts";
 
-/** Languages whose statements run in another process than the child. */
-const RUNS_ELSEWHERE = new Set<RunnableLanguage>(["postgresql", "mysql"]);
+/** Languages whose statements run outside of the child. */
+const REMOTE_QUERY_LANGUAGES = new Set<RunnableLanguage>(["postgresql", "mysql"]);
 
-/** How long ending what runs there may take. */
-const STOP_MS = 2_000;
+/** Time that cancelling may take. */
+const CANCEL_TIMEOUT_MS = 2_000;
 
-/** A database goes on with a statement whose client has gone: the child, which knows how, is told to end it. */
-export function stopElsewhere(child: Child, language: RunnableLanguage): Promise<void> {
-  if (child.exited || !RUNS_ELSEWHERE.has(language)) return Promise.resolve();
+/** Tells the child to cancel its query: a database would continue without its client. */
+export function cancelRemoteQuery(child: Child, language: RunnableLanguage): Promise<void> {
+  if (child.exited || !REMOTE_QUERY_LANGUAGES.has(language)) return Promise.resolve();
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, STOP_MS);
+    const timer = setTimeout(resolve, CANCEL_TIMEOUT_MS);
     const done = () => {
       clearTimeout(timer);
       resolve();

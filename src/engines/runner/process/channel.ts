@@ -1,43 +1,43 @@
 /**
- * The line between the server and a child: one JSON object a line, on a socket that the child finds at NODE_CHANNEL_FD
- * and its runtime speaks as `process.send`. The server's side is our own, since user code can write to it as well: what
- * the server keeps of a line that does not end is limited.
+ * Channel between the server and a child: JSON lines on a socket that the child finds at NODE_CHANNEL_FD and its
+ * runtime uses for `process.send`. The server's side is our own implementation with limited buffers, because user code
+ * can write to the socket too.
  */
 import type { Socket, SocketHandler } from "bun";
 import { isTooDeep } from "../../../lib/json/depth.ts";
-import type { FromChild, Referred, Run, ToChild } from "../protocol.ts";
+import type { FromChild, ReferenceReply, Run, ToChild } from "../protocol.ts";
 
-export interface Channel {
-  /** @throws when the channel is closed */
+export interface ChildChannel {
+  /** @throws if the channel is closed */
   send(message: ToChild): void;
   close(): void;
-  /** Resolves when nothing more can come. */
+  /** Resolves when no more messages can arrive. */
   readonly closed: Promise<void>;
 }
 
 interface ChannelOptions {
-  /** This side's descriptor, which the channel closes. */
+  /** File descriptor of this side; the channel closes it. */
   descriptor: number;
-  /** Most bytes of a line. */
+  /** Maximum size of a line. */
   max_bytes: number;
   onMessage: (message: FromChild) => void;
-  /** @param problem what the child did wrong; undefined when it merely closed its side */
+  /** @param problem the child's protocol violation; undefined if it only closed its side */
   onClose: (problem: string | undefined) => void;
 }
 
-/** What a child's runtime is to be told so that it finds its side, which is its descriptor 3. */
+/** Environment that tells a child's runtime about its side, descriptor 3. */
 export const CHANNEL_ENVIRONMENT = { NODE_CHANNEL_FD: "3", NODE_CHANNEL_SERIALIZATION_MODE: "json" };
 
 const NEWLINE = 10;
 
-export function openChannel({ descriptor, max_bytes, onMessage, onClose }: ChannelOptions): Channel {
+export function openChannel({ descriptor, max_bytes, onMessage, onClose }: ChannelOptions): ChildChannel {
   let socket: Socket<undefined> | undefined;
   let isClosed = false;
   let problem: string | undefined;
-  /** What has come of a line that has not ended yet. */
+  /** Chunks of an unfinished line. */
   let begun: Uint8Array[] = [];
   let begun_bytes = 0;
-  /** What the child has not taken yet. */
+  /** Data that the child has not accepted yet. */
   const unsent: (Uint8Array | Iterator<Uint8Array>)[] = [];
   let announceClosed!: () => void;
   const closed = new Promise<void>((resolve) => {
@@ -65,13 +65,13 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
       const line = bytes.subarray(from, at);
       from = at + 1;
       if (begun_bytes + line.length > max_bytes) {
-        refuse(tooLong(max_bytes));
+        refuse(tooLongMessage(max_bytes));
         return;
       }
       const whole = begun.length === 0 ? line : Buffer.concat([...begun, line]);
       begun = [];
       begun_bytes = 0;
-      const message = parsed(whole);
+      const message = parseMessage(whole);
       if (!message) {
         refuse("sent the server what is no message");
         return;
@@ -80,15 +80,15 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
       if (isClosed) return;
     }
     if (from === bytes.length) return;
-    // The buffer is the socket's, and used again.
+    // Copied, because the socket reuses its buffer.
     begun.push(Uint8Array.prototype.slice.call(bytes, from));
     begun_bytes += bytes.length - from;
-    if (begun_bytes > max_bytes) refuse(tooLong(max_bytes));
+    if (begun_bytes > max_bytes) refuse(tooLongMessage(max_bytes));
   }
 
   function flush(): void {
     while (socket && unsent.length > 0) {
-      const next = nextPiece(unsent);
+      const next = nextChunk(unsent);
       if (!next) continue;
       const written = Math.max(0, socket.write(next));
       if (written < next.length) {
@@ -112,7 +112,7 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
     error: () => end(),
     close: () => end(),
   };
-  // Bun's types do not know that a descriptor can stand for an address.
+  // Bun's types lack the option to connect to a descriptor.
   const options = { fd: descriptor, socket: handlers } as unknown as Parameters<typeof Bun.connect>[0];
   Bun.connect(options).catch(() => end());
 
@@ -120,7 +120,7 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
     closed,
     send(message) {
       if (isClosed) throw new Error("the process has closed its connection to the server");
-      if (isLong(message)) unsent.push(piecesOf(message));
+      if (isLong(message)) unsent.push(encodeInChunks(message));
       else unsent.push(Buffer.from(`${JSON.stringify(message)}\n`));
       if (unsent.length === 1) flush();
     },
@@ -131,8 +131,8 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
   };
 }
 
-/** The next bytes, which take the first place; undefined when what stood there is over. */
-function nextPiece(unsent: (Uint8Array | Iterator<Uint8Array>)[]): Uint8Array | undefined {
+/** Returns the next bytes and puts them first in the queue; undefined if the first entry is exhausted. */
+function nextChunk(unsent: (Uint8Array | Iterator<Uint8Array>)[]): Uint8Array | undefined {
   const first = unsent[0]!;
   if (first instanceof Uint8Array) return first;
   const { value, done } = first.next();
@@ -141,28 +141,28 @@ function nextPiece(unsent: (Uint8Array | Iterator<Uint8Array>)[]): Uint8Array | 
   return done ? undefined : value;
 }
 
-/** Characters of arguments that are written at once: the child takes them before the next are made. */
-const PIECE = 500_000;
+/** Characters of arguments written at once, with backpressure between them. */
+const CHUNK_CHARACTERS = 500_000;
 
-function isLong(message: ToChild): message is Run | Referred {
-  return (message.t === "run" || message.t === "referred") && (message.args?.length ?? 0) > PIECE;
+function isLong(message: ToChild): message is Run | ReferenceReply {
+  return (message.t === "run" || message.t === "referred") && (message.args?.length ?? 0) > CHUNK_CHARACTERS;
 }
 
-/** The line of a message with long arguments, which stand last in it. */
-function* piecesOf({ args = "", ...message }: Run | Referred): Generator<Uint8Array> {
+/** Yields the line of a message with long arguments, which are its last member. */
+function* encodeInChunks({ args = "", ...message }: Run | ReferenceReply): Generator<Uint8Array> {
   yield Buffer.from(`${JSON.stringify(message).slice(0, -1)},"args":"`);
-  for (let at = 0; at < args.length; at += PIECE) {
-    // A pair of surrogates that is cut comes as two escapes, which are the same text.
-    yield Buffer.from(JSON.stringify(args.slice(at, at + PIECE)).slice(1, -1));
+  for (let at = 0; at < args.length; at += CHUNK_CHARACTERS) {
+    // A split surrogate pair becomes two escapes, which is equivalent.
+    yield Buffer.from(JSON.stringify(args.slice(at, at + CHUNK_CHARACTERS)).slice(1, -1));
   }
   yield Buffer.from('"}\n');
 }
 
-function tooLong(max_bytes: number): string {
+function tooLongMessage(max_bytes: number): string {
   return `sent the server more than ${Math.floor(max_bytes / 1_000_000)} MB at once`;
 }
 
-function parsed(line: Uint8Array): FromChild | undefined {
+function parseMessage(line: Uint8Array): FromChild | undefined {
   try {
     const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString();
     if (isTooDeep(text)) return undefined;

@@ -1,4 +1,4 @@
-/** One child as the pool sees it: a process that is blank, becomes one script version, and runs one job at a time. */
+/** A child process as the runner sees it: starts blank, becomes one script version, and runs one job at a time. */
 import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { constants } from "node:os";
@@ -6,46 +6,47 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { removeFolder } from "../files/remove-folder.ts";
 import type { RuntimeFiles } from "../files/runtime-files.ts";
-import { ChildOutput } from "../output/output.ts";
+import { ChildOutput } from "../output/child-output.ts";
 import type { Exec, FromChild, Load, ToChild } from "../protocol.ts";
-import type { Reach } from "../sandbox/child-folders.ts";
+import type { FolderAccess } from "../sandbox/child-folders.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ChildUser } from "../sandbox/users/child-users.ts";
 import type { ChildExit, ChildTokens, JobError } from "../types.ts";
-import { CHANNEL_ENVIRONMENT, type Channel, openChannel } from "./channel.ts";
+import { CHANNEL_ENVIRONMENT, type ChildChannel, openChannel } from "./channel.ts";
 import type { Guard } from "./guard.ts";
 
 export interface Child {
   readonly pid: number;
-  /** Where it is at home: what it writes stands here. */
+  /** Home folder, which it may write. */
   readonly folder: string;
-  /** Where its source is put, which it may only read. */
+  /** Folder with its source, which it may only read. */
   readonly code: string;
-  /** Where it is at home, and what it knows of the machine. */
-  readonly base: Record<string, string>;
-  /** The user id of its own that it runs under; undefined: it is the server's. */
+  /** Environment independent of jobs: home and system variables. */
+  readonly base_environment: Record<string, string>;
+  /** Its own user id; undefined: the server's. */
   readonly uid: number | undefined;
   readonly output: ChildOutput;
-  /** What it became: workspace, version and identity; undefined while blank. */
+  /** Its workspace, version and identity; undefined while blank. */
   key: string | undefined;
   tokens: ChildTokens | undefined;
-  /** Of the job that it runs, or ran last. */
+  /** Token of its current or last job. */
   token: string;
-  /** Contextual variables it was last given. */
+  /** Contextual variables of its current or last job. */
   environment: Record<string, string>;
-  /** Name of the folder at `./shared`, if there is one. */
+  /** Name of the folder at `./shared`, if any. */
   shared: string | undefined;
   idle_since: number;
-  /** Set by whoever waits for the next message. */
+  /** Set by the code that awaits the next message. */
   onMessage: ((message: FromChild) => void) | undefined;
   onExit: ((exit: ChildExit) => void) | undefined;
   /**
-   * The channel is closed, by the script or for what it sent: the child can neither be told nor tell anything any more.
+   * Called when the channel is closed by the script or after a protocol violation: no more messages in either
+   * direction.
    */
   onDisconnect: ((problem: string | undefined) => void) | undefined;
   readonly exited: ChildExit | undefined;
   send(message: ToChild): void;
-  /** Ends it with everything below it, and removes its folder. */
+  /** Kills it with all its descendants and removes its folder. */
   destroy(): Promise<void>;
 }
 
@@ -54,31 +55,34 @@ export interface LaunchOptions {
   directory: string;
   guard: Guard;
   sandbox: Sandbox;
-  /** What of the server's environment it has. */
-  passed_on: Record<string, string>;
-  /** What it is let at beside its own folders. */
-  reach?: Reach;
-  /** Most bytes of one message of the child. */
+  /** Inherited part of the server's environment. */
+  inherited_environment: Record<string, string>;
+  /** Access beside its own folders. */
+  reach?: FolderAccess;
+  /** Maximum size of one message from the child. */
   max_message_bytes: number;
 }
 
-/** How long the pipes of an ended child are waited for, should somebody hold them open. */
-const DRAIN_MS = 1_000;
+/** Time to wait for the pipes of an ended child, in case another process holds them open. */
+const PIPE_DRAIN_TIMEOUT_MS = 1_000;
 
-/** This executable is the runtime of its children; what it would keep of their code in their folder goes with them. */
+/**
+ * This executable is the runtime of its children. The transpiler cache is disabled, because it would disappear with the
+ * child's folder.
+ */
 const RUNTIME_ENVIRONMENT = { BUN_BE_BUN: "1", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
 
 /**
- * Starts a blank child. Everything that runs user code is started here and nowhere else.
- * @throws when the system refuses to start a process
+ * Starts a blank child. All user code runs in processes started here.
+ * @throws if the system refuses to start a process
  */
-export function launch(options: LaunchOptions): Child {
+export function launchChild(options: LaunchOptions): Child {
   const { runtime, directory, guard, sandbox, reach = {} } = options;
   const place = join(directory, "children", randomBytes(8).toString("hex"));
   const folder = join(place, "job");
   const code = join(place, "code");
   for (const path of [folder, code]) mkdirSync(path, { recursive: true, mode: 0o700 });
-  const folders = { job: folder, code, reach };
+  const folders = { job: folder, code, access: reach };
   let user: ChildUser | undefined;
   const output = new ChildOutput();
   let exited: ChildExit | undefined;
@@ -87,17 +91,17 @@ export function launch(options: LaunchOptions): Child {
     announceClosed = resolve;
   });
 
-  // Complete before there is a process: where the system refuses to tell of its end, Bun says at once that it has ended.
+  // Defined before the spawn: if the system cannot report the exit, Bun calls `onExit` immediately.
   const child: Child = {
     get pid() {
       return subprocess.pid;
     },
     folder,
     code,
-    get base() {
-      // What a child is called is told only where it runs under an id of its own, which the system has no name for.
+    get base_environment() {
+      // An own user id has no system account, so the name is set explicitly.
       const named: Record<string, string> = user ? { USER: "svc", LOGNAME: "svc" } : {};
-      return { ...options.passed_on, HOME: folder, TMPDIR: folder, ...named };
+      return { ...options.inherited_environment, HOME: folder, TMPDIR: folder, ...named };
     },
     get uid() {
       return user?.uid;
@@ -132,28 +136,28 @@ export function launch(options: LaunchOptions): Child {
 
   const program = [process.execPath, "--no-install", runtime.typescript];
   let subprocess: Subprocess<"ignore", "pipe", "pipe">;
-  let channel: Channel;
+  let channel: ChildChannel;
   try {
-    user = sandbox.users?.take(folders);
+    user = sandbox.users?.acquire(folders);
     subprocess = Bun.spawn(sandbox.commandFor(folders, program, user), {
       cwd: folder,
-      env: { ...child.base, ...CHANNEL_ENVIRONMENT, ...RUNTIME_ENVIRONMENT },
+      env: { ...child.base_environment, ...CHANNEL_ENVIRONMENT, ...RUNTIME_ENVIRONMENT },
       stdio: ["ignore", "pipe", "pipe", "pipe"],
       detached: true,
       onExit: ({ pid }, code, signal) => {
-        exited = { code, signal: signal === null ? null : nameOfSignal(signal) };
+        exited = { code, signal: signal === null ? null : signalName(signal) };
         guard.remove(pid);
         child.tokens?.end();
-        // What it wrote before it ended is still in the pipes; strays that hold them open are ended first.
+        // Its last output is still in the pipes; strays that hold them open are killed first.
         void guard.sweep().then(async () => {
-          await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, DRAIN_MS))]);
+          await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, PIPE_DRAIN_TIMEOUT_MS))]);
           channel.close();
           child.onExit?.(exited!);
         });
       },
     });
   } catch (cause) {
-    // Where there are no descriptors left, this fails as well: what counts is why there is no process.
+    // Without free descriptors this fails too; the original error matters.
     void removeFolder(place).catch(() => {});
     user?.release();
     throw cause;
@@ -165,22 +169,26 @@ export function launch(options: LaunchOptions): Child {
     onClose: (problem) => child.onDisconnect?.(problem),
   });
   if (!exited) guard.add(subprocess.pid);
-  const pipes = [pump(subprocess.stdout, 1, output), pump(subprocess.stderr, 2, output), channel.closed];
+  const pipes = [
+    readPipe(subprocess.stdout, 1, output),
+    readPipe(subprocess.stderr, 2, output),
+    channel.closed,
+  ];
   void Promise.allSettled(pipes).then(announceClosed);
   return child;
 }
 
-async function pump(stream: ReadableStream<Uint8Array>, fd: 1 | 2, output: ChildOutput): Promise<void> {
+async function readPipe(stream: ReadableStream<Uint8Array>, fd: 1 | 2, output: ChildOutput): Promise<void> {
   for await (const bytes of stream as unknown as AsyncIterable<Uint8Array>) output.push(fd, bytes);
 }
 
-function nameOfSignal(signal: number | string): string {
+function signalName(signal: number | string): string {
   if (typeof signal === "string") return signal;
   return Object.entries(constants.signals).find(([, number]) => number === signal)?.[0] ?? `signal ${signal}`;
 }
 
-/** Resolves with the next message of one of these kinds; rejects when the child ends first. */
-export function nextMessage<T extends FromChild["t"]>(
+/** Resolves with the next message of one of these kinds; rejects if the child ends first. */
+export function awaitMessage<T extends FromChild["t"]>(
   child: Child,
   ...kinds: T[]
 ): Promise<Extract<FromChild, { t: T }>> {
@@ -190,17 +198,17 @@ export function nextMessage<T extends FromChild["t"]>(
       if ((kinds as string[]).includes(message.t)) resolve(message as Extract<FromChild, { t: T }>);
     };
     child.onExit = (exit) => reject(new ChildEnded(exit));
-    // A process that ends loses its channel first: how it ended says more.
+    // Waits a moment, because an exiting process closes its channel first, and its exit status says more.
     child.onDisconnect = (problem) =>
       setTimeout(
-        () => reject(new LoadFault({ name: "ExecutionErr", message: lostChannel(problem) })),
-        CHANNEL_MS,
+        () => reject(new LoadFault({ name: "ExecutionErr", message: describeLostChannel(problem) })),
+        EXIT_GRACE_MS,
       );
   });
 }
 
-/** End marks that do not come: the script closed its own stdout or stderr. */
-const FENCE_MS = 1_000;
+/** Timeout of end marks, in case the script closed its own stdout or stderr. */
+const END_MARK_TIMEOUT_MS = 1_000;
 
 /** Calls back when what is still in these pipes (1 = stdout, 2 = stderr, 3 = both) has been read, or will not come. */
 export function afterOutput(child: Child, pipes: number, then: () => void): void {
@@ -208,20 +216,22 @@ export function afterOutput(child: Child, pipes: number, then: () => void): void
     clearTimeout(timer);
     then();
   };
-  const timer = setTimeout(end, FENCE_MS);
+  const timer = setTimeout(end, END_MARK_TIMEOUT_MS);
   child.onExit = end;
   child.output.whenFenced(pipes, end);
 }
 
-/** How long a process without a channel is given to turn out to have ended. */
-export const CHANNEL_MS = 500;
+/** Time for a process without a channel to turn out to have exited. */
+export const EXIT_GRACE_MS = 500;
 
-/** What a job without a channel fails with. @param problem what the process did wrong with it */
-export function lostChannel(problem = "closed its connection to the server before it returned"): string {
+/** Describes a lost channel in a job's error. @param problem the protocol violation, if any */
+export function describeLostChannel(
+  problem = "closed its connection to the server before it returned",
+): string {
   return `the script's process ${problem}`;
 }
 
-/** The child is gone before it could answer. */
+/** The child exited before it answered. */
 export class ChildEnded extends Error {
   readonly exit: ChildExit;
   constructor(exit: ChildExit) {
@@ -230,7 +240,7 @@ export class ChildEnded extends Error {
   }
 }
 
-/** A script that could not be loaded; the job fails with this. */
+/** A script could not be loaded; its job fails with this error. */
 export class LoadFault extends Error {
   readonly error: JobError;
   constructor(error: JobError) {
@@ -239,7 +249,7 @@ export class LoadFault extends Error {
   }
 }
 
-/** Makes a blank child one version. @throws LoadFault, ChildEnded */
+/** Loads a version into a blank child. @throws LoadFault, ChildEnded */
 export async function loadVersion(
   child: Child,
   load: Omit<Load, "t" | "nonce">,
@@ -248,12 +258,12 @@ export async function loadVersion(
   const nonce = randomBytes(16).toString("hex");
   child.output.nonce = nonce;
   if (python) {
-    const turned = nextMessage(child, "channel", "load_failed");
+    const turned = awaitMessage(child, "channel", "load_failed");
     child.send(python);
     const answer = await turned;
     if (answer.t === "load_failed") throw new LoadFault(answer.error);
   }
-  const loaded = nextMessage(child, "loaded", "load_failed");
+  const loaded = awaitMessage(child, "loaded", "load_failed");
   child.send({ t: "load", nonce, ...load });
   const answer = await loaded;
   if (answer.t === "load_failed") throw new LoadFault(answer.error);

@@ -1,6 +1,6 @@
 /**
- * What keeps processes from outliving their reason: the watchdog, which ends the children of a server that is gone, and
- * the sweep of strays, processes whose child ended without them. The server collects such orphans (it is a subreaper).
+ * Prevents processes from outliving their purpose: a watchdog kills the children of a server that is gone, and a sweep
+ * kills strays, whose child ended without them. The server adopts such orphans, because it is a subreaper.
  */
 
 import { dlopen } from "bun:ffi";
@@ -11,27 +11,27 @@ import { killTrees, listProcesses } from "./kill-tree.ts";
 
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
-/** Killed processes are gone within a moment, unless the kernel is busy with them. */
-const REAP_MS = 2_000;
-/** Looking at hundreds again and again would take the processor that they need to end. */
-const FIRST_PAUSE_MS = 2;
-const LONGEST_PAUSE_MS = 50;
-/** What waitpid(2) says of a process that is another's child. */
-const NOT_OURS = -1;
+/** Killed processes disappear at once, unless the kernel is busy with them. */
+const REAP_TIMEOUT_MS = 2_000;
+/** Polling hundreds of processes too often would take the processor they need to exit. */
+const MIN_POLL_INTERVAL_MS = 2;
+const MAX_POLL_INTERVAL_MS = 50;
+/** Result of waitpid(2) for another process's child. */
+const NOT_OUR_CHILD = -1;
 
-/** Watchdogs and children of every guard in this process: none is a stray to another. */
-const guarded = new Set<number>();
+/** Watchdogs and children of all guards in this process; they are strays to none. */
+const guardedPids = new Set<number>();
 
 export interface Guard {
-  /** A child was started or has ended. */
+  /** Records that a child was started or has ended. */
   add(pid: number): void;
   remove(pid: number): void;
-  /** Kills a child with everything below it, and waits until all are gone. */
+  /** Kills a child with all its descendants, and resolves once all are gone. */
   kill(pid: number): Promise<void>;
-  /** Kills what ended children left behind. */
+  /** Kills processes that ended children left behind. */
   sweep(): Promise<void>;
-  /** What else this process has started by now is left alone, with all of its session: a browser, a tunnel. */
-  spare(): void;
+  /** Exempts everything else that this process has started by now, by session: a browser, a tunnel. */
+  exemptOtherProcesses(): void;
   stop(): Promise<void>;
 }
 
@@ -53,13 +53,13 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
       stderr: "ignore",
       detached: true,
       onExit: (ended) => {
-        guarded.delete(ended.pid);
+        guardedPids.delete(ended.pid);
         if (stopping) return;
         log("warn", "the watchdog of the script processes ended and is started again");
         watchdog = startWatchdog();
       },
     });
-    guarded.add(process_.pid);
+    guardedPids.add(process_.pid);
     for (const pid of children) process_.stdin.write(`+${pid}\n`);
     process_.stdin.flush();
     process_.unref();
@@ -71,39 +71,39 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
     watchdog.stdin.flush();
   }
 
-  /** Waits for the end of processes that became ours; those of others are only looked for. */
+  /** Waits for killed processes to end: own children by waitpid, others by polling. */
   async function reap(pids: number[]): Promise<void> {
-    const until = Date.now() + REAP_MS;
+    const until = Date.now() + REAP_TIMEOUT_MS;
     let left = pids;
-    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    for (let pause = MIN_POLL_INTERVAL_MS; ; pause = Math.min(2 * pause, MAX_POLL_INTERVAL_MS)) {
       left = left.filter((pid) => {
-        const waited = libc?.waitpid(pid, null, WNOHANG) ?? NOT_OURS;
-        return waited === NOT_OURS ? isAlive(pid) : waited === 0;
+        const waited = libc?.waitpid(pid, null, WNOHANG) ?? NOT_OUR_CHILD;
+        return waited === NOT_OUR_CHILD ? isAlive(pid) : waited === 0;
       });
       if (left.length === 0 || Date.now() > until) return;
       await sleep(pause);
     }
   }
 
-  /** Processes below this one that are neither children nor what a shell started along with it. */
+  /** Lists processes below this one that are neither guarded nor of its own session. */
   function strangers() {
     return listProcesses().filter(
-      (each) => each.parent === process.pid && each.session !== session && !guarded.has(each.pid),
+      (each) => each.parent === process.pid && each.session !== session && !guardedPids.has(each.pid),
     );
   }
 
   return {
-    spare() {
+    exemptOtherProcesses() {
       for (const each of strangers()) spared.add(each.session);
     },
     add(pid) {
       children.add(pid);
-      guarded.add(pid);
+      guardedPids.add(pid);
       tell(`+${pid}\n`);
     },
     remove(pid) {
       children.delete(pid);
-      guarded.delete(pid);
+      guardedPids.delete(pid);
       tell(`-${pid}\n`);
     },
     async kill(pid) {
@@ -122,7 +122,7 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
   };
 }
 
-/** Linux only: elsewhere orphans go to init, and process groups have to do. */
+/** Opens libc on Linux; elsewhere init adopts orphans, and process groups must suffice. */
 function openLibc() {
   if (process.platform !== "linux") return undefined;
   for (const name of ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`]) {
@@ -132,7 +132,7 @@ function openLibc() {
         waitpid: { args: ["i32", "ptr", "i32"], returns: "i32" },
       }).symbols;
     } catch {
-      // The other C library's name.
+      // Try the other C library's name.
     }
   }
   return undefined;

@@ -1,15 +1,15 @@
-/** Finding and ending every process below others. */
+/** Finds and kills processes with all their descendants. */
 import { readdirSync, readFileSync } from "node:fs";
 
 interface ProcessFacts {
   pid: number;
   parent: number;
   session: number;
-  /** `Z` is a process that has ended and was not waited for yet. */
+  /** `Z`: a zombie, which has ended but was not waited for. */
   state: string;
 }
 
-/** Every process the system lists; empty where there is no /proc. */
+/** Lists all processes; empty without /proc. */
 export function listProcesses(): ProcessFacts[] {
   const found: ProcessFacts[] = [];
   let names: string[];
@@ -22,21 +22,21 @@ export function listProcesses(): ProcessFacts[] {
     const pid = Number(name);
     if (!Number.isInteger(pid)) continue;
     try {
-      // The command's name stands in parentheses and may hold anything (proc(5)).
+      // The command name is in parentheses and may contain anything (proc(5)).
       const text = readFileSync(`/proc/${name}/stat`, "latin1");
       const [state, parent, , session] = text.slice(text.lastIndexOf(")") + 2).split(" ");
       found.push({ pid, state: state!, parent: Number(parent), session: Number(session) });
     } catch {
-      // Gone in between.
+      // Exited meanwhile.
     }
   }
   return found;
 }
 
 /**
- * Kills processes with everything below them. They are stopped first, so that nothing new is started while they are
- * being found: the system starts nothing for a process that a signal waits for.
- * @returns the process ids that were killed
+ * Kills processes with all their descendants. They are stopped first, so that none can start a new process while its
+ * descendants are being found.
+ * @returns the killed process ids
  */
 export function killTrees(roots: number[]): number[] {
   const doomed = new Set<number>();
@@ -44,17 +44,17 @@ export function killTrees(roots: number[]): number[] {
   while (fresh.length > 0) {
     for (const pid of fresh) {
       doomed.add(pid);
-      signal(pid, "SIGSTOP");
+      sendSignal(pid, "SIGSTOP");
     }
-    fresh = below(doomed);
+    fresh = findDescendants(doomed);
   }
-  for (const pid of roots) signal(-pid, "SIGKILL");
-  for (const pid of doomed) signal(pid, "SIGKILL");
+  for (const pid of roots) sendSignal(-pid, "SIGKILL");
+  for (const pid of doomed) sendSignal(pid, "SIGKILL");
   return [...doomed];
 }
 
-/** Everything below these, of one look at all processes: a look takes long where there are many of them. */
-function below(roots: Set<number>): number[] {
+/** Finds all descendants with a single listing of processes, which is expensive on busy machines. */
+function findDescendants(roots: Set<number>): number[] {
   const children = new Map<number, number[]>();
   for (const { pid, parent } of listProcesses()) {
     const siblings = children.get(parent);
@@ -73,10 +73,10 @@ function below(roots: Set<number>): number[] {
   return [...found];
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
+function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // Gone already.
+    // Exited already.
   }
 }

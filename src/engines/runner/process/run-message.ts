@@ -1,24 +1,27 @@
-/** What a child is told to run a job. */
+/** The message that starts a job in a child. */
 
-import { makeShared } from "../files/shared-folder.ts";
+import { createSharedFolder } from "../files/shared-folder.ts";
 import type { Run } from "../protocol.ts";
 import type { RunnerOptions, RunRequest } from "../types.ts";
 import type { Child } from "./child.ts";
-import { withToken } from "./with-token.ts";
+import { insertToken } from "./job-token.ts";
 
-export function runMessage(child: Child, request: RunRequest, options: RunnerOptions): Run {
+export function createRunMessage(child: Child, request: RunRequest, options: RunnerOptions): Run {
   return {
     t: "run",
-    environment: { ...changes(child.environment, request.environment), WM_TOKEN: child.token },
+    environment: { ...changedVariables(child.environment, request.environment), WM_TOKEN: child.token },
     entrypoint: request.entrypoint,
-    args: withToken(request, child),
+    args: insertToken(request, child),
     preprocessor_input: request.preprocessor_input,
-    shared: request.shared && makeShared(options.directory, request.shared),
+    shared: request.shared && createSharedFolder(options.directory, request.shared),
     max_result: options.max_result_bytes,
   };
 }
 
-function changes(before: Record<string, string>, after: Record<string, string>): Record<string, string> {
+function changedVariables(
+  before: Record<string, string>,
+  after: Record<string, string>,
+): Record<string, string> {
   const changed: Record<string, string> = {};
   for (const name in after) if (after[name] !== before[name]) changed[name] = after[name]!;
   return changed;

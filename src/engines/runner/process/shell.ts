@@ -1,4 +1,4 @@
-/** A bash run: the blank child becomes the shell, and its end is the job's. */
+/** Runs bash scripts: the blank child becomes the shell, and its exit ends the job. */
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import type { Exec } from "../protocol.ts";
 import type { ChildExit, RunOutcome, RunRequest } from "../types.ts";
 import { type Child, ChildEnded, LoadFault } from "./child.ts";
 
-/** Begins a line that belongs to the result stream. */
+/** Prefix of lines that belong to the result stream. */
 const STREAM_MARK = "WM_STREAM: ";
 
 interface ShellRun {
@@ -18,7 +18,7 @@ interface ShellRun {
   max_result: number;
 }
 
-/** @throws LoadFault when there is no bash */
+/** @throws LoadFault if bash is missing */
 export async function runShell({
   child,
   request,
@@ -43,7 +43,7 @@ export async function runShell({
       t: "exec",
       program,
       argv: ["bash", file],
-      ...started({ ...child.base, ...environment }, values),
+      ...prepareStart({ ...child.base_environment, ...environment }, values),
       keep_channel: false,
     });
   });
@@ -53,30 +53,30 @@ export async function runShell({
     const message = `the script ${how}${last ? `; its last output:\n${last}` : ""}`;
     return { kind: "failure", error: { name: "ExecutionErr", message } };
   }
-  return resultOf(child, max_result);
+  return readResult(child, max_result);
 }
 
-/** What would keep bash from reading its prelude, or is where it finds it: such variables are set in the prelude. */
-const DECIDE_THE_START = ["BASH_ENV", "POSIXLY_CORRECT"];
+/** Variables that keep bash from reading its prelude, or locate it; they are set in the prelude instead. */
+const STARTUP_VARIABLES = ["BASH_ENV", "POSIXLY_CORRECT"];
 
-/** Other users of the machine can read what a program is started with, so `$1`, `$2`, … are set by a prelude. */
-function started(
+/** Passes `$1`, `$2`, … by a prelude, because a program's arguments are visible to other users. */
+function prepareStart(
   environment: Record<string, string>,
   values: string[],
 ): Pick<Exec, "environment" | "prelude"> {
   const plain = { ...environment };
   const prelude = ["unset BASH_ENV"];
-  for (const name of DECIDE_THE_START) {
+  for (const name of STARTUP_VARIABLES) {
     if (plain[name] === undefined) continue;
-    prelude.push(`export ${name}=${quoted(plain[name])}`);
+    prelude.push(`export ${name}=${quoteForBash(plain[name])}`);
     delete plain[name];
   }
-  prelude.push(`set -- ${values.map(quoted).join(" ")}`);
+  prelude.push(`set -- ${values.map(quoteForBash).join(" ")}`);
   return { environment: plain, prelude: prelude.join("\n") };
 }
 
-/** As one word of bash. A word has no NULs. */
-function quoted(text: string): string {
+/** Quotes a text as one bash word, which cannot contain NUL. */
+function quoteForBash(text: string): string {
   return `'${text.replaceAll("\0", "").replaceAll("'", "'\\''")}'`;
 }
 
@@ -86,13 +86,13 @@ function toText(value: unknown): string {
 }
 
 /**
- * result.json or result.out where the script wrote one, else the last line it printed. A last line that went to the
- * stream is no result beside it.
+ * Returns result.json or result.out if the script wrote one, else the last printed line. A last line that belongs to
+ * the stream gives null.
  */
-async function resultOf(child: Child, max_result: number): Promise<RunOutcome> {
+async function readResult(child: Child, max_result: number): Promise<RunOutcome> {
   for (const name of ["result.json", "result.out"]) {
     const path = join(child.folder, name);
-    const found = await readOwn(path, max_result);
+    const found = await readOwnFile(path, max_result);
     if (!found) continue;
     const { text } = found;
     if (text === undefined) {
@@ -112,10 +112,10 @@ async function resultOf(child: Child, max_result: number): Promise<RunOutcome> {
 }
 
 /**
- * The text of a file that a script wrote; without `text` it is larger than `most` bytes. Read with the server's rights,
- * so what is no plain file of its own (a link to one of the server's, a pipe without an end) is none.
+ * Reads a file written by a script; `text` is absent if it is larger than `most` bytes. As it is read with the server's
+ * rights, only a regular file with a single link counts: no links to the server's files, no endless pipes.
  */
-async function readOwn(path: string, most: number): Promise<{ text: string | undefined } | undefined> {
+async function readOwnFile(path: string, most: number): Promise<{ text: string | undefined } | undefined> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
   if (!file) return undefined;

@@ -1,8 +1,8 @@
-/** A program of the machine, such as a package client, run behind the walls of jobs and within their limits. */
+/** Runs a program of the machine, such as a package client, in the sandbox and limits of jobs. */
 import { lchown, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ToolOutcome, ToolRequest } from "../packages/tool.ts";
-import type { Watched } from "../sandbox/watch/watch.ts";
+import type { WatchedJob } from "../sandbox/watch/resource-watch.ts";
 import type { JobError, JobLimits } from "../types.ts";
 import type { Child } from "./child.ts";
 
@@ -13,8 +13,8 @@ interface ToolRunOptions {
   max_log_bytes: number;
 }
 
-/** One run of a tool in one blank child, which becomes the tool. Its child is the caller's to destroy. */
-export class ToolRun implements Watched {
+/** One run of a tool, which replaces a blank child. The caller destroys the child. */
+export class ToolRun implements WatchedJob {
   readonly #o: ToolRunOptions;
   readonly job_id: string;
   readonly since = performance.now();
@@ -41,12 +41,12 @@ export class ToolRun implements Watched {
     this.#stop(error);
   }
 
-  /** Resolves when the program has ended, or has to be ended. */
+  /** Resolves when the program has ended or must be ended. */
   async run(): Promise<ToolOutcome> {
     const { request, child, max_log_bytes } = this.#o;
     const { folder } = child;
     for (const [name, text] of Object.entries(request.files)) await Bun.write(join(folder, name), text);
-    if (child.uid !== undefined) await giveFolder(folder, child.uid);
+    if (child.uid !== undefined) await chownFolder(folder, child.uid);
     child.output.begin({ onLog: request.onLog, onStream: () => {}, max_bytes: max_log_bytes });
     let timer: ReturnType<typeof setTimeout> | undefined;
     const abort = () => this.#stop({ name: "Canceled", message: `${request.name} was stopped` });
@@ -54,7 +54,7 @@ export class ToolRun implements Watched {
       return await new Promise<ToolOutcome>((resolve) => {
         this.#stop = (error) => resolve({ stopped: error });
         timer = setTimeout(
-          () => this.#stop({ name: "ExecutionErr", message: tooLong(request) }),
+          () => this.#stop({ name: "ExecutionErr", message: timeoutMessage(request) }),
           request.timeout_ms,
         );
         request.signal?.addEventListener("abort", abort, { once: true });
@@ -71,7 +71,7 @@ export class ToolRun implements Watched {
           t: "exec",
           program: request.program,
           argv: [request.program, ...request.argv.map((each) => each.replaceAll("{folder}", folder))],
-          environment: { ...child.base, ...request.environment },
+          environment: { ...child.base_environment, ...request.environment },
           keep_channel: false,
         });
       });
@@ -82,12 +82,12 @@ export class ToolRun implements Watched {
   }
 }
 
-function tooLong({ name, timeout_ms }: ToolRequest): string {
+function timeoutMessage({ name, timeout_ms }: ToolRequest): string {
   return `${name} did not end within ${Math.round(timeout_ms / 60_000)} minutes and was stopped`;
 }
 
-/** Makes all that is in a folder a user's own. Nothing of the user runs yet. */
-async function giveFolder(folder: string, uid: number): Promise<void> {
+/** Changes the owner of everything in a folder. No process of that user runs yet. */
+async function chownFolder(folder: string, uid: number): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }))
     await lchown(join(entry.parentPath, entry.name), uid, uid);
 }

@@ -1,7 +1,7 @@
 /**
- * Ends the children of a server that is gone, however it went. The server tells it their process ids on a pipe; when
- * the pipe closes, every process below each of them is stopped, found and killed. Children collect their own orphans
- * (subreapers), so a process that got away from its parent and session is still found below its child.
+ * Kills the children of a server that is gone. The server sends their process ids on a pipe; when the pipe closes, all
+ * their descendants are stopped, found and killed. Children are subreapers, so escaped processes are still found below
+ * them.
  */
 import { killTrees } from "./kill-tree.ts";
 

@@ -1,17 +1,17 @@
-/** The folders of one child. */
+/** Folders of one child. */
 export interface ChildFolders {
-  /** Its own: where it is at home, and may write. */
+  /** Its working folder, which it may write. */
   job: string;
-  /** Its source. */
+  /** Folder of its source. */
   code: string;
-  /** Beside these. */
-  reach: Reach;
+  /** Access to further folders. */
+  access: FolderAccess;
 }
 
-/** What a child is let at beside its own folders, which is settled when it is started. */
-export interface Reach {
-  /** What it shares with the other jobs of its flow. */
+/** Folders a child may access beside its own, fixed at its start. */
+export interface FolderAccess {
+  /** Folder shared with the other jobs of its flow. */
   shared?: string | undefined;
-  /** Where its interpreter keeps its library. */
+  /** Library folders of its interpreter. */
   read?: string[] | undefined;
 }

@@ -1,74 +1,86 @@
-/** The walls around children, as the pool sees them: what is to hold, what does, and how a child is started behind it. */
+/** The sandbox as the runner uses it: required and actual restrictions, and how a child is started inside. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { SandboxChoice } from "../types.ts";
+import type { SandboxSettings } from "../types.ts";
 import type { ChildFolders } from "./child-folders.ts";
-import { whatHolds } from "./summary.ts";
-import { hasWalls, type SandboxSupport, sandboxSupport } from "./support.ts";
+import { describeSandbox } from "./describe.ts";
+import { canConfineFiles, detectSandboxSupport, type SandboxSupport } from "./support.ts";
 import { type ChildUser, type ChildUsers, createChildUsers, planUsers } from "./users/child-users.ts";
-import { BWRAP_PROCESSES, bwrapArguments } from "./walls/bwrap.ts";
-import { portRule, type Right, type Rule, rightsIn, rulesetOf, wallsOf } from "./walls/landlock.ts";
+import { BWRAP_PROCESSES, createBwrapArguments } from "./walls/bwrap.ts";
+import { findPython, type Python } from "./walls/find-python.ts";
+import {
+  type AccessRight,
+  createPortRule,
+  createRuleset,
+  type LandlockRule,
+  landlockFeatures,
+  supportedRights,
+} from "./walls/landlock.ts";
 import type { LaunchSpec } from "./walls/launcher.ts";
-import { around, DEVICES, isWithin, systemPaths, withoutLinks } from "./walls/paths.ts";
-import { findPython, type Python } from "./walls/python.ts";
-import { filterOf } from "./walls/seccomp.ts";
+import { DEVICES, isPathWithin, listSystemPaths, pathsAround, resolveLinks } from "./walls/paths.ts";
+import { createSyscallFilter } from "./walls/seccomp.ts";
 import { type Architecture, SYSCALLS } from "./walls/syscalls.ts";
 
-export interface SandboxOptions extends SandboxChoice {
-  /** Most bytes of a file that a script writes; 0: no limit. */
+export interface SandboxOptions extends SandboxSettings {
+  /** Maximum size of a file written by a script; 0: no limit. */
   max_file_bytes: number;
   max_children: number;
-  /** Most processes of a job; 0: no limit. */
+  /** Maximum processes of a job; 0: no limit. */
   max_processes: number;
   data_dir: string;
 }
 
 export interface Sandbox {
-  /** Why no job may run: what is required does not hold. */
-  readonly refuses: string | undefined;
-  /** In a line, what holds. */
-  readonly holds: string;
-  /** Whether scripts are kept to their own files. */
-  readonly isWalled: boolean;
-  /** How many processes of its own stand around a child, each in the one before. */
-  readonly around: number;
-  /** The Python that scripts run in, of this version if it is there; undefined when there is none. */
+  /** Reason why no job may run: a required restriction is unavailable. */
+  readonly refusal: string | undefined;
+  /** One-line summary of the active restrictions. */
+  readonly summary: string;
+  /** Whether scripts are confined to their own files. */
+  readonly confinesFiles: boolean;
+  /** Number of wrapper processes around a child. */
+  readonly wrapperProcesses: number;
+  /** Finds the Python for scripts, preferably of this version; undefined if there is none. */
   python(version?: string): Promise<Python | undefined>;
-  /** Whom children run as; undefined: as the server's user. */
+  /** User ids of children; undefined: they run as the server's user. */
   readonly users: ChildUsers | undefined;
-  /** What is to be started so that a program runs behind the walls, as this user. */
+  /** Returns the command that runs a program in the sandbox as this user. */
   commandFor(folders: ChildFolders, program: string[], user?: ChildUser): string[];
 }
 
-/** From this version on Landlock itself keeps signals to what a script has started. */
-const SCOPED_SIGNALS = 6;
+/** From this version on, Landlock confines signals by itself. */
+const SIGNAL_SCOPE_VERSION = 6;
 
-/** RLIMIT_…, of the same number on all processors that are built for. */
-const FILE_SIZE = 1;
-const CORE = 4;
-const PROCESSES = 6;
-const OPEN_FILES = 7;
+/** RLIMIT_… numbers, equal on all supported processors. */
+const RLIMIT_FSIZE = 1;
+const RLIMIT_CORE = 4;
+const RLIMIT_NPROC = 6;
+const RLIMIT_NOFILE = 7;
 
-/** Reading and writing files of other users: those that matter are behind the wall around files. */
+/** CAP_DAC_OVERRIDE: access to other users' files. Landlock protects those that matter. */
 const CAP_DAC_OVERRIDE = 1;
 const LAST_CAPABILITY = 63;
 
 const MAX_OPEN_FILES = 4_096;
-/** The system counts the threads of all processes of a user, of whatever else it runs too. */
+/** RLIMIT_NPROC counts the threads of all processes of a user, including unrelated ones. */
 const TASKS_PER_CHILD = 64;
 const SPARE_TASKS = 2_048;
-/** Of a user that has nothing but one child, or the children of one flow, which share a folder. */
+/** Limits for a user with a single child, or with the children of one flow that share a folder. */
 const TASKS_PER_PROCESS = 2;
 const OWN_SPARE_TASKS = 512;
-const JOBS_SHARING = 4;
+const JOBS_PER_SHARED_USER = 4;
 
-/** @param launcher the launcher's program · @param runner the runner's folder · @param runtime the children's programs · @param support of this machine */
+/**
+ * @param launcher the launcher's program
+ * @param runner the runner's folder
+ * @param runtime the children's programs
+ * @param support capabilities of this machine
+ */
 export function createSandbox(
   options: SandboxOptions,
   launcher: string,
   runner: string,
   runtime: string,
-  support: SandboxSupport = sandboxSupport(),
+  support: SandboxSupport = detectSandboxSupport(),
 ): Sandbox {
   const asked = new Map<string, Promise<Python | undefined>>();
   const python = (version = "") => {
@@ -80,46 +92,49 @@ export function createSandbox(
     return found;
   };
   const { mode } = options;
-  const refuses = whyRefused(mode, support);
+  const refuses = refusalReason(mode, support);
   if (mode === "off" || process.platform !== "linux" || refuses !== undefined) {
     const holds =
       mode === "off" ? "none (SVC_SANDBOX=off)" : (refuses ?? `none (${support.missing ?? "not on Linux"})`);
     return {
-      refuses,
-      holds,
-      isWalled: false,
-      around: 0,
+      refusal: refuses,
+      summary: holds,
+      confinesFiles: false,
+      wrapperProcesses: 0,
       users: undefined,
       python,
       commandFor: (_, program) => program,
     };
   }
 
-  const data_dir = withoutLinks(options.data_dir);
+  const data_dir = resolveLinks(options.data_dir);
   const isSuperuser = process.geteuid?.() === 0;
   const plan = planUsers(options, data_dir, support);
   const own = plan && "range" in plan ? plan : undefined;
-  const isWalled = hasWalls(mode, support);
+  const isWalled = canConfineFiles(mode, support);
   const users = own && createChildUsers(own, data_dir, runner, isWalled);
   const isBoxed = mode === "bwrap";
   const devices = isBoxed ? ["/dev"] : DEVICES;
   const { landlock } = support;
-  const ruleFor = (path: string, right: Right): Rule => [path, rightsIn(landlock, right)];
-  const rulesFor = (paths: string[], folder: Right, file: Right) =>
+  const ruleFor = (path: string, right: AccessRight): LandlockRule => [
+    path,
+    supportedRights(landlock, right),
+  ];
+  const rulesFor = (paths: string[], folder: AccessRight, file: AccessRight) =>
     paths.flatMap((path) => {
       const stats = statSync(path, { throwIfNoEntry: false });
       return stats ? [ruleFor(path, stats.isDirectory() ? folder : file)] : [];
     });
-  /** @param passesRights no rights of files keep the child from what others may not read */
+  /** @param passesRights the child bypasses file permissions */
   const wallsFor = (passesRights: boolean) => {
-    const named = [...systemPaths(passesRights), ...options.read];
-    const readable = named.flatMap((path) => withoutData(path, data_dir));
+    const named = [...listSystemPaths(passesRights), ...options.read];
+    const readable = named.flatMap((path) => excludeDataDir(path, data_dir));
     const read = [...readable, process.execPath, runtime, join(runner, "dependencies")];
-    const rules: Rule[] = [
+    const rules: LandlockRule[] = [
       ...rulesFor(read, "read", "readFile"),
       ...rulesFor(options.write, "write", "device"),
       ...rulesFor(devices, "write", "device"),
-      // In a namespace of its own a child sees no processes but its own, and no temporary files of others.
+      // In its own namespaces a child sees only its own processes and temporary files.
       ...(isBoxed ? rulesFor(["/proc"], "read", "read") : []),
       ...(isBoxed ? rulesFor(["/tmp"], "write", "write") : []),
       ruleFor("/proc/self", "read"),
@@ -129,22 +144,22 @@ export function createSandbox(
   const all = wallsFor(isSuperuser);
   const withRights = users ? wallsFor(false) : all;
   const architecture = process.arch as Architecture;
-  // In a namespace of its own a child does not even see the server, whose number may be that of another process.
-  const guarded = isBoxed ? [] : landlock < SCOPED_SIGNALS ? ownThreads() : [process.pid];
+  // In its own PID namespace a child cannot see the server, whose id may belong to another process there.
+  const guarded = isBoxed ? [] : landlock < SIGNAL_SCOPE_VERSION ? ownThreads() : [process.pid];
   const spec: Omit<LaunchSpec, "rules" | "command"> = {
     numbers: SYSCALLS[architecture],
-    ruleset: landlock > 0 ? rulesetOf(landlock, options.ports !== undefined) : undefined,
-    ports: wallsOf(landlock).ports ? (options.ports ?? []).map(portRule) : [],
+    ruleset: landlock > 0 ? createRuleset(landlock, options.ports !== undefined) : undefined,
+    ports: landlockFeatures(landlock).ports ? (options.ports ?? []).map(createPortRule) : [],
     filter: support.seccomp
       ? Buffer.from(
-          filterOf({ architecture, landlock, guarded, hasPorts: options.ports !== undefined }),
+          createSyscallFilter({ architecture, landlock, guarded, hasPorts: options.ports !== undefined }),
         ).toString("base64")
       : undefined,
     capabilities: isSuperuser ? capabilitiesToDrop() : [],
     limits: [
-      [CORE, 0],
-      [OPEN_FILES, MAX_OPEN_FILES],
-      ...(options.max_file_bytes > 0 ? [[FILE_SIZE, options.max_file_bytes] as [number, number]] : []),
+      [RLIMIT_CORE, 0],
+      [RLIMIT_NOFILE, MAX_OPEN_FILES],
+      ...(options.max_file_bytes > 0 ? [[RLIMIT_FSIZE, options.max_file_bytes] as [number, number]] : []),
     ],
   };
   const { max_processes } = options;
@@ -153,21 +168,21 @@ export function createSandbox(
     : runningTasks() + options.max_children * TASKS_PER_CHILD + SPARE_TASKS;
 
   return {
-    refuses: undefined,
-    holds: whatHolds(support, options, plan),
-    isWalled: isWalled || own?.leavesFilesOpen === false,
-    around: isBoxed ? BWRAP_PROCESSES : 0,
+    refusal: undefined,
+    summary: describeSandbox(support, options, plan),
+    confinesFiles: isWalled || own?.leavesFilesOpen === false,
+    wrapperProcesses: isBoxed ? BWRAP_PROCESSES : 0,
     users,
     python,
-    commandFor({ job, code, reach }, program, user) {
+    commandFor({ job, code, access }, program, user) {
       const { read, rules: common } = user?.keeps.length === 0 ? withRights : all;
-      const given = [code, ...(reach.read ?? [])];
-      const write = reach.shared === undefined ? [job] : [job, reach.shared];
+      const given = [code, ...(access.read ?? [])];
+      const write = access.shared === undefined ? [job] : [job, access.shared];
       const rules = [...common, ...given.map((path) => ruleFor(path, "read"))];
       rules.push(...write.map((path) => ruleFor(path, "write")));
-      // All jobs of a flow that share a folder share their user.
-      const tasks = users && reach.shared !== undefined ? JOBS_SHARING * most_tasks : most_tasks;
-      const limits: LaunchSpec["limits"] = [...spec.limits, [PROCESSES, tasks]];
+      // Jobs of a flow that share a folder share their user id.
+      const tasks = users && access.shared !== undefined ? JOBS_PER_SHARED_USER * most_tasks : most_tasks;
+      const limits: LaunchSpec["limits"] = [...spec.limits, [RLIMIT_NPROC, tasks]];
       const whole: LaunchSpec = { ...spec, limits, rules, command: program };
       if (user) whole.user = { uid: user.uid, gid: user.gid, groups: user.groups, keeps: user.keeps };
       const command = [process.execPath, "--no-install", launcher, JSON.stringify(whole)];
@@ -178,19 +193,19 @@ export function createSandbox(
         home: job,
         isForOthers: user !== undefined,
       };
-      return [support.bwrap!, ...bwrapArguments(mounts), ...command];
+      return [support.bwrap!, ...createBwrapArguments(mounts), ...command];
     },
   };
 }
 
-/** A path as it is named, unless the data directory is in it: then what is beside that. */
-function withoutData(path: string, data_dir: string): string[] {
-  const real = withoutLinks(path);
-  return isWithin(data_dir, real) || isWithin(real, data_dir) ? around(real, data_dir) : [path];
+/** Returns the path; if it contains the data directory, the paths beside that. */
+function excludeDataDir(path: string, data_dir: string): string[] {
+  const real = resolveLinks(path);
+  return isPathWithin(data_dir, real) || isPathWithin(real, data_dir) ? pathsAround(real, data_dir) : [path];
 }
 
-/** Why no job may run with this choice; undefined when they may. */
-export function whyRefused(mode: SandboxChoice["mode"], support: SandboxSupport): string | undefined {
+/** Returns why no job may run with this mode; undefined if jobs may run. */
+export function refusalReason(mode: SandboxSettings["mode"], support: SandboxSupport): string | undefined {
   if (mode === "required" && support.landlock === 0) {
     return `SVC_SANDBOX=required, and ${support.missing}`;
   }
@@ -205,7 +220,7 @@ function capabilitiesToDrop(): number[] {
   return all.filter((capability) => capability !== CAP_DAC_OVERRIDE);
 }
 
-/** Tasks of the whole machine (proc(5), loadavg). */
+/** Returns the number of tasks on the whole machine (proc(5), loadavg). */
 function runningTasks(): number {
   try {
     return Number(/\/(\d+)/.exec(readFileSync("/proc/loadavg", "utf8"))?.[1] ?? 0);
@@ -214,7 +229,7 @@ function runningTasks(): number {
   }
 }
 
-/** A signal to a thread is one to its process. */
+/** Lists this process's threads: a signal to a thread reaches its process. */
 function ownThreads(): number[] {
   return readdirSync("/proc/self/task").map(Number);
 }

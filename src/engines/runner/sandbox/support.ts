@@ -1,26 +1,26 @@
-/** What this machine has to hold scripts in with. */
+/** Sandbox capabilities of this machine. */
 import { dlopen, ptr } from "bun:ffi";
-import type { SandboxChoice } from "../types.ts";
+import type { SandboxSettings } from "../types.ts";
 import { type Architecture, SYSCALLS } from "./walls/syscalls.ts";
 
 export interface SandboxSupport {
-  /** Version of Landlock's interface; 0 where the kernel, or a container around us, does not offer it. */
+  /** Landlock ABI version; 0 if the kernel or the surrounding container does not offer it. */
   landlock: number;
-  /** Whether the kernel takes filters of system calls. */
+  /** Whether the kernel supports seccomp filters. */
   seccomp: boolean;
-  /** Where bubblewrap is, for `SVC_SANDBOX=bwrap`. */
+  /** Path of bubblewrap, for `SVC_SANDBOX=bwrap`. */
   bwrap: string | undefined;
-  /** Why there is no Landlock, in a few words. */
+  /** Short reason why Landlock is missing. */
   missing: string | undefined;
 }
 
-/** With this flag the call makes nothing: it tells the version of the interface. */
+/** With this flag the call only returns the ABI version. */
 const LANDLOCK_CREATE_RULESET_VERSION = 1n;
 const SECCOMP_GET_ACTION_AVAIL = 2n;
 const SECCOMP_RET_ERRNO = 0x00050000;
 
-/** Asks the kernel; nothing is changed by it. */
-export function sandboxSupport(): SandboxSupport {
+/** Queries the kernel without changing anything. */
+export function detectSandboxSupport(): SandboxSupport {
   const numbers = SYSCALLS[process.arch as Architecture];
   if (process.platform !== "linux" || !numbers) {
     return { landlock: 0, seccomp: false, bwrap: undefined, missing: `${process.platform} has no Landlock` };
@@ -42,8 +42,8 @@ export function sandboxSupport(): SandboxSupport {
   };
 }
 
-/** Whether paths are closed to scripts by something else than the rights of files. */
-export function hasWalls(mode: SandboxChoice["mode"], { landlock }: SandboxSupport): boolean {
+/** Whether paths can be restricted by more than file permissions. */
+export function canConfineFiles(mode: SandboxSettings["mode"], { landlock }: SandboxSupport): boolean {
   return landlock > 0 || mode === "bwrap";
 }
 
@@ -52,7 +52,7 @@ function openLibc() {
     try {
       return dlopen(name, { syscall: { args: ["i64", "u64", "u64", "u64"], returns: "i64" } }).symbols;
     } catch {
-      // The other C library's name.
+      // Try the other C library's name.
     }
   }
   return undefined;

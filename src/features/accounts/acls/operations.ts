@@ -12,7 +12,7 @@ const getAcls = operation({
   access: "member",
   summary: "Read who has entries of an item, a folder (`folder`) or a group (`group_`)",
   responds: responds.json(z.record(z.string(), z.boolean()), "true to write, false to read, by name"),
-  run: (ctx, { kind, path }) => service.getEntries(ctx, kind, path),
+  run: (ctx, { kind, path }) => service.getAcl(ctx, kind, path),
 });
 
 export const addAcl = operation({
@@ -25,7 +25,7 @@ export const addAcl = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "acls.add", action_kind: "Update" },
   run: async (ctx, { kind, path, body }) => {
-    await service.addEntry(ctx, { kind, path }, body.owner, body.write ?? false);
+    await service.addGrant(ctx, { kind, path }, body.owner, body.write ?? false);
     return `${body.owner} may ${body.write ? "write" : "read"} ${kind} ${path}`;
   },
 });
@@ -40,7 +40,7 @@ export const removeAcl = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "acls.remove", action_kind: "Update" },
   run: async (ctx, { kind, path, body }) => {
-    await service.removeEntry(ctx, { kind, path }, body.owner);
+    await service.removeGrant(ctx, { kind, path }, body.owner);
     return `${body.owner} has no entry of ${kind} ${path} any more`;
   },
 });

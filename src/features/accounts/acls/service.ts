@@ -1,34 +1,34 @@
-/** Entries of items, folders and groups: reading, giving and taking rights one by one. */
+/** Reads and changes the acl of items, folders and groups, one grant at a time. */
 
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
-import { canRead, type Permissions, requireWrite } from "../../../platform/access/permissions.ts";
+import { canRead, type Permissions, requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ItemKind } from "../../../platform/app/item-kind.ts";
-import { auditParameters, checkName, withGrant } from "../../tenancy/rights/grants.ts";
+import { auditParameters, parseGrantee, withGrant } from "../../tenancy/rights/grants.ts";
 import { aclOf, itemKindsOf, storeAcl } from "../../tenancy/rights/item-kinds.ts";
 import * as folders from "../folders/folders.ts";
 import * as groups from "../groups/groups.ts";
 
-/** What has entries, and how they are read and changed. Each refuses who may not. */
-interface Entries {
+/** Access to the acl of one kind. Both methods check the caller's rights. */
+interface AclAccess {
   get(ctx: WorkspaceContext, path: string): Promise<Permissions>;
-  /** @param write undefined takes the entry away */
+  /** @param write undefined removes the grant */
   set(ctx: WorkspaceContext, path: string, owner: string, write: boolean | undefined): Promise<void>;
 }
 
-const OTHERS: Record<string, Entries> = {
+const NON_ITEM_ACLS: Record<string, AclAccess> = {
   folder: {
     get: async (ctx, name) => (await folders.getFolder(ctx, name)).extra_perms,
-    set: folders.setEntry,
+    set: folders.setFolderGrant,
   },
   group_: {
     get: async (ctx, name) => (await groups.getGroup(ctx, name)).extra_perms,
-    set: groups.setEntry,
+    set: groups.setGroupManager,
   },
 };
 
-/** Who may write an item may say who else may. */
-function itemEntries(items: ItemKind): Entries {
+/** Returns the acl access of an item kind: whoever may write an item may change its acl. */
+function createItemAcl(items: ItemKind): AclAccess {
   const { kind } = items;
   const readable = (ctx: WorkspaceContext, path: string, entries: Permissions | undefined): Permissions => {
     const { member } = ctx.caller;
@@ -44,10 +44,10 @@ function itemEntries(items: ItemKind): Entries {
       const { app, caller } = ctx;
       const { workspace_id } = caller.member;
       await ctx.write({ resource: path, parameters: auditParameters(kind, owner, write) }, async (tx) => {
-        // The lock that its deployments and renames hold as well.
+        // The same lock that deployments and renames of the item take.
         await tx.lock(`${kind} ${workspace_id} ${path}`);
         const entries = readable(ctx, path, await aclOf(tx, items, workspace_id, path));
-        requireWrite(caller.member, path, entries);
+        requireWriteAccess(caller.member, path, entries);
         const of = `${kind} ${path}`;
         const changed = await withGrant(tx, { workspace_id, of, entries }, owner, write);
         await storeAcl(app, tx, { kind: items, workspace_id, path }, changed);
@@ -56,37 +56,37 @@ function itemEntries(items: ItemKind): Entries {
   };
 }
 
-/** @throws BadRequest for a kind that has no entries */
-function entriesOfKind(app: App, kind: string): Entries {
-  const other = Object.hasOwn(OTHERS, kind) ? OTHERS[kind] : undefined;
+/** @throws BadRequest for an unknown kind */
+function getAclAccess(app: App, kind: string): AclAccess {
+  const other = Object.hasOwn(NON_ITEM_ACLS, kind) ? NON_ITEM_ACLS[kind] : undefined;
   if (other) return other;
   const items = itemKindsOf(app);
   const found = items.get(kind);
-  if (found) return itemEntries(found);
-  const known = [...items.keys(), ...Object.keys(OTHERS)].join(", ");
+  if (found) return createItemAcl(found);
+  const known = [...items.keys(), ...Object.keys(NON_ITEM_ACLS)].join(", ");
   throw new BadRequest(`"${kind.slice(0, 60)}" is not a kind that rights are given to: use one of ${known}`);
 }
 
-/** @throws NotFound, also when the caller may not read it; BadRequest for an unknown kind */
-export function getEntries(ctx: WorkspaceContext, kind: string, path: string): Promise<Permissions> {
-  return entriesOfKind(ctx.app, kind).get(ctx, path);
+/** @throws NotFound, also if the caller may not read the item; BadRequest for an unknown kind */
+export function getAcl(ctx: WorkspaceContext, kind: string, path: string): Promise<Permissions> {
+  return getAclAccess(ctx.app, kind).get(ctx, path);
 }
 
-/** @throws as `getEntries`, and Forbidden; BadRequest for who is unknown */
-export async function addEntry(
+/** @throws as `getAcl`, and Forbidden; BadRequest for an unknown grantee */
+export async function addGrant(
   ctx: WorkspaceContext,
   { kind, path }: { kind: string; path: string },
   owner: string,
   write: boolean,
 ): Promise<void> {
-  await entriesOfKind(ctx.app, kind).set(ctx, path, checkName("owner", owner), write);
+  await getAclAccess(ctx.app, kind).set(ctx, path, parseGrantee("owner", owner), write);
 }
 
-/** @throws as `getEntries`, and Forbidden; BadRequest for who has none */
-export async function removeEntry(
+/** @throws as `getAcl`, and Forbidden; BadRequest if there is no such grant */
+export async function removeGrant(
   ctx: WorkspaceContext,
   { kind, path }: { kind: string; path: string },
   owner: string,
 ): Promise<void> {
-  await entriesOfKind(ctx.app, kind).set(ctx, path, owner, undefined);
+  await getAclAccess(ctx.app, kind).set(ctx, path, owner, undefined);
 }

@@ -1,35 +1,35 @@
-/** Accounts of the instance: changing and deleting them. */
+/** Administration of accounts: passwords, login types, roles and deletion. */
 import { and, asc, eq, gte, inArray, ne, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
-import { checkEmail, usernameFromEmail } from "../../../lib/text/paths.ts";
+import { deriveUsername, parseEmail } from "../../../lib/text/paths.ts";
 import type { App, UserContext } from "../../../platform/app/context.ts";
-import { retireChildren } from "../../../platform/cluster/processes.ts";
-import { toWindow } from "../../../platform/http/operation.ts";
+import { retireProcesses } from "../../../platform/cluster/processes.ts";
+import { toLimitOffset } from "../../../platform/http/operation.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { oauthLogins } from "../../assets/account-tables.ts";
 import { auditLog } from "../../signals/audit/tables.ts";
 import { instanceGroupMembers } from "../../tenancy/people/group-tables.ts";
-import { forgetMembers } from "../../tenancy/people/members.ts";
+import { invalidateMembers } from "../../tenancy/people/members.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 import { workspaceInvites, workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 import { requireOtherSuperAdmin } from "../members/last-admin.ts";
 import { finishAll, type Removal, removeMember, revokeAccess } from "../members/removal.ts";
-import { deleteAllTokens, endSessions, forgetIdentity } from "../sessions/sessions.ts";
+import { deleteAllTokens, invalidateIdentity, revokeAllSessions } from "../sessions/sessions.ts";
 import { hashPassword } from "../users/passwords.ts";
-import { getUser, USER_FACTS } from "../users/service.ts";
+import { getUser, USER_COLUMNS } from "../users/service.ts";
 
-/** What a user is logged in with who has a password here. */
-const PASSWORD = "password";
-const LOGIN_TYPE = /^[\w-]{1,50}$/;
-/** Somebody counts as active for this long after they did something. */
+/** The login type of users with a password. */
+const PASSWORD_LOGIN = "password";
+const LOGIN_TYPE_PATTERN = /^[\w-]{1,50}$/;
+/** A user counts as active for this long after their last action. */
 const ACTIVE_MS = 30 * 86_400_000;
 
 /**
- * Sets a password; every session of the person ends.
- * @returns the caller's new session, when it is their own password and they came with a session
- * @throws NotFound; BadRequest for who logs in elsewhere
+ * Sets a password and ends all sessions of the user.
+ * @returns the caller's new session, if it is their own password and they used a session
+ * @throws NotFound; BadRequest for a user who logs in with a provider
  */
 export async function changePassword(
   ctx: UserContext,
@@ -37,26 +37,26 @@ export async function changePassword(
   password: string,
 ): Promise<string | undefined> {
   const { app } = ctx;
-  const email = checkEmail(given);
+  const email = parseEmail(given);
   await requirePasswordLogin(app.db.read, email);
   const password_hash = await hashPassword(password);
   return ctx.write({ resource: email }, async (tx) => {
     await requirePasswordLogin(tx, email);
     await tx.update(users).set({ password_hash }).where(eq(users.email, email));
-    return endSessions(app, tx, email, ctx.caller.identity);
+    return revokeAllSessions(app, tx, email, ctx.caller.identity);
   });
 }
 
 async function requirePasswordLogin(db: Reader, email: string): Promise<void> {
   const { login_type } = await getUser(db, email);
-  if (login_type === PASSWORD) return;
+  if (login_type === PASSWORD_LOGIN) return;
   throw new BadRequest(`${email} logs in with ${login_type} and has no password here`);
 }
 
 /**
- * Says how a person logs in. Their sessions end; the password of who logs in elsewhere is deleted, and who comes back
- * to a password is given one by `changePassword`.
- * @returns the caller's new session, when they have changed their own
+ * Changes how a user logs in and ends their sessions. The password of a user who logs in with a provider is deleted;
+ * one who returns to passwords gets a new one by `changePassword`.
+ * @returns the caller's new session, if they changed their own account
  * @throws NotFound, BadRequest
  */
 export async function setLoginType(
@@ -64,22 +64,22 @@ export async function setLoginType(
   given: string,
   login_type: string,
 ): Promise<string | undefined> {
-  const email = checkEmail(given);
-  if (!LOGIN_TYPE.test(login_type)) {
+  const email = parseEmail(given);
+  if (!LOGIN_TYPE_PATTERN.test(login_type)) {
     throw new BadRequest(
-      `body field \`login_type\`: must be "${PASSWORD}" or the name of a login provider, such as "github"`,
+      `body field \`login_type\`: must be "${PASSWORD_LOGIN}" or the name of a login provider, such as "github"`,
     );
   }
   const audited = { resource: email, parameters: { login_type } };
   return ctx.write(audited, async (tx) => {
     const user = await getUser(tx, email);
     if (user.login_type === login_type) return undefined;
-    const keeps = login_type === PASSWORD ? {} : { password_hash: null };
+    const keeps = login_type === PASSWORD_LOGIN ? {} : { password_hash: null };
     await tx
       .update(users)
       .set({ login_type, ...keeps })
       .where(eq(users.email, email));
-    return endSessions(ctx.app, tx, email, ctx.caller.identity);
+    return revokeAllSessions(ctx.app, tx, email, ctx.caller.identity);
   });
 }
 
@@ -91,7 +91,7 @@ export interface AccountChange {
 
 /** @throws NotFound; BadRequest for the last super admin, or without anything to change */
 export async function updateAccount(ctx: UserContext, given: string, change: AccountChange): Promise<void> {
-  const email = checkEmail(given);
+  const email = parseEmail(given);
   const { is_super_admin: super_admin, is_devops: devops, name } = change;
   const set = {
     ...(super_admin === undefined ? {} : { super_admin }),
@@ -106,8 +106,8 @@ export async function updateAccount(ctx: UserContext, given: string, change: Acc
     await getUser(tx, email);
     if (super_admin === false) await requireOtherSuperAdmin(tx, email);
     await tx.update(users).set(set).where(eq(users.email, email));
-    await forgetIdentity(ctx.app, tx, email);
-    tx.afterCommit(() => forgetMembers(ctx.app));
+    await invalidateIdentity(ctx.app, tx, email);
+    tx.afterCommit(() => invalidateMembers(ctx.app));
   });
 }
 
@@ -118,21 +118,21 @@ export async function updateAccount(ctx: UserContext, given: string, change: Acc
  */
 export async function deleteAccount(ctx: UserContext, given: string): Promise<void> {
   const { app } = ctx;
-  const email = checkEmail(given);
+  const email = parseEmail(given);
   const removals = await app.db.write(async (tx) => {
     await getUser(tx, email);
     await requireOtherSuperAdmin(tx, email);
     const removals: Removal[] = [];
-    for (const place of await placesOf(tx, email)) {
+    for (const place of await listMemberships(tx, email)) {
       removals.push(await removeMember(app, tx, { ...place, email }, ctx.username));
     }
-    removals.push(...(await elsewhere(app, tx, email, ctx.username)));
+    removals.push(...(await markSuperAdminRuns(app, tx, email, ctx.username)));
     for (const table of [workspaceInvites, instanceGroupMembers, oauthLogins]) {
       await tx.delete(table).where(eq(table.email, email));
     }
     const deleted = await deleteAllTokens(app, tx, email);
     await tx.delete(users).where(eq(users.email, email));
-    tx.afterCommit(() => retireChildren(app, { email }));
+    tx.afterCommit(() => retireProcesses(app, { email }));
     const kept = removals.map(({ person }) => `${person.workspace_id}:u/${person.username}/`);
     const parameters = {
       kept_for_admins: kept.join(" "),
@@ -145,7 +145,7 @@ export async function deleteAccount(ctx: UserContext, given: string): Promise<vo
   await finishAll(ctx, removals);
 }
 
-function placesOf(db: Reader, email: string) {
+function listMemberships(db: Reader, email: string) {
   return db
     .select({ workspace_id: workspaceMembers.workspace_id, username: workspaceMembers.username })
     .from(workspaceMembers)
@@ -153,8 +153,8 @@ function placesOf(db: Reader, email: string) {
     .orderBy(asc(workspaceMembers.workspace_id));
 }
 
-/** Runs of a super admin in workspaces they are no member of. */
-async function elsewhere(app: App, tx: Tx, email: string, by: string): Promise<Removal[]> {
+/** Marks runs of a super admin in workspaces they are not a member of. */
+async function markSuperAdminRuns(app: App, tx: Tx, email: string, by: string): Promise<Removal[]> {
   const found = await tx
     .selectDistinct({ workspace_id: jobs.workspace_id })
     .from(jobs)
@@ -168,48 +168,47 @@ async function elsewhere(app: App, tx: Tx, email: string, by: string): Promise<R
   return removals;
 }
 
-/** The name of a person on the instance, and in each workspace. @throws NotFound */
-export async function usernameInfo(app: App, given: string) {
-  const email = checkEmail(given);
+/** Returns a user's username on the instance and in each workspace. @throws NotFound */
+export async function getUsernameInfo(app: App, given: string) {
+  const email = parseEmail(given);
   const { username } = await getUser(app.db.read, email);
   return {
-    username: username ?? usernameFromEmail(email),
-    workspace_usernames: await placesOf(app.db.read, email),
+    username: username ?? deriveUsername(email),
+    workspace_usernames: await listMemberships(app.db.read, email),
   };
 }
 
 /**
- * Users by e-mail.
- * @param query `active_only` leaves out who did nothing for 30 days, and says who is an operator wherever they are
- * a member
+ * Lists users by e-mail.
+ * @param query `active_only` leaves out users without activity for 30 days, and adds `operator_only`
  */
 export async function listAccounts(
   app: App,
   query: { page: number; per_page: number; active_only: boolean },
 ) {
-  const { offset, limit } = toWindow(query);
+  const { offset, limit } = toLimitOffset(query);
   const since = new Date(app.clock().getTime() - ACTIVE_MS);
   const { read } = app.db;
   const used = read.select({ email: tokens.email }).from(tokens).where(gte(tokens.last_used_at, since));
-  // Logins whose sessions have ended since.
+  // Includes logins whose sessions have ended since.
   const seen = read
     .select({ email: auditLog.email })
     .from(auditLog)
     .where(and(eq(auditLog.workspace_id, "global"), gte(auditLog.timestamp, since)));
   const found = await read
-    .select(USER_FACTS)
+    .select(USER_COLUMNS)
     .from(users)
     .where(query.active_only ? or(inArray(users.email, used), inArray(users.email, seen)) : undefined)
     .orderBy(asc(users.email))
     .limit(limit)
     .offset(offset);
   if (!query.active_only) return found;
-  const operators = await operatorsOnly(read);
+  const operators = await listPureOperators(read);
   return found.map((user) => ({ ...user, operator_only: operators.has(user.email) }));
 }
 
-/** Who is a member somewhere, and nowhere more than an operator. */
-async function operatorsOnly(db: Reader): Promise<Set<string>> {
+/** Returns users who are members somewhere, and operators in every workspace. */
+async function listPureOperators(db: Reader): Promise<Set<string>> {
   const rows = await db
     .selectDistinct({ email: workspaceMembers.email, operator: workspaceMembers.operator })
     .from(workspaceMembers);
@@ -218,7 +217,7 @@ async function operatorsOnly(db: Reader): Promise<Set<string>> {
 }
 
 /** @throws NotFound */
-export async function tutorialProgress(app: App, email: string): Promise<number> {
+export async function getTutorialProgress(app: App, email: string): Promise<number> {
   const [row] = await app.db.read
     .select({ progress: users.tutorial_progress })
     .from(users)

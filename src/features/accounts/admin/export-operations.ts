@@ -1,34 +1,34 @@
-/** All users of the instance at once, with the hashes of their passwords: to move them to another instance. */
+/** Exports and replaces all users with their password hashes, to move them between instances. */
 import { asc, inArray } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { checkEmail, checkUsername } from "../../../lib/text/paths.ts";
+import { parseEmail, parseUsername } from "../../../lib/text/paths.ts";
 import { optional } from "../../../lib/zod.ts";
 import type { UserContext } from "../../../platform/app/context.ts";
-import { retireChildren } from "../../../platform/cluster/processes.ts";
+import { retireProcesses } from "../../../platform/cluster/processes.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { oauthLogins } from "../../assets/account-tables.ts";
 import { recordInstanceEvent } from "../../signals/webhooks/instance-events.ts";
 import { requireLicense } from "../../tenancy/license/service.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
-import { forgetAllTokens } from "../../tenancy/tokens/cache.ts";
+import { invalidateAllTokens } from "../../tenancy/tokens/cache.ts";
 import { revokeSessions } from "../../tenancy/tokens/service.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
-import { refuseRestricted } from "../sessions/sessions.ts";
+import { requireUnrestricted } from "../sessions/sessions.ts";
 
-/** What a password may be checked with: argon2 (PHC string) or bcrypt. */
-const PASSWORD_HASH = /^\$(argon2(id|i|d)\$v=\d+\$|2[aby]\$\d\d\$)[\w+/=.,$-]{20,300}$/;
+/** Accepted hashes: argon2 (PHC string) or bcrypt. */
+const PASSWORD_HASH_PATTERN = /^\$(argon2(id|i|d)\$v=\d+\$|2[aby]\$\d\d\$)[\w+/=.,$-]{20,300}$/;
 
 const ExportedUser = z.object({
   email: z.string(),
   super_admin: z.boolean(),
   verified: z.boolean(),
   first_time_user: z.boolean(),
-  password_hash: optional(z.string().regex(PASSWORD_HASH, "must be a hash by argon2 or bcrypt")),
+  password_hash: optional(z.string().regex(PASSWORD_HASH_PATTERN, "must be a hash by argon2 or bcrypt")),
   name: optional(z.string()),
   company: optional(z.string()),
   username: optional(z.string()),
-  /** `password`, or where they log in instead. */
+  /** `password`, or the provider they log in with. */
   login_type: optional(z.string().min(1).max(50)),
   devops: optional(z.boolean()),
 });
@@ -39,7 +39,7 @@ export const exportUsers = operation({
   method: "GET",
   path: "/users/export",
   access: "superAdmin",
-  // More than the right to read users: hashes can be guessed at.
+  // Needs write scope, since weak passwords can be recovered from hashes.
   scope: { domain: "users", action: "write" },
   summary: "Read all users of the instance with the hashes of their passwords",
   responds: responds.json(z.array(ExportedUser)),
@@ -76,8 +76,8 @@ export const overwriteUsers = operation({
   audit: { operation: "users.overwrite", action_kind: "Update" },
   run: async (ctx, { body }) => {
     await requireLicense(ctx.app);
-    refuseRestricted(ctx, "replaces no users");
-    const gone = await overwrite(ctx, body);
+    requireUnrestricted(ctx, "replaces no users");
+    const gone = await replaceUsers(ctx, body);
     return `there are ${body.length} users now; ${gone} of those before are gone`;
   },
 });
@@ -85,14 +85,14 @@ export const overwriteUsers = operation({
 type UserRow = typeof users.$inferInsert;
 
 /**
- * Whoever stays keeps the day they came, and their tokens; sessions end with another password, or another way to log in.
- * Whoever goes loses their tokens and their logins elsewhere; their places in workspaces stay, for when they come again.
- * @returns how many are gone
- * @throws BadRequest for a user or a name twice, a name that is none, or a list that would leave nobody to administer
+ * Replaces all users. Remaining users keep creation date and tokens; their sessions end if the password or login type
+ * changed. Removed users lose tokens and provider logins; their workspace memberships stay, in case they return.
+ * @returns the number of removed users
+ * @throws BadRequest for a duplicate user or username, an invalid name, or a list without a usable super admin
  */
-async function overwrite(ctx: UserContext, given: ExportedUser[]): Promise<number> {
+async function replaceUsers(ctx: UserContext, given: ExportedUser[]): Promise<number> {
   const { app } = ctx;
-  const rows = toRows(given, app.clock());
+  const rows = parseUserRows(given, app.clock());
   const parameters = { users: String(rows.size) };
   return ctx.write({ parameters }, async (tx) => {
     await tx.lock("all users");
@@ -100,8 +100,8 @@ async function overwrite(ctx: UserContext, given: ExportedUser[]): Promise<numbe
       .select({ email: users.email, password_hash: users.password_hash, login_type: users.login_type })
       .from(users);
     const gone = before.map(({ email }) => email).filter((email) => !rows.has(email));
-    for (let at = 0; at < gone.length; at += AT_ONCE) {
-      const some = gone.slice(at, at + AT_ONCE);
+    for (let at = 0; at < gone.length; at += BATCH_SIZE) {
+      const some = gone.slice(at, at + BATCH_SIZE);
       for (const table of [tokens, oauthLogins, users])
         await tx.delete(table).where(inArray(table.email, some));
     }
@@ -109,7 +109,7 @@ async function overwrite(ctx: UserContext, given: ExportedUser[]): Promise<numbe
       const is = rows.get(was.email);
       const isSame = is?.password_hash === was.password_hash && is?.login_type === was.login_type;
       if (is && !isSame) await revokeSessions(app, tx, was.email, undefined);
-      if (!isSame) tx.afterCommit(() => retireChildren(app, { email: was.email }));
+      if (!isSame) tx.afterCommit(() => retireProcesses(app, { email: was.email }));
     }
     const known = new Set(before.map(({ email }) => email));
     for (const row of rows.values()) {
@@ -117,22 +117,22 @@ async function overwrite(ctx: UserContext, given: ExportedUser[]): Promise<numbe
       await tx.insert(users).values(row).onConflictDoUpdate({ target: users.email, set });
       if (!known.has(row.email)) await recordInstanceEvent(app, tx, { type: "UserAdded", email: row.email });
     }
-    // Whoever stays may have lost or won rights, which are remembered with their tokens.
-    tx.afterCommit(() => forgetAllTokens(app));
+    // Cached identities include rights, which may have changed.
+    tx.afterCommit(() => invalidateAllTokens(app));
     return gone.length;
   });
 }
 
-/** Values in one statement: SQLite takes 32,766 (SQLITE_MAX_VARIABLE_NUMBER). */
-const AT_ONCE = 10_000;
+/** Values in one statement; SQLite allows 32,766 (SQLITE_MAX_VARIABLE_NUMBER). */
+const BATCH_SIZE = 10_000;
 
-function toRows(given: ExportedUser[], now: Date): Map<string, UserRow> {
+function parseUserRows(given: ExportedUser[], now: Date): Map<string, UserRow> {
   const rows = new Map<string, UserRow>();
   const names = new Map<string, string>();
   for (const user of given) {
-    const email = checkEmail(user.email);
+    const email = parseEmail(user.email);
     if (rows.has(email)) throw new BadRequest(`${email} is in the list twice`);
-    const username = user.username ? checkUsername(user.username) : null;
+    const username = user.username ? parseUsername(user.username) : null;
     const other = username === null ? undefined : names.get(username);
     if (other)
       throw new BadRequest(`the username ${username} is in the list twice: of ${other} and ${email}`);

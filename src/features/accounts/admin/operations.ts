@@ -1,23 +1,23 @@
-/** Accounts of the instance, for super admins. */
+/** Operations on accounts of the instance, for super admins. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import {
-  flag,
   type Operation,
   operation,
   paging,
+  queryBoolean,
+  queryInteger,
   responds,
-  wholeNumber,
 } from "../../../platform/http/operation.ts";
 import { GlobalUserInfo, UsernameInfo } from "../members/records.ts";
-import { withCookies } from "../sessions/answers.ts";
-import { sessionCookie } from "../sessions/cookies.ts";
-import { refuseRestricted } from "../sessions/sessions.ts";
+import { createTextResponse } from "../sessions/cookie-response.ts";
+import { createSessionCookie } from "../sessions/cookies.ts";
+import { requireUnrestricted } from "../sessions/sessions.ts";
 import * as service from "../users/service.ts";
 import * as accounts from "./accounts.ts";
 import { mailInitialPassword } from "./initial-password.ts";
 
-const MAKES_NO_ADMIN = "makes nobody super admin or devops";
+const NO_ADMIN_RIGHTS = "makes nobody super admin or devops";
 
 export const createUser = operation({
   name: "createUser",
@@ -36,7 +36,7 @@ export const createUser = operation({
   responds: responds.created("confirmation"),
   audit: { operation: "users.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
-    if (body.super_admin) refuseRestricted(ctx, MAKES_NO_ADMIN);
+    if (body.super_admin) requireUnrestricted(ctx, NO_ADMIN_RIGHTS);
     await service.createUser(ctx, body);
     mailInitialPassword(ctx.app, body);
     return `email ${body.email.trim().toLowerCase()} created`;
@@ -61,8 +61,8 @@ export const listAccounts = operation({
   summary: "List the users of the instance by e-mail",
   query: z.object({
     ...paging,
-    per_page: wholeNumber.min(1).max(10_000).default(10_000),
-    active_only: flag.default(false),
+    per_page: queryInteger.min(1).max(10_000).default(10_000),
+    active_only: queryBoolean.default(false),
   }),
   responds: responds.json(z.array(GlobalUserInfo)),
   run: (ctx, { query }) => accounts.listAccounts(ctx.app, query),
@@ -82,7 +82,7 @@ export const updateAccount = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "users.update", action_kind: "Update" },
   run: async (ctx, { email, body }) => {
-    if (body.is_super_admin || body.is_devops) refuseRestricted(ctx, MAKES_NO_ADMIN);
+    if (body.is_super_admin || body.is_devops) requireUnrestricted(ctx, NO_ADMIN_RIGHTS);
     await accounts.updateAccount(ctx, email, body);
     return `user ${email} updated`;
   },
@@ -98,9 +98,12 @@ export const setPasswordOf = operation({
   responds: responds.raw("text/plain", "confirmation"),
   audit: { operation: "users.setpassword", action_kind: "Update" },
   run: async (ctx, { user, body }) => {
-    refuseRestricted(ctx, "changes no password");
+    requireUnrestricted(ctx, "changes no password");
     const session = await accounts.changePassword(ctx, user, body.password);
-    return withCookies(`password of ${user} changed`, session ? [sessionCookie(ctx.app, session)] : []);
+    return createTextResponse(
+      `password of ${user} changed`,
+      session ? [createSessionCookie(ctx.app, session)] : [],
+    );
   },
 });
 
@@ -116,18 +119,18 @@ export const setLoginType = operation({
   run: async (ctx, { user, body }) => {
     const session = await accounts.setLoginType(ctx, user, body.login_type);
     const said = `login type of ${user} is ${body.login_type}`;
-    return withCookies(said, session ? [sessionCookie(ctx.app, session)] : []);
+    return createTextResponse(said, session ? [createSessionCookie(ctx.app, session)] : []);
   },
 });
 
-export const usernameInfo = operation({
+export const getUsernameInfo = operation({
   name: "globalUsernameInfo",
   method: "GET",
   path: "/users/username_info/{email}",
   access: "superAdmin",
   summary: "Read a user's name on the instance and in each workspace",
   responds: responds.json(UsernameInfo),
-  run: (ctx, { email }) => accounts.usernameInfo(ctx.app, email),
+  run: (ctx, { email }) => accounts.getUsernameInfo(ctx.app, email),
 });
 
 export const deleteAccount = operation({
@@ -151,6 +154,6 @@ export const userOperations: Operation[] = [
   updateAccount,
   setPasswordOf,
   setLoginType,
-  usernameInfo,
+  getUsernameInfo,
   deleteAccount,
 ];

@@ -1,30 +1,30 @@
-/** What people do with their own account. */
+/** Operations of users on their own account. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { hasLicense } from "../../tenancy/license/service.ts";
-import { refuseTriggering } from "../../tenancy/tokens/scopes.ts";
-import { usageOf } from "../../tenancy/workspaces/usage.ts";
+import { requireNoTriggerToken } from "../../tenancy/tokens/scopes.ts";
+import { getMonthlyUsage } from "../../tenancy/workspaces/usage.ts";
 import { acceptInvite, declineInvite, listInvites } from "../members/invites.ts";
 import { GlobalUserInfo, WorkspaceInvite } from "../members/records.ts";
-import { withCookies } from "../sessions/answers.ts";
-import { sessionCookie } from "../sessions/cookies.ts";
-import { requireWholeToken } from "../sessions/sessions.ts";
+import { createTextResponse } from "../sessions/cookie-response.ts";
+import { createSessionCookie } from "../sessions/cookies.ts";
+import { requireUnrestrictedToken } from "../sessions/sessions.ts";
 import * as service from "../users/service.ts";
 import * as accounts from "./accounts.ts";
 
-export const whoami = operation({
+export const globalWhoami = operation({
   name: "globalWhoami",
   method: "GET",
   path: "/users/whoami",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   scope: false,
   summary: "Read who the token belongs to",
   responds: responds.json(GlobalUserInfo),
   run: async (ctx) => {
     const { identity } = ctx.caller;
-    refuseTriggering(identity);
+    requireNoTriggerToken(identity);
     if (identity.token) return service.getUser(ctx.app.db.read, identity.email);
     return {
       email: identity.email,
@@ -37,17 +37,17 @@ export const whoami = operation({
   },
 });
 
-export const currentEmail = operation({
+export const getCurrentEmail = operation({
   name: "getCurrentEmail",
   method: "GET",
   path: "/users/email",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   scope: false,
   summary: "Read the caller's e-mail",
   responds: responds.text("e-mail"),
   run: ({ caller: { identity } }) => {
-    refuseTriggering(identity);
+    requireNoTriggerToken(identity);
     return identity.email;
   },
 });
@@ -63,9 +63,12 @@ export const setPassword = operation({
   responds: responds.raw("text/plain", "confirmation"),
   audit: { operation: "users.setpassword", action_kind: "Update" },
   run: async (ctx, { body }) => {
-    const { email } = requireWholeToken(ctx, "changes no password");
+    const { email } = requireUnrestrictedToken(ctx, "changes no password");
     const session = await accounts.changePassword(ctx, email, body.password);
-    return withCookies(`password of ${email} changed`, session ? [sessionCookie(ctx.app, session)] : []);
+    return createTextResponse(
+      `password of ${email} changed`,
+      session ? [createSessionCookie(ctx.app, session)] : [],
+    );
   },
 });
 
@@ -78,7 +81,7 @@ export const leaveInstance = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "workspaces.leave", action_kind: "Delete" },
   run: async (ctx) => {
-    const { email } = requireWholeToken(ctx, "deletes no account");
+    const { email } = requireUnrestrictedToken(ctx, "deletes no account");
     await accounts.deleteAccount(ctx, email);
     return `${email} left the instance`;
   },
@@ -93,7 +96,7 @@ export const getTutorialProgress = operation({
   access: "user",
   summary: "Read which steps of the tutorials the caller has done, a bit each",
   responds: responds.json(TutorialProgress),
-  run: async (ctx) => ({ progress: await accounts.tutorialProgress(ctx.app, ctx.caller.identity.email) }),
+  run: async (ctx) => ({ progress: await accounts.getTutorialProgress(ctx.app, ctx.caller.identity.email) }),
 });
 
 export const setTutorialProgress = operation({
@@ -111,7 +114,7 @@ export const setTutorialProgress = operation({
   },
 });
 
-export const getUsage = operation({
+export const getOwnUsage = operation({
   name: "getUsage",
   method: "GET",
   path: "/users/usage",
@@ -119,9 +122,9 @@ export const getUsage = operation({
   summary:
     "Read this month's executions of the caller outside premium workspaces: one for every second begun",
   responds: responds.json(z.number()),
-  // With a licence all workspaces are premium.
+  // With a licence, all workspaces are premium.
   run: async ({ app, caller }) =>
-    (await hasLicense(app)) ? 0 : usageOf(app, { email: caller.identity.email }),
+    (await hasLicense(app)) ? 0 : getMonthlyUsage(app, { email: caller.identity.email }),
 });
 
 export const listOwnInvites = operation({
@@ -165,13 +168,13 @@ export const declineOwnInvite = operation({
 });
 
 export const ownOperations: Operation[] = [
-  whoami,
-  currentEmail,
+  globalWhoami,
+  getCurrentEmail,
   setPassword,
   leaveInstance,
   getTutorialProgress,
   setTutorialProgress,
-  getUsage,
+  getOwnUsage,
   listOwnInvites,
   acceptOwnInvite,
   declineOwnInvite,

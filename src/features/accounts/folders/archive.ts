@@ -3,16 +3,16 @@ import type { ZipEntry } from "../../../lib/files/zip.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
 import { folders } from "../../tenancy/people/folder-tables.ts";
-import { jsonEntry } from "../../tenancy/rights/archive-entry.ts";
+import { createJsonEntry } from "../../tenancy/rights/archive-entry.ts";
 import { listFolders } from "./folders.ts";
 
-/** Folders that every workspace begins with are taken along once something was said of them. */
-async function folderEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+/** Exports folders. Built-in folders are included only once they were edited. */
+async function listFolderEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
   const rows = await listFolders(ctx);
   return rows
     .filter(({ edited_at }) => edited_at.getTime() > 0)
     .map(({ name, summary, display_name, owners, owners_implied, extra_perms, extra }) =>
-      jsonEntry(
+      createJsonEntry(
         `f/${name}/folder.meta.json`,
         {
           summary,
@@ -27,5 +27,5 @@ async function folderEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
 export const folderSection: ArchiveSection = {
   tables: [folders],
   domain: "folders",
-  entries: folderEntries,
+  entries: listFolderEntries,
 };

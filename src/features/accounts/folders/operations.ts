@@ -2,16 +2,16 @@ import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { isOwner } from "../../../platform/access/permissions.ts";
 import {
-  flag,
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
-  pageOf,
   paging,
+  queryBoolean,
   responds,
+  takePage,
 } from "../../../platform/http/operation.ts";
-import type { Folder } from "../../tenancy/people/folder-tables.ts";
-import { keepingOthers } from "../../tenancy/rights/unknown-fields.ts";
+import type { FolderRow } from "../../tenancy/people/folder-tables.ts";
+import { keepUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import * as service from "./folders.ts";
 
 const base = "/w/{workspace}/folders" as const;
@@ -28,7 +28,7 @@ const FolderRecord = z
     owners: names,
     extra_perms: entries,
     created_by: z.string(),
-    edited_at: moment,
+    edited_at: isoTimestamp,
   })
   .meta({ id: "Folder" });
 
@@ -39,7 +39,7 @@ const Changes = z.object({
   extra_perms: optional(entries),
 });
 
-function toRecord({ deleted: _, extra, owners_implied: __, ...folder }: Folder) {
+function toRecord({ deleted: _, extra, owners_implied: __, ...folder }: FolderRow) {
   return { ...extra, ...folder, display_name: folder.display_name ?? folder.name };
 }
 
@@ -54,7 +54,7 @@ export const listFolders = operation({
   summary: "List the folders the caller may read in",
   query: z.object(paging),
   responds: responds.json(z.array(FolderRecord)),
-  run: async (ctx, { query }) => pageOf(await service.listFolders(ctx), query).map(toRecord),
+  run: async (ctx, { query }) => takePage(await service.listFolders(ctx), query).map(toRecord),
 });
 
 export const listFolderNames = operation({
@@ -63,7 +63,7 @@ export const listFolderNames = operation({
   path: `${base}/listnames`,
   access: "member",
   summary: "List the names of the folders the caller may read in; admins may ask for those they are named in",
-  query: z.object({ only_member_of: flag.default(false) }),
+  query: z.object({ only_member_of: queryBoolean.default(false) }),
   responds: responds.json(names),
   run: async (ctx, { query }) => (await service.listFolders(ctx, query)).map(({ name }) => name),
 });
@@ -74,7 +74,7 @@ export const createFolder = operation({
   path: `${base}/create`,
   access: "author",
   summary: "Make a folder; the caller becomes an owner of it",
-  body: keepingOthers(Changes.extend({ name: z.string() })),
+  body: keepUnknownFields(Changes.extend({ name: z.string() })),
   responds: responds.text("confirmation"),
   audit: { operation: "folder.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
@@ -90,7 +90,7 @@ export const updateFolder = operation({
   access: "author",
   scope: writes,
   summary: "Change a folder: owners only",
-  body: keepingOthers(Changes),
+  body: keepUnknownFields(Changes),
   responds: responds.text("confirmation"),
   audit: { operation: "folder.update", action_kind: "Update" },
   run: async (ctx, { name, body }) => {
@@ -118,7 +118,7 @@ const getFolderUsage = operation({
   scope: reads,
   summary: "Count what is in a folder, by kind",
   responds: responds.json(z.record(z.string(), z.number())),
-  run: (ctx, { name }) => service.usageOf(ctx, name),
+  run: (ctx, { name }) => service.countFolderItems(ctx, name),
 });
 
 export const existsFolder = operation({
@@ -129,7 +129,7 @@ export const existsFolder = operation({
   scope: reads,
   summary: "Say whether there is a folder of this name",
   responds: responds.json(z.boolean()),
-  run: (ctx, { name }) => service.folderExists(ctx, name),
+  run: (ctx, { name }) => service.hasFolder(ctx, name),
 });
 
 const isOwnerOfFolder = operation({

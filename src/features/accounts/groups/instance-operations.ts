@@ -2,7 +2,7 @@ import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { requireLicense } from "../../tenancy/license/service.ts";
-import * as service from "./instance-service.ts";
+import * as service from "./instance-groups.ts";
 
 const InstanceGroup = z.object({
   name: z.string(),
@@ -10,7 +10,7 @@ const InstanceGroup = z.object({
   emails: z.array(z.string()),
 });
 
-/** With what a directory knows the group by. */
+/** With the ids under which an external user directory knows the group. */
 const ExportedGroup = InstanceGroup.extend({
   id: z.string().nullish(),
   scim_display_name: z.string().nullish(),
@@ -37,7 +37,7 @@ const listInstanceGroups = operation({
   responds: responds.json(z.array(InstanceGroup)),
   run: async (ctx) => {
     await requireLicense(ctx.app);
-    const groups = await service.listGroups(ctx.app.db.read);
+    const groups = await service.listInstanceGroups(ctx.app.db.read);
     return groups.map(({ name, summary, emails }) => ({ name, summary, emails }));
   },
 });
@@ -51,7 +51,7 @@ const getInstanceGroup = operation({
   responds: responds.json(InstanceGroup),
   run: async (ctx, { name }) => {
     await requireLicense(ctx.app);
-    const { summary, emails } = await service.getGroup(ctx.app.db.read, name);
+    const { summary, emails } = await service.getInstanceGroup(ctx.app.db.read, name);
     return { name, summary, emails };
   },
 });
@@ -67,7 +67,7 @@ const createInstanceGroup = operation({
   audit: { operation: "igroup.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
     await requireLicense(ctx.app);
-    await service.createGroup(ctx, body);
+    await service.createInstanceGroup(ctx, body);
     return `group ${body.name} of the instance created`;
   },
 });
@@ -83,7 +83,7 @@ const updateInstanceGroup = operation({
   audit: { operation: "igroup.update", action_kind: "Update" },
   run: async (ctx, { name, body }) => {
     await requireLicense(ctx.app);
-    await service.updateGroup(ctx, name, body.summary ?? body.new_summary);
+    await service.updateInstanceGroup(ctx, name, body.summary ?? body.new_summary);
     return `group ${name} of the instance updated`;
   },
 });
@@ -98,7 +98,7 @@ const deleteInstanceGroup = operation({
   audit: { operation: "igroup.delete", action_kind: "Delete" },
   run: async (ctx, { name }) => {
     await requireLicense(ctx.app);
-    await service.deleteGroup(ctx, name);
+    await service.deleteInstanceGroup(ctx, name);
     return `group ${name} of the instance deleted`;
   },
 });
@@ -116,7 +116,7 @@ const addUserToInstanceGroup = operation({
   audit: { operation: "igroup.adduser", action_kind: "Update" },
   run: async (ctx, { name, body: { email } }) => {
     await requireLicense(ctx.app);
-    await service.addUser(ctx, name, email);
+    await service.addUserToInstanceGroup(ctx, name, email);
     return `added ${email} to group ${name} of the instance`;
   },
 });
@@ -132,7 +132,7 @@ const removeUserFromInstanceGroup = operation({
   audit: { operation: "igroup.removeuser", action_kind: "Update" },
   run: async (ctx, { name, body: { email } }) => {
     await requireLicense(ctx.app);
-    await service.removeUser(ctx, name, email);
+    await service.removeUserFromInstanceGroup(ctx, name, email);
     return `removed ${email} from group ${name} of the instance`;
   },
 });
@@ -146,7 +146,7 @@ const exportInstanceGroups = operation({
   responds: responds.json(z.array(ExportedGroup)),
   run: async (ctx) => {
     await requireLicense(ctx.app);
-    return service.listGroups(ctx.app.db.read);
+    return service.listInstanceGroups(ctx.app.db.read);
   },
 });
 
@@ -161,7 +161,7 @@ const overwriteInstanceGroups = operation({
   audit: { operation: "igroup.overwrite", action_kind: "Update" },
   run: async (ctx, { body }) => {
     await requireLicense(ctx.app);
-    await service.overwriteGroups(ctx, body);
+    await service.overwriteInstanceGroups(ctx, body);
     return `there are ${body.length} groups of the instance now`;
   },
 });

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import {
-  flag,
   type Operation,
   operation,
-  pageOf,
   paging,
+  queryBoolean,
   responds,
+  takePage,
 } from "../../../platform/http/operation.ts";
 import * as service from "./groups.ts";
 
@@ -17,9 +17,9 @@ const GroupRecord = z
     workspace_id: z.string(),
     name: z.string(),
     summary: z.string(),
-    /** Who manages it: names that are true. */
+    /** The managers: the names whose value is true. */
     extra_perms: z.record(z.string(), z.boolean()),
-    /** Usernames; lists leave them out. */
+    /** Usernames; absent in lists. */
     members: z.array(z.string()).optional(),
   })
   .meta({ id: "Group" });
@@ -35,7 +35,7 @@ export const listGroups = operation({
   summary: "List the groups of the workspace",
   query: z.object(paging),
   responds: responds.json(z.array(GroupRecord), "groups without their members"),
-  run: async (ctx, { query }) => pageOf(await service.listGroups(ctx), query),
+  run: async (ctx, { query }) => takePage(await service.listGroups(ctx), query),
 });
 
 const listGroupNames = operation({
@@ -44,9 +44,9 @@ const listGroupNames = operation({
   path: `${base}/listnames`,
   access: "member",
   summary: "List the names of the groups, or of those the caller is in",
-  query: z.object({ only_member_of: flag.default(false) }),
+  query: z.object({ only_member_of: queryBoolean.default(false) }),
   responds: responds.json(z.array(z.string())),
-  run: (ctx, { query }) => service.listNames(ctx, query),
+  run: (ctx, { query }) => service.listGrantableGroups(ctx, query),
 });
 
 export const getGroup = operation({
@@ -59,7 +59,7 @@ export const getGroup = operation({
   responds: responds.json(GroupRecord),
   run: async (ctx, { name }) => ({
     ...(await service.getGroup(ctx, name)),
-    members: await service.membersOf(ctx, name),
+    members: await service.listGroupMembers(ctx, name),
   }),
 });
 
@@ -122,7 +122,7 @@ export const addUserToGroup = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "group.adduser", action_kind: "Update" },
   run: async (ctx, { name, body: { username } }) => {
-    await service.addUser(ctx, name, username);
+    await service.addGroupMember(ctx, name, username);
     return `added ${username} to group ${name}`;
   },
 });
@@ -138,7 +138,7 @@ export const removeUserFromGroup = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "group.removeuser", action_kind: "Update" },
   run: async (ctx, { name, body: { username } }) => {
-    await service.removeUser(ctx, name, username);
+    await service.removeGroupMember(ctx, name, username);
     return `removed ${username} from group ${name}`;
   },
 });

@@ -2,19 +2,22 @@
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { listMembers } from "../../tenancy/people/members.ts";
-import { jsonEntry } from "../../tenancy/rights/archive-entry.ts";
+import { listWorkspaceMembers } from "../../tenancy/people/members.ts";
+import { createJsonEntry } from "../../tenancy/rights/archive-entry.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 
-async function userEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
-  const members = await listMembers(ctx.app, ctx.caller.member.workspace_id);
+async function listUserEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const members = await listWorkspaceMembers(ctx.app, ctx.caller.member.workspace_id);
   return members.map(({ email, username, is_admin, operator, disabled }) => {
     const role = is_admin ? "admin" : operator ? "operator" : "developer";
-    return jsonEntry(`users/${email.toWellFormed().replace(/[^\w@.+-]/gu, encodeURIComponent)}.user.json`, {
-      username,
-      role,
-      disabled,
-    });
+    return createJsonEntry(
+      `users/${email.toWellFormed().replace(/[^\w@.+-]/gu, encodeURIComponent)}.user.json`,
+      {
+        username,
+        role,
+        disabled,
+      },
+    );
   });
 }
 
@@ -22,5 +25,5 @@ export const memberSection: ArchiveSection = {
   tables: [workspaceMembers],
   domain: "users",
   isWanted: (options) => options.include_users,
-  entries: userEntries,
+  entries: listUserEntries,
 };

@@ -1,16 +1,16 @@
-/** Invites, from the side of who is invited. */
+/** Invites, as the invited person sees and answers them. */
 import { and, asc, eq } from "drizzle-orm";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import type { App, UserContext } from "../../../platform/app/context.ts";
 import { recordInstanceEvent } from "../../signals/webhooks/instance-events.ts";
-import { forgetMembers } from "../../tenancy/people/members.ts";
+import { invalidateMembers } from "../../tenancy/people/members.ts";
 import { workspaceInvites, workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
 import { chooseUsername } from "./usernames.ts";
 
-const invite = (workspace_id: string, email: string) =>
+const whereInvite = (workspace_id: string, email: string) =>
   and(eq(workspaceInvites.workspace_id, workspace_id), eq(workspaceInvites.email, email));
 
-/** The workspaces somebody may join by saying so; archived ones are left out. */
+/** Lists the workspaces a person is invited to, without archived ones. */
 export function listInvites(app: App, email: string) {
   return app.db.read
     .select({
@@ -26,8 +26,8 @@ export function listInvites(app: App, email: string) {
 }
 
 /**
- * Makes the caller a member with the rights of the invite.
- * @throws NotFound without an invite, BadRequest for an archived workspace or a name that is not free
+ * Makes the caller a member with the role of the invite.
+ * @throws NotFound without an invite, BadRequest for an archived workspace or an unavailable username
  */
 export async function acceptInvite(
   ctx: UserContext,
@@ -41,23 +41,23 @@ export async function acceptInvite(
       .select({ invite: workspaceInvites, archived: workspaces.archived })
       .from(workspaceInvites)
       .innerJoin(workspaces, eq(workspaces.id, workspaceInvites.workspace_id))
-      .where(invite(workspace_id, email));
+      .where(whereInvite(workspace_id, email));
     if (!found) throw new NotFound(`invite of ${email} to workspace ${workspace_id}`);
     if (found.archived) throw new BadRequest(`workspace ${workspace_id} is archived`);
-    await tx.delete(workspaceInvites).where(invite(workspace_id, email));
+    await tx.delete(workspaceInvites).where(whereInvite(workspace_id, email));
     const { is_admin, operator } = found.invite;
     const [member] = await tx
       .select({ username: workspaceMembers.username })
       .from(workspaceMembers)
       .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
-    // Added by an admin meanwhile: they are what the admin made them.
+    // An admin added them meanwhile; that role takes precedence.
     if (member) return member.username;
     const username = await chooseUsername(tx, workspace_id, email, wanted, { tellWho: false });
     const row = { workspace_id, email, username, is_admin, operator, created_at: app.clock() };
     await tx.insert(workspaceMembers).values(row);
     const told = { workspace: workspace_id, email, username };
     await recordInstanceEvent(app, tx, { type: "UserJoinedWorkspace", ...told });
-    tx.afterCommit(() => forgetMembers(app));
+    tx.afterCommit(() => invalidateMembers(app));
     return username;
   });
 }
@@ -68,7 +68,7 @@ export async function declineInvite(ctx: UserContext, workspace_id: string): Pro
   await ctx.write({ resource: workspace_id, parameters: { email } }, async (tx) => {
     const gone = await tx
       .delete(workspaceInvites)
-      .where(invite(workspace_id, email))
+      .where(whereInvite(workspace_id, email))
       .returning({ email: workspaceInvites.email });
     if (gone.length === 0) throw new NotFound(`invite of ${email} to workspace ${workspace_id}`);
   });

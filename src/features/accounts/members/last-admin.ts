@@ -1,4 +1,6 @@
-/** Somebody must be left who can let others in. */
+/**
+ * Guards the last admin of a workspace and the last super admin: somebody must remain who can give access to others.
+ */
 import { and, eq, ne } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
@@ -6,8 +8,8 @@ import { users } from "../../tenancy/people/user-tables.ts";
 import { workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
 
 /**
- * To be asked before somebody stops being an admin of a workspace, or a member of it.
- * @throws BadRequest when they are its only admin who is not disabled; archived workspaces need none
+ * Call it before a workspace admin is demoted, disabled or removed.
+ * @throws BadRequest if they are its only enabled admin; archived workspaces need none
  */
 export async function requireOtherAdmin(tx: Tx, workspace_id: string, email: string): Promise<void> {
   await tx.lock(`people of workspace ${workspace_id}`);
@@ -33,10 +35,7 @@ export async function requireOtherAdmin(tx: Tx, workspace_id: string, email: str
   });
 }
 
-/**
- * To be asked before somebody stops being a super admin.
- * @throws BadRequest when they are the only one
- */
+/** Call it before a super admin is demoted or deleted. @throws BadRequest if they are the only one */
 export async function requireOtherSuperAdmin(tx: Tx, email: string): Promise<void> {
   await tx.lock("super admins");
   const admins = await tx.select({ email: users.email }).from(users).where(eq(users.super_admin, true));

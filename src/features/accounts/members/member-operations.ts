@@ -2,12 +2,12 @@ import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { isOwner } from "../../../platform/access/permissions.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { refuseTriggering } from "../../tenancy/tokens/scopes.ts";
+import { requireNoTriggerToken } from "../../tenancy/tokens/scopes.ts";
 import * as members from "./members.ts";
 import { User, UserUsage } from "./records.ts";
 import { listUsage } from "./usage.ts";
 
-export const getUser = operation({
+export const getWorkspaceUser = operation({
   name: "getUser",
   method: "GET",
   path: "/w/{workspace}/users/get/{username}",
@@ -70,8 +70,8 @@ export const whoami = operation({
   summary: "Read the caller's place in the workspace",
   responds: responds.json(User),
   run: ({ caller: { member, identity } }) => {
-    refuseTriggering(identity);
-    return members.toUser(member, identity.super_admin);
+    requireNoTriggerToken(identity);
+    return members.toUserRecord(member, identity.super_admin);
   },
 });
 
@@ -123,11 +123,11 @@ export const usernameToEmail = operation({
   summary: "Read the e-mail of a member",
   responds: responds.text("e-mail"),
   run: async (ctx, { workspace, username }) =>
-    (await members.findByUsername(ctx.app.db.read, workspace, username)).email,
+    (await members.getMemberByUsername(ctx.app.db.read, workspace, username)).email,
 });
 
 export const memberOperations: Operation[] = [
-  getUser,
+  getWorkspaceUser,
   updateMember,
   deleteMember,
   isOwnerOfPath,

@@ -1,27 +1,31 @@
-/** The people of one workspace. */
+/** Reads, changes and removes members of a workspace. */
 import { and, asc, eq } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
-import { rightsOf } from "../../../platform/access/permissions.ts";
+import { describeRights } from "../../../platform/access/permissions.ts";
 import type { App, Member, WorkspaceContext } from "../../../platform/app/context.ts";
-import { retireChildren } from "../../../platform/cluster/processes.ts";
-import { forgetMembers, listMembers as membersOf, resolveMember } from "../../tenancy/people/members.ts";
+import { retireProcesses } from "../../../platform/cluster/processes.ts";
+import {
+  invalidateMembers,
+  listWorkspaceMembers as membersOf,
+  resolveMember,
+} from "../../tenancy/people/members.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 import { requireOtherAdmin } from "./last-admin.ts";
 import { auditDetails, removeMember, revokeAccess } from "./removal.ts";
 
-const DISABLED = "its owner was disabled in the workspace";
+const DISABLED_REASON = "its owner was disabled in the workspace";
 
-/** A member as the wire has one. */
-export function toUser({ unasked: _, ...member }: Member, is_super_admin: boolean) {
-  return { ...member, is_super_admin, ...rightsOf(member) };
+/** Converts a member to its record in the HTTP interface. */
+export function toUserRecord({ unasked: _, ...member }: Member, is_super_admin: boolean) {
+  return { ...member, is_super_admin, ...describeRights(member) };
 }
 
 type Row = typeof workspaceMembers.$inferSelect;
 
 /** @throws NotFound */
-export async function findByUsername(db: Reader, workspace_id: string, username: string): Promise<Row> {
+export async function getMemberByUsername(db: Reader, workspace_id: string, username: string): Promise<Row> {
   const [row] = await db
     .select()
     .from(workspaceMembers)
@@ -30,21 +34,21 @@ export async function findByUsername(db: Reader, workspace_id: string, username:
   return row;
 }
 
-/** One member with their groups. @throws NotFound */
+/** Returns a member with their groups. @throws NotFound */
 export async function getMember(app: App, workspace_id: string, username: string) {
-  const { email } = await findByUsername(app.db.read, workspace_id, username);
+  const { email } = await getMemberByUsername(app.db.read, workspace_id, username);
   const [account] = await app.db.read
     .select({ super_admin: users.super_admin })
     .from(users)
     .where(eq(users.email, email));
-  // As what the workspace makes them, whatever they are on the instance.
+  // Shows the rights the workspace gives, regardless of super admin rights.
   const identity = { email, super_admin: false, devops: false, token: undefined };
   const member = await resolveMember(app, identity, workspace_id);
   if (!member) throw new NotFound(`user ${username} in workspace ${workspace_id}`);
-  return toUser(member, account?.super_admin ?? false);
+  return toUserRecord(member, account?.super_admin ?? false);
 }
 
-/** All members by name, those without an account included. */
+/** Lists all members by username, including those without an account. */
 export async function listMembers(app: App, workspace_id: string) {
   const above = await app.db.read
     .select({ email: users.email })
@@ -53,7 +57,7 @@ export async function listMembers(app: App, workspace_id: string) {
     .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(users.super_admin, true)));
   const emails = new Set(above.map(({ email }) => email));
   const all = await membersOf(app, workspace_id);
-  return all.map((member) => toUser(member, emails.has(member.email)));
+  return all.map((member) => toUserRecord(member, emails.has(member.email)));
 }
 
 export async function listUsernames(app: App, workspace_id: string): Promise<string[]> {
@@ -72,8 +76,8 @@ export interface MemberChange {
 }
 
 /**
- * Changes what a member may do, at once. Runs of somebody who is disabled are canceled; their tokens stay, and answer
- * again when they are enabled.
+ * Changes a member's role, effective at once. Jobs of a disabled member are canceled; their tokens stay and work again
+ * once they are enabled.
  * @throws NotFound, BadRequest for an admin who would be an operator, or the last admin
  */
 export async function updateMember(
@@ -89,25 +93,27 @@ export async function updateMember(
   }
   const parameters = Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
   const work = await ctx.write({ resource: username, parameters }, async (tx) => {
-    const row = await findByUsername(tx, workspace_id, username);
-    const next = changed(row, change);
+    const row = await getMemberByUsername(tx, workspace_id, username);
+    const next = applyMemberChange(row, change);
     if (!next.is_admin || next.disabled) await requireOtherAdmin(tx, workspace_id, row.email);
     await tx
       .update(workspaceMembers)
       .set(next)
       .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, row.email)));
     tx.afterCommit(() => {
-      forgetMembers(app);
-      if (next.disabled) retireChildren(app, { workspace_id, email: row.email });
+      invalidateMembers(app);
+      if (next.disabled) retireProcesses(app, { workspace_id, email: row.email });
     });
-    return next.disabled ? revokeAccess(app, tx, row, { by: ctx.username, reason: DISABLED }) : undefined;
+    return next.disabled
+      ? revokeAccess(app, tx, row, { by: ctx.username, reason: DISABLED_REASON })
+      : undefined;
   });
   await work?.finish(ctx);
 }
 
-function changed(row: Row, change: MemberChange): Required<MemberChange> {
+function applyMemberChange(row: Row, change: MemberChange): Required<MemberChange> {
   const is_admin = change.is_admin ?? row.is_admin;
-  // Who becomes an admin is no operator any more, without its being said.
+  // A new admin stops being an operator implicitly.
   const operator = change.operator ?? (row.operator && !is_admin);
   if (is_admin && operator) {
     throw new BadRequest(
@@ -124,7 +130,7 @@ function changed(row: Row, change: MemberChange): Required<MemberChange> {
 export async function deleteMember(ctx: WorkspaceContext, username: string): Promise<void> {
   const { workspace_id } = ctx.caller.member;
   const removal = await ctx.app.db.write(async (tx) => {
-    const row = await findByUsername(tx, workspace_id, username);
+    const row = await getMemberByUsername(tx, workspace_id, username);
     const removal = await removeMember(ctx.app, tx, row, ctx.username);
     await ctx.audit(tx, { resource: username, parameters: auditDetails(removal) });
     return removal;

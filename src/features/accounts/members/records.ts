@@ -1,6 +1,6 @@
-/** Records of people as they stand on the wire. */
+/** Schemas of users and invites in the HTTP interface. */
 import { z } from "zod";
-import { moment } from "../../../platform/http/operation.ts";
+import { isoTimestamp } from "../../../platform/http/operation.ts";
 
 export const GlobalUserInfo = z
   .object({
@@ -12,7 +12,7 @@ export const GlobalUserInfo = z
     name: z.string().nullish(),
     company: z.string().nullish(),
     username: z.string().nullish(),
-    /** With `active_only`: an operator wherever they are a member. */
+    /** Present with `active_only`: whether they are an operator in each of their workspaces. */
     operator_only: z.boolean().optional(),
     first_time_user: z.boolean(),
   })
@@ -25,7 +25,7 @@ export const User = z
     username: z.string(),
     is_admin: z.boolean(),
     is_super_admin: z.boolean(),
-    created_at: moment,
+    created_at: isoTimestamp,
     operator: z.boolean(),
     disabled: z.boolean(),
     groups: z.array(z.string()),

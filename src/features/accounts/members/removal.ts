@@ -1,34 +1,33 @@
 /**
- * What becomes of what a person owns in a workspace they leave, or are taken out of:
+ * Removal of a member from a workspace. What happens to what they have there:
  *
- * - scripts, flows, apps, variables, resources, schedules and drafts below `u/<name>/` stay where they are, for the
- *   workspace's admins: what others call goes on;
- * - the name is kept for them: nobody else gets it in this workspace, and with it what stands there;
- * - what was shared with them (`extra_perms`) no longer is, and they own no folder, manage no group and are in none;
- * - their stars, and the inputs they saved for themselves, are deleted;
- * - their tokens that are bound to the workspace are deleted, sessions and others stay with the account;
- * - runs as them, queued, due later or running, are canceled; so are those that others start on their behalf from
- *   then on refused (`on_behalf_of_email`);
- * - what has run, and what they did, stays in the history and the audit log.
+ * - Scripts, flows, apps, variables, resources, schedules and drafts below `u/<name>/` stay, for the workspace's
+ * admins: others may use them.
+ * - The username is reserved for them, and with it those items.
+ * - Grants to them (`extra_perms`), folder ownership, and membership and management of groups are revoked.
+ * - Their favorites and private saved inputs are deleted.
+ * - Their tokens bound to the workspace are deleted; sessions and other tokens stay with the account.
+ * - Unfinished jobs that run as them are canceled. New jobs on their behalf (`on_behalf_of_email`) are refused.
+ * - Completed jobs and audit rows stay.
  */
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import type { App, UserContext, WorkspaceContext } from "../../../platform/app/context.ts";
-import type { Person, Revocation, RevokedWork } from "../../../platform/app/person.ts";
-import { retireChildren } from "../../../platform/cluster/processes.ts";
+import type { Revocation, RevokedWork, RunOwner } from "../../../platform/app/person.ts";
+import { retireProcesses } from "../../../platform/cluster/processes.ts";
 import { groupMembers } from "../../tenancy/people/group-tables.ts";
-import { forgetMembers } from "../../tenancy/people/members.ts";
+import { invalidateMembers } from "../../tenancy/people/members.ts";
 import { formerUsernames } from "../../tenancy/people/user-tables.ts";
 import { revokeGrants } from "../../tenancy/rights/grants.ts";
-import { forgetTokens } from "../../tenancy/tokens/cache.ts";
+import { invalidateTokens } from "../../tenancy/tokens/cache.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 import { requireOtherAdmin } from "./last-admin.ts";
 
-const REASON = "its owner is no member of the workspace any more";
+const REMOVED_REASON = "its owner is no member of the workspace any more";
 
 export interface Removal extends RevokedWork {
-  person: Person;
+  person: RunOwner;
   tokens: number;
 }
 
@@ -36,7 +35,7 @@ export interface Removal extends RevokedWork {
  * Takes a member out of a workspace. `finish` of what it returns follows, once this is committed.
  * @throws BadRequest when nobody else is an admin of the workspace
  */
-export async function removeMember(app: App, tx: Tx, person: Person, by: string): Promise<Removal> {
+export async function removeMember(app: App, tx: Tx, person: RunOwner, by: string): Promise<Removal> {
   const { workspace_id, email } = person;
   await requireOtherAdmin(tx, workspace_id, email);
   for (const table of [workspaceMembers, groupMembers]) {
@@ -49,14 +48,14 @@ export async function removeMember(app: App, tx: Tx, person: Person, by: string)
     .delete(tokens)
     .where(and(eq(tokens.email, email), eq(tokens.workspace_id, workspace_id)))
     .returning({ hash: tokens.hash });
-  const work = await revokeAccess(app, tx, person, { by, reason: REASON });
+  const work = await revokeAccess(app, tx, person, { by, reason: REMOVED_REASON });
   tx.afterCommit(() => {
-    forgetMembers(app);
-    forgetTokens(
+    invalidateMembers(app);
+    invalidateTokens(
       app,
       ended.map(({ hash }) => hash),
     );
-    retireChildren(app, { workspace_id, email });
+    retireProcesses(app, { workspace_id, email });
   });
   return { ...work, person, tokens: ended.length };
 }
@@ -65,7 +64,7 @@ export async function removeMember(app: App, tx: Tx, person: Person, by: string)
 export async function revokeAccess(
   app: App,
   tx: Tx,
-  person: Person,
+  person: RunOwner,
   revocation: Revocation,
 ): Promise<RevokedWork> {
   const work: RevokedWork[] = [];
@@ -97,8 +96,8 @@ export function auditDetails({ person, canceled_runs, tokens }: Removal): Record
   };
 }
 
-/** From now on the name is nobody else's in the workspace. */
-export async function reserveUsername(tx: Tx, { workspace_id, username, email }: Person): Promise<void> {
+/** Reserves a username, so that nobody else can get it in the workspace. */
+export async function reserveUsername(tx: Tx, { workspace_id, username, email }: RunOwner): Promise<void> {
   await tx
     .insert(formerUsernames)
     .values({ workspace_id, username, email })

@@ -1,9 +1,9 @@
 /**
- * How much people have run: of each job that has ended, flows left out, its seconds and one more. Counted a few hours at
- * a time, since SQLite reads on the thread that serves requests.
+ * Sums up executions per user: for each completed job, flows excluded, its seconds rounded down plus one. Queries cover
+ * six hours each, since SQLite runs them on the thread that serves requests.
  */
 import { and, eq, gte, isNotNull, lt, notInArray, sql } from "drizzle-orm";
-import { pause } from "../../../lib/async/pause.ts";
+import { yieldToEventLoop } from "../../../lib/async/yield.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { FRAME_KINDS } from "../../../platform/queue/states.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
@@ -13,17 +13,17 @@ const HOUR_MS = 3_600_000;
 const SLICE_MS = 6 * HOUR_MS;
 const WEEK_MS = 7 * 24 * HOUR_MS;
 
-interface Selection {
+interface UsageFilter {
   workspace_id?: string;
   email?: string;
 }
 
-/** Executions by e-mail of all that ended from one moment to another. */
-async function executionsBetween(
+/** Returns executions by e-mail, of jobs completed in the interval. */
+async function sumExecutions(
   app: App,
   from: Date,
   to: Date,
-  { workspace_id, email }: Selection,
+  { workspace_id, email }: UsageFilter,
 ): Promise<Map<string, number>> {
   const sums = new Map<string, number>();
   for (let at = from.getTime(); at < to.getTime(); at += SLICE_MS) {
@@ -35,12 +35,12 @@ async function executionsBetween(
       .from(jobs)
       .where(
         and(
-          // Said as the index of what has ended is.
+          // A literal, because the partial index of completed jobs has a literal condition.
           sql`${jobs.state} = 'completed'`,
           gte(jobs.completed_at, new Date(at)),
           lt(jobs.completed_at, new Date(Math.min(at + SLICE_MS, to.getTime()))),
           isNotNull(jobs.started_at),
-          // They wait for others, which count themselves.
+          // Frames of flows only wait for steps, which are counted themselves.
           notInArray(jobs.kind, [...FRAME_KINDS]),
           workspace_id === undefined ? undefined : eq(jobs.workspace_id, workspace_id),
           email === undefined ? undefined : eq(jobs.email, email),
@@ -48,19 +48,19 @@ async function executionsBetween(
       )
       .groupBy(jobs.email);
     for (const row of rows) sums.set(row.email, (sums.get(row.email) ?? 0) + Number(row.executions));
-    await pause();
+    await yieldToEventLoop();
   }
   return sums;
 }
 
-/** What every member of a workspace ran there in the last seven days. */
+/** Returns the executions of every member in the last seven days. */
 export async function listUsage(
   app: App,
   workspace_id: string,
 ): Promise<{ email: string; executions: number }[]> {
   const now = app.clock();
   const from = new Date(now.getTime() - WEEK_MS);
-  const sums = await executionsBetween(app, from, new Date(now.getTime() + 1), { workspace_id });
+  const sums = await sumExecutions(app, from, new Date(now.getTime() + 1), { workspace_id });
   const members = await app.db.read
     .select({ email: workspaceMembers.email })
     .from(workspaceMembers)

@@ -1,26 +1,26 @@
-/** Names of people in one workspace. */
+/** Usernames in a workspace: checking that they are free, and choosing one. */
 import { and, eq, ne, sql } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
-import { checkUsername, usernameFromEmail } from "../../../lib/text/paths.ts";
+import { deriveUsername, parseUsername } from "../../../lib/text/paths.ts";
 import { formerUsernames, users } from "../../tenancy/people/user-tables.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 
 /** How many names that are alike are tried. */
-const MOST_TRIED = 1_000;
+const MAX_CANDIDATES = 1_000;
 
 /**
- * To be asked before somebody gets a name in a workspace. Whose it is, is told to admins alone.
- * @throws BadRequest when it is another's, or was: what stands below `u/<name>/` is theirs
+ * Checks that a username is free in the workspace. Errors name the holder only if `tellWho` is set, for admins.
+ * @throws BadRequest if it is or was somebody else's: items below `u/<name>/` belong to them
  */
-export async function checkUsernameFree(
+export async function requireFreeUsername(
   tx: Tx,
   workspace_id: string,
   email: string,
   username: string,
   { tellWho } = { tellWho: true },
 ): Promise<void> {
-  const taken = await whoHas(tx, workspace_id, email, username);
+  const taken = await findUsernameHolder(tx, workspace_id, email, username);
   if (!taken) return;
   const hint = "choose another one";
   if (!tellWho)
@@ -33,9 +33,9 @@ export async function checkUsernameFree(
 }
 
 /**
- * The name somebody gets who joins a workspace: the wanted one, or else their name on the instance or one made of their
- * address, with a number behind it where that is another's.
- * @throws BadRequest when the wanted name is no username, or not free
+ * Chooses the username of a new member: the wanted one, else their username on the instance, else one derived from
+ * their address; a number is appended if it is used.
+ * @throws BadRequest if the wanted name is invalid or not free
  */
 export async function chooseUsername(
   tx: Tx,
@@ -46,23 +46,23 @@ export async function chooseUsername(
 ): Promise<string> {
   await tx.lock(`people of workspace ${workspace_id}`);
   if (wanted) {
-    const username = checkUsername(wanted);
-    await checkUsernameFree(tx, workspace_id, email, username, told);
+    const username = parseUsername(wanted);
+    await requireFreeUsername(tx, workspace_id, email, username, told);
     return username;
   }
   const [user] = await tx.select({ username: users.username }).from(users).where(eq(users.email, email));
-  const base = user?.username ?? usernameFromEmail(email);
-  for (let number = 1; number <= MOST_TRIED; number++) {
+  const base = user?.username ?? deriveUsername(email);
+  for (let number = 1; number <= MAX_CANDIDATES; number++) {
     const username = number === 1 ? base : `${base.slice(0, 46)}${number}`;
-    if (!(await whoHas(tx, workspace_id, email, username))) return username;
+    if (!(await findUsernameHolder(tx, workspace_id, email, username))) return username;
   }
   throw new BadRequest(
     `there are too many names like ${base} in workspace ${workspace_id}: give a \`username\``,
   );
 }
 
-/** Who else has the name, or had it. */
-async function whoHas(
+/** Returns another person who has or had the username. */
+async function findUsernameHolder(
   tx: Tx,
   workspace_id: string,
   email: string,
@@ -78,7 +78,7 @@ async function whoHas(
       .where(
         and(
           eq(table.workspace_id, workspace_id),
-          // `Ann` beside `ann` would be taken for her, and their files fall together where case does not count.
+          // Case-insensitive: `Ann` and `ann` would be confused, and their files collide on some file systems.
           eq(sql`lower(${table.username})`, username.toLowerCase()),
           ne(table.email, email),
         ),

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { BadRequest, Unauthorized } from "../../../lib/errors.ts";
 import type { Context } from "../../../platform/app/context.ts";
 import { readToken } from "../../../platform/http/door/credentials.ts";
-import { type Operation, operation, responds, seconds } from "../../../platform/http/operation.ts";
+import { type Operation, operation, querySeconds, responds } from "../../../platform/http/operation.ts";
 import { revokeToken } from "../../tenancy/tokens/service.ts";
-import { withCookies } from "./answers.ts";
-import { loginCookies, sessionCookie } from "./cookies.ts";
+import { createTextResponse } from "./cookie-response.ts";
+import { createLoginCookies, createSessionCookie } from "./cookies.ts";
 import * as sessions from "./sessions.ts";
 
 export const login = operation({
@@ -19,16 +19,20 @@ export const login = operation({
   responds: responds.raw("text/plain", "session token"),
   audit: { operation: "users.login", action_kind: "Create" },
   run: async (ctx, { body }) => {
-    const { email, ...session } = await sessions.login(ctx, body, sessions.originOf(ctx.request));
-    return withCookies(session.token, loginCookies(ctx.app, email, session));
+    const { email, ...session } = await sessions.loginWithPassword(
+      ctx,
+      body,
+      sessions.loginOriginOf(ctx.request),
+    );
+    return createTextResponse(session.token, createLoginCookies(ctx.app, email, session));
   },
 });
 
-const LOGOUT = { operation: "users.logout", action_kind: "Delete" } as const;
+const LOGOUT_AUDIT = { operation: "users.logout", action_kind: "Delete" } as const;
 
-async function endPresented(ctx: Context): Promise<void> {
+async function revokePresentedToken(ctx: Context): Promise<void> {
   const token = ctx.caller.identity?.token;
-  // A job's token ends with its job.
+  // A job's token is revoked when the job ends.
   if (!token || token.job) return;
   await ctx.write({}, (tx) => revokeToken(ctx.app, tx, token.hash));
 }
@@ -41,10 +45,10 @@ export const logout = operation({
   scope: false,
   summary: "Delete the presented token and clear the cookie",
   responds: responds.raw("text/plain", "confirmation"),
-  audit: LOGOUT,
+  audit: LOGOUT_AUDIT,
   run: async (ctx) => {
-    await endPresented(ctx);
-    return withCookies("logged out", [sessionCookie(ctx.app, "")]);
+    await revokePresentedToken(ctx);
+    return createTextResponse("logged out", [createSessionCookie(ctx.app, "")]);
   },
 });
 
@@ -59,21 +63,21 @@ export const logoutByLink = operation({
     "The same by GET, where the token stands in the header or the URL: goes on to `rd`, an address of this instance",
   query: z.object({ rd: z.string().optional() }),
   responds: responds.raw("text/plain", "confirmation, or 307 to `rd`"),
-  audit: LOGOUT,
+  audit: LOGOUT_AUDIT,
   run: async (ctx, { query: { rd } }) => {
-    const location = rd === undefined ? undefined : withinInstance(ctx, rd);
+    const location = rd === undefined ? undefined : parseInstanceUrl(ctx, rd);
     if (!ctx.caller.identity) {
       throw new Unauthorized("a cookie alone logs nobody out by GET: POST /api/auth/logout does");
     }
-    await endPresented(ctx);
-    const answer = withCookies("logged out", [sessionCookie(ctx.app, "")], location ? 307 : 200);
+    await revokePresentedToken(ctx);
+    const answer = createTextResponse("logged out", [createSessionCookie(ctx.app, "")], location ? 307 : 200);
     if (location) answer.headers.set("location", location);
     return answer;
   },
 });
 
-/** A link that leads elsewhere would send people wherever whoever made it likes. @throws BadRequest */
-function withinInstance(ctx: Context, rd: string): string {
+/** Validates a redirect target; other hosts are refused (open redirect). @throws BadRequest */
+function parseInstanceUrl(ctx: Context, rd: string): string {
   const base = ctx.app.urls.base || new URL(ctx.request.url).origin;
   const target = URL.canParse(rd, base) ? new URL(rd, base) : undefined;
   if (target?.origin === new URL(base).origin) return target.href;
@@ -87,14 +91,14 @@ export const refreshToken = operation({
   access: "user",
   scope: false,
   summary: "Open a new session; it is the body and the cookie `token`. The present one ends in its time",
-  query: z.object({ if_expiring_in_less_than_s: seconds.optional() }),
+  query: z.object({ if_expiring_in_less_than_s: querySeconds.optional() }),
   responds: responds.raw("text/plain", "the token that is valid from now on"),
   audit: { operation: "users.token.refresh", action_kind: "Create" },
   run: async (ctx, { query }) => {
     const token = await sessions.refreshSession(ctx, query.if_expiring_in_less_than_s);
-    if (token !== undefined) return withCookies(token, [sessionCookie(ctx.app, token)]);
+    if (token !== undefined) return createTextResponse(token, [createSessionCookie(ctx.app, token)]);
     const { request } = ctx;
-    return withCookies(readToken(request, new URL(request.url).search) ?? "", []);
+    return createTextResponse(readToken(request, new URL(request.url).search) ?? "", []);
   },
 });
 

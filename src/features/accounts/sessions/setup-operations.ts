@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { InvalidInput } from "../../../lib/errors.ts";
-import { parseFields } from "../../../lib/json/json.ts";
-import { checked, readText } from "../../../platform/http/input.ts";
+import { parseSchemaJson } from "../../../lib/json/json.ts";
+import { parseWithSchema, readText } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { withCookies } from "./answers.ts";
-import { loginCookies } from "./cookies.ts";
-import { checkSetupToken, completeSetup, donePage, setupPage } from "./setup.ts";
+import { createTextResponse } from "./cookie-response.ts";
+import { createLoginCookies } from "./cookies.ts";
+import { completeSetup, renderSetupDonePage, renderSetupPage, requireSetupToken } from "./setup.ts";
 
 const SetupForm = z.object({ email: z.string(), password: z.string() });
 
@@ -26,8 +26,8 @@ export const getSetup = operation({
   summary: "Show the page that makes the first super admin",
   responds: responds.raw("text/html", "a form"),
   run: (ctx, { token }) => {
-    checkSetupToken(ctx.app, token);
-    return new Response(setupPage(`/api/setup/${token}`), { headers: PAGE_HEADERS });
+    requireSetupToken(ctx.app, token);
+    return new Response(renderSetupPage(`/api/setup/${token}`), { headers: PAGE_HEADERS });
   },
 });
 
@@ -43,11 +43,11 @@ export const postSetup = operation({
   audit: { operation: "users.create", action_kind: "Create" },
   run: async (ctx, { token }) => {
     const session = await completeSetup(ctx, token, await readForm(ctx.request));
-    const cookies = loginCookies(ctx.app, session.email, session);
+    const cookies = createLoginCookies(ctx.app, session.email, session);
     if (!ctx.request.headers.get("accept")?.includes("text/html")) {
-      return withCookies(session.token, cookies, 201);
+      return createTextResponse(session.token, cookies, 201);
     }
-    const page = new Response(donePage(ctx.app.urls.base, session.email), {
+    const page = new Response(renderSetupDonePage(ctx.app.urls.base, session.email), {
       status: 201,
       headers: PAGE_HEADERS,
     });
@@ -56,16 +56,16 @@ export const postSetup = operation({
   },
 });
 
-/** A browser's form or a program's JSON. */
+/** Reads a browser's form or a program's JSON body. */
 async function readForm(request: Request): Promise<z.output<typeof SetupForm>> {
   const text = await readText(request, 10_000);
   if (request.headers.get("content-type")?.startsWith("application/x-www-form-urlencoded")) {
-    return checked("body", SetupForm, Object.fromEntries(new URLSearchParams(text))) as z.output<
+    return parseWithSchema("body", SetupForm, Object.fromEntries(new URLSearchParams(text))) as z.output<
       typeof SetupForm
     >;
   }
   try {
-    return checked("body", SetupForm, parseFields(text)) as z.output<typeof SetupForm>;
+    return parseWithSchema("body", SetupForm, parseSchemaJson(text)) as z.output<typeof SetupForm>;
   } catch (cause) {
     if (cause instanceof SyntaxError) throw new InvalidInput(`the body is not JSON: ${cause.message}`);
     throw cause;

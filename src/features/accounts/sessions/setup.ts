@@ -1,34 +1,37 @@
-/** The first super admin: a one-time link that is printed while no user exists. There is no default password. */
+/**
+ * Creation of the first super admin, by a one-time link that is printed while no user exists. There is no default
+ * password.
+ */
 import { timingSafeEqual } from "node:crypto";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { NotFound } from "../../../lib/errors.ts";
 import { escapeHtml } from "../../../lib/text/html.ts";
-import { randomText, sha256 } from "../../../lib/text/ids.ts";
-import { checkNewEmail } from "../../../lib/text/paths.ts";
+import { createRandomText, sha256 } from "../../../lib/text/ids.ts";
+import { parseNewEmail } from "../../../lib/text/paths.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
 import { recordInstanceEvent } from "../../signals/webhooks/instance-events.ts";
-import { countUsers, insertUser, toRow } from "../users/service.ts";
+import { countUsers, createUserRow, insertUser } from "../users/service.ts";
 import type { Session } from "./cookies.ts";
-import { beginSession } from "./sessions.ts";
+import { startSession } from "./sessions.ts";
 
-interface Link {
+interface SetupLink {
   token: string | undefined;
 }
 
-/** Held in memory only: a restart makes another one. */
-const linkOf = perApp<App, Link>(() => ({ token: undefined }));
+/** In memory only: a restart creates a new link. */
+const setupLink = perApp<App, SetupLink>(() => ({ token: undefined }));
 
-/** Path of the setup page, made now if need be; undefined once there is a user. */
-export async function openSetup(app: App): Promise<string | undefined> {
-  const link = linkOf(app);
+/** Returns the path of the setup page, creating the link if needed; undefined once a user exists. */
+export async function createSetupLink(app: App): Promise<string | undefined> {
+  const link = setupLink(app);
   if ((await countUsers(app.db.read)) > 0) link.token = undefined;
-  else link.token ??= randomText(32);
+  else link.token ??= createRandomText(32);
   return link.token === undefined ? undefined : `/api/setup/${link.token}`;
 }
 
-/** @throws NotFound when the link is not, or no longer, the one that was printed */
-export function checkSetupToken(app: App, given: string): void {
-  const { token } = linkOf(app);
+/** @throws NotFound if the token is not that of the current link */
+export function requireSetupToken(app: App, given: string): void {
+  const { token } = setupLink(app);
   if (token === undefined || !timingSafeEqual(Buffer.from(sha256(given)), Buffer.from(sha256(token)))) {
     throw new NotFound("this setup link is not valid", {
       hint: "a server without users prints a new one when it starts",
@@ -36,36 +39,33 @@ export function checkSetupToken(app: App, given: string): void {
   }
 }
 
-/**
- * Creates the first super admin and logs in.
- * @returns their session
- */
+/** Creates the first super admin and logs them in. @returns their session */
 export async function completeSetup(
   ctx: Context,
   given: string,
   body: { email: string; password: string },
 ): Promise<Session & { email: string }> {
   const { app } = ctx;
-  checkSetupToken(app, given);
-  const email = checkNewEmail(body.email);
-  const row = await toRow(app, { email, password: body.password, super_admin: true });
-  return ctx.write({ resource: email, by: email }, async (tx) => {
+  requireSetupToken(app, given);
+  const email = parseNewEmail(body.email);
+  const row = await createUserRow(app, { email, password: body.password, super_admin: true });
+  return ctx.write({ resource: email, actor_email: email }, async (tx) => {
     await tx.lock("first user");
     if ((await countUsers(tx)) > 0)
       throw new NotFound("this setup link is not valid any more: there is a user already");
     await insertUser(tx, row);
     await recordInstanceEvent(app, tx, { type: "UserAdded", email });
-    const session = await beginSession(app, tx, email, null);
+    const session = await startSession(app, tx, email, null);
     tx.afterCommit(() => {
-      linkOf(app).token = undefined;
+      setupLink(app).token = undefined;
     });
     return { ...session, email };
   });
 }
 
-/** The page behind the link: no script, nothing from elsewhere. */
-export function setupPage(action: string): string {
-  return page(`<h1>Set up svc</h1>
+/** Renders the setup page, without scripts or external resources. */
+export function renderSetupPage(action: string): string {
+  return renderPage(`<h1>Set up svc</h1>
 <p>Make the first super admin of this instance. The link works once.</p>
 <form method="post" action="${action}">
 <label>E-mail <input name="email" type="email" required autofocus></label>
@@ -74,17 +74,17 @@ export function setupPage(action: string): string {
 </form>`);
 }
 
-/** What a person at a browser sees then, and how to go on. */
-export function donePage(base: string, email: string): string {
+/** Renders the page shown after the setup, with the next steps. */
+export function renderSetupDonePage(base: string, email: string): string {
   const who = escapeHtml(email);
-  return page(`<h1>svc is set up</h1>
+  return renderPage(`<h1>svc is set up</h1>
 <p>You are logged in as ${who}. Next, at a terminal:</p>
 <pre>svc login ${escapeHtml(base)} --email ${who}
 svc workspace create main</pre>
 <p>The operations are described in <a href="/api/docs">the reference</a>.</p>`);
 }
 
-function page(body: string): string {
+function renderPage(body: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>

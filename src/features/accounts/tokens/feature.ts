@@ -1,11 +1,11 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { createTokenExpiry } from "./expiry-task.ts";
 import { tokenOperations } from "./operations.ts";
-import { createTokenNotifier } from "./token-expiry.ts";
 
 export const feature = defineFeature({
   folder: "accounts/tokens",
   operations: {
     "operations.ts": tokenOperations,
   },
-  loops: [{ name: "token notifier", roles: ["all"], create: createTokenNotifier }],
+  loops: [{ name: "token notifier", roles: ["all"], create: createTokenExpiry }],
 });

@@ -1,48 +1,54 @@
-/** Telling what is stored of tokens that end: taken by one server at a time, gone once it is told. */
+/** Sends stored notices about expiring tokens. Each is leased by one server at a time and deleted once it is sent. */
 
 import { and, asc, eq, lte, sql } from "drizzle-orm";
-import { type Backoff, backoffMs } from "../../../lib/async/retry.ts";
+import { type Backoff, computeBackoffMs } from "../../../lib/async/retry.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { raiseAlert } from "../../signals/alerts/service.ts";
-import { type Letter, letter } from "../../signals/mail/letter.ts";
+import { createLetter, type Letter } from "../../signals/mail/letter.ts";
 import { sendMail } from "../../signals/mail/send.ts";
 import { tokenNotices } from "../../tenancy/tokens/tables.ts";
 
-/** Longer than a mail can take: until then no other server takes what this one has taken. */
+/** Lease on a notice; longer than sending a mail can take. */
 const LEASE_MS = 120_000;
 const BACKOFF: Backoff = { first_ms: 60_000, max_ms: 3_600_000 };
-/** After this a notice that cannot be told is given up. */
-const PATIENCE_MS = 24 * 3_600_000;
-const AT_ONCE = 20;
+/** A notice that cannot be sent for this long is dropped. */
+const GIVE_UP_AFTER_MS = 24 * 3_600_000;
+const BATCH_SIZE = 20;
 
 type Notice = typeof tokenNotices.$inferSelect;
 
-/** Tells one notice after the other until none is due, or nothing more is to be begun. */
-export async function tellNotices(app: App, isStopping: () => boolean): Promise<void> {
-  await tellChannel(app, "alert", isStopping);
-  await tellChannel(app, "mail", isStopping);
+/** Sends all due notices of both channels, until none is due or the server stops. */
+export async function sendNotices(app: App, isStopping: () => boolean): Promise<void> {
+  await sendChannelNotices(app, "alert", isStopping);
+  await sendChannelNotices(app, "mail", isStopping);
 }
 
-/** Ends at the first failure: what is slow to fail would keep the next round from coming. */
-async function tellChannel(app: App, channel: Notice["channel"], isStopping: () => boolean): Promise<void> {
+/**
+ * Sends the notices of a channel. Stops at the first failure, so that a slow mail server does not delay the next run.
+ */
+async function sendChannelNotices(
+  app: App,
+  channel: Notice["channel"],
+  isStopping: () => boolean,
+): Promise<void> {
   for (;;) {
     const due = await app.db.read
       .select({ id: tokenNotices.id })
       .from(tokenNotices)
       .where(and(lte(tokenNotices.next_at, app.clock()), eq(tokenNotices.channel, channel)))
       .orderBy(asc(tokenNotices.next_at), asc(tokenNotices.id))
-      .limit(AT_ONCE);
+      .limit(BATCH_SIZE);
     for (const { id } of due) {
       if (isStopping()) return;
-      const notice = await take(app, id);
-      if (notice && !(await tellOne(app, notice))) return;
+      const notice = await claimNotice(app, id);
+      if (notice && !(await sendNotice(app, notice))) return;
     }
-    if (due.length < AT_ONCE) return;
+    if (due.length < BATCH_SIZE) return;
   }
 }
 
-/** @returns undefined when another server has it, or has told it */
-async function take(app: App, id: number): Promise<Notice | undefined> {
+/** Leases a notice. @returns undefined if another server has it or has sent it */
+async function claimNotice(app: App, id: number): Promise<Notice | undefined> {
   const now = app.clock();
   const [notice] = await app.db.write((tx) =>
     tx
@@ -54,43 +60,43 @@ async function take(app: App, id: number): Promise<Notice | undefined> {
   return notice;
 }
 
-/** @returns whether it arrived */
-async function tellOne(app: App, notice: Notice): Promise<boolean> {
+/** Sends one notice. @returns whether it was sent */
+async function sendNotice(app: App, notice: Notice): Promise<boolean> {
   try {
-    if (notice.channel === "mail") await sendMail(app, notice.email, letterOf(app, notice));
-    else await alert(app, notice);
+    if (notice.channel === "mail") await sendMail(app, notice.email, composeLetter(app, notice));
+    else await raiseNoticeAlert(app, notice);
   } catch (cause) {
-    await putBack(app, notice, cause);
+    await retryLater(app, notice, cause);
     return false;
   }
-  await forget(app, notice);
+  await deleteNotice(app, notice);
   return true;
 }
 
-async function putBack(app: App, notice: Notice, cause: unknown): Promise<void> {
+async function retryLater(app: App, notice: Notice, cause: unknown): Promise<void> {
   const { id, email, token_prefix, attempts, created_at, type, expiration } = notice;
   const now = app.clock().getTime();
   const told = { email, token: token_prefix, notice: type, error: String(cause) };
   const isTooLate = type === "TokenExpiringSoon" && expiration.getTime() <= now;
-  if (isTooLate || now - created_at.getTime() >= PATIENCE_MS) {
+  if (isTooLate || now - created_at.getTime() >= GIVE_UP_AFTER_MS) {
     app.log.warn(told, "the owner of a token that ends could not be mailed: given up");
-    return forget(app, notice);
+    return deleteNotice(app, notice);
   }
-  const again_in_ms = Math.round(backoffMs(BACKOFF, attempts));
+  const again_in_ms = Math.round(computeBackoffMs(BACKOFF, attempts));
   app.log.warn({ ...told, again_in_ms }, "the owner of a token that ends could not be mailed");
   const next_at = new Date(now + again_in_ms);
   await app.db.write((tx) => tx.update(tokenNotices).set({ next_at }).where(eq(tokenNotices.id, id)));
 }
 
-async function forget(app: App, { id }: Notice): Promise<void> {
+async function deleteNotice(app: App, { id }: Notice): Promise<void> {
   await app.db.write((tx) => tx.delete(tokenNotices).where(eq(tokenNotices.id, id)));
 }
 
-/** Raised again after a crash, it is the same alert: that is told once. */
-function alert(app: App, notice: Notice): Promise<void> {
+/** Raises the alert. Repeated after a crash, it counts as the same alert and is not sent again. */
+function raiseNoticeAlert(app: App, notice: Notice): Promise<void> {
   const { type, email, workspace_id, token_prefix } = notice;
   const kind = type === "TokenExpired" ? "token_expired" : "token_expiring_soon";
-  const message = `The token ${nameOf(notice)} of ${email} ${endOf(notice)}`;
+  const message = `The token ${describeToken(notice)} of ${email} ${describeExpiry(notice)}`;
   return raiseAlert(app, {
     kind,
     message,
@@ -99,7 +105,7 @@ function alert(app: App, notice: Notice): Promise<void> {
   });
 }
 
-function letterOf(app: App, notice: Notice): Letter {
+function composeLetter(app: App, notice: Notice): Letter {
   const { id, type, workspace_id, created_at } = notice;
   const place = workspace_id === null ? "" : ` for the workspace ${workspace_id}`;
   const url = app.urls.base;
@@ -109,21 +115,21 @@ function letterOf(app: App, notice: Notice): Letter {
       : ["is expiring soon", "Make a new one in time, and give it to whatever uses this one."];
   const host = URL.canParse(url) ? new URL(url).hostname : "localhost";
   return {
-    ...letter(`svc: Your API token ${subject}`, [
-      `Your API token${place} at ${url} ${endOf(notice)}:`,
-      { code: nameOf(notice) },
+    ...createLetter(`svc: Your API token ${subject}`, [
+      `Your API token${place} at ${url} ${describeExpiry(notice)}:`,
+      { code: describeToken(notice) },
       advice,
     ]),
-    // The same at every attempt, so that mail systems know one that arrives twice (RFC 5322 §3.6.4).
+    // The same for every attempt, so that mail systems can detect duplicates (RFC 5322 §3.6.4).
     messageId: `<token-notice-${id}-${created_at.getTime()}@${host}>`,
   };
 }
 
-function nameOf({ token_prefix, label }: Notice): string {
+function describeToken({ token_prefix, label }: Notice): string {
   return `${token_prefix}*****${label === null ? "" : ` (${label})`}`;
 }
 
-function endOf({ type, expiration }: Notice): string {
+function describeExpiry({ type, expiration }: Notice): string {
   const at = expiration.toISOString();
   return type === "TokenExpired" ? `has expired at ${at}` : `expires at ${at}`;
 }

@@ -1,19 +1,19 @@
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import {
-  flag,
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
   paging,
+  queryBoolean,
   responds,
 } from "../../../platform/http/operation.ts";
-import * as own from "../../tenancy/tokens/own.ts";
 import { TruncatedToken } from "../../tenancy/tokens/records.ts";
+import * as own from "../../tenancy/tokens/user-tokens.ts";
 
 const NewToken = z.object({
   label: optional(z.string()),
-  expiration: optional(moment),
+  expiration: optional(isoTimestamp),
   scopes: optional(z.array(z.string())),
   workspace_id: optional(z.string()),
 });
@@ -23,7 +23,7 @@ export const createToken = operation({
   method: "POST",
   path: "/users/tokens/create",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   scope: { domain: "users", action: "write" },
   summary: "Make a token for the caller; its value is shown once",
   body: NewToken,
@@ -51,7 +51,7 @@ export const listTokens = operation({
   path: "/users/tokens/list",
   access: "user",
   summary: "List the caller's tokens, newest first",
-  query: z.object({ ...paging, exclude_ephemeral: flag.default(false) }),
+  query: z.object({ ...paging, exclude_ephemeral: queryBoolean.default(false) }),
   responds: responds.json(z.array(TruncatedToken)),
   run: (ctx, { query }) => own.listTokens(ctx, query),
 });

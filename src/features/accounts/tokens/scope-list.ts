@@ -1,10 +1,10 @@
-/** What a token can be restricted to, read off the operations there are. */
+/** Lists the scopes to which tokens can be restricted, derived from the declared operations. */
 import { z } from "zod";
 import {
   type Operation,
+  type OperationScope,
   operation,
   responds,
-  type Scope,
   scopeOf,
 } from "../../../platform/http/operation.ts";
 
@@ -12,7 +12,7 @@ const ListedScope = z.object({
   value: z.string(),
   label: z.string(),
   description: z.string().nullish(),
-  /** Whether it may be restricted further, by `:` and paths or names with commas between them. */
+  /** Whether the scope can be narrowed by `:` and a comma-separated list of paths or names. */
   requires_resource_path: z.boolean(),
 });
 type ListedScope = z.input<typeof ListedScope>;
@@ -24,48 +24,52 @@ const Domain = z.object({
 });
 
 const ACTIONS = ["read", "write", "run"] as const;
-const MEANING = {
+const ACTION_LABELS = {
   read: "read",
   write: "read and change",
   run: "run, and see what becomes of it",
 };
 
-/** @param all what there is, asked for when somebody calls */
-export function scopeListOperation(all: () => readonly Operation[]): Operation {
+/** Declares the operation. @param all returns all operations; called at request time, as the list is built later */
+export function createScopeListOperation(all: () => readonly Operation[]): Operation {
   return operation({
     name: "listScopes",
     method: "GET",
     path: "/tokens/list/scopes",
     access: "user",
-    bound: true,
+    allowsWorkspaceTokens: true,
     scope: false,
     summary: "List what a token can be restricted to",
     responds: responds.json(z.array(Domain)),
-    run: () => domainsOf(all()),
+    run: () => listDomains(all()),
   });
 }
 
-function domainsOf(operations: readonly Operation[]): z.input<typeof Domain>[] {
+function listDomains(operations: readonly Operation[]): z.input<typeof Domain>[] {
   const scopes = operations.map(scopeOf).filter((scope) => scope !== false);
   const names = [...new Set(scopes.map(({ domain }) => domain))].sort();
   return names.map((name) => {
     const own = scopes.filter(({ domain }) => domain === name);
-    return { name, scopes: ACTIONS.flatMap((action) => scopesOf(name, action, own)) };
+    return { name, scopes: ACTIONS.flatMap((action) => listDomainScopes(name, action, own)) };
   });
 }
 
-function scopesOf(domain: string, action: Scope["action"], scopes: Scope[]): ListedScope[] {
+function listDomainScopes(
+  domain: string,
+  action: OperationScope["action"],
+  scopes: OperationScope[],
+): ListedScope[] {
   const asked = scopes.filter((scope) => scope.action === action);
   const reads = action === "write" && scopes.some((scope) => scope.action === "read");
   if (asked.length === 0 && !reads) return [];
   const what = domain.replaceAll("_", " ");
   const listed = {
     value: `${domain}:${action}`,
-    label: `${what}: ${MEANING[action]}`,
+    label: `${what}: ${ACTION_LABELS[action]}`,
     requires_resource_path: asked.some(({ resource }) => resource !== undefined),
   };
   if (domain !== "jobs" || action !== "run") return [listed];
-  // What is run is known only once it is looked up, so no declaration names it.
+  // The runnable is known only after a lookup, so no operation declares these scopes.
   const kinds = ["scripts", "flows"].map((kind) => ({
     value: `jobs:run:${kind}`,
     label: `jobs: run ${kind}, and see what becomes of them`,

@@ -1,23 +1,22 @@
-/** Usernames that the instance makes of e-mail addresses, where it is set to: no two people share one. */
+/** Derives unique usernames on the instance from e-mail addresses, if the instance is configured to. */
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
-import { usernameFromEmail } from "../../../lib/text/paths.ts";
+import { deriveUsername } from "../../../lib/text/paths.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 
 /** How many names that are alike are tried. */
-const MOST_TRIED = 1_000;
+const MAX_CANDIDATES = 1_000;
 
 /**
- * The instance's name for a new user, in the transaction that stores it; null where workspaces name their people
- * themselves.
+ * Chooses the username of a new user, in the transaction that inserts them; null if usernames are chosen per workspace.
  */
-export async function instanceUsername(app: App, tx: Tx, email: string): Promise<string | null> {
+export async function chooseInstanceUsername(app: App, tx: Tx, email: string): Promise<string | null> {
   if (!app.settings.get("automate_username_creation")) return null;
   await tx.lock("users");
-  const base = usernameFromEmail(email);
-  for (let number = 1; number <= MOST_TRIED; number++) {
+  const base = deriveUsername(email);
+  for (let number = 1; number <= MAX_CANDIDATES; number++) {
     const username = number === 1 ? base : `${base.slice(0, 46)}${number}`;
     const [taken] = await tx.select({ email: users.email }).from(users).where(eq(users.username, username));
     if (!taken) return username;

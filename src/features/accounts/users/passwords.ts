@@ -1,31 +1,31 @@
-/** Passwords are kept as argon2id hashes only. */
+/** Password hashing with argon2id. */
 
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 
-/** OWASP's first recommendation for argon2id that a small server bears: 19 MiB, 2 passes. */
+/** OWASP's first recommendation for argon2id that suits a small server: 19 MiB, 2 passes. */
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 
-/** Longer ones are refused: hashing them is work that anybody could ask for. */
-const MAX_LENGTH = 1_000;
+/** Longer passwords are refused, since hashing them would let anybody cause load. */
+const MAX_PASSWORD_CHARS = 1_000;
 
-/** @returns a PHC string; @throws BadRequest for an empty password or one beyond measure */
+/** Hashes a password. @returns a PHC string; @throws BadRequest for an empty or too long password */
 export function hashPassword(password: string): Promise<string> {
   if (password === "") throw new BadRequest("body field `password`: must not be empty");
-  if (password.length > MAX_LENGTH) {
-    throw new BadRequest(`body field \`password\`: must have ${MAX_LENGTH} characters at most`);
+  if (password.length > MAX_PASSWORD_CHARS) {
+    throw new BadRequest(`body field \`password\`: must have ${MAX_PASSWORD_CHARS} characters at most`);
   }
   return Bun.password.hash(password, ARGON2ID);
 }
 
-/** A hash nobody has the password of: an unknown e-mail takes as long to refuse as a wrong password. */
+/** A hash that no password matches, so that refusing an unknown e-mail takes as long as a wrong password. */
 const dummyHash = perApp<App, Promise<string>>(() => Bun.password.hash(crypto.randomUUID(), ARGON2ID));
 
-/** Whether the password is the one of `hash`; takes as long when there is none. */
-export async function isPassword(app: App, password: string, hash: string | null): Promise<boolean> {
-  // Made for every first login, whoever's: else the first one at an unknown e-mail would take longer.
+/** Returns whether the password matches `hash`; takes the same time if `hash` is null. */
+export async function verifyPassword(app: App, password: string, hash: string | null): Promise<boolean> {
+  // Awaited for every login: otherwise the first unknown e-mail would take longer.
   const dummy = await dummyHash(app);
-  const right = await Bun.password.verify(password.slice(0, MAX_LENGTH + 1), hash ?? dummy);
+  const right = await Bun.password.verify(password.slice(0, MAX_PASSWORD_CHARS + 1), hash ?? dummy);
   return right && hash !== null;
 }

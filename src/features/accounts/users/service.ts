@@ -1,15 +1,15 @@
-/** Users of the instance: making them, and what is told of them. */
+/** Users of the instance: creating and reading them. */
 
 import { and, eq, inArray, ne, sql } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
-import { checkNewEmail, checkUsername } from "../../../lib/text/paths.ts";
+import { parseNewEmail, parseUsername } from "../../../lib/text/paths.ts";
 import type { App, Context, UserContext } from "../../../platform/app/context.ts";
 import { recordInstanceEvent } from "../../signals/webhooks/instance-events.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 import { joinByDomain } from "../members/joining/auto-invite.ts";
-import { instanceUsername } from "./instance-username.ts";
+import { chooseInstanceUsername } from "./instance-username.ts";
 import { hashPassword } from "./passwords.ts";
 
 export interface NewUser {
@@ -21,12 +21,12 @@ export interface NewUser {
   username?: string | undefined;
 }
 
-/** @throws BadRequest for a bad or taken e-mail */
+/** Creates a user who logs in with a password. @throws BadRequest for an invalid or used e-mail */
 export async function createUser(ctx: Context, body: NewUser): Promise<void> {
-  const email = checkNewEmail(body.email);
-  const row = await toRow(ctx.app, { ...body, email });
+  const email = parseNewEmail(body.email);
+  const row = await createUserRow(ctx.app, { ...body, email });
   await ctx.write({ resource: email }, async (tx) => {
-    const username = row.username ?? (await instanceUsername(ctx.app, tx, email));
+    const username = row.username ?? (await chooseInstanceUsername(ctx.app, tx, email));
     await insertUser(tx, { ...row, username });
     await recordInstanceEvent(ctx.app, tx, { type: "UserAdded", email });
     await joinByDomain(ctx.app, tx, email);
@@ -35,7 +35,7 @@ export async function createUser(ctx: Context, body: NewUser): Promise<void> {
 
 type UserRow = typeof users.$inferInsert;
 
-export async function toRow(app: App, body: NewUser): Promise<UserRow> {
+export async function createUserRow(app: App, body: NewUser): Promise<UserRow> {
   return {
     email: body.email,
     password_hash: await hashPassword(body.password),
@@ -44,7 +44,7 @@ export async function toRow(app: App, body: NewUser): Promise<UserRow> {
     verified: true,
     name: body.name || null,
     company: body.company || null,
-    username: body.username ? checkUsername(body.username) : null,
+    username: body.username ? parseUsername(body.username) : null,
     first_time_user: true,
     created_at: app.clock(),
   };
@@ -54,12 +54,12 @@ export async function insertUser(tx: Tx, row: UserRow): Promise<void> {
   await tx.lock("users");
   const [taken] = await tx.select({ email: users.email }).from(users).where(eq(users.email, row.email));
   if (taken) throw new BadRequest(`there is a user with e-mail ${row.email} already`);
-  if (row.username) await refuseTakenUsername(tx, row.username, row.email);
+  if (row.username) await requireFreeInstanceUsername(tx, row.username, row.email);
   await tx.insert(users).values(row);
 }
 
-/** @throws BadRequest when somebody else has the username on the instance */
-export async function refuseTakenUsername(tx: Tx, username: string, email: string): Promise<void> {
+/** @throws BadRequest if somebody else has the username on the instance */
+export async function requireFreeInstanceUsername(tx: Tx, username: string, email: string): Promise<void> {
   const [taken] = await tx
     .select({ email: users.email })
     .from(users)
@@ -67,8 +67,8 @@ export async function refuseTakenUsername(tx: Tx, username: string, email: strin
   if (taken) throw new BadRequest(`the username ${username} is that of ${taken.email}: choose another`);
 }
 
-/** What may be told of a user: never the password's hash. */
-export const USER_FACTS = {
+/** The columns of a user that may be returned; never the password hash. */
+export const USER_COLUMNS = {
   email: users.email,
   login_type: users.login_type,
   super_admin: users.super_admin,
@@ -82,14 +82,14 @@ export const USER_FACTS = {
 
 /** @throws NotFound */
 export async function getUser(db: Reader, email: string) {
-  const [user] = await db.select(USER_FACTS).from(users).where(eq(users.email, email));
+  const [user] = await db.select(USER_COLUMNS).from(users).where(eq(users.email, email));
   if (!user) throw new NotFound(`user ${email}`);
   return user;
 }
 
 /**
- * Whether there is an account, of a person that the caller may know of: themselves, who is in one of their workspaces,
- * and everybody for who looks after the instance.
+ * Returns whether an account exists and the caller may know about it. Users may know about members of their workspaces;
+ * super admins and devops about everybody.
  */
 export async function isKnownUser({ app, caller }: UserContext, email: string): Promise<boolean> {
   const { read } = app.db;

@@ -1,18 +1,24 @@
-/** Connecting the chat product, to the instance or to a workspace. */
+/** Operations that connect the chat product to the instance or to a workspace. */
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { messagePage } from "../../../lib/text/html-page.ts";
-import { checkWorkspaceId } from "../../../lib/text/paths.ts";
+import { renderMessagePage } from "../../../lib/text/html-page.ts";
+import { parseWorkspaceId } from "../../../lib/text/paths.ts";
 import { optional } from "../../../lib/zod.ts";
-import { checked, readText } from "../../../platform/http/input.ts";
-import { alsoAt, type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { clientOf } from "../connections/clients.ts";
-import { begin, endedCookie, journeyOf } from "../connections/oauth-state.ts";
-import { authorizationUrl } from "../connections/provider.ts";
-import { connectInstance, connectWorkspace, disconnectWorkspace } from "./chat.ts";
-import { CHAT, connectRedirect } from "./connect.ts";
-import { Returned } from "./operations.ts";
-import { asPage, confirmPage, MAX_FORM, redirectTo, returnedOf } from "./pages.ts";
+import { parseWithSchema, readText } from "../../../platform/http/input.ts";
+import { aliasOperation, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { getClient } from "../connections/oauth-clients.ts";
+import { createAuthorizationUrl } from "../connections/oauth-protocol.ts";
+import { clearStateCookie, createState, readState } from "../connections/oauth-state.ts";
+import { connectChatToInstance, connectChatToWorkspace, disconnectChatFromWorkspace } from "./chat.ts";
+import { CHAT_CLIENT, connectRedirectUri } from "./connect.ts";
+import { AuthorizationResponseBody } from "./operations.ts";
+import {
+  createRedirect,
+  MAX_FORM_BYTES,
+  parseAuthorizationResponse,
+  renderConfirmPage,
+  withErrorPage,
+} from "./pages.ts";
 
 const connects = { operation: "oauth.connect_chat", action_kind: "Update" } as const;
 const page = responds.raw("text/html", "a page");
@@ -27,11 +33,11 @@ const beginConnectChat = operation({
   query: z.object({ workspace: optional(z.string()) }),
   responds: responds.raw("text/plain", "a redirect"),
   run: async (ctx, { query }) => {
-    const client = clientOf(ctx.app, CHAT, "connect");
-    const workspace = query.workspace && checkWorkspaceId(query.workspace);
-    const { journey, cookie } = begin(ctx.app, { kind: "connect", client: CHAT, workspace });
-    const asked = { redirect_uri: connectRedirect(ctx, CHAT) };
-    return redirectTo(await authorizationUrl(ctx.app, client, journey, asked), [cookie]);
+    const client = getClient(ctx.app, CHAT_CLIENT, "connect");
+    const workspace = query.workspace && parseWorkspaceId(query.workspace);
+    const { journey, cookie } = createState(ctx.app, { kind: "connect", client: CHAT_CLIENT, workspace });
+    const asked = { redirect_uri: connectRedirectUri(ctx, CHAT_CLIENT) };
+    return createRedirect(await createAuthorizationUrl(ctx.app, client, journey, asked), [cookie]);
   },
 });
 
@@ -41,10 +47,10 @@ const connectChatCallbackInstance = operation({
   path: "/oauth/connect_chat_callback",
   access: "superAdmin",
   summary: "Connect the chat product to the instance, for its alerts",
-  body: Returned,
+  body: AuthorizationResponseBody,
   responds: responds.text("confirmation"),
   audit: connects,
-  run: async (ctx, { body }) => `connected to ${await connectInstance(ctx, body)}`,
+  run: async (ctx, { body }) => `connected to ${await connectChatToInstance(ctx, body)}`,
 });
 
 const connectChatCallback = operation({
@@ -53,10 +59,10 @@ const connectChatCallback = operation({
   path: "/w/{workspace}/oauth/connect_chat_callback",
   access: "admin",
   summary: "Connect the chat product to the workspace: its bot's token becomes a secret and a resource",
-  body: Returned,
+  body: AuthorizationResponseBody,
   responds: responds.text("confirmation"),
   audit: connects,
-  run: async (ctx, { body }) => `connected to ${await connectWorkspace(ctx, body)}`,
+  run: async (ctx, { body }) => `connected to ${await connectChatToWorkspace(ctx, body)}`,
 });
 
 const disconnectChat = operation({
@@ -68,7 +74,7 @@ const disconnectChat = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "oauth.disconnect_chat", action_kind: "Delete" },
   run: async (ctx, { workspace }) => {
-    await disconnectWorkspace(ctx);
+    await disconnectChatFromWorkspace(ctx);
     return `the chat product is disconnected from workspace ${workspace}`;
   },
 });
@@ -83,24 +89,26 @@ const chatPage = operation({
   summary: "Where the chat product sends a browser back to",
   responds: page,
   run: (ctx) =>
-    asPage(() => {
-      const returned = returnedOf(CHAT, ctx.request);
+    withErrorPage(() => {
+      const returned = parseAuthorizationResponse(CHAT_CLIENT, ctx.request);
       const { state } = returned;
-      const { workspace } = journeyOf(ctx.app, ctx.request, { kind: "connect", client: CHAT, state });
+      const { workspace } = readState(ctx.app, ctx.request, { kind: "connect", client: CHAT_CLIENT, state });
       const [what, action] = workspace
         ? [`workspace ${workspace}`, `/w/${workspace}/oauth/callback_chat`]
         : ["the instance", "/oauth/callback_chat"];
-      return confirmPage("Connect the chat", `Connect this team to ${what}?`, action, returned);
+      return renderConfirmPage("Connect the chat", `Connect this team to ${what}?`, action, returned);
     }),
 });
 
-async function readReturned(request: Request): Promise<z.output<typeof Returned>> {
-  const form = Object.fromEntries(new URLSearchParams(await readText(request, MAX_FORM)));
-  return checked("body", Returned, form) as z.output<typeof Returned>;
+async function readReturned(request: Request): Promise<z.output<typeof AuthorizationResponseBody>> {
+  const form = Object.fromEntries(new URLSearchParams(await readText(request, MAX_FORM_BYTES)));
+  return parseWithSchema("body", AuthorizationResponseBody, form) as z.output<
+    typeof AuthorizationResponseBody
+  >;
 }
 
-const connected = (team: string, cookie: string) => {
-  const answer = messagePage(200, "Connected", `${team} is connected. You may close this page.`);
+const createConnectedPage = (team: string, cookie: string) => {
+  const answer = renderMessagePage(200, "Connected", `${team} is connected. You may close this page.`);
   answer.headers.append("set-cookie", cookie);
   return answer;
 };
@@ -115,9 +123,9 @@ const finishChatPageInstance = operation({
   responds: page,
   audit: connects,
   run: (ctx) =>
-    asPage(async () => {
-      const team = await connectInstance(ctx, await readReturned(ctx.request));
-      return connected(team, endedCookie(ctx.app, { kind: "connect", client: CHAT }));
+    withErrorPage(async () => {
+      const team = await connectChatToInstance(ctx, await readReturned(ctx.request));
+      return createConnectedPage(team, clearStateCookie(ctx.app, { kind: "connect", client: CHAT_CLIENT }));
     }),
 });
 
@@ -131,32 +139,35 @@ const finishChatPage = operation({
   responds: page,
   audit: connects,
   run: (ctx, { workspace }) =>
-    asPage(async () => {
+    withErrorPage(async () => {
       const returned = await readReturned(ctx.request);
       const { state } = returned;
-      const journey = journeyOf(ctx.app, ctx.request, { kind: "connect", client: CHAT, state });
+      const journey = readState(ctx.app, ctx.request, { kind: "connect", client: CHAT_CLIENT, state });
       if (journey.workspace !== workspace) {
         throw new BadRequest(`the connection was begun for another workspace than ${workspace}`);
       }
-      return connected(await connectWorkspace(ctx, returned), endedCookie(ctx.app, journey));
+      return createConnectedPage(
+        await connectChatToWorkspace(ctx, returned),
+        clearStateCookie(ctx.app, journey),
+      );
     }),
 });
 
 export const oauthChatOperations: Operation[] = [
   beginConnectChat,
-  alsoAt(beginConnectChat, { name: "beginConnectSlack", path: "/oauth/connect_slack" }),
+  aliasOperation(beginConnectChat, { name: "beginConnectSlack", path: "/oauth/connect_slack" }),
   connectChatCallbackInstance,
-  alsoAt(connectChatCallbackInstance, {
+  aliasOperation(connectChatCallbackInstance, {
     name: "connectSlackCallbackInstance",
     path: "/oauth/connect_slack_callback",
   }),
   connectChatCallback,
-  alsoAt(connectChatCallback, {
+  aliasOperation(connectChatCallback, {
     name: "connectSlackCallback",
     path: "/w/{workspace}/oauth/connect_slack_callback",
   }),
   disconnectChat,
-  alsoAt(disconnectChat, { name: "disconnectSlack", path: "/w/{workspace}/oauth/disconnect_slack" }),
+  aliasOperation(disconnectChat, { name: "disconnectSlack", path: "/w/{workspace}/oauth/disconnect_slack" }),
   chatPage,
   finishChatPageInstance,
   finishChatPage,

@@ -1,20 +1,20 @@
-/** The chat product: its bot's token, for the instance's alerts or for the scripts of a workspace. */
+/** Connects the chat product: stores its bot token, for the instance's alerts or for the scripts of a workspace. */
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import type { Tx } from "../../../database/database.ts";
 import { Unavailable } from "../../../lib/errors.ts";
 import type { UserContext, WorkspaceContext } from "../../../platform/app/context.ts";
 import { workspaceSettings } from "../../tenancy/workspaces/tables.ts";
-import type { Returned, Tokens } from "../connections/provider.ts";
+import type { AuthorizationResponse, ProviderTokens } from "../connections/oauth-protocol.ts";
 import { resources } from "../resource-tables.ts";
 import { variables } from "../variable-tables.ts";
-import { CHAT, finishConnect, putToken } from "./connect.ts";
+import { CHAT_CLIENT, completeConnect, storeToken } from "./connect.ts";
 
-/** Where a workspace's bot token stands: a secret, and a resource that refers to it. */
+/** Path of a workspace's bot token: a secret, and a resource that references it. */
 export const BOT_TOKEN_PATH = "f/chat_bot/bot_token";
-const SETTING = "chat";
+const CHAT_SETTING = "chat";
 
-/** The product's older and its newer answer. */
+/** The older and the newer form of the product's token response. */
 const ChatToken = z.union([
   z
     .object({
@@ -28,48 +28,60 @@ const ChatToken = z.union([
     .transform(({ access_token, team }) => ({ team_id: team.id, team_name: team.name, token: access_token })),
 ]);
 
-/** @throws Unavailable when the answer names no team */
-function teamOf({ body }: Tokens): z.output<typeof ChatToken> {
+/** @throws Unavailable if the response names no team */
+function parseTeam({ body }: ProviderTokens): z.output<typeof ChatToken> {
   const parsed = ChatToken.safeParse(body);
   if (parsed.success) return parsed.data;
   throw new Unavailable("the chat product's answer makes no sense: it names no team and no bot token");
 }
 
-/** Connects the instance: alerts go there. @returns the team's name. @throws as `finishConnect` */
-export async function connectInstance(ctx: UserContext, returned: Returned): Promise<string> {
-  const tokens = await finishConnect(ctx, CHAT, returned);
-  const { team_id, team_name, token } = teamOf(tokens);
+/** Connects the instance, for its alerts. @returns the team's name. @throws as `completeConnect` */
+export async function connectChatToInstance(
+  ctx: UserContext,
+  returned: AuthorizationResponse,
+): Promise<string> {
+  const tokens = await completeConnect(ctx, CHAT_CLIENT, returned);
+  const { team_id, team_name, token } = parseTeam(tokens);
   const connection = { team_id, team_name, access_token: token, bot: { bot_access_token: token } };
   await ctx.write({ resource: team_id }, (tx) =>
-    ctx.app.settings.put(tx, SETTING, connection, ctx.caller.identity.email),
+    ctx.app.settings.put(tx, CHAT_SETTING, connection, ctx.caller.identity.email),
   );
   return team_name;
 }
 
-/** Connects a workspace, in place of the team before. @returns the team's name. @throws as `finishConnect` */
-export async function connectWorkspace(ctx: WorkspaceContext, returned: Returned): Promise<string> {
-  const tokens = await finishConnect(ctx, CHAT, returned);
-  const { team_id, team_name, token } = teamOf(tokens);
+/** Connects a workspace, replacing the team before. @returns the team's name. @throws as `completeConnect` */
+export async function connectChatToWorkspace(
+  ctx: WorkspaceContext,
+  returned: AuthorizationResponse,
+): Promise<string> {
+  const tokens = await completeConnect(ctx, CHAT_CLIENT, returned);
+  const { team_id, team_name, token } = parseTeam(tokens);
   await ctx.write({ resource: team_id }, async (tx) => {
-    await setTeam(ctx, tx, { chat_team_id: team_id, chat_name: team_name });
+    await storeTeam(ctx, tx, { chat_team_id: team_id, chat_name: team_name });
     const description = `Token of the bot in ${team_name}`;
-    await putToken(ctx, tx, { path: BOT_TOKEN_PATH, value: token, type: CHAT, description, account: null });
+    await storeToken(ctx, tx, {
+      path: BOT_TOKEN_PATH,
+      value: token,
+      type: CHAT_CLIENT,
+      description,
+      account: null,
+    });
   });
   return team_name;
 }
 
-/** Forgets the team and its token. */
-export async function disconnectWorkspace(ctx: WorkspaceContext): Promise<void> {
+/** Deletes the team and its token from the workspace. */
+export async function disconnectChatFromWorkspace(ctx: WorkspaceContext): Promise<void> {
   const { workspace_id } = ctx.caller.member;
   await ctx.write({ resource: BOT_TOKEN_PATH }, async (tx) => {
-    await setTeam(ctx, tx, {});
+    await storeTeam(ctx, tx, {});
     for (const table of [variables, resources]) {
       await tx.delete(table).where(and(eq(table.workspace_id, workspace_id), eq(table.path, BOT_TOKEN_PATH)));
     }
   });
 }
 
-async function setTeam(
+async function storeTeam(
   ctx: WorkspaceContext,
   tx: Tx,
   team: { chat_team_id?: string; chat_name?: string },

@@ -1,39 +1,47 @@
-/** Connecting accounts at providers, for scripts to act with. */
+/** Connects accounts at OAuth providers, for use by scripts. */
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest, Forbidden } from "../../../lib/errors.ts";
 import { canWrite } from "../../../platform/access/permissions.ts";
 import type { Context, WorkspaceContext } from "../../../platform/app/context.ts";
 import { encryptSecret } from "../../tenancy/workspaces/secrets.ts";
-import { insertAccount, USUAL_LIFETIME_S } from "../connections/accounts.ts";
-import { clientOf } from "../connections/clients.ts";
-import { journeyOf, useUp } from "../connections/oauth-state.ts";
-import { exchangeCode, type Returned, type Tokens } from "../connections/provider.ts";
+import { DEFAULT_TOKEN_LIFETIME_S, insertAccount } from "../connections/accounts.ts";
+import { getClient } from "../connections/oauth-clients.ts";
+import {
+  type AuthorizationResponse,
+  exchangeCode,
+  type ProviderTokens,
+} from "../connections/oauth-protocol.ts";
+import { consumeState, readState } from "../connections/oauth-state.ts";
 import { resources } from "../resource-tables.ts";
 import { variables } from "../variable-tables.ts";
 
-/** The chat product is a provider like others, with a place of its own to come back to. */
-export const CHAT = "chat";
+/** The chat product's client name; it has its own redirect URI. */
+export const CHAT_CLIENT = "chat";
 
-/** Where a provider sends people back to. */
-export function connectRedirect(ctx: Context, client: string): string {
-  return `${ctx.app.urls.base}/oauth/${client === CHAT ? "callback_chat" : `callback/${client}`}`;
+/** Returns the redirect URI to which the provider sends the browser back. */
+export function connectRedirectUri(ctx: Context, client: string): string {
+  return `${ctx.app.urls.base}/oauth/${client === CHAT_CLIENT ? "callback_chat" : `callback/${client}`}`;
 }
 
 /**
- * Trades what a browser came back with for tokens; the attempt is used up, whatever comes of it.
- * @throws BadRequest for a state that is not this browser's or was used, and for what the provider refuses; Unavailable
+ * Exchanges the authorization code for tokens. The state is consumed even if that fails.
+ * @throws BadRequest for a used or foreign state, and if the provider refuses; Unavailable
  */
-export async function finishConnect(ctx: Context, name: string, returned: Returned): Promise<Tokens> {
+export async function completeConnect(
+  ctx: Context,
+  name: string,
+  returned: AuthorizationResponse,
+): Promise<ProviderTokens> {
   const { app } = ctx;
-  const client = clientOf(app, name, "connect");
-  const journey = journeyOf(app, ctx.request, { kind: "connect", client: name, state: returned.state });
-  await ctx.write({ resource: name }, (tx) => useUp(app, tx, journey));
-  return exchangeCode(app, client, journey, { returned, redirect_uri: connectRedirect(ctx, name) });
+  const client = getClient(app, name, "connect");
+  const journey = readState(app, ctx.request, { kind: "connect", client: name, state: returned.state });
+  await ctx.write({ resource: name }, (tx) => consumeState(app, tx, journey));
+  return exchangeCode(app, client, journey, { returned, redirect_uri: connectRedirectUri(ctx, name) });
 }
 
-/** Where something connected stands. @throws BadRequest for a taken path, Forbidden */
-export async function requireFree(ctx: WorkspaceContext, tx: Tx, path: string): Promise<void> {
+/** Checks that a connection can be stored at the path. @throws BadRequest for a used path, Forbidden */
+export async function requireFreePath(ctx: WorkspaceContext, tx: Tx, path: string): Promise<void> {
   const { workspace_id } = ctx.caller.member;
   if (!canWrite(ctx.caller.member, path, {})) throw new Forbidden(`${ctx.username} may not write to ${path}`);
   await tx.lock(`variable ${workspace_id} ${path}`);
@@ -50,8 +58,8 @@ export async function requireFree(ctx: WorkspaceContext, tx: Tx, path: string): 
   }
 }
 
-/** A token as a secret, and a resource that refers to it, at one path. */
-export async function putToken(
+/** Stores a token as a secret and a resource that references it, at the same path. */
+export async function storeToken(
   ctx: WorkspaceContext,
   tx: Tx,
   token: { path: string; value: string; type: string; description: string; account: number | null },
@@ -79,20 +87,20 @@ export async function putToken(
     .onConflictDoUpdate({ target: [resources.workspace_id, resources.path], set: resource });
 }
 
-/** Keeps an account with its secret and its resource: all of it, or nothing. @throws BadRequest, Forbidden */
+/** Stores an account with its secret and resource in one transaction. @throws BadRequest, Forbidden */
 export async function storeConnection(
   ctx: WorkspaceContext,
   client: string,
   path: string,
-  tokens: Tokens,
+  tokens: ProviderTokens,
 ): Promise<void> {
   await ctx.write({ resource: path }, async (tx) => {
-    await requireFree(ctx, tx, path);
-    const { refresh_token, expires_in = USUAL_LIFETIME_S } = tokens;
-    // A token without a lifetime and without a refresh token is one that does not expire.
+    await requireFreePath(ctx, tx, path);
+    const { refresh_token, expires_in = DEFAULT_TOKEN_LIFETIME_S } = tokens;
+    // Without lifetime and refresh token, the access token does not expire.
     const expires = refresh_token !== undefined || tokens.expires_in !== undefined;
     const account = expires ? await insertAccount(ctx, tx, { client, refresh_token, expires_in }) : null;
     const description = `OAuth token of ${client}`;
-    await putToken(ctx, tx, { path, value: tokens.access_token, type: client, description, account });
+    await storeToken(ctx, tx, { path, value: tokens.access_token, type: client, description, account });
   });
 }

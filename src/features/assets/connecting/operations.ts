@@ -1,22 +1,32 @@
-/** Accounts at providers: connecting them, keeping them fresh, letting them go. */
+/** Operations on OAuth accounts: connecting, refreshing and disconnecting them. */
 import { z } from "zod";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
-import { parseFields } from "../../../lib/json/json.ts";
-import { messagePage } from "../../../lib/text/html-page.ts";
-import { checkPath, checkWorkspaceId } from "../../../lib/text/paths.ts";
+import { parseSchemaJson } from "../../../lib/json/json.ts";
+import { renderMessagePage } from "../../../lib/text/html-page.ts";
+import { parsePath, parseWorkspaceId } from "../../../lib/text/paths.ts";
 import { optional } from "../../../lib/zod.ts";
-import { checked, readText } from "../../../platform/http/input.ts";
+import { parseWithSchema, readText } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { disconnect, findAccount, insertAccount } from "../connections/accounts.ts";
-import { clientOf, clientsFor } from "../connections/clients.ts";
-import { begin, endedCookie, journeyOf } from "../connections/oauth-state.ts";
-import { authorizationUrl } from "../connections/provider.ts";
-import { refresh } from "../connections/refresh.ts";
+import { disconnectOauthAccount, findAccount, insertAccount } from "../connections/accounts.ts";
+import { getClient, listClients } from "../connections/oauth-clients.ts";
+import { createAuthorizationUrl } from "../connections/oauth-protocol.ts";
+import { clearStateCookie, createState, readState } from "../connections/oauth-state.ts";
+import { refreshAccountToken } from "../connections/refresh-token.ts";
 import { getVariable } from "../variables/service.ts";
-import { connectRedirect, finishConnect, storeConnection } from "./connect.ts";
-import { asPage, confirmPage, MAX_FORM, redirectTo, returnedOf } from "./pages.ts";
+import { completeConnect, connectRedirectUri, storeConnection } from "./connect.ts";
+import {
+  createRedirect,
+  MAX_FORM_BYTES,
+  parseAuthorizationResponse,
+  renderConfirmPage,
+  withErrorPage,
+} from "./pages.ts";
 
-export const Returned = z.object({ code: z.string(), state: z.string(), iss: optional(z.string()) });
+export const AuthorizationResponseBody = z.object({
+  code: z.string(),
+  state: z.string(),
+  iss: optional(z.string()),
+});
 
 const TokenResponse = z.object({
   access_token: z.string(),
@@ -32,7 +42,7 @@ const listConnects = operation({
   access: "user",
   summary: "List the providers whose accounts can be connected",
   responds: responds.json(z.array(z.string())),
-  run: ({ app }) => clientsFor(app, "connect").map(({ name }) => name),
+  run: ({ app }) => listClients(app, "connect").map(({ name }) => name),
 });
 
 const getConnect = operation({
@@ -48,17 +58,17 @@ const getConnect = operation({
     }),
   ),
   run: ({ app }, { client }) => {
-    const { scopes, extra_params } = clientOf(app, client, "connect").provider;
+    const { scopes, extra_params } = getClient(app, client, "connect").provider;
     return { scopes, extra_params };
   },
 });
 
-/** A JSON object of texts in a query string. */
+/** A JSON object with string values, in a query string. */
 const ExtraParams = z
   .string()
   .transform((text, ctx) => {
     try {
-      return parseFields(text) as unknown;
+      return parseSchemaJson(text) as unknown;
     } catch {
       ctx.addIssue({ code: "custom", message: "must be a JSON object of texts" });
       return z.NEVER;
@@ -84,19 +94,19 @@ const beginConnect = operation({
     if ((query.workspace === undefined) !== (query.path === undefined)) {
       throw new BadRequest("query fields `workspace` and `path`: give both, or none");
     }
-    const client = clientOf(ctx.app, client_name, "connect");
-    const { journey, cookie } = begin(ctx.app, {
+    const client = getClient(ctx.app, client_name, "connect");
+    const { journey, cookie } = createState(ctx.app, {
       kind: "connect",
       client: client.name,
-      workspace: query.workspace && checkWorkspaceId(query.workspace),
-      path: query.path && checkPath(query.path),
+      workspace: query.workspace && parseWorkspaceId(query.workspace),
+      path: query.path && parsePath(query.path),
     });
-    const url = await authorizationUrl(ctx.app, client, journey, {
-      redirect_uri: connectRedirect(ctx, client.name),
+    const url = await createAuthorizationUrl(ctx.app, client, journey, {
+      redirect_uri: connectRedirectUri(ctx, client.name),
       scopes: query.scopes?.split(/[+ ,]+/).filter((scope) => scope !== ""),
       extra_params: query.extra_params,
     });
-    return redirectTo(url, [cookie]);
+    return createRedirect(url, [cookie]);
   },
 });
 
@@ -106,11 +116,11 @@ const connectCallback = operation({
   path: "/oauth/connect_callback/{client_name}",
   access: "user",
   summary: "Trade what the provider sent the browser back with for tokens, which are not kept here",
-  body: Returned,
+  body: AuthorizationResponseBody,
   responds: responds.json(TokenResponse, "the tokens"),
   audit: { operation: "oauth.connect", action_kind: "Execute" },
   run: async (ctx, { client_name, body }) => {
-    const tokens = await finishConnect(ctx, client_name, body);
+    const tokens = await completeConnect(ctx, client_name, body);
     const { access_token, expires_in, refresh_token, scope } = tokens;
     return { access_token, expires_in, refresh_token, scope };
   },
@@ -126,9 +136,9 @@ const connectPage = operation({
   summary: "Where a provider sends a browser back to that connects an account",
   responds: responds.raw("text/html", "a page"),
   run: (ctx, { client_name }) =>
-    asPage(() => {
-      const returned = returnedOf(client_name, ctx.request);
-      const { workspace, path } = journeyOf(ctx.app, ctx.request, {
+    withErrorPage(() => {
+      const returned = parseAuthorizationResponse(client_name, ctx.request);
+      const { workspace, path } = readState(ctx.app, ctx.request, {
         kind: "connect",
         client: client_name,
         state: returned.state,
@@ -140,7 +150,7 @@ const connectPage = operation({
       }
       const message = `Connect this account of ${client_name} to workspace ${workspace}, as ${path}?`;
       const action = `/w/${workspace}/oauth/callback/${client_name}`;
-      return confirmPage(`Connect ${client_name}`, message, action, returned);
+      return renderConfirmPage(`Connect ${client_name}`, message, action, returned);
     }),
 });
 
@@ -154,18 +164,24 @@ const finishConnectPage = operation({
   responds: responds.raw("text/html", "a page"),
   audit: { operation: "oauth.connect", action_kind: "Create" },
   run: (ctx, { workspace, client_name }) =>
-    asPage(async () => {
-      const form = Object.fromEntries(new URLSearchParams(await readText(ctx.request, MAX_FORM)));
-      const returned = checked("body", Returned, form) as z.output<typeof Returned>;
+    withErrorPage(async () => {
+      const form = Object.fromEntries(new URLSearchParams(await readText(ctx.request, MAX_FORM_BYTES)));
+      const returned = parseWithSchema("body", AuthorizationResponseBody, form) as z.output<
+        typeof AuthorizationResponseBody
+      >;
       const { state } = returned;
-      const journey = journeyOf(ctx.app, ctx.request, { kind: "connect", client: client_name, state });
+      const journey = readState(ctx.app, ctx.request, { kind: "connect", client: client_name, state });
       if (journey.workspace !== workspace || journey.path === undefined) {
         throw new BadRequest(`the connection was begun for another workspace than ${workspace}`);
       }
-      const tokens = await finishConnect(ctx, client_name, returned);
+      const tokens = await completeConnect(ctx, client_name, returned);
       await storeConnection(ctx, client_name, journey.path, tokens);
-      const page = messagePage(200, "Connected", `${journey.path} is connected. You may close this page.`);
-      page.headers.append("set-cookie", endedCookie(ctx.app, journey));
+      const page = renderMessagePage(
+        200,
+        "Connected",
+        `${journey.path} is connected. You may close this page.`,
+      );
+      page.headers.append("set-cookie", clearStateCookie(ctx.app, journey));
       return page;
     }),
 });
@@ -187,8 +203,8 @@ const createAccount = operation({
     ctx.write({ resource: body.client }, async (tx) => String(await insertAccount(ctx, tx, body))),
 });
 
-/** @throws NotFound for what is no number */
-function toId(text: string): number {
+/** @throws NotFound if the text is not a number */
+function parseAccountId(text: string): number {
   if (!/^\d{1,15}$/.test(text))
     throw new NotFound(`OAuth account "${text.slice(0, 30)}": its id is a number`);
   return Number(text);
@@ -205,11 +221,11 @@ const refreshAccount = operation({
   audit: { operation: "account.refresh", action_kind: "Update" },
   run: async (ctx, { workspace, id, body }) => {
     const variable = await getVariable(ctx, body.path);
-    const account = await findAccount(ctx.app.db.read, workspace, toId(id));
+    const account = await findAccount(ctx.app.db.read, workspace, parseAccountId(id));
     if (!account || variable.account !== account.id) {
       throw new NotFound(`OAuth account ${id} of variable ${body.path} in workspace ${workspace}`);
     }
-    await refresh(ctx.app, account, { byPerson: true });
+    await refreshAccountToken(ctx.app, account, { byPerson: true });
     await ctx.write({ resource: id, parameters: { path: body.path } }, async () => {});
     return `token of ${body.path} refreshed`;
   },
@@ -224,7 +240,7 @@ const disconnectAccount = operation({
   responds: responds.text("confirmation; it says so when the provider could not be told"),
   audit: { operation: "account.delete", action_kind: "Delete" },
   run: async (ctx, { id }) => {
-    const untold = await disconnect(ctx, toId(id));
+    const untold = await disconnectOauthAccount(ctx, parseAccountId(id));
     return untold === undefined
       ? `account ${id} disconnected, its token revoked`
       : `account ${id} disconnected; ${untold}`;

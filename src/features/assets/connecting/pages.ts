@@ -1,21 +1,23 @@
-/** What browsers that come back from a provider are answered. */
+/** Pages and redirects for browsers that come back from a provider. */
 import { BadRequest, SvcError, Unauthorized } from "../../../lib/errors.ts";
 import { escapeHtml } from "../../../lib/text/html.ts";
-import { html, messagePage } from "../../../lib/text/html-page.ts";
+import { renderMessagePage, renderPage } from "../../../lib/text/html-page.ts";
 import { describeError } from "../../../platform/http/respond.ts";
-import type { Returned } from "../connections/provider.ts";
+import type { AuthorizationResponse } from "../connections/oauth-protocol.ts";
 
-const MAX_TEXT = 300;
-/** Most bytes that a browser's form may hold. */
-export const MAX_FORM = 100_000;
+const MAX_ERROR_CHARS = 300;
+/** Upper limit of a form's size, in bytes. */
+export const MAX_FORM_BYTES = 100_000;
 
-/** What a provider adds to the address it sends the browser back to (RFC 6749 §4.1.2). @throws BadRequest when it refuses */
-export function returnedOf(client: string, request: Request): Returned {
+/**
+ * Parses the query of the redirect back from the provider (RFC 6749 §4.1.2). @throws BadRequest if it reports an error
+ */
+export function parseAuthorizationResponse(client: string, request: Request): AuthorizationResponse {
   const search = new URL(request.url).searchParams;
   const error = search.get("error");
   if (error !== null) {
     const said = [error, search.get("error_description")].filter(Boolean).join(": ");
-    throw new BadRequest(`${client} refuses: ${said.slice(0, MAX_TEXT)}`);
+    throw new BadRequest(`${client} refuses: ${said.slice(0, MAX_ERROR_CHARS)}`);
   }
   const [code, state] = [search.get("code"), search.get("state")];
   if (!code || !state)
@@ -23,45 +25,47 @@ export function returnedOf(client: string, request: Request): Returned {
   return { code, state, iss: search.get("iss") ?? undefined };
 }
 
-/**
- * A place on this instance to go to.
- * @throws BadRequest for one elsewhere, which a forged link could send people to
- */
-export function localPath(rd: string | undefined): string | undefined {
+/** Validates a path to redirect to. @throws BadRequest for another host, to prevent open redirects */
+export function parseLocalPath(rd: string | undefined): string | undefined {
   if (rd === undefined || rd === "") return undefined;
-  // Browsers read a backslash as a slash, and leave out control characters.
+  // Browsers treat a backslash as a slash, and drop control characters.
   const isLocal = /^\/(?![/\\])[^\\\p{Cc}]*$/u.test(rd);
   if (!isLocal) throw new BadRequest("query field `rd`: must be a path on this instance, such as /runs");
   return rd;
 }
 
-/** Nothing of it may be kept: the next attempt is another one. */
-export function redirectTo(location: string, cookies: readonly string[]): Response {
+/** Redirects without caching: each attempt has its own URL. */
+export function createRedirect(location: string, cookies: readonly string[]): Response {
   const headers = new Headers({ location, "cache-control": "no-store", "referrer-policy": "no-referrer" });
   for (const cookie of cookies) headers.append("set-cookie", cookie);
   return new Response(null, { status: 302, headers });
 }
 
-/** Errors are told on a page: a person reads them. */
-export async function asPage(work: () => Promise<Response> | Response): Promise<Response> {
+/** Runs `work` and renders errors as a page, since a person reads them. */
+export async function withErrorPage(work: () => Promise<Response> | Response): Promise<Response> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     const { status, message } = describeError(error);
-    return messagePage(status, "This did not work", message, error instanceof Unauthorized);
+    return renderMessagePage(status, "This did not work", message, error instanceof Unauthorized);
   }
 }
 
 /**
- * Asks a person who comes back from a provider to go on: the click comes from this instance, so that the browser shows
- * who is logged in (a link from elsewhere does not), and nobody is made to connect an account by a link.
+ * Renders a page that asks the user to confirm the connection. The form is posted from this instance, so the browser
+ * sends its cookies, and a link from elsewhere cannot connect an account unnoticed (login CSRF).
  */
-export function confirmPage(title: string, message: string, action: string, returned: Returned): Response {
+export function renderConfirmPage(
+  title: string,
+  message: string,
+  action: string,
+  returned: AuthorizationResponse,
+): Response {
   const fields = Object.entries(returned)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `<input type="hidden" name="${name}" value="${escapeHtml(value as string)}">`);
-  return html(
+  return renderPage(
     200,
     title,
     `<p>${escapeHtml(message)}</p>

@@ -1,42 +1,44 @@
-/** Accounts at providers: what is kept of them, and who may use them. */
+/** OAuth accounts: storing them, checking who may use them, and their status. */
 import { and, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 import type { Reader, Tx } from "../../../database/database.ts";
-import { seal, unseal } from "../../../lib/crypto/seal.ts";
+import { decrypt, encrypt } from "../../../lib/crypto/seal.ts";
 import { Forbidden, NotFound } from "../../../lib/errors.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { type OauthAccount, oauthAccounts } from "../account-tables.ts";
 import { resources } from "../resource-tables.ts";
 import { variables } from "../variable-tables.ts";
-import { clientOf } from "./clients.ts";
-import { revokeToken } from "./provider.ts";
+import { getClient } from "./oauth-clients.ts";
+import { revokeProviderToken } from "./oauth-protocol.ts";
 
-/** Sealed with the instance key, so that a workspace whose key changes keeps its accounts. */
-const BOUND = "oauth refresh token";
+/**
+ * Purpose of encrypted refresh tokens. They use the instance key, so rotating a workspace's key does not affect them.
+ */
+const TOKEN_PURPOSE = "oauth refresh token";
 
-export function sealToken(app: App, token: string): string {
-  return seal(app.instanceKey, token, BOUND);
+export function encryptRefreshToken(app: App, token: string): string {
+  return encrypt(app.instanceKey, token, TOKEN_PURPOSE);
 }
 
-/** Undefined when there is none, or it was sealed with another instance key. */
-export function openToken(app: App, { refresh_token }: OauthAccount): string | undefined {
-  return refresh_token === null ? undefined : unseal(app.instanceKey, refresh_token, BOUND);
+/** Returns the refresh token; undefined if there is none, or another instance key encrypted it. */
+export function decryptRefreshToken(app: App, { refresh_token }: OauthAccount): string | undefined {
+  return refresh_token === null ? undefined : decrypt(app.instanceKey, refresh_token, TOKEN_PURPOSE);
 }
 
-/** How long a token is thought to hold when the provider does not say: an hour, as most do. */
-export const USUAL_LIFETIME_S = 3600;
+/** Assumed lifetime of a token if the provider sends none: an hour, as is common. */
+export const DEFAULT_TOKEN_LIFETIME_S = 3600;
 
 export interface NewAccount {
   client: string;
   refresh_token?: string | undefined;
-  /** Seconds. */
+  /** Lifetime of the access token, in seconds. */
   expires_in: number;
 }
 
-/** Keeps an account of the caller's. @returns its id. @throws NotFound for a client that is not set up */
+/** Stores an account of the caller. @returns its id. @throws NotFound for an unconfigured client */
 export async function insertAccount(ctx: WorkspaceContext, tx: Tx, account: NewAccount): Promise<number> {
   const { app, caller } = ctx;
-  clientOf(app, account.client, "connect");
+  getClient(app, account.client, "connect");
   const now = app.clock();
   const [row] = await tx
     .insert(oauthAccounts)
@@ -44,7 +46,7 @@ export async function insertAccount(ctx: WorkspaceContext, tx: Tx, account: NewA
       workspace_id: caller.member.workspace_id,
       client: account.client,
       owner: caller.identity.email,
-      refresh_token: account.refresh_token ? sealToken(app, account.refresh_token) : null,
+      refresh_token: account.refresh_token ? encryptRefreshToken(app, account.refresh_token) : null,
       expires_at: new Date(now.getTime() + account.expires_in * 1000),
       lifetime_s: account.expires_in,
       created_at: now,
@@ -65,11 +67,8 @@ export async function findAccount(
   return row;
 }
 
-/**
- * An account that the caller may use: their own, or any for an admin.
- * @throws NotFound, Forbidden
- */
-export async function ownAccount(ctx: WorkspaceContext, db: Reader, id: number): Promise<OauthAccount> {
+/** Returns an account the caller may use: their own, or any for an admin. @throws NotFound, Forbidden */
+export async function getOwnAccount(ctx: WorkspaceContext, db: Reader, id: number): Promise<OauthAccount> {
   const { member, identity } = ctx.caller;
   const account = Number.isSafeInteger(id) ? await findAccount(db, member.workspace_id, id) : undefined;
   if (!account) throw new NotFound(`OAuth account ${id} in workspace ${member.workspace_id}`);
@@ -79,34 +78,34 @@ export async function ownAccount(ctx: WorkspaceContext, db: Reader, id: number):
   return account;
 }
 
-/** What the records of variables tell of their account. */
-export const accountFields = {
+/** Fields about the account in records of variables and resources. */
+export const accountFieldSchemas = {
   is_expired: z.boolean().optional(),
-  /** Whether it is refreshed by itself. */
+  /** True if the token is refreshed automatically. */
   is_refreshed: z.boolean().optional(),
   refresh_error: z.string().optional(),
 };
 
-type AccountFacts = z.output<z.ZodObject<typeof accountFields>>;
+type AccountStatus = z.output<z.ZodObject<typeof accountFieldSchemas>>;
 
-const MAX_ASKED = 500;
+const BATCH_SIZE = 500;
 
-/** What is known of accounts, by id; an id that is no account's has no entry. */
-export async function accountFacts(
+/** Returns the status of accounts by id; unknown ids have no entry. */
+export async function readAccountStatus(
   app: App,
   workspace_id: string,
   ids: readonly (number | null)[],
-): Promise<Map<number, AccountFacts>> {
+): Promise<Map<number, AccountStatus>> {
   const wanted = [...new Set(ids.filter((id) => id !== null))];
-  const facts = new Map<number, AccountFacts>();
-  for (let at = 0; at < wanted.length; at += MAX_ASKED) {
+  const facts = new Map<number, AccountStatus>();
+  for (let at = 0; at < wanted.length; at += BATCH_SIZE) {
     const rows = await app.db.read
       .select()
       .from(oauthAccounts)
       .where(
         and(
           eq(oauthAccounts.workspace_id, workspace_id),
-          inArray(oauthAccounts.id, wanted.slice(at, at + MAX_ASKED)),
+          inArray(oauthAccounts.id, wanted.slice(at, at + BATCH_SIZE)),
         ),
       );
     for (const row of rows) {
@@ -121,15 +120,15 @@ export async function accountFacts(
 }
 
 /**
- * Forgets an account, here and at the provider where that is possible. The variables keep their last value.
- * @returns why the provider could not be told; undefined when it was, or need not be
+ * Deletes an account, and revokes its token at the provider if possible. Variables keep their last value.
+ * @returns why the token was not revoked; undefined if it was
  * @throws NotFound, Forbidden
  */
-export async function disconnect(ctx: WorkspaceContext, id: number): Promise<string | undefined> {
+export async function disconnectOauthAccount(ctx: WorkspaceContext, id: number): Promise<string | undefined> {
   const { app } = ctx;
   const { workspace_id } = ctx.caller.member;
   const account = await ctx.write({ resource: String(id) }, async (tx) => {
-    const found = await ownAccount(ctx, tx, id);
+    const found = await getOwnAccount(ctx, tx, id);
     await tx.delete(oauthAccounts).where(eq(oauthAccounts.id, id));
     for (const table of [variables, resources]) {
       await tx
@@ -139,10 +138,10 @@ export async function disconnect(ctx: WorkspaceContext, id: number): Promise<str
     }
     return found;
   });
-  const token = openToken(app, account);
+  const token = decryptRefreshToken(app, account);
   if (token === undefined) return "there is no refresh token to revoke";
   try {
-    const told = await revokeToken(app, clientOf(app, account.client, "connect"), token);
+    const told = await revokeProviderToken(app, getClient(app, account.client, "connect"), token);
     return told ? undefined : `${account.client} offers no way to revoke a token`;
   } catch (error) {
     return (error as Error).message;

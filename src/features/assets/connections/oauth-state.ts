@@ -1,76 +1,78 @@
 /**
- * The way to a provider and back: what a browser set out with stands in a sealed cookie of its own, is good for ten
- * minutes and for one return (RFC 6749 §10.12, RFC 9700 §2.1).
+ * OAuth state: binds an authorization request to the browser that started it. It is stored in an encrypted cookie, and
+ * valid for ten minutes and one use (RFC 6749 §10.12, RFC 9700 §2.1).
  */
 import { eq, lte } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
-import { seal, unseal } from "../../../lib/crypto/seal.ts";
+import { decrypt, encrypt } from "../../../lib/crypto/seal.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { oauthUsedStates } from "../account-tables.ts";
-import { type Attempt, newAttempt } from "./provider.ts";
+import { type AuthorizationSecrets, createAuthorizationSecrets } from "./oauth-protocol.ts";
 
-const GOOD_FOR_S = 600;
-const BOUND = "oauth attempt";
+const STATE_LIFETIME_S = 600;
+const STATE_PURPOSE = "oauth attempt";
 
-export type AttemptKind = "login" | "connect";
+export type StateKind = "login" | "connect";
 
-/** What is remembered between going and coming back. */
-export interface Journey extends Attempt {
-  kind: AttemptKind;
+/** The content of the state cookie. */
+export interface OauthState extends AuthorizationSecrets {
+  kind: StateKind;
   client: string;
-  /** Milliseconds since 1970. */
+  /** Expiry, in milliseconds since 1970. */
   until: number;
-  /** Where a login leads to, below this instance. */
+  /** Local path to redirect to after a login. */
   rd?: string | undefined;
-  /** Where what is connected shall stand, when that was said at the beginning. */
+  /** Workspace and path to store the connection at, if given at the start. */
   workspace?: string | undefined;
   path?: string | undefined;
 }
 
-/** One journey of a kind and a provider at a time: the newest. */
-const cookieName = (kind: AttemptKind, client: string) => `oauth_${kind}_${client}`;
+/** One state per kind and client: a new one replaces the one before. */
+const stateCookieName = (kind: StateKind, client: string) => `oauth_${kind}_${client}`;
 
-/** @returns the journey, and the cookie (RFC 6265 §4.1) that the browser takes along */
-export function begin(
+/** Creates a state. @returns it with the cookie (RFC 6265 §4.1) to set */
+export function createState(
   app: App,
-  journey: Omit<Journey, keyof Attempt | "until">,
-): { journey: Journey; cookie: string } {
-  const until = app.clock().getTime() + GOOD_FOR_S * 1000;
-  const begun: Journey = { ...journey, ...newAttempt(), until };
-  const sealed = Buffer.from(seal(app.instanceKey, JSON.stringify(begun), BOUND)).toString("base64url");
-  return { journey: begun, cookie: cookieWith(app, begun, sealed, GOOD_FOR_S) };
+  journey: Omit<OauthState, keyof AuthorizationSecrets | "until">,
+): { journey: OauthState; cookie: string } {
+  const until = app.clock().getTime() + STATE_LIFETIME_S * 1000;
+  const begun: OauthState = { ...journey, ...createAuthorizationSecrets(), until };
+  const sealed = Buffer.from(encrypt(app.instanceKey, JSON.stringify(begun), STATE_PURPOSE)).toString(
+    "base64url",
+  );
+  return { journey: begun, cookie: formatStateCookie(app, begun, sealed, STATE_LIFETIME_S) };
 }
 
-/** The cookie that takes a journey's cookie away. */
-export function endedCookie(app: App, journey: Pick<Journey, "kind" | "client">): string {
-  return cookieWith(app, journey, "", 0);
+/** Returns the cookie that clears the state cookie. */
+export function clearStateCookie(app: App, journey: Pick<OauthState, "kind" | "client">): string {
+  return formatStateCookie(app, journey, "", 0);
 }
 
-function cookieWith(
+function formatStateCookie(
   app: App,
-  { kind, client }: Pick<Journey, "kind" | "client">,
+  { kind, client }: Pick<OauthState, "kind" | "client">,
   value: string,
   seconds: number,
 ): string {
-  const attributes = [`${cookieName(kind, client)}=${value}`, "HttpOnly", "Path=/", "SameSite=Lax"];
+  const attributes = [`${stateCookieName(kind, client)}=${value}`, "HttpOnly", "Path=/", "SameSite=Lax"];
   if (app.urls.base.startsWith("https:")) attributes.push("Secure");
   return [...attributes, `Max-Age=${seconds}`].join("; ");
 }
 
 /**
- * The journey this browser is on.
- * @throws BadRequest when it set out on none, too long ago, or comes back with another state
+ * Reads the state from the browser's cookie.
+ * @throws BadRequest if there is none, it has expired, or the `state` parameter differs
  */
-export function journeyOf(
+export function readState(
   app: App,
   request: Request,
-  { kind, client, state }: Pick<Journey, "kind" | "client" | "state">,
-): Journey {
-  const value = readCookie(request, cookieName(kind, client));
-  const text = value && unseal(app.instanceKey, Buffer.from(value, "base64url").toString(), BOUND);
-  const journey = text ? (JSON.parse(text) as Journey) : undefined;
+  { kind, client, state }: Pick<OauthState, "kind" | "client" | "state">,
+): OauthState {
+  const value = readCookie(request, stateCookieName(kind, client));
+  const text = value && decrypt(app.instanceKey, Buffer.from(value, "base64url").toString(), STATE_PURPOSE);
+  const journey = text ? (JSON.parse(text) as OauthState) : undefined;
   const isThis = journey?.kind === kind && journey.client === client && journey.state === state;
   if (!journey || !isThis || journey.until <= app.clock().getTime()) {
     throw new BadRequest("the state does not belong to this browser, or is older than ten minutes", {
@@ -88,8 +90,8 @@ function readCookie(request: Request, name: string): string | undefined {
   return undefined;
 }
 
-/** Uses a state up, whichever server it comes back to. @throws BadRequest when that has been done before */
-export async function useUp(app: App, tx: Tx, journey: Journey): Promise<void> {
+/** Marks a state as used, on all servers. @throws BadRequest if it was used before */
+export async function consumeState(app: App, tx: Tx, journey: OauthState): Promise<void> {
   const state = sha256(journey.state);
   await tx.lock(`oauth state ${state}`);
   await tx.delete(oauthUsedStates).where(lte(oauthUsedStates.expires_at, app.clock()));

@@ -1,33 +1,43 @@
-/** Asking a provider: where it is, within which limits, and how its failures are told. */
+/** HTTP requests to OAuth providers: endpoints, limits, and conversion of errors. */
 import * as oauth from "oauth4webapi";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, SvcError, Unavailable } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
+import { targetsFromSettings } from "../../../platform/outgoing/configured-targets.ts";
 import { OutgoingError } from "../../../platform/outgoing/connect.ts";
 import { sendRequest } from "../../../platform/outgoing/request.ts";
-import { targetsNamedIn } from "../../../platform/outgoing/settings.ts";
-import type { Client } from "./clients.ts";
+import type { OauthClient } from "./oauth-clients.ts";
 
-const BOUNDS = { timeout_ms: 10_000, max_bytes: 1_000_000, longer: "refused", confidential: true } as const;
+const REQUEST_LIMITS = {
+  timeout_ms: 10_000,
+  max_bytes: 1_000_000,
+  longer: "refused",
+  confidential: true,
+} as const;
 const MAX_REDIRECTS = 3;
-/** How long a provider's own description is relied upon. */
-const DISCOVERY_MS = 3_600_000;
-/** Most characters that are kept of what a provider says. */
-export const MAX_TEXT = 300;
+/** How long a discovery document is cached. */
+const DISCOVERY_CACHE_MS = 3_600_000;
+/** Upper limit of text from a provider in names and errors, in characters. */
+export const MAX_PROVIDER_TEXT_CHARS = 300;
 
-/** How the library calls: the way of everything that this server sends. */
-export function http(app: App, client: Client) {
+/** Options that make the OAuth library send requests through this server's HTTP client. */
+export function createHttpOptions(app: App, client: OauthClient) {
   return {
-    // Which addresses may be plain http is decided where the request is sent.
+    // `sendRequest` decides which targets may use plain http.
     [oauth.allowInsecureRequests]: true,
-    [oauth.customFetch]: (url: string, init: unknown) => call(app, client, url, init as RequestInit),
+    [oauth.customFetch]: (url: string, init: unknown) => fetchProvider(app, client, url, init as RequestInit),
   } as const;
 }
 
-/** @throws OutgoingError, also when the provider says that it has failed itself */
-export async function call(app: App, client: Client, url: string, init: RequestInit): Promise<Response> {
+/** Sends a request to a provider. @throws OutgoingError, also for a response with status 5xx */
+export async function fetchProvider(
+  app: App,
+  client: OauthClient,
+  url: string,
+  init: RequestInit,
+): Promise<Response> {
   const { issuer, auth_url, token_url, userinfo_url, emails_url, revocation_url } = client.provider;
-  if (!URL.canParse(url)) throw new OutgoingError(`"${url.slice(0, MAX_TEXT)}" is no URL`);
+  if (!URL.canParse(url)) throw new OutgoingError(`"${url.slice(0, MAX_PROVIDER_TEXT_CHARS)}" is no URL`);
   const sent = new Request(url, init);
   const method = sent.method === "POST" ? "POST" : "GET";
   const answer = await sendRequest({
@@ -35,42 +45,49 @@ export async function call(app: App, client: Client, url: string, init: RequestI
     method,
     headers: Object.fromEntries(sent.headers),
     ...(method === "POST" && { body: await sent.text() }),
-    targets: targetsNamedIn(app, [issuer, auth_url, token_url, userinfo_url, emails_url, revocation_url]),
-    // What is sent by POST is meant for one address.
+    targets: targetsFromSettings(app, [
+      issuer,
+      auth_url,
+      token_url,
+      userinfo_url,
+      emails_url,
+      revocation_url,
+    ]),
+    // POST requests contain secrets, so they are not redirected.
     max_redirects: method === "GET" ? MAX_REDIRECTS : 0,
-    ...BOUNDS,
+    ...REQUEST_LIMITS,
   });
   const { status, headers, body } = answer;
   if (method === "GET" && headers.has("location")) {
     throw new OutgoingError(`${new URL(url).host} redirects more than ${MAX_REDIRECTS} times`);
   }
   if (status >= 500) throw new OutgoingError(`${new URL(url).host} fails (status ${status})`);
-  // A response with such a status may have no body, not even an empty one.
+  // `Response` allows no body for these statuses.
   return new Response([204, 205, 304].includes(status) ? null : new Uint8Array(body), { status, headers });
 }
 
-interface Known {
+interface CachedDiscovery {
   server: Promise<oauth.AuthorizationServer>;
   until: number;
 }
 
-const discovered = perApp<App, Map<string, Known>>(() => new Map());
+const discoveryCache = perApp<App, Map<string, CachedDiscovery>>(() => new Map());
 
-/** What is known of a provider's endpoints. */
-export async function serverOf(app: App, client: Client): Promise<oauth.AuthorizationServer> {
+/** Returns a provider's endpoints, from the configuration or by discovery. */
+export async function getProviderServer(app: App, client: OauthClient): Promise<oauth.AuthorizationServer> {
   const { provider } = client;
   if (provider.issuer === undefined) return toServer(provider);
-  const known = discovered(app);
+  const known = discoveryCache(app);
   const now = app.clock().getTime();
   const before = known.get(provider.issuer);
   if (before && before.until > now) return before.server;
-  const server = discover(app, client, provider.issuer);
-  known.set(provider.issuer, { server, until: now + DISCOVERY_MS });
+  const server = fetchDiscovery(app, client, provider.issuer);
+  known.set(provider.issuer, { server, until: now + DISCOVERY_CACHE_MS });
   server.catch(() => known.delete(provider.issuer!));
   return server;
 }
 
-function toServer(provider: Client["provider"]): oauth.AuthorizationServer {
+function toServer(provider: OauthClient["provider"]): oauth.AuthorizationServer {
   const { auth_url, token_url, userinfo_url, revocation_url } = provider;
   return {
     issuer: auth_url ?? "",
@@ -81,35 +98,46 @@ function toServer(provider: Client["provider"]): oauth.AuthorizationServer {
   };
 }
 
-async function discover(app: App, client: Client, issuer: string): Promise<oauth.AuthorizationServer> {
+async function fetchDiscovery(
+  app: App,
+  client: OauthClient,
+  issuer: string,
+): Promise<oauth.AuthorizationServer> {
   if (!URL.canParse(issuer))
-    throw new BadRequest(`setting oauths: "${issuer.slice(0, MAX_TEXT)}" is no issuer`);
+    throw new BadRequest(`setting oauths: "${issuer.slice(0, MAX_PROVIDER_TEXT_CHARS)}" is no issuer`);
   const url = new URL(issuer);
   return oauth.processDiscoveryResponse(
     url,
-    await oauth.discoveryRequest(url, { algorithm: "oidc", ...http(app, client) }),
+    await oauth.discoveryRequest(url, { algorithm: "oidc", ...createHttpOptions(app, client) }),
   );
 }
 
-/** Runs what asks a provider, and tells its failures in this service's words. */
-export async function asking<T>(client: Client, what: string, ask: () => Promise<T>): Promise<T> {
+/** Runs a request to a provider and converts its errors to errors of this service. */
+export async function withProviderErrors<T>(
+  client: OauthClient,
+  what: string,
+  ask: () => Promise<T>,
+): Promise<T> {
   try {
     return await ask();
   } catch (cause) {
-    throw toError(client, what, cause);
+    throw toProviderError(client, what, cause);
   }
 }
 
-function toError({ name }: Client, what: string, cause: unknown): SvcError {
+function toProviderError({ name }: OauthClient, what: string, cause: unknown): SvcError {
   if (cause instanceof SvcError) return cause;
   if (cause instanceof OutgoingError) return new Unavailable(`${name}: ${what}: ${cause.message}`, { cause });
   if (cause instanceof oauth.AuthorizationResponseError || cause instanceof oauth.ResponseBodyError) {
-    const said = [cause.error, cause.error_description].filter(Boolean).join(": ").slice(0, MAX_TEXT);
+    const said = [cause.error, cause.error_description]
+      .filter(Boolean)
+      .join(": ")
+      .slice(0, MAX_PROVIDER_TEXT_CHARS);
     return new BadRequest(`${name}: ${what}: the provider answers ${said}`, { cause });
   }
-  // What is wrong is told, never what was sent: the library's causes hold whole answers, tokens included.
-  const reason = cause instanceof Error ? cause.message.slice(0, MAX_TEXT) : "unknown";
+  // Only the message is used: causes from the library contain whole responses, with tokens.
+  const reason = cause instanceof Error ? cause.message.slice(0, MAX_PROVIDER_TEXT_CHARS) : "unknown";
   return new Unavailable(`${name}: ${what}: the provider's answer makes no sense (${reason})`);
 }
 
-export const toClient = ({ id }: Client): oauth.Client => ({ client_id: id });
+export const toClient = ({ id }: OauthClient): oauth.Client => ({ client_id: id });

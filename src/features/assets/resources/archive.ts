@@ -3,35 +3,35 @@ import { asc, eq } from "drizzle-orm";
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { jsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
+import { createJsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
 import { resources, resourceTypes } from "../resource-tables.ts";
 import { listResources } from "./service.ts";
-import { isExtension } from "./types.ts";
+import { isFileExtension } from "./types.ts";
 
-/** What scripts have noted for themselves belongs to where they run. */
-const NOT_EXPORTED = ["state", "cache"];
+/** Types that hold state of scripts, which belongs to the instance they run on. */
+const UNEXPORTED_TYPES = ["state", "cache"];
 
-async function resourceEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
-  const rows = await listResources(ctx, { excluded_types: NOT_EXPORTED });
+async function listResourceEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+  const rows = await listResources(ctx, { excluded_types: UNEXPORTED_TYPES });
   return rows.map(({ path, value, description, resource_type }) => ({
     name: `${path}.resource.json`,
-    // A value may be null, and is said then.
+    // Written even if it is null, since null is a valid value.
     content: JSON.stringify({ value, description, resource_type }, null, 2),
   }));
 }
 
-/** The workspace's own types: those that all workspaces see are theirs already. */
-async function resourceTypeEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+/** Exports the workspace's own resource types; types shared by all workspaces exist everywhere. */
+async function listResourceTypeEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
   const rows = await ctx.app.db.read
     .select()
     .from(resourceTypes)
     .where(eq(resourceTypes.workspace_id, ctx.caller.member.workspace_id))
     .orderBy(asc(resourceTypes.name));
   return rows.map(({ name, schema, description, format_extension, is_fileset }) =>
-    jsonEntry(`${name}.resource-type.json`, {
+    createJsonEntry(`${name}.resource-type.json`, {
       schema,
       description,
-      format_extension: isExtension(format_extension) ? format_extension : undefined,
+      format_extension: isFileExtension(format_extension) ? format_extension : undefined,
       is_fileset: unlessFalse(is_fileset),
     }),
   );
@@ -42,12 +42,12 @@ export const resourceSections: readonly ArchiveSection[] = [
     tables: [resources],
     domain: "resources",
     isWanted: (options) => !options.skip_resources,
-    entries: resourceEntries,
+    entries: listResourceEntries,
   },
   {
     tables: [resourceTypes],
     domain: "resources",
     isWanted: (options) => !options.skip_resource_types,
-    entries: resourceTypeEntries,
+    entries: listResourceTypeEntries,
   },
 ];

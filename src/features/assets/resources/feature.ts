@@ -1,4 +1,4 @@
-import { pathTable } from "../../../database/path-table.ts";
+import { asPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { resources, resourceTypes } from "../resource-tables.ts";
 import { resourceSections } from "./archive.ts";
@@ -11,7 +11,7 @@ export const feature = defineFeature({
     "operations.ts": resourceOperations,
     "type-operations.ts": resourceTypeOperations,
   },
-  itemKinds: [{ kind: "resource", table: pathTable(resources, "extra_perms") }],
+  itemKinds: [{ kind: "resource", table: asPathTable(resources, "extra_perms") }],
   usernameColumns: [resources.created_by, resourceTypes.created_by],
   mentioningJson: [{ column: resources.value, key: resources.path, form: "references" }],
   encryptedColumns: [{ columns: [resources.value], key: [resources.path] }],

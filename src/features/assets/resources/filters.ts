@@ -1,10 +1,10 @@
-/** Filters of the list of resources, as the query says them. */
+/** Filters of the resource list, parsed from the query. */
 import { BadRequest } from "../../../lib/errors.ts";
-import { contains, unsearchable } from "../../../lib/json/contains.ts";
-import { isContainer, parseFields } from "../../../lib/json/json.ts";
+import { containsJson, explainUnsearchable } from "../../../lib/json/contains.ts";
+import { isContainer, parseSchemaJson } from "../../../lib/json/json.ts";
 
-/** `a, b` → ["a", "b"]; undefined when there is nothing in it */
-export function csv(text: string | undefined): string[] | undefined {
+/** Parses `a, b` to ["a", "b"]; returns undefined for an empty list. */
+export function parseList(text: string | undefined): string[] | undefined {
   const parts = (text ?? "")
     .split(",")
     .map((part) => part.trim())
@@ -13,16 +13,16 @@ export function csv(text: string | undefined): string[] | undefined {
 }
 
 /**
- * What `value=…` asks of a stored value: JSON (as it is or in base64) asks that the value holds it, object in object;
- * any other text asks that the value's JSON contains it, in any case of letters.
- * @throws BadRequest for JSON that is too much to look for
+ * Creates the filter for `value=…`. JSON (plain or in base64) matches values that contain it, nested objects included.
+ * Other text matches values whose JSON contains it, ignoring case.
+ * @throws BadRequest for JSON that is too complex to search for
  */
-export function valueFilter(text: string): (value: unknown) => boolean {
+export function createValueFilter(text: string): (value: unknown) => boolean {
   const wanted = parseObject(text) ?? parseObject(Buffer.from(text, "base64").toString("utf8"));
   if (wanted !== undefined) {
-    const problem = unsearchable(wanted);
+    const problem = explainUnsearchable(wanted);
     if (problem !== undefined) throw new BadRequest(`query field \`value\`: ${problem}`);
-    return (value) => contains(value, wanted);
+    return (value) => containsJson(value, wanted);
   }
   const words = text.toLowerCase();
   return (value) => JSON.stringify(value).toLowerCase().includes(words);
@@ -30,7 +30,7 @@ export function valueFilter(text: string): (value: unknown) => boolean {
 
 function parseObject(text: string): object | undefined {
   try {
-    const value: unknown = parseFields(text);
+    const value: unknown = parseSchemaJson(text);
     return isContainer(value) ? value : undefined;
   } catch {
     return undefined;

@@ -2,23 +2,23 @@ import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {
-  flag,
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
   paging,
+  queryBoolean,
   responds,
-  toWindow,
+  toLimitOffset,
 } from "../../../platform/http/operation.ts";
-import { accountFacts, accountFields } from "../connections/accounts.ts";
-import { nonconformity } from "./conformity.ts";
-import { csv, valueFilter } from "./filters.ts";
+import { accountFieldSchemas, readAccountStatus } from "../connections/accounts.ts";
+import { createValueFilter, parseList } from "./filters.ts";
+import { describeNonconformity } from "./schema-check.ts";
 import * as service from "./service.ts";
-import { findType } from "./types.ts";
+import { findResourceType } from "./types.ts";
 
 const base = "/w/{workspace}/resources" as const;
 
-/** Any JSON, null included; only leaving it out is refused. */
+/** Any JSON value, null included; it must not be absent. */
 const anyValue = z.unknown().refine((value) => value !== undefined, "is missing: give any JSON value");
 
 const CreateResource = z.object({
@@ -48,28 +48,28 @@ const Resource = z
     is_oauth: z.boolean(),
     extra_perms: z.record(z.string(), z.boolean()),
     created_by: z.string(),
-    edited_at: moment,
+    edited_at: isoTimestamp,
   })
   .meta({ id: "Resource" });
 
 const ListableResource = Resource.extend({
   account: z.number().nullish(),
-  ...accountFields,
+  ...accountFieldSchemas,
   is_linked: z.boolean(),
   is_refreshed: z.boolean(),
   is_expired: z.boolean(),
 });
 
-/** Types that need not be described: what scripts keep of themselves, and what has no shape. */
-const SHAPELESS = ["state", "cache", "any"];
+/** Types without a schema to check: state of scripts, and arbitrary values. */
+const UNCHECKED_TYPES = ["state", "cache", "any"];
 
-/** What to say after a confirmation, which is free text to all clients: how the stored value differs from its type. */
-async function warningOn(ctx: WorkspaceContext, path: string): Promise<string> {
+/** Returns a warning to append to the confirmation if the stored value does not match its type. */
+async function createTypeWarning(ctx: WorkspaceContext, path: string): Promise<string> {
   const row = await service.findResource(ctx, ctx.app.db.read, path);
-  if (!row || SHAPELESS.includes(row.resource_type)) return "";
-  const type = await findType(ctx, row.resource_type);
+  if (!row || UNCHECKED_TYPES.includes(row.resource_type)) return "";
+  const type = await findResourceType(ctx, row.resource_type);
   const warning = type
-    ? await nonconformity(type, row.value)
+    ? await describeNonconformity(type, row.value)
     : `resource type ${row.resource_type} is not known in workspace ${row.workspace_id}`;
   return warning ? `\nwarning: ${warning}` : "";
 }
@@ -80,13 +80,13 @@ export const createResource = operation({
   path: `${base}/create`,
   access: "author",
   summary: "Create a resource",
-  query: z.object({ update_if_exists: flag.default(false) }),
+  query: z.object({ update_if_exists: queryBoolean.default(false) }),
   body: CreateResource,
   responds: responds.created("confirmation"),
   audit: { operation: "resources.create", action_kind: "Create" },
   run: async (ctx, { body, query }) => {
     const path = await service.createResource(ctx, body, query);
-    return `resource ${path} created${await warningOn(ctx, path)}`;
+    return `resource ${path} created${await createTypeWarning(ctx, path)}`;
   },
 });
 
@@ -101,7 +101,7 @@ export const updateResource = operation({
   audit: { operation: "resources.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
     const now_at = await service.updateResource(ctx, path, body);
-    return `resource ${now_at} updated${await warningOn(ctx, now_at)}`;
+    return `resource ${now_at} updated${await createTypeWarning(ctx, now_at)}`;
   },
 });
 
@@ -116,7 +116,7 @@ export const updateResourceValue = operation({
   audit: { operation: "resources.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
     await service.updateResource(ctx, path, body);
-    return `value of resource ${path} updated${await warningOn(ctx, path)}`;
+    return `value of resource ${path} updated${await createTypeWarning(ctx, path)}`;
   },
 });
 
@@ -161,7 +161,7 @@ export const existsResource = operation({
   access: "member",
   summary: "Say whether there is a resource at this path",
   responds: responds.json(z.boolean()),
-  run: (ctx, { path }) => service.resourceExists(ctx, path),
+  run: (ctx, { path }) => service.hasResource(ctx, path),
 });
 
 export const listResources = operation({
@@ -182,16 +182,16 @@ export const listResources = operation({
   responds: responds.json(z.array(ListableResource)),
   run: async (ctx, { query }) => {
     const filters = {
-      types: csv(query.resource_type),
-      excluded_types: csv(query.resource_type_exclude),
+      types: parseList(query.resource_type),
+      excluded_types: parseList(query.resource_type_exclude),
       path_start: query.path_start,
       path: query.path,
       description: query.description,
-      value: query.value ? valueFilter(query.value) : undefined,
+      value: query.value ? createValueFilter(query.value) : undefined,
     };
-    const rows = await service.pageOfResources(ctx, filters, toWindow(query));
+    const rows = await service.listResourcePage(ctx, filters, toLimitOffset(query));
     const accounts = rows.map(({ account }) => account);
-    const facts = await accountFacts(ctx.app, ctx.caller.member.workspace_id, accounts);
+    const facts = await readAccountStatus(ctx.app, ctx.caller.member.workspace_id, accounts);
     return rows.map(({ linked, ...row }) => ({
       ...row,
       value: null,
@@ -222,12 +222,12 @@ export const listResourceNames = operation({
   responds: responds.json(z.array(z.object({ name: z.string(), path: z.string() }))),
   run: async (ctx, { type }) =>
     (await service.listResources(ctx, { types: [type] })).map(({ path, value }) => ({
-      name: nameIn(value) ?? path.slice(path.lastIndexOf("/") + 1),
+      name: findName(value) ?? path.slice(path.lastIndexOf("/") + 1),
       path,
     })),
 });
 
-function nameIn(value: unknown): string | undefined {
+function findName(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null || !("name" in value)) return undefined;
   return typeof value.name === "string" ? value.name : undefined;
 }

@@ -3,13 +3,13 @@ import { startsWith } from "../../../database/conditions.ts";
 import type { Reader } from "../../../database/database.ts";
 import { sql } from "../../../database/kit.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
-import { checkPath } from "../../../lib/text/paths.ts";
-import { canRead, canWrite, readableBy, requireManage } from "../../../platform/access/permissions.ts";
-import type { InWorkspace, WorkspaceContext } from "../../../platform/app/context.ts";
-import { checkScopes } from "../../tenancy/tokens/scopes.ts";
+import { parsePath } from "../../../lib/text/paths.ts";
+import { canRead, canWrite, readableBy, requireManageAccess } from "../../../platform/access/permissions.ts";
+import type { WorkspaceContext, WorkspaceScope } from "../../../platform/app/context.ts";
+import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { type Resource, resources } from "../resource-tables.ts";
 import { variables } from "../variable-tables.ts";
-import { checkTypeName } from "./types.ts";
+import { parseTypeName } from "./types.ts";
 
 export interface NewResource {
   path: string;
@@ -25,23 +25,23 @@ export interface EditResource {
   description?: string | undefined;
 }
 
-/** JSON's null is a value like any other; the query builder would make SQL's NULL of it. */
-const toStored = (value: unknown) => (value === null ? sql`'null'` : value);
+/** Stores null as JSON null; the query builder would store SQL NULL. */
+const toJsonColumn = (value: unknown) => (value === null ? sql`'null'` : value);
 
-const at = (ctx: InWorkspace, path: string) =>
+const whereResource = (ctx: WorkspaceScope, path: string) =>
   and(eq(resources.workspace_id, ctx.caller.member.workspace_id), eq(resources.path, path));
 
-/** One row, whoever asks. */
+/** Finds the row, without checking the caller's rights. */
 export async function findResource(
-  ctx: InWorkspace,
+  ctx: WorkspaceScope,
   db: Reader,
   path: string,
 ): Promise<Resource | undefined> {
-  const [row] = await db.select().from(resources).where(at(ctx, path));
+  const [row] = await db.select().from(resources).where(whereResource(ctx, path));
   return row;
 }
 
-/** @throws NotFound, also when the caller may not read it */
+/** @throws NotFound, also if the caller may not read it */
 export async function getResource(
   ctx: WorkspaceContext,
   path: string,
@@ -56,20 +56,21 @@ export async function getResource(
 }
 
 /**
- * @param update_if_exists replaces what stands at the path, where the caller may
- * @returns the path it stands at
- * @throws BadRequest for a bad or taken path, Forbidden
+ * Creates a resource.
+ * @param update_if_exists replaces an existing resource, if the caller may write it
+ * @returns its path
+ * @throws BadRequest for an invalid or used path, Forbidden
  */
 export async function createResource(
   ctx: WorkspaceContext,
   body: NewResource,
   { update_if_exists }: { update_if_exists: boolean },
 ): Promise<string> {
-  const path = checkPath(body.path);
+  const path = parsePath(body.path);
   const { member } = ctx.caller;
   const changes = {
-    value: toStored(body.value),
-    resource_type: checkTypeName(body.resource_type),
+    value: toJsonColumn(body.value),
+    resource_type: parseTypeName(body.resource_type),
     description: body.description,
     edited_at: ctx.app.clock(),
   };
@@ -77,9 +78,9 @@ export async function createResource(
     await tx.lock(`resource ${member.workspace_id} ${path}`);
     const row = await findResource(ctx, tx, path);
     if (row && !update_if_exists) throw new BadRequest(`there is a resource at ${path} already`);
-    requireWrite(ctx, row ?? { path, extra_perms: {} });
+    requireResourceWrite(ctx, row ?? { path, extra_perms: {} });
     if (row) {
-      await tx.update(resources).set(changes).where(at(ctx, path));
+      await tx.update(resources).set(changes).where(whereResource(ctx, path));
       return;
     }
     await tx.insert(resources).values({
@@ -95,16 +96,16 @@ export async function createResource(
   return path;
 }
 
-/** @returns the path it then stands at. @throws NotFound, Forbidden, BadRequest */
+/** Updates a resource. @returns its path after the update. @throws NotFound, Forbidden, BadRequest */
 export async function updateResource(
   ctx: WorkspaceContext,
   path: string,
   body: EditResource,
 ): Promise<string> {
   const { member } = ctx.caller;
-  const renamed = body.path === undefined ? path : checkPath(body.path);
-  if (renamed !== path) checkScopes(ctx.caller.identity, { domain: "resources", action: "write" }, renamed);
-  const resource_type = body.resource_type === undefined ? undefined : checkTypeName(body.resource_type);
+  const renamed = body.path === undefined ? path : parsePath(body.path);
+  if (renamed !== path) requireScope(ctx.caller.identity, { domain: "resources", action: "write" }, renamed);
+  const resource_type = body.resource_type === undefined ? undefined : parseTypeName(body.resource_type);
   const parameters: Record<string, string> = renamed === path ? {} : { new_path: renamed };
   return ctx.write({ resource: path, parameters }, async (tx) => {
     // In one order for all, so that two renames never wait for each other.
@@ -112,10 +113,10 @@ export async function updateResource(
       await tx.lock(`resource ${member.workspace_id} ${each}`);
     }
     const row = await getResource(ctx, path, tx);
-    requireWrite(ctx, row);
+    requireResourceWrite(ctx, row);
     if (renamed !== path) {
-      requireManage(member, path, "rename");
-      requireWrite(ctx, { path: renamed, extra_perms: {} });
+      requireManageAccess(member, path, "rename");
+      requireResourceWrite(ctx, { path: renamed, extra_perms: {} });
       if (await findResource(ctx, tx, renamed))
         throw new BadRequest(`there is a resource at ${renamed} already`);
     }
@@ -123,12 +124,12 @@ export async function updateResource(
       .update(resources)
       .set({
         path: renamed,
-        value: toStored(body.value === undefined ? row.value : body.value),
+        value: toJsonColumn(body.value === undefined ? row.value : body.value),
         resource_type: resource_type ?? row.resource_type,
         description: body.description ?? row.description,
         edited_at: ctx.app.clock(),
       })
-      .where(at(ctx, path));
+      .where(whereResource(ctx, path));
     return renamed;
   });
 }
@@ -136,41 +137,41 @@ export async function updateResource(
 /** @throws NotFound, Forbidden */
 export async function deleteResource(ctx: WorkspaceContext, path: string): Promise<void> {
   await ctx.write({ resource: path }, async (tx) => {
-    requireWrite(ctx, await getResource(ctx, path, tx));
-    await tx.delete(resources).where(at(ctx, path));
+    requireResourceWrite(ctx, await getResource(ctx, path, tx));
+    await tx.delete(resources).where(whereResource(ctx, path));
   });
 }
 
-function requireWrite(ctx: WorkspaceContext, row: Pick<Resource, "path" | "extra_perms">): void {
+function requireResourceWrite(ctx: WorkspaceContext, row: Pick<Resource, "path" | "extra_perms">): void {
   if (!canWrite(ctx.caller.member, row.path, row.extra_perms)) {
     throw new Forbidden(`${ctx.username} may not write to ${row.path}`);
   }
 }
 
 export interface ResourceFilters {
-  /** Only these types. */
+  /** Only resources of these types. */
   types?: string[] | undefined;
-  /** None of these types. */
+  /** Excludes these types. */
   excluded_types?: string[] | undefined;
   path_start?: string | undefined;
   path?: string | undefined;
-  /** Part of the description, in any case of letters. */
+  /** Substring of the description, ignoring case. */
   description?: string | undefined;
-  /** What the stored value must be like. */
+  /** Predicate on the stored value. */
   value?: ((value: unknown) => boolean) | undefined;
 }
 
-/** As lists show it: `linked` says that a variable stands at the same path. */
+/** A resource as lists show it. `linked` is true if a variable has the same path. */
 export type ListedResource = Omit<Resource, "value"> & { linked: boolean };
 
 const { value: _, ...withoutValue } = getTableColumns(resources);
 
-const besideVariable = and(
+const hasVariableAtPath = and(
   eq(variables.workspace_id, resources.workspace_id),
   eq(variables.path, resources.path),
 );
 
-function wanted(ctx: WorkspaceContext, { types, excluded_types, path_start, path }: ResourceFilters) {
+function matchesFilters(ctx: WorkspaceContext, { types, excluded_types, path_start, path }: ResourceFilters) {
   const { member } = ctx.caller;
   return and(
     eq(resources.workspace_id, member.workspace_id),
@@ -182,18 +183,18 @@ function wanted(ctx: WorkspaceContext, { types, excluded_types, path_start, path
   );
 }
 
-/** What the caller may read, in the order of the paths, with the values. */
+/** Lists the resources the caller may read, with values, by path. */
 export async function listResources(ctx: WorkspaceContext, filters: ResourceFilters): Promise<Resource[]> {
   const rows = await ctx.app.db.read
     .select()
     .from(resources)
-    .where(wanted(ctx, filters))
+    .where(matchesFilters(ctx, filters))
     .orderBy(asc(resources.path));
-  return rows.filter((row) => isLike(row, filters));
+  return rows.filter((row) => matchesContent(row, filters));
 }
 
-/** One page of the same as lists show it. Values, which may be large, are read only where they decide. */
-export async function pageOfResources(
+/** Returns one page for lists. Values, which may be large, are read only if a filter needs them. */
+export async function listResourcePage(
   ctx: WorkspaceContext,
   filters: ResourceFilters,
   { offset, limit }: { offset: number; limit: number },
@@ -205,12 +206,12 @@ export async function pageOfResources(
   const all = read
     .select({ ...withoutValue, variable: variables.path, of_variable: variables.account })
     .from(resources)
-    .leftJoin(variables, besideVariable)
-    .where(wanted(ctx, filters))
+    .leftJoin(variables, hasVariableAtPath)
+    .where(matchesFilters(ctx, filters))
     .orderBy(asc(resources.path));
   const filtered = picked !== undefined || filters.description !== undefined;
   const rows = filtered ? await all : await all.limit(limit).offset(offset);
-  const found = rows.filter((row) => (picked ? picked.has(row.path) : isLike(row, filters)));
+  const found = rows.filter((row) => (picked ? picked.has(row.path) : matchesContent(row, filters)));
   return (filtered && !picked ? found.slice(offset, offset + limit) : found).map(
     ({ variable, of_variable, ...row }) => ({
       ...row,
@@ -220,7 +221,7 @@ export async function pageOfResources(
   );
 }
 
-function isLike(
+function matchesContent(
   row: { description: string; value?: unknown },
   { description, value }: ResourceFilters,
 ): boolean {
@@ -229,6 +230,6 @@ function isLike(
   return value === undefined || value(row.value);
 }
 
-export async function resourceExists(ctx: WorkspaceContext, path: string): Promise<boolean> {
+export async function hasResource(ctx: WorkspaceContext, path: string): Promise<boolean> {
   return (await findResource(ctx, ctx.app.db.read, path)) !== undefined;
 }

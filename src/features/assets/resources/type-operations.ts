@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
-import { moment, type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { schemaFault } from "./conformity.ts";
+import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { describeSchemaFault } from "./schema-check.ts";
 import * as types from "./types.ts";
 
 const base = "/w/{workspace}/resources" as const;
@@ -36,13 +36,13 @@ const ResourceType = z
     format_extension: z.string().nullish(),
     is_fileset: z.boolean(),
     created_by: z.string(),
-    edited_at: moment,
+    edited_at: isoTimestamp,
   })
   .meta({ id: "ResourceType" });
 
-/** What to say after a confirmation of a schema that no value can be checked by. */
-async function warningOn(schema: unknown): Promise<string> {
-  const fault = await schemaFault(schema);
+/** Returns a warning to append to the confirmation if the schema is invalid. */
+async function createSchemaWarning(schema: unknown): Promise<string> {
+  const fault = await describeSchemaFault(schema);
   return fault ? `\nwarning: ${fault}` : "";
 }
 
@@ -56,8 +56,8 @@ export const createResourceType = operation({
   responds: responds.created("confirmation"),
   audit: { operation: "resource_types.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
-    await types.createType(ctx, body);
-    return `resource type ${body.name} created${await warningOn(body.schema)}`;
+    await types.createResourceType(ctx, body);
+    return `resource type ${body.name} created${await createSchemaWarning(body.schema)}`;
   },
 });
 
@@ -71,8 +71,8 @@ export const updateResourceType = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "resource_types.update", action_kind: "Update" },
   run: async (ctx, { name, body }) => {
-    await types.updateType(ctx, name, body);
-    return `resource type ${name} updated${await warningOn(body.schema)}`;
+    await types.updateResourceType(ctx, name, body);
+    return `resource type ${name} updated${await createSchemaWarning(body.schema)}`;
   },
 });
 
@@ -85,7 +85,7 @@ export const deleteResourceType = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "resource_types.delete", action_kind: "Delete" },
   run: async (ctx, { name }) => {
-    await types.deleteType(ctx, name);
+    await types.deleteResourceType(ctx, name);
     return `resource type ${name} deleted`;
   },
 });
@@ -97,7 +97,7 @@ export const getResourceType = operation({
   access: "member",
   summary: "Read a resource type",
   responds: responds.json(ResourceType),
-  run: (ctx, { name }) => types.getType(ctx, name),
+  run: (ctx, { name }) => types.getResourceType(ctx, name),
 });
 
 export const existsResourceType = operation({
@@ -107,7 +107,7 @@ export const existsResourceType = operation({
   access: "member",
   summary: "Say whether a resource type is known in the workspace",
   responds: responds.json(z.boolean()),
-  run: async (ctx, { name }) => (await types.findType(ctx, name)) !== undefined,
+  run: async (ctx, { name }) => (await types.findResourceType(ctx, name)) !== undefined,
 });
 
 export const listResourceTypes = operation({
@@ -117,7 +117,7 @@ export const listResourceTypes = operation({
   access: "member",
   summary: "List the resource types known in the workspace",
   responds: responds.json(z.array(ResourceType)),
-  run: (ctx) => types.listTypes(ctx),
+  run: (ctx) => types.listResourceTypes(ctx),
 });
 
 export const listResourceTypeNames = operation({
@@ -127,7 +127,7 @@ export const listResourceTypeNames = operation({
   access: "member",
   summary: "List the names of the resource types known in the workspace",
   responds: responds.json(z.array(z.string())),
-  run: async (ctx) => (await types.listTypes(ctx)).map(({ name }) => name),
+  run: async (ctx) => (await types.listResourceTypes(ctx)).map(({ name }) => name),
 });
 
 export const fileResourceTypes = operation({
@@ -139,8 +139,8 @@ export const fileResourceTypes = operation({
   responds: responds.json(z.record(z.string(), z.string())),
   run: async (ctx) =>
     Object.fromEntries(
-      (await types.listTypes(ctx)).flatMap(({ name, format_extension }) =>
-        types.isExtension(format_extension) ? [[name, format_extension] as const] : [],
+      (await types.listResourceTypes(ctx)).flatMap(({ name, format_extension }) =>
+        types.isFileExtension(format_extension) ? [[name, format_extension] as const] : [],
       ),
     ),
 });

@@ -1,13 +1,13 @@
 /**
- * Resource types: a name and the JSON Schema of the values. A workspace sees its own, those of the workspace `admins`,
- * and the well-known ones, in this order of precedence.
+ * Resource types: a name and a JSON Schema of the values. A workspace sees its own types, those of the workspace
+ * `admins`, and the well-known ones, in this order of precedence.
  */
 import { and, eq, inArray } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type ResourceType, resourceTypes } from "../resource-tables.ts";
-import { wellKnownTypes } from "./well-known.ts";
+import { WELL_KNOWN_TYPES } from "./well-known-types.ts";
 
 export interface NewResourceType {
   name: string;
@@ -24,64 +24,68 @@ export interface EditResourceType {
   is_fileset?: boolean | undefined;
 }
 
-/** Where types live that all workspaces see. */
-const SHARED = "admins";
+/** The workspace whose types are visible in all workspaces. */
+const SHARED_WORKSPACE_ID = "admins";
 
-const TYPE_NAME = /^[\w-]{1,50}$/;
+const TYPE_NAME_PATTERN = /^[\w-]{1,50}$/;
 
-/** @throws BadRequest when the text cannot name a resource type */
-export function checkTypeName(name: string): string {
-  // Clients look types up in objects of their own, where these would be found without being there.
+/** Validates the name of a type. @throws BadRequest */
+export function parseTypeName(name: string): string {
+  // Clients look types up in plain objects, where inherited names would be found.
   if (name in {})
     throw new BadRequest(`"${name}" cannot be a resource type: every object has one of that name`);
-  if (TYPE_NAME.test(name)) return name;
+  if (TYPE_NAME_PATTERN.test(name)) return name;
   throw new BadRequest(
     `"${name.slice(0, 60)}" cannot be a resource type: use letters, digits, _ and -, 50 characters at most`,
   );
 }
 
-const EXTENSION = /^[a-z0-9]{1,20}(\.[a-z0-9]{1,20}){0,3}$/;
+const EXTENSION_PATTERN = /^[a-z0-9]{1,20}(\.[a-z0-9]{1,20}){0,3}$/;
 
-/** Whether files of resources may end in it. What was stored without being asked is not followed. */
-export function isExtension(text: unknown): text is string {
-  return typeof text === "string" && EXTENSION.test(text);
+/** Returns whether the text is a valid file extension; older rows were stored unvalidated. */
+export function isFileExtension(text: unknown): text is string {
+  return typeof text === "string" && EXTENSION_PATTERN.test(text);
 }
 
-/** @throws BadRequest for what no file's name may end in; empty means none */
-function checkExtension(text: string | undefined): string | null {
+/** Validates a file extension; empty means none. @throws BadRequest */
+function parseFileExtension(text: string | undefined): string | null {
   if (text === undefined || text === "") return null;
-  if (EXTENSION.test(text)) return text;
+  if (EXTENSION_PATTERN.test(text)) return text;
   throw new BadRequest(
     `\`format_extension\`: ${JSON.stringify(text.slice(0, 60))} cannot be the extension of a file: use small letters and digits, as in \`json\` or \`tar.gz\``,
   );
 }
 
-/** All that the caller's workspace sees, by name. */
-export async function listTypes(ctx: WorkspaceContext): Promise<ResourceType[]> {
+/** Lists all types visible in the caller's workspace, by name. */
+export async function listResourceTypes(ctx: WorkspaceContext): Promise<ResourceType[]> {
   const { workspace_id } = ctx.caller.member;
   const rows = await ctx.app.db.read
     .select()
     .from(resourceTypes)
-    .where(inArray(resourceTypes.workspace_id, [workspace_id, SHARED]));
+    .where(inArray(resourceTypes.workspace_id, [workspace_id, SHARED_WORKSPACE_ID]));
   const own = rows.filter((row) => row.workspace_id === workspace_id);
-  const byName = new Map([...wellKnownTypes, ...rows, ...own].map((type) => [type.name, type]));
+  const byName = new Map([...WELL_KNOWN_TYPES, ...rows, ...own].map((type) => [type.name, type]));
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The one that a name means in the caller's workspace. */
-export async function findType(
+/** Finds the type that a name refers to in the caller's workspace. */
+export async function findResourceType(
   ctx: WorkspaceContext,
   name: string,
   db: Reader = ctx.app.db.read,
 ): Promise<ResourceType | undefined> {
   return (
-    (await findRow(db, ctx.caller.member.workspace_id, name)) ??
-    (await findRow(db, SHARED, name)) ??
-    wellKnownTypes.find((type) => type.name === name)
+    (await findTypeRow(db, ctx.caller.member.workspace_id, name)) ??
+    (await findTypeRow(db, SHARED_WORKSPACE_ID, name)) ??
+    WELL_KNOWN_TYPES.find((type) => type.name === name)
   );
 }
 
-async function findRow(db: Reader, workspace_id: string, name: string): Promise<ResourceType | undefined> {
+async function findTypeRow(
+  db: Reader,
+  workspace_id: string,
+  name: string,
+): Promise<ResourceType | undefined> {
   const [row] = await db
     .select()
     .from(resourceTypes)
@@ -90,41 +94,49 @@ async function findRow(db: Reader, workspace_id: string, name: string): Promise<
 }
 
 /** @throws NotFound */
-export async function getType(ctx: WorkspaceContext, name: string, db?: Reader): Promise<ResourceType> {
-  const type = await findType(ctx, name, db);
+export async function getResourceType(
+  ctx: WorkspaceContext,
+  name: string,
+  db?: Reader,
+): Promise<ResourceType> {
+  const type = await findResourceType(ctx, name, db);
   if (!type) throw new NotFound(`resource type ${name} in workspace ${ctx.caller.member.workspace_id}`);
   return type;
 }
 
-/** @throws BadRequest for a bad name or one that the workspace has already */
-export async function createType(ctx: WorkspaceContext, body: NewResourceType): Promise<void> {
-  const name = checkTypeName(body.name);
+/** @throws BadRequest for an invalid name, or one used in the workspace */
+export async function createResourceType(ctx: WorkspaceContext, body: NewResourceType): Promise<void> {
+  const name = parseTypeName(body.name);
   const { workspace_id } = ctx.caller.member;
   await ctx.write({ resource: name }, async (tx) => {
     await tx.lock(`resource type ${workspace_id} ${name}`);
-    if (await findRow(tx, workspace_id, name)) {
+    if (await findTypeRow(tx, workspace_id, name)) {
       throw new BadRequest(`there is a resource type ${name} already`);
     }
-    await tx.insert(resourceTypes).values(toRow(ctx, name, body));
+    await tx.insert(resourceTypes).values(createTypeRow(ctx, name, body));
   });
 }
 
 /**
- * Changes a type of the workspace. One that it only sees is not touched: the workspace gets one of its own by that name.
+ * Updates a type. A shared or well-known type is not changed: the workspace gets its own type with that name.
  * @throws NotFound, Forbidden
  */
-export async function updateType(ctx: WorkspaceContext, name: string, body: EditResourceType): Promise<void> {
+export async function updateResourceType(
+  ctx: WorkspaceContext,
+  name: string,
+  body: EditResourceType,
+): Promise<void> {
   const { workspace_id } = ctx.caller.member;
   await ctx.write({ resource: name }, async (tx) => {
     await tx.lock(`resource type ${workspace_id} ${name}`);
-    const own = await findRow(tx, workspace_id, name);
-    if (own) requireMaker(ctx, own);
-    const type = own ?? (await getType(ctx, name, tx));
-    const row = toRow(ctx, name, {
+    const own = await findTypeRow(tx, workspace_id, name);
+    if (own) requireTypeAuthor(ctx, own);
+    const type = own ?? (await getResourceType(ctx, name, tx));
+    const row = createTypeRow(ctx, name, {
       schema: body.schema === undefined ? type.schema : body.schema,
       description: body.description ?? type.description,
       format_extension:
-        body.format_extension ?? (isExtension(type.format_extension) ? type.format_extension : ""),
+        body.format_extension ?? (isFileExtension(type.format_extension) ? type.format_extension : ""),
       is_fileset: body.is_fileset ?? type.is_fileset,
     });
     await tx
@@ -137,32 +149,36 @@ export async function updateType(ctx: WorkspaceContext, name: string, body: Edit
   });
 }
 
-/** @throws NotFound when the workspace has none of its own by that name, Forbidden */
-export async function deleteType(ctx: WorkspaceContext, name: string): Promise<void> {
+/** Deletes a type of the workspace. @throws NotFound if the workspace itself has none with this name, Forbidden */
+export async function deleteResourceType(ctx: WorkspaceContext, name: string): Promise<void> {
   const { workspace_id } = ctx.caller.member;
   await ctx.write({ resource: name }, async (tx) => {
-    const row = await findRow(tx, workspace_id, name);
+    const row = await findTypeRow(tx, workspace_id, name);
     if (!row) throw new NotFound(`resource type ${name} among those of workspace ${workspace_id} itself`);
-    requireMaker(ctx, row);
+    requireTypeAuthor(ctx, row);
     await tx
       .delete(resourceTypes)
       .where(and(eq(resourceTypes.workspace_id, workspace_id), eq(resourceTypes.name, name)));
   });
 }
 
-/** A type has no path that says whose it is: who made it may change it, and admins. */
-function requireMaker(ctx: WorkspaceContext, type: ResourceType): void {
+/** Types have no path with an owner, so their author and admins may change them. */
+function requireTypeAuthor(ctx: WorkspaceContext, type: ResourceType): void {
   if (ctx.caller.member.is_admin || type.created_by === ctx.username) return;
   throw new Forbidden(`resource type ${type.name} may be changed by ${type.created_by} and by admins`);
 }
 
-function toRow(ctx: WorkspaceContext, name: string, body: Omit<NewResourceType, "name">): ResourceType {
+function createTypeRow(
+  ctx: WorkspaceContext,
+  name: string,
+  body: Omit<NewResourceType, "name">,
+): ResourceType {
   return {
     workspace_id: ctx.caller.member.workspace_id,
     name,
     schema: body.schema ?? null,
     description: body.description,
-    format_extension: checkExtension(body.format_extension),
+    format_extension: parseFileExtension(body.format_extension),
     is_fileset: body.is_fileset,
     created_by: ctx.username,
     edited_at: ctx.app.clock(),

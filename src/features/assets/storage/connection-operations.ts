@@ -1,18 +1,23 @@
-/** How libraries inside scripts reach the bucket by themselves. */
+/** Operations that give scripts direct access to the workspace's bucket. */
 
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { type Operation, operation, optionalBody, responds } from "../../../platform/http/operation.ts";
-import { SECRET_READ } from "../../tenancy/workspaces/secrets.ts";
-import { endpointOf } from "../../tenancy/workspaces/storage-records.ts";
-import { bucketForCaller } from "./service.ts";
+import { SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
+import { storageEndpoint } from "../../tenancy/workspaces/storage-records.ts";
+import { readBucketForCaller } from "./service.ts";
 
 const base = "/w/{workspace}/job_helpers/v2" as const;
 
 const Choice = z.object({ s3_resource_path: optional(z.string()), storage: optional(z.string()) });
 
-/** What the keys are told by leaves the row of a secret that was read, where a variable holds them. */
-const common = { method: "POST", access: "member", body: optionalBody(Choice), audit: SECRET_READ } as const;
+/** Reading the bucket's keys from a secret leaves an audit row. */
+const common = {
+  method: "POST",
+  access: "member",
+  body: optionalBody(Choice),
+  audit: SECRET_READ_AUDIT,
+} as const;
 
 export const s3ResourceInfo = operation({
   ...common,
@@ -32,9 +37,9 @@ export const s3ResourceInfo = operation({
     }),
   ),
   run: async (ctx, { body }) => {
-    const bucket = await bucketForCaller(ctx, body);
-    // Clients put a scheme before the host and, where there is one, the port behind it.
-    const { protocol, host } = new URL(endpointOf({ ...bucket, port: undefined }));
+    const bucket = await readBucketForCaller(ctx, body);
+    // Clients add the scheme and the port themselves.
+    const { protocol, host } = new URL(storageEndpoint({ ...bucket, port: undefined }));
     return { ...bucket, endPoint: host, useSSL: protocol === "https:" };
   },
 });
@@ -46,8 +51,8 @@ export const duckdbConnectionSettings = operation({
   summary: "Read the statements that connect DuckDB to the bucket",
   responds: responds.json(z.object({ connection_settings_str: z.string() })),
   run: async (ctx, { body }) => {
-    const bucket = await bucketForCaller(ctx, body);
-    const { protocol, host } = new URL(endpointOf(bucket));
+    const bucket = await readBucketForCaller(ctx, body);
+    const { protocol, host } = new URL(storageEndpoint(bucket));
     const quoted = (text: string) => `'${text.replaceAll("'", "''")}'`;
     const statements = [
       "SET home_directory='./'",
@@ -83,8 +88,8 @@ export const polarsConnectionSettings = operation({
     }),
   ),
   run: async (ctx, { body }) => {
-    const bucket = await bucketForCaller(ctx, body);
-    const endpoint_url = endpointOf(bucket);
+    const bucket = await readBucketForCaller(ctx, body);
+    const endpoint_url = storageEndpoint(bucket);
     const use_ssl = endpoint_url.startsWith("https:");
     return {
       s3fs_args: {

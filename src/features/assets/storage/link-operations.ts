@@ -1,13 +1,13 @@
-/** Making links that show stored files to people without a login, and following them. */
+/** Operations that sign links to stored files, and serve files by such links. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { download } from "./download.ts";
-import { checkLink, signLink } from "./links.ts";
-import { DEFAULT_STORAGE, openConfigured, refuseOperators } from "./service.ts";
-import { checkKey } from "./store.ts";
+import { createDownloadResponse } from "./download.ts";
+import { requireValidLink, signLink } from "./links.ts";
+import { parseFileKey } from "./object-store.ts";
+import { DEFAULT_STORAGE, openConfiguredStore, requireNoOperator } from "./service.ts";
 
-const MOST = 1000;
+const MAX_LINKS = 1000;
 
 const StoredObject = z.looseObject({ s3: z.string(), storage: optional(z.string()) });
 
@@ -16,12 +16,12 @@ export const signObjects = operation({
   method: "POST",
   path: "/w/{workspace}/apps/sign_s3_objects",
   access: "member",
-  // As a link that resumes a flow does, it gives to anybody what the token alone was for.
+  // Needs write scope, since a link gives anybody access that only the token had.
   scope: { domain: "job_helpers", action: "write" },
   summary: "Sign stored files, so that whoever has their links may read them for a while",
   body: z.object({
-    s3_objects: z.array(StoredObject).max(MOST),
-    /** Brought between 60 and 604800. */
+    s3_objects: z.array(StoredObject).max(MAX_LINKS),
+    /** Clamped to 60 to 604800. */
     expiry_secs: optional(z.number().int()),
   }),
   responds: responds.json(
@@ -30,11 +30,11 @@ export const signObjects = operation({
   ),
   audit: { operation: "job_helpers.sign_s3_objects", action_kind: "Execute" },
   run: async (ctx, { workspace, body: { s3_objects, expiry_secs } }) => {
-    refuseOperators(ctx, "sign links to files");
+    requireNoOperator(ctx, "sign links to files");
     const signed = [];
     for (const { s3, storage, ...more } of s3_objects) {
-      const key = checkKey(s3);
-      await openConfigured(ctx, storage);
+      const key = parseFileKey(s3);
+      await openConfiguredStore(ctx, storage);
       const presigned = await signLink(ctx.app, { workspace_id: workspace, storage, key }, expiry_secs);
       signed.push({ ...more, s3, ...(storage ? { storage } : {}), presigned });
     }
@@ -44,7 +44,7 @@ export const signObjects = operation({
   },
 });
 
-export const followLink = operation({
+export const readSignedObject = operation({
   name: "readSignedS3Object",
   method: "GET",
   path: "/w/{workspace}/s3_proxy/{storage}/{file_path}",
@@ -55,12 +55,12 @@ export const followLink = operation({
   query: z.object({ exp: z.coerce.number().int(), sig: z.string() }),
   responds: responds.raw("application/octet-stream", "the bytes of the file"),
   run: async ({ app, request }, { workspace, storage, file_path, query: { exp, sig } }) => {
-    const key = checkKey(file_path);
-    await checkLink(app, { workspace_id: workspace, storage, key }, exp, sig);
+    const key = parseFileKey(file_path);
+    await requireValidLink(app, { workspace_id: workspace, storage, key }, exp, sig);
     const name = storage === DEFAULT_STORAGE ? undefined : storage;
-    const store = await openConfigured({ app, caller: { member: { workspace_id: workspace } } }, name);
-    return download(store, key, request, undefined);
+    const store = await openConfiguredStore({ app, caller: { member: { workspace_id: workspace } } }, name);
+    return createDownloadResponse(store, key, request, undefined);
   },
 });
 
-export const storageLinkOperations: Operation[] = [signObjects, followLink];
+export const storageLinkOperations: Operation[] = [signObjects, readSignedObject];

@@ -1,45 +1,50 @@
-/** Signed links to stored files: whoever holds one may read that file until it ends, without a login. */
+/** Signed links to stored files: the holder may read the file without a login until the link expires. */
 import { timingSafeEqual } from "node:crypto";
 import { NotFound, Unauthorized } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { workspaceHmac } from "../../tenancy/workspaces/secrets.ts";
+import { signForWorkspace } from "../../tenancy/workspaces/secrets.ts";
 import { DEFAULT_STORAGE } from "./service.ts";
 
-const MIN_S = 60;
-const MAX_S = 7 * 86_400;
-const USUAL_S = 43_200;
+const MIN_LIFETIME_S = 60;
+const MAX_LIFETIME_S = 7 * 86_400;
+const DEFAULT_LIFETIME_S = 43_200;
 
-/** Which file a link is for. */
-export interface Linked {
+/** The file a link is for. */
+export interface LinkedFile {
   workspace_id: string;
-  /** Absent means the same as `_default_`. */
+  /** Undefined means `_default_`. */
   storage: string | undefined;
   key: string;
 }
 
 /**
- * What is written behind `?` in a link.
- * @param lasts_s seconds; brought between a minute and 7 days, 12 hours when undefined
+ * Returns the query string of a signed link.
+ * @param lasts_s lifetime in seconds, clamped to a minute to 7 days; 12 hours by default
  */
-export async function signLink(app: App, file: Linked, lasts_s: number = USUAL_S): Promise<string> {
-  const lasts = Math.min(MAX_S, Math.max(MIN_S, lasts_s));
+export async function signLink(
+  app: App,
+  file: LinkedFile,
+  lasts_s: number = DEFAULT_LIFETIME_S,
+): Promise<string> {
+  const lasts = Math.min(MAX_LIFETIME_S, Math.max(MIN_LIFETIME_S, lasts_s));
   const exp = Math.floor(app.clock().getTime() / 1000) + lasts;
-  return `exp=${exp}&sig=${(await digest(app, file, exp)).toString("hex")}`;
+  return `exp=${exp}&sig=${(await signFile(app, file, exp)).toString("hex")}`;
 }
 
-/** It ends with the workspace's key too. */
-function digest(app: App, { workspace_id, storage, key }: Linked, exp: number): Promise<Buffer> {
+/** Signs with a key derived from the workspace's, so rotating that invalidates all links. */
+function signFile(app: App, { workspace_id, storage, key }: LinkedFile, exp: number): Promise<Buffer> {
   const said = JSON.stringify([storage || DEFAULT_STORAGE, key, exp]);
-  return workspaceHmac(app, workspace_id, "stored file", [said]);
+  return signForWorkspace(app, workspace_id, "stored file", [said]);
 }
 
 /**
- * @param exp seconds since 1970, as the link says
- * @throws Unauthorized, also for a workspace that there is not: a stranger learns nothing of either
+ * Verifies a link.
+ * @param exp the link's expiry, in seconds since 1970
+ * @throws Unauthorized, also for an unknown workspace, so that strangers learn nothing
  */
-export async function checkLink(app: App, file: Linked, exp: number, sig: string): Promise<void> {
+export async function requireValidLink(app: App, file: LinkedFile, exp: number, sig: string): Promise<void> {
   const given = Buffer.from(/^[0-9a-f]{64}$/.test(sig) ? sig : "", "hex");
-  const right = await digest(app, file, exp).catch((cause) => {
+  const right = await signFile(app, file, exp).catch((cause) => {
     if (cause instanceof NotFound) return undefined;
     throw cause;
   });

@@ -1,37 +1,37 @@
 import { z } from "zod";
 import { Forbidden, NotFound } from "../../../lib/errors.ts";
-import { readPieces } from "../../../platform/http/input.ts";
+import { readChunks } from "../../../platform/http/input.ts";
 import {
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
+  queryInteger,
   responds,
-  wholeNumber,
 } from "../../../platform/http/operation.ts";
-import { checkHeaderValue, download } from "./download.ts";
-import { preview } from "./preview.ts";
-import { isOperatorThemselves, openStore, refuseOperators } from "./service.ts";
-import { checkKey, newKey, type ObjectStore } from "./store.ts";
+import { createDownloadResponse, requireHeaderValue } from "./download.ts";
+import { createFileKey, type ObjectStore, parseFileKey } from "./object-store.ts";
+import { previewFile } from "./preview.ts";
+import { isInteractiveOperator, openStore, requireNoOperator } from "./service.ts";
 
 const base = "/w/{workspace}/job_helpers" as const;
 
-const MB = 1_000_000;
+const BYTES_PER_MB = 1_000_000;
 
-/** Which store is meant. Azure's resources are not read. */
-const choice = {
+/** Selects the store. Azure resources are not supported. */
+const storeChoice = {
   storage: z.string().optional(),
   s3_resource_path: z.string().optional(),
   resource_type: z
     .enum(["s3", ""], { error: (issue) => `${JSON.stringify(issue.input)} is not offered; use s3` })
     .optional(),
 };
-const ofFile = z.object({ ...choice, file_key: z.string() });
+const FileQuery = z.object({ ...storeChoice, file_key: z.string() });
 
 const FileMetadata = z.object({
   mime_type: z.string(),
   size_in_bytes: z.number(),
-  last_modified: moment,
-  expires: moment.nullish(),
+  last_modified: isoTimestamp,
+  expires: isoTimestamp.nullish(),
   version_id: z.string().nullish(),
 });
 
@@ -41,8 +41,8 @@ const FilePreview = z.object({
   content: z.string().optional(),
 });
 
-/** @throws Forbidden where there is a file already */
-async function refuseKnown(store: ObjectStore, key: string): Promise<void> {
+/** @throws Forbidden if the file exists */
+async function requireNewFile(store: ObjectStore, key: string): Promise<void> {
   const known = await store.get(key).catch((cause) => {
     if (cause instanceof NotFound) return undefined;
     throw cause;
@@ -57,7 +57,7 @@ export const uploadFile = operation({
   access: "member",
   summary: "Store the body of the request, as it is, as a file",
   query: z.object({
-    ...choice,
+    ...storeChoice,
     file_key: z.string().optional(),
     file_extension: z.string().optional(),
     content_type: z.string().optional(),
@@ -68,13 +68,13 @@ export const uploadFile = operation({
   audit: { operation: "job_helpers.upload_s3_file", action_kind: "Create" },
   run: async (ctx, { query }) => {
     const { content_type, content_disposition } = query;
-    checkHeaderValue("content_type", content_type);
-    checkHeaderValue("content_disposition", content_disposition);
-    const file_key = query.file_key ? checkKey(query.file_key) : newKey(query.file_extension);
+    requireHeaderValue("content_type", content_type);
+    requireHeaderValue("content_disposition", content_disposition);
+    const file_key = query.file_key ? parseFileKey(query.file_key) : createFileKey(query.file_extension);
     const store = await openStore(ctx, query);
-    if (query.file_key && isOperatorThemselves(ctx)) await refuseKnown(store, file_key);
-    const limit = ctx.app.config.max_upload_mb * MB || Number.MAX_SAFE_INTEGER;
-    await store.put(file_key, readPieces(ctx.request, limit), { content_type, content_disposition });
+    if (query.file_key && isInteractiveOperator(ctx)) await requireNewFile(store, file_key);
+    const limit = ctx.app.config.max_upload_mb * BYTES_PER_MB || Number.MAX_SAFE_INTEGER;
+    await store.put(file_key, readChunks(ctx.request, limit), { content_type, content_disposition });
     await ctx.write({ resource: file_key }, async () => {});
     return { file_key };
   },
@@ -86,12 +86,17 @@ export const downloadFile = operation({
   path: `${base}/download_s3_file`,
   access: "member",
   summary: "Read a stored file, or the part that a Range header asks for",
-  query: ofFile.extend({ content_disposition: z.string().optional() }),
+  query: FileQuery.extend({ content_disposition: z.string().optional() }),
   responds: responds.raw("application/octet-stream", "the bytes of the file"),
   run: async (ctx, { query }) => {
-    checkHeaderValue("content_disposition", query.content_disposition);
+    requireHeaderValue("content_disposition", query.content_disposition);
     const store = await openStore(ctx, query);
-    return download(store, checkKey(query.file_key), ctx.request, query.content_disposition);
+    return createDownloadResponse(
+      store,
+      parseFileKey(query.file_key),
+      ctx.request,
+      query.content_disposition,
+    );
   },
 });
 
@@ -101,19 +106,19 @@ export const deleteFile = operation({
   path: `${base}/delete_s3_file`,
   access: "member",
   summary: "Delete a stored file",
-  query: ofFile,
+  query: FileQuery,
   responds: responds.json(z.string(), "confirmation"),
   audit: { operation: "job_helpers.delete_s3_file", action_kind: "Delete" },
   run: async (ctx, { query }) => {
-    refuseOperators(ctx, "move or delete files");
+    requireNoOperator(ctx, "move or delete files");
     const store = await openStore(ctx, query);
-    await store.delete(checkKey(query.file_key));
+    await store.delete(parseFileKey(query.file_key));
     await ctx.write({ resource: query.file_key }, async () => {});
     return `file ${query.file_key} deleted`;
   },
 });
 
-/** A GET that changes something, as existing clients send it. */
+/** A GET that changes state, because existing clients send it. */
 export const moveFile = operation({
   name: "moveS3File",
   method: "GET",
@@ -122,12 +127,12 @@ export const moveFile = operation({
   access: "member",
   scope: { domain: "job_helpers", action: "write" },
   summary: "Give a stored file another key, in place of what may be there",
-  query: z.object({ ...choice, src_file_key: z.string(), dest_file_key: z.string() }),
+  query: z.object({ ...storeChoice, src_file_key: z.string(), dest_file_key: z.string() }),
   responds: responds.json(z.string(), "confirmation"),
   audit: { operation: "job_helpers.move_s3_file", action_kind: "Update" },
   run: async (ctx, { query }) => {
-    refuseOperators(ctx, "move or delete files");
-    const [from, to] = [checkKey(query.src_file_key), checkKey(query.dest_file_key)];
+    requireNoOperator(ctx, "move or delete files");
+    const [from, to] = [parseFileKey(query.src_file_key), parseFileKey(query.dest_file_key)];
     const store = await openStore(ctx, query);
     await store.move(from, to);
     await ctx.write({ resource: from, parameters: { dest_file_key: to } }, async () => {});
@@ -142,8 +147,8 @@ export const listStoredFiles = operation({
   access: "member",
   summary: "List the keys of the stored files, in order",
   query: z.object({
-    ...choice,
-    max_keys: wholeNumber.min(1).max(1000).default(1000),
+    ...storeChoice,
+    max_keys: queryInteger.min(1).max(1000).default(1000),
     marker: z.string().optional(),
     prefix: z.string().default(""),
   }),
@@ -170,11 +175,11 @@ export const loadFileMetadata = operation({
   path: `${base}/load_file_metadata`,
   access: "member",
   summary: "Read type, size and age of a stored file",
-  query: ofFile,
+  query: FileQuery,
   responds: responds.json(FileMetadata),
   run: async (ctx, { query }) => {
     const store = await openStore(ctx, query);
-    const { content_type, size, last_modified } = (await store.get(checkKey(query.file_key))).facts;
+    const { content_type, size, last_modified } = (await store.get(parseFileKey(query.file_key))).info;
     return { mime_type: content_type, size_in_bytes: size, last_modified, expires: null, version_id: null };
   },
 });
@@ -185,15 +190,15 @@ export const loadFilePreview = operation({
   path: `${base}/load_file_preview`,
   access: "member",
   summary: "Read the beginning of a stored file, when it is text",
-  query: ofFile.extend({
-    read_bytes_from: wholeNumber.min(0).default(0),
-    read_bytes_length: wholeNumber.min(1).max(1_000_000).default(128_000),
+  query: FileQuery.extend({
+    read_bytes_from: queryInteger.min(0).default(0),
+    read_bytes_length: queryInteger.min(1).max(1_000_000).default(128_000),
   }),
   responds: responds.json(FilePreview),
   run: async (ctx, { query }) => {
     const store = await openStore(ctx, query);
     const { read_bytes_from: from, read_bytes_length: length } = query;
-    return preview(store, checkKey(query.file_key), { from, length });
+    return previewFile(store, parseFileKey(query.file_key), { from, length });
   },
 });
 
@@ -203,7 +208,7 @@ export const testStorageConnection = operation({
   path: `${base}/test_connection`,
   access: "member",
   summary: "Ask the object storage for a key, to see that it answers",
-  query: z.object(choice),
+  query: z.object(storeChoice),
   responds: responds.json(z.string()),
   run: async (ctx, { query }) => {
     const store = await openStore(ctx, query);

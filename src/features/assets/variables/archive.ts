@@ -2,13 +2,13 @@
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveOptions, ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { jsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
+import { createJsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
 import { variables } from "../variable-tables.ts";
-import { listVariables, readValue } from "./service.ts";
-import { Unreadable } from "./value.ts";
+import { listVariables, readVariableValue } from "./service.ts";
+import { UnreadableSecret } from "./value.ts";
 
-/** What is gone by its own date is not taken along: it is renewed, or gone, where it is. */
-async function variableEntries(
+/** Exports variables. Those with an expiry are left out, because the instance renews or deletes them. */
+async function listVariableEntries(
   ctx: WorkspaceContext,
   { plain_secrets, skip_secrets }: ArchiveOptions,
 ): Promise<ZipEntry[]> {
@@ -17,17 +17,17 @@ async function variableEntries(
   const entries: ZipEntry[] = [];
   for (const row of kept) {
     const { path, is_secret, description, account, is_oauth } = row;
-    const value = plain_secrets ? await plainOr(row.value, readValue(ctx, row)) : row.value;
+    const value = plain_secrets ? await plainTextOr(row.value, readVariableValue(ctx, row)) : row.value;
     const fields = { value, is_secret, description, account, is_oauth: unlessFalse(is_oauth) };
-    entries.push(jsonEntry(`${path}.variable.json`, fields));
+    entries.push(createJsonEntry(`${path}.variable.json`, fields));
   }
   return entries;
 }
 
-/** What no key here opens stays sealed as it came. */
-async function plainOr(sealed: string, plain: Promise<string>): Promise<string> {
+/** Returns the plain text, or the encrypted text if no key of this instance decrypts it. */
+async function plainTextOr(sealed: string, plain: Promise<string>): Promise<string> {
   return plain.catch((cause) => {
-    if (cause instanceof Unreadable) return sealed;
+    if (cause instanceof UnreadableSecret) return sealed;
     throw cause;
   });
 }
@@ -36,5 +36,5 @@ export const variableSection: ArchiveSection = {
   tables: [variables],
   domain: "variables",
   isWanted: (options) => !options.skip_variables,
-  entries: variableEntries,
+  entries: listVariableEntries,
 };

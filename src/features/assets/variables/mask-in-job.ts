@@ -1,27 +1,27 @@
-/** Having a secret masked in what a job says, wherever the job runs. */
+/** Masks a secret in the logs of a job, on whichever server the job runs. */
 
-import { seal, unseal } from "../../../lib/crypto/seal.ts";
+import { decrypt, encrypt } from "../../../lib/crypto/seal.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { askedElsewhere } from "../../../platform/cluster/request-reply.ts";
+import { defineQuery } from "../../../platform/cluster/request-reply.ts";
 
-/** What is sealed and told to the other servers goes into one message. */
-const MOST_BYTES = 5_000;
+/** Upper limit of a secret sent to other servers: it must fit into one message, encrypted. */
+const MAX_SECRET_BYTES = 5_000;
 const MASKED = "masked";
 
-const boundTo = (job_id: string) => `secret told to job ${job_id}`;
+const secretPurpose = (job_id: string) => `secret told to job ${job_id}`;
 
-const askToMask = askedElsewhere<[job_id: string, sealed: string]>("mask", (app, job_id, sealed) => {
-  const secret = unseal(app.instanceKey, sealed, boundTo(job_id));
-  return secret !== undefined && app.runner.mask(job_id, secret) ? MASKED : undefined;
+const queryMask = defineQuery<[job_id: string, sealed: string]>("mask", (app, job_id, sealed) => {
+  const secret = decrypt(app.instanceKey, sealed, secretPurpose(job_id));
+  return secret !== undefined && app.runner.maskSecret(job_id, secret) ? MASKED : undefined;
 });
 
 /**
- * To be called before a job is told a secret.
- * @returns false when it is not masked, so that the secret must not be told: the job has ended, or it runs on another
- * server and the secret is longer than that one can be told of
+ * Masks a secret; call it before a job is given the secret.
+ * @returns false if it could not be masked, so that the secret must not be disclosed. The job has ended, or it runs on
+ * another server and the secret is too long for a message
  */
-export async function maskFor(app: App, job_id: string, secret: string): Promise<boolean> {
-  if (app.runner.mask(job_id, secret)) return true;
-  if (!app.db.channel || Buffer.byteLength(secret) > MOST_BYTES) return false;
-  return (await askToMask(app, job_id, seal(app.instanceKey, secret, boundTo(job_id)))) === MASKED;
+export async function maskInJob(app: App, job_id: string, secret: string): Promise<boolean> {
+  if (app.runner.maskSecret(job_id, secret)) return true;
+  if (!app.db.channel || Buffer.byteLength(secret) > MAX_SECRET_BYTES) return false;
+  return (await queryMask(app, job_id, encrypt(app.instanceKey, secret, secretPurpose(job_id)))) === MASKED;
 }

@@ -2,15 +2,15 @@ import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {
-  flag,
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
   paging,
+  queryBoolean,
   responds,
 } from "../../../platform/http/operation.ts";
-import { encryptSecret, SECRET_READ } from "../../tenancy/workspaces/secrets.ts";
-import { accountFacts, accountFields } from "../connections/accounts.ts";
+import { encryptSecret, SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
+import { accountFieldSchemas, readAccountStatus } from "../connections/accounts.ts";
 import * as service from "./service.ts";
 
 const base = "/w/{workspace}/variables" as const;
@@ -22,7 +22,7 @@ const CreateVariable = z.object({
   description: z.string().default(""),
   account: optional(z.number().int()),
   is_oauth: optional(z.boolean()),
-  expires_at: optional(moment),
+  expires_at: optional(isoTimestamp),
 });
 
 const EditVariable = z.object({
@@ -41,28 +41,28 @@ const ListableVariable = z
     description: z.string(),
     account: z.number().nullish(),
     is_oauth: z.boolean(),
-    ...accountFields,
-    expires_at: moment.nullish(),
+    ...accountFieldSchemas,
+    expires_at: isoTimestamp.nullish(),
     extra_perms: z.record(z.string(), z.boolean()),
-    /** A resource stands at the same path. */
+    /** True if a resource has the same path. */
     is_linked: z.boolean(),
-    /** It is the token of an account, which is renewed by itself. */
+    /** True for the token of an account, which is refreshed automatically. */
     is_refreshed: z.boolean(),
     is_expired: z.boolean(),
   })
   .meta({ id: "ListableVariable" });
 
-const encrypted = z.object({ already_encrypted: flag.default(false) });
+const EncryptedQuery = z.object({ already_encrypted: queryBoolean.default(false) });
 
-/** The records with the values they may show, and what is known of their accounts. */
-async function toRecords(
+/** Converts variables to records, with the status of their accounts. */
+async function toVariableRecords(
   ctx: WorkspaceContext,
   rows: service.ShownVariable[],
   shown: (row: service.ShownVariable) => string | null,
 ) {
   const { workspace_id } = ctx.caller.member;
   const ids = rows.map(({ account }) => account);
-  const facts = await accountFacts(ctx.app, workspace_id, ids);
+  const facts = await readAccountStatus(ctx.app, workspace_id, ids);
   return rows.map((variable) => {
     const { linked, ...row } = variable;
     const known = facts.get(row.account ?? 0);
@@ -77,8 +77,8 @@ async function toRecords(
   });
 }
 
-async function toRecord(ctx: WorkspaceContext, row: service.ShownVariable, value: string | null) {
-  const [record] = await toRecords(ctx, [row], () => value);
+async function toVariableRecord(ctx: WorkspaceContext, row: service.ShownVariable, value: string | null) {
+  const [record] = await toVariableRecords(ctx, [row], () => value);
   return record!;
 }
 
@@ -88,7 +88,7 @@ export const createVariable = operation({
   path: `${base}/create`,
   access: "author",
   summary: "Create a variable or a secret",
-  query: encrypted,
+  query: EncryptedQuery,
   body: CreateVariable,
   responds: responds.created("confirmation"),
   audit: { operation: "variables.create", action_kind: "Create" },
@@ -112,7 +112,7 @@ export const updateVariable = operation({
   path: `${base}/update/{path}`,
   access: "author",
   summary: "Change or rename a variable",
-  query: encrypted,
+  query: EncryptedQuery,
   body: EditVariable,
   responds: responds.text("confirmation"),
   audit: { operation: "variables.update", action_kind: "Update" },
@@ -140,16 +140,19 @@ export const getVariable = operation({
   path: `${base}/get/{path}`,
   access: "member",
   summary: "Read a variable; a secret is decrypted unless `decrypt_secret=false`",
-  query: z.object({ decrypt_secret: flag.default(true), include_encrypted: flag.default(false) }),
+  query: z.object({
+    decrypt_secret: queryBoolean.default(true),
+    include_encrypted: queryBoolean.default(false),
+  }),
   responds: responds.json(ListableVariable),
-  audit: SECRET_READ,
+  audit: SECRET_READ_AUDIT,
   run: async (ctx, { path, query }) => {
-    const row = await service.showVariable(ctx, path);
+    const row = await service.getShownVariable(ctx, path);
     if (!row.is_secret || query.decrypt_secret) {
-      const value = await service.readValue(ctx, row);
-      return toRecord(ctx, row, value);
+      const value = await service.readVariableValue(ctx, row);
+      return toVariableRecord(ctx, row, value);
     }
-    return toRecord(ctx, row, query.include_encrypted ? row.value : null);
+    return toVariableRecord(ctx, row, query.include_encrypted ? row.value : null);
   },
 });
 
@@ -160,8 +163,8 @@ export const getVariableValue = operation({
   access: "member",
   summary: "Read the plain value of a variable",
   responds: responds.json(z.string()),
-  audit: SECRET_READ,
-  run: async (ctx, { path }) => service.readValue(ctx, await service.getVariable(ctx, path)),
+  audit: SECRET_READ_AUDIT,
+  run: async (ctx, { path }) => service.readVariableValue(ctx, await service.getVariable(ctx, path)),
 });
 
 export const existsVariable = operation({
@@ -171,7 +174,7 @@ export const existsVariable = operation({
   access: "member",
   summary: "Say whether there is a variable at this path",
   responds: responds.json(z.boolean()),
-  run: (ctx, { path }) => service.variableExists(ctx, path),
+  run: (ctx, { path }) => service.hasVariable(ctx, path),
 });
 
 export const listVariables = operation({
@@ -184,7 +187,7 @@ export const listVariables = operation({
   responds: responds.json(z.array(ListableVariable)),
   run: async (ctx, { query }) => {
     const rows = await service.listVariables(ctx, query);
-    return toRecords(ctx, rows, (row) => (row.is_secret ? null : row.value));
+    return toVariableRecords(ctx, rows, (row) => (row.is_secret ? null : row.value));
   },
 });
 

@@ -1,16 +1,16 @@
 import { and, eq } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
-import { withFreshToken } from "../connections/refresh.ts";
+import { ensureFreshToken } from "../connections/refresh-token.ts";
 import { variables } from "../variable-tables.ts";
-import { openValue } from "./value.ts";
+import { decryptValue } from "./value.ts";
 
 /**
- * The plain value of a variable for the server's own use. No rights are asked, since whoever calls has none to it, and
- * no audit row is left: the one who made the server use it was checked when saying so, and nobody is told the value.
- * @returns undefined when there is no such variable, or its time has passed
- * @throws BadRequest when the workspace's key does not open it
+ * Returns the plain value of a variable for the server's own use, without checking rights or writing an audit row. The
+ * configuration that uses it was checked when it was stored, and nobody is shown the value.
+ * @returns undefined if there is no such variable, or it has expired
+ * @throws BadRequest if the workspace's key does not decrypt it
  */
-export async function readValueForServer(
+export async function readVariableForServer(
   app: App,
   workspace_id: string,
   path: string,
@@ -20,5 +20,5 @@ export async function readValueForServer(
     .from(variables)
     .where(and(eq(variables.workspace_id, workspace_id), eq(variables.path, path)));
   if (!row || (row.expires_at !== null && row.expires_at <= app.clock())) return undefined;
-  return openValue(app, await withFreshToken(app, row));
+  return decryptValue(app, await ensureFreshToken(app, row));
 }

@@ -3,20 +3,20 @@ import { startsWith } from "../../../database/conditions.ts";
 import { type Reader, statement, type Tx } from "../../../database/database.ts";
 import { sql } from "../../../database/kit.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../../lib/errors.ts";
-import { parseFields } from "../../../lib/json/json.ts";
-import { checkPath } from "../../../lib/text/paths.ts";
-import { canRead, canWrite, readableBy, requireManage } from "../../../platform/access/permissions.ts";
+import { parseSchemaJson } from "../../../lib/json/json.ts";
+import { parsePath } from "../../../lib/text/paths.ts";
+import { canRead, canWrite, readableBy, requireManageAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { toWindow } from "../../../platform/http/operation.ts";
-import { checkScopes } from "../../tenancy/tokens/scopes.ts";
-import { encryptSecret, renewing, SECRET_READ } from "../../tenancy/workspaces/secrets.ts";
-import { ownAccount } from "../connections/accounts.ts";
-import { withFreshToken } from "../connections/refresh.ts";
+import { toLimitOffset } from "../../../platform/http/operation.ts";
+import { requireScope } from "../../tenancy/tokens/scopes.ts";
+import { createReencrypter, encryptSecret, SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
+import { getOwnAccount } from "../connections/accounts.ts";
+import { ensureFreshToken } from "../connections/refresh-token.ts";
 import { resources } from "../resource-tables.ts";
 import { type Variable, variables } from "../variable-tables.ts";
-import { rememberTold, wasTold } from "./disclosures.ts";
-import { maskFor } from "./mask-in-job.ts";
-import { openValue } from "./value.ts";
+import { recordDisclosure, wasDisclosed } from "./disclosures.ts";
+import { maskInJob } from "./mask-in-job.ts";
+import { decryptValue } from "./value.ts";
 
 export interface NewVariable {
   path: string;
@@ -35,35 +35,40 @@ export interface EditVariable {
   description?: string | undefined;
 }
 
-interface Options {
-  /** The value is ciphertext of this workspace already. */
+interface WriteOptions {
+  /** The given value is already encrypted with this workspace's key. */
   already_encrypted: boolean;
 }
 
-const at = (ctx: WorkspaceContext, path: string) =>
+const whereVariable = (ctx: WorkspaceContext, path: string) =>
   and(eq(variables.workspace_id, ctx.caller.member.workspace_id), eq(variables.path, path));
 
-const p = sql.placeholder;
+const namedParameter = sql.placeholder;
 
-/** A row as the database gives it. */
-interface Raw extends Omit<Variable, "is_secret" | "is_oauth" | "expires_at" | "extra_perms"> {
+/** A row as the driver returns it. */
+interface RawVariable extends Omit<Variable, "is_secret" | "is_oauth" | "expires_at" | "extra_perms"> {
   is_secret: boolean | number;
   is_oauth: boolean | number;
   expires_at: Date | number | null;
   extra_perms: Record<string, boolean> | string;
 }
 
-/** Scripts read variables while somebody waits for them: the query is made once. */
-const byPath = statement<{ workspace_id: string; path: string }, Raw[]>((q) =>
+/** A prepared statement, since jobs read variables often. */
+const byPathStatement = statement<{ workspace_id: string; path: string }, RawVariable[]>((q) =>
   q
     .select()
     .from(variables)
-    .where(and(eq(variables.workspace_id, p("workspace_id")), eq(variables.path, p("path")))),
+    .where(
+      and(
+        eq(variables.workspace_id, namedParameter("workspace_id")),
+        eq(variables.path, namedParameter("path")),
+      ),
+    ),
 );
 
-/** One row, unless it is gone by its own date. */
-async function find(ctx: WorkspaceContext, db: Reader, path: string): Promise<Variable | undefined> {
-  const [raw] = await db.exec(byPath, { workspace_id: ctx.caller.member.workspace_id, path });
+/** Finds a row, unless it has expired. */
+async function findVariable(ctx: WorkspaceContext, db: Reader, path: string): Promise<Variable | undefined> {
+  const [raw] = await db.exec(byPathStatement, { workspace_id: ctx.caller.member.workspace_id, path });
   if (!raw) return undefined;
   const { expires_at, extra_perms } = raw;
   const row: Variable = {
@@ -72,19 +77,21 @@ async function find(ctx: WorkspaceContext, db: Reader, path: string): Promise<Va
     is_oauth: Boolean(raw.is_oauth),
     expires_at: expires_at === null ? null : new Date(expires_at),
     extra_perms:
-      typeof extra_perms === "string" ? (parseFields(extra_perms) as Record<string, boolean>) : extra_perms,
+      typeof extra_perms === "string"
+        ? (parseSchemaJson(extra_perms) as Record<string, boolean>)
+        : extra_perms,
   };
   return row.expires_at !== null && row.expires_at <= ctx.app.clock() ? undefined : row;
 }
 
-/** @throws NotFound, also when the caller may not read it */
+/** @throws NotFound, also if the caller may not read it */
 export async function getVariable(
   ctx: WorkspaceContext,
   path: string,
   db: Reader = ctx.app.db.read,
 ): Promise<Variable> {
   const { member } = ctx.caller;
-  const row = await find(ctx, db, path);
+  const row = await findVariable(ctx, db, path);
   if (!row || !canRead(member, path, row.extra_perms)) {
     throw new NotFound(`variable ${path} in workspace ${member.workspace_id}`);
   }
@@ -92,34 +99,39 @@ export async function getVariable(
 }
 
 /**
- * Sealed for storage. What claims to be sealed already is stored as it is, unless the key was exchanged since. What was
- * sealed elsewhere, with a key that is not here, is kept: it cannot be read until it is set anew.
+ * Encrypts a value for storage. An already encrypted value is stored unchanged, or re-encrypted if the key was rotated
+ * since. One encrypted with an unknown key is kept, but cannot be read.
  */
-async function toStored(ctx: WorkspaceContext, tx: Tx, value: string, options: Options): Promise<string> {
+async function toStoredValue(
+  ctx: WorkspaceContext,
+  tx: Tx,
+  value: string,
+  options: WriteOptions,
+): Promise<string> {
   const { app, caller } = ctx;
   const { workspace_id, email } = caller.member;
   if (!options.already_encrypted) return encryptSecret(app, tx, workspace_id, value);
-  return (await renewing(app, tx, workspace_id))(value, email);
+  return (await createReencrypter(app, tx, workspace_id))(value, email);
 }
 
-/** @returns the path it stands at. @throws BadRequest for a bad or taken path, Forbidden */
+/** Creates a variable. @returns its path. @throws BadRequest for an invalid or used path, Forbidden */
 export async function createVariable(
   ctx: WorkspaceContext,
   body: NewVariable,
-  options: Options,
+  options: WriteOptions,
 ): Promise<string> {
-  const path = checkPath(body.path);
+  const path = parsePath(body.path);
   const { member } = ctx.caller;
   if (!canWrite(member, path, {})) throw new Forbidden(`${ctx.username} may not write to ${path}`);
   await ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`variable ${member.workspace_id} ${path}`);
-    if (await find(ctx, tx, path)) throw new BadRequest(`there is a variable at ${path} already`);
-    // Whoever names an account reads its token.
-    if (body.account !== undefined) await ownAccount(ctx, tx, body.account);
+    if (await findVariable(ctx, tx, path)) throw new BadRequest(`there is a variable at ${path} already`);
+    // Referencing an account gives access to its token.
+    if (body.account !== undefined) await getOwnAccount(ctx, tx, body.account);
     const row = {
       workspace_id: member.workspace_id,
       path,
-      value: body.is_secret ? await toStored(ctx, tx, body.value, options) : body.value,
+      value: body.is_secret ? await toStoredValue(ctx, tx, body.value, options) : body.value,
       is_secret: body.is_secret,
       description: body.description,
       account: body.account ?? null,
@@ -127,7 +139,7 @@ export async function createVariable(
       expires_at: body.expires_at ?? null,
       extra_perms: {},
     };
-    // A row whose time has passed counts as gone, and is replaced.
+    // An expired row at the path is replaced.
     await tx
       .insert(variables)
       .values(row)
@@ -136,16 +148,16 @@ export async function createVariable(
   return path;
 }
 
-/** @throws NotFound, Forbidden, BadRequest when a secret would be opened without a new value */
+/** Updates a variable. @throws NotFound, Forbidden, BadRequest if a secret would become readable without a new value */
 export async function updateVariable(
   ctx: WorkspaceContext,
   path: string,
   body: EditVariable,
-  options: Options,
+  options: WriteOptions,
 ): Promise<string> {
   const { member } = ctx.caller;
-  const renamed = body.path === undefined ? path : checkPath(body.path);
-  if (renamed !== path) checkScopes(ctx.caller.identity, { domain: "variables", action: "write" }, renamed);
+  const renamed = body.path === undefined ? path : parsePath(body.path);
+  if (renamed !== path) requireScope(ctx.caller.identity, { domain: "variables", action: "write" }, renamed);
   const parameters: Record<string, string> = renamed === path ? {} : { new_path: renamed };
   return ctx.write({ resource: path, parameters }, async (tx) => {
     // In one order for all, so that two renames never wait for each other.
@@ -153,13 +165,14 @@ export async function updateVariable(
       await tx.lock(`variable ${member.workspace_id} ${each}`);
     }
     const row = await getVariable(ctx, path, tx);
-    requireWrite(ctx, row);
+    requireVariableWrite(ctx, row);
     if (renamed !== path) {
-      requireManage(member, path, "rename");
+      requireManageAccess(member, path, "rename");
       if (!canWrite(member, renamed, {})) throw new Forbidden(`${ctx.username} may not write to ${renamed}`);
-      if (await find(ctx, tx, renamed)) throw new BadRequest(`there is a variable at ${renamed} already`);
-      // What may still stand there is gone by its own date.
-      await tx.delete(variables).where(at(ctx, renamed));
+      if (await findVariable(ctx, tx, renamed))
+        throw new BadRequest(`there is a variable at ${renamed} already`);
+      // Only an expired row can still be at the new path.
+      await tx.delete(variables).where(whereVariable(ctx, renamed));
     }
     const is_secret = body.is_secret ?? row.is_secret;
     if (row.is_secret && !is_secret && body.value === undefined) {
@@ -169,7 +182,7 @@ export async function updateVariable(
     }
     let value = body.value ?? row.value;
     if (is_secret && (body.value !== undefined || !row.is_secret)) {
-      value = await toStored(
+      value = await toStoredValue(
         ctx,
         tx,
         value,
@@ -179,60 +192,60 @@ export async function updateVariable(
     await tx
       .update(variables)
       .set({ path: renamed, value, is_secret, description: body.description ?? row.description })
-      .where(at(ctx, path));
+      .where(whereVariable(ctx, path));
     return renamed;
   });
 }
 
 export async function deleteVariable(ctx: WorkspaceContext, path: string): Promise<void> {
   await ctx.write({ resource: path }, async (tx) => {
-    requireWrite(ctx, await getVariable(ctx, path, tx));
-    await tx.delete(variables).where(at(ctx, path));
+    requireVariableWrite(ctx, await getVariable(ctx, path, tx));
+    await tx.delete(variables).where(whereVariable(ctx, path));
   });
 }
 
-function requireWrite(ctx: WorkspaceContext, row: Variable): void {
+function requireVariableWrite(ctx: WorkspaceContext, row: Variable): void {
   if (!canWrite(ctx.caller.member, row.path, row.extra_perms)) {
     throw new Forbidden(`${ctx.username} may not write to ${row.path}`);
   }
 }
 
 /**
- * The plain value. Each reading of a secret leaves an audit row, which is on disk before the secret is told; when a job
- * reads again what it has been told, only the row of the first time is waited for. Operators read secrets only through the jobs they run. What a
- * job is told is masked in its log from then on.
+ * Returns the plain value. Reading a secret writes an audit row that is durable before the secret is disclosed; when a
+ * job reads the same secret again, the write is not awaited. Operators may read secrets only in jobs. Secrets given to
+ * a job are masked in its log.
  */
-export async function readValue(ctx: WorkspaceContext, stored: Variable): Promise<string> {
+export async function readVariableValue(ctx: WorkspaceContext, stored: Variable): Promise<string> {
   const { member, identity } = ctx.caller;
   if (stored.is_secret && member.operator && !member.is_admin && !identity.token?.job) {
     throw new Forbidden("operators do not read secrets directly");
   }
-  const row = await withFreshToken(ctx.app, stored);
+  const row = await ensureFreshToken(ctx.app, stored);
   if (!row.is_secret) return row.value;
   const job = identity.token?.job;
-  const lazy = job !== undefined && wasTold(ctx.app, job.id, row);
-  const audited = { resource: row.path, as: SECRET_READ, lazy };
-  const value = await ctx.write(audited, (tx) => openValue(ctx.app, row, tx));
+  const lazy = job !== undefined && wasDisclosed(ctx.app, job.id, row);
+  const audited = { resource: row.path, as: SECRET_READ_AUDIT, lazy };
+  const value = await ctx.write(audited, (tx) => decryptValue(ctx.app, row, tx));
   if (!job) return value;
-  if (!(await maskFor(ctx.app, job.id, value))) {
+  if (!(await maskInJob(ctx.app, job.id, value))) {
     throw new Unauthorized("the job that asks for the secret has ended, or its machine cannot mask it", {
       hint: "a job asks for secrets at BASE_INTERNAL_URL, which is on its own machine",
     });
   }
-  if (!lazy) rememberTold(ctx.app, job.id, row);
+  if (!lazy) recordDisclosure(ctx.app, job.id, row);
   return value;
 }
 
-/** As lists show it: `linked` says that a resource stands at the same path. */
+/** A variable as lists show it. `linked` is true if a resource has the same path. */
 export type ShownVariable = Variable & { linked: boolean };
 
-const besideResource = and(
+const hasResourceAtPath = and(
   eq(resources.workspace_id, variables.workspace_id),
   eq(resources.path, variables.path),
 );
 
-/** @throws NotFound, also when the caller may not read it */
-export async function showVariable(ctx: WorkspaceContext, path: string): Promise<ShownVariable> {
+/** @throws NotFound, also if the caller may not read it */
+export async function getShownVariable(ctx: WorkspaceContext, path: string): Promise<ShownVariable> {
   const row = await getVariable(ctx, path);
   const [resource] = await ctx.app.db.read
     .select({ path: resources.path })
@@ -246,11 +259,11 @@ export async function listVariables(
   query: { path_start?: string | undefined; page: number; per_page: number },
 ): Promise<ShownVariable[]> {
   const { member } = ctx.caller;
-  const { offset, limit } = toWindow(query);
+  const { offset, limit } = toLimitOffset(query);
   const rows = await ctx.app.db.read
     .select({ ...getTableColumns(variables), resource: resources.path })
     .from(variables)
-    .leftJoin(resources, besideResource)
+    .leftJoin(resources, hasResourceAtPath)
     .where(
       and(
         eq(variables.workspace_id, member.workspace_id),
@@ -265,6 +278,6 @@ export async function listVariables(
   return rows.map(({ resource, ...row }) => ({ ...row, linked: resource !== null }));
 }
 
-export async function variableExists(ctx: WorkspaceContext, path: string): Promise<boolean> {
-  return (await find(ctx, ctx.app.db.read, path)) !== undefined;
+export async function hasVariable(ctx: WorkspaceContext, path: string): Promise<boolean> {
+  return (await findVariable(ctx, ctx.app.db.read, path)) !== undefined;
 }

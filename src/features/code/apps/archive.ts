@@ -4,11 +4,11 @@ import type { ZipEntry } from "../../../lib/files/zip.ts";
 import { readableBy } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { jsonEntry } from "../../tenancy/rights/archive-entry.ts";
+import { createJsonEntry } from "../../tenancy/rights/archive-entry.ts";
 import { apps, appVersions, rawApps } from "./tables.ts";
 
-/** Apps of components, and those that are one bundle. */
-async function appEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+/** Exports apps made of components, and raw apps (one bundle). */
+async function listAppEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
   const { member } = ctx.caller;
   const { read } = ctx.app.db;
   const rows = await read
@@ -26,21 +26,21 @@ async function appEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
     .orderBy(asc(rawApps.path));
   return [
     ...rows.map(({ path, summary, value, policy, custom_path, raw_app }) => {
-      // Whoever deploys it elsewhere is who it acts for there.
+      // Whoever deploys it elsewhere becomes its `on_behalf_of` there.
       const { on_behalf_of: _, on_behalf_of_email: __, ...kept } = policy;
-      return jsonEntry(`${path}.${raw_app ? "raw_app" : "app"}.json`, {
+      return createJsonEntry(`${path}.${raw_app ? "raw_app" : "app"}.json`, {
         summary,
         value,
         policy: kept,
         custom_path,
       });
     }),
-    ...bundles.map(({ path, summary, value }) => jsonEntry(`${path}.raw_app.json`, { summary, value })),
+    ...bundles.map(({ path, summary, value }) => createJsonEntry(`${path}.raw_app.json`, { summary, value })),
   ];
 }
 
 export const appSection: ArchiveSection = {
   tables: [apps, appVersions, rawApps],
   domain: "apps",
-  entries: appEntries,
+  entries: listAppEntries,
 };

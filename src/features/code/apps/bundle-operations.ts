@@ -1,7 +1,7 @@
-/** Apps whose pages are code of their own: the files are kept as the app's value, what was built of them beside it. */
+/** Operations on apps made of code: the source is stored as the app's value, with the built bundle beside it. */
 import { z } from "zod";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { fieldOf, jsonField, readForm } from "../../../platform/http/form.ts";
+import { parseJsonField, readField, readForm } from "../../../platform/http/multipart-form.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { EditApp, NewApp } from "./records.ts";
 import * as service from "./service.ts";
@@ -10,10 +10,10 @@ const base = "/w/{workspace}/apps" as const;
 
 const parts = { js: z.string().optional(), css: z.string().optional() };
 
-async function readApp<S extends z.ZodObject>({ app, request }: WorkspaceContext, schema: S) {
+async function readAppForm<S extends z.ZodObject>({ app, request }: WorkspaceContext, schema: S) {
   const form = await readForm(request, app.settings.get("request_size_limit_mb") * 1_000_000);
-  const bundle = { js: (await fieldOf(form, "js")) ?? "", css: (await fieldOf(form, "css")) ?? "" };
-  return { ...(await jsonField(form, "app", schema)), bundle };
+  const bundle = { js: (await readField(form, "js")) ?? "", css: (await readField(form, "css")) ?? "" };
+  return { ...(await parseJsonField(form, "app", schema)), bundle };
 }
 
 const createAppRaw = operation({
@@ -25,7 +25,7 @@ const createAppRaw = operation({
   reads: { "multipart/form-data": z.object({ app: NewApp, ...parts }) },
   responds: responds.created("path of the app"),
   audit: { operation: "apps.create", action_kind: "Create" },
-  run: async (ctx) => service.createApp(ctx, await readApp(ctx, NewApp)),
+  run: async (ctx) => service.createApp(ctx, await readAppForm(ctx, NewApp)),
 });
 
 const updateAppRaw = operation({
@@ -37,7 +37,7 @@ const updateAppRaw = operation({
   reads: { "multipart/form-data": z.object({ app: EditApp, ...parts }) },
   responds: responds.text("path of the app"),
   audit: { operation: "apps.update", action_kind: "Update" },
-  run: async (ctx, { path }) => service.updateApp(ctx, path, await readApp(ctx, EditApp)),
+  run: async (ctx, { path }) => service.updateApp(ctx, path, await readAppForm(ctx, EditApp)),
 });
 
 export const appBundleOperations: Operation[] = [createAppRaw, updateAppRaw];

@@ -1,4 +1,4 @@
-import { pathTable } from "../../../database/path-table.ts";
+import { asPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { appSection } from "./archive.ts";
 import { appBundleOperations } from "./bundle-operations.ts";
@@ -16,9 +16,9 @@ export const feature = defineFeature({
     "raw-operations.ts": rawAppOperations,
   },
   itemKinds: [
-    { kind: "app", table: pathTable(apps, "extra_perms") },
-    // Clients know of one kind of apps.
-    { kind: "raw_app", table: pathTable(rawApps, "extra_perms"), countedAs: "apps" },
+    { kind: "app", table: asPathTable(apps, "extra_perms") },
+    // Clients do not distinguish raw apps.
+    { kind: "raw_app", table: asPathTable(rawApps, "extra_perms"), countedAs: "apps" },
   ],
   usernameColumns: [appVersions.created_by],
   mentioningJson: [

@@ -1,31 +1,31 @@
-/** Finding apps. */
+/** Operations that list and look up apps. */
 import { and, asc, desc, eq, sql } from "drizzle-orm";
 import { z } from "zod";
 import { startsWith } from "../../../database/conditions.ts";
 import { readableBy } from "../../../platform/access/permissions.ts";
 import {
-  flag,
   type Operation,
   operation,
   paging,
+  queryBoolean,
   responds,
-  toWindow,
+  toLimitOffset,
 } from "../../../platform/http/operation.ts";
 import { drafts } from "../drafts/tables.ts";
-import { isStarred, starredAmong } from "../favorites/service.ts";
+import { isStarred, listStarred } from "../favorites/service.ts";
 import { ListableApp } from "./records.ts";
 import { findApp } from "./service.ts";
 import { apps, appVersions } from "./tables.ts";
 
 const base = "/w/{workspace}/apps" as const;
 
-const ofDraft = and(
+const isDraftOfApp = and(
   eq(drafts.workspace_id, apps.workspace_id),
   eq(drafts.kind, "app"),
   eq(drafts.path, apps.path),
 );
 
-const listed = {
+const listedColumns = {
   app: apps,
   edited_at: appVersions.created_at,
   deployment_msg: appVersions.deployment_msg,
@@ -40,25 +40,25 @@ const listApps = operation({
   summary: "List apps, the one deployed last first",
   query: z.object({
     ...paging,
-    order_desc: flag.default(true),
+    order_desc: queryBoolean.default(true),
     created_by: z.string().optional(),
     path_start: z.string().optional(),
     path_exact: z.string().optional(),
-    starred_only: flag.default(false),
-    include_draft_only: flag.default(false),
-    with_deployment_msg: flag.default(false),
+    starred_only: queryBoolean.default(false),
+    include_draft_only: queryBoolean.default(false),
+    with_deployment_msg: queryBoolean.default(false),
   }),
   responds: responds.json(z.array(ListableApp)),
   run: async (ctx, { workspace, query }) => {
     const { member } = ctx.caller;
     const { read } = ctx.app.db;
     const order = query.order_desc ? desc : asc;
-    const { offset, limit } = toWindow(query);
+    const { offset, limit } = toLimitOffset(query);
     const rows = await read
-      .select(listed)
+      .select(listedColumns)
       .from(apps)
       .innerJoin(appVersions, eq(appVersions.id, apps.version))
-      .leftJoin(drafts, ofDraft)
+      .leftJoin(drafts, isDraftOfApp)
       .where(
         and(
           eq(apps.workspace_id, workspace),
@@ -75,7 +75,7 @@ const listApps = operation({
       .limit(limit)
       .offset(offset);
     const paths = rows.map(({ app }) => app.path);
-    const starred = await starredAmong(read, member, "app", paths);
+    const starred = await listStarred(read, member, "app", paths);
     return rows.map(({ app: { policy, custom_path: _, ...app }, deployment_msg, ...row }) => ({
       ...app,
       ...row,

@@ -1,21 +1,21 @@
-/** Apps: pages that people make, stored in versions, with a policy of who may run what. */
+/** Operations on apps: user-made pages with versions, and a policy that says who may run what. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
-import { deleteIfThere } from "../../../platform/access/deletion.ts";
+import { deleteIfExists } from "../../../platform/access/deletion.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { flag, type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { draftOf } from "../drafts/service.ts";
+import { type Operation, operation, queryBoolean, responds } from "../../../platform/http/operation.ts";
+import { findDraft } from "../drafts/service.ts";
 import { hasStarred } from "../favorites/service.ts";
 import { AppHistory, AppRecord, EditApp, NewApp } from "./records.ts";
 import * as service from "./service.ts";
 
 const base = "/w/{workspace}/apps" as const;
 
-export async function toRecord({ db }: Pick<App, "db">, found: service.AppAt) {
-  return { ...toShownApp(found), versions: await service.versionsOf(db.read, found.app) };
+export async function toAppRecord({ db }: Pick<App, "db">, found: service.AppWithVersion) {
+  return { ...toShownApp(found), versions: await service.listVersionIds(db.read, found.app) };
 }
 
-function toShownApp({ app, version }: service.AppAt) {
+function toShownApp({ app, version }: service.AppWithVersion) {
   const { version: _, policy, ...rest } = app;
   const { created_by, created_at, value } = version;
   return { ...rest, policy, execution_mode: policy.execution_mode, created_by, created_at, value };
@@ -53,10 +53,10 @@ const getAppByPath = operation({
   path: `${base}/get/p/{path}`,
   access: "member",
   summary: "Read the newest version of an app",
-  query: z.object({ with_starred_info: flag.default(false) }),
+  query: z.object({ with_starred_info: queryBoolean.default(false) }),
   responds: responds.json(AppRecord.extend({ starred: z.boolean().optional() })),
   run: async (ctx, { path, query }) => ({
-    ...(await toRecord(ctx.app, await service.getApp(ctx, path))),
+    ...(await toAppRecord(ctx.app, await service.getApp(ctx, path))),
     ...(query.with_starred_info && { starred: await hasStarred(ctx, { kind: "app", path }) }),
   }),
 });
@@ -81,7 +81,7 @@ const getAppByVersion = operation({
   access: "member",
   summary: "Read one version of an app",
   responds: responds.json(AppRecord),
-  run: async (ctx, { id }) => toRecord(ctx.app, await service.getAppVersion(ctx, id)),
+  run: async (ctx, { id }) => toAppRecord(ctx.app, await service.getAppVersion(ctx, id)),
 });
 
 const getAppByPathWithDraft = operation({
@@ -92,8 +92,8 @@ const getAppByPathWithDraft = operation({
   summary: "Read the newest version of an app, with the draft that is kept beside it",
   responds: responds.json(AppRecord.extend({ draft: z.unknown().optional() })),
   run: async (ctx, { workspace, path }) => ({
-    ...(await toRecord(ctx.app, await service.getApp(ctx, path))),
-    draft: await draftOf(ctx.app.db.read, { workspace_id: workspace, kind: "app", path }),
+    ...(await toAppRecord(ctx.app, await service.getApp(ctx, path))),
+    draft: await findDraft(ctx.app.db.read, { workspace_id: workspace, kind: "app", path }),
   }),
 });
 
@@ -104,7 +104,7 @@ const getAppHistory = operation({
   access: "member",
   summary: "List the versions of an app, newest first",
   responds: responds.json(z.array(AppHistory)),
-  run: (ctx, { path }) => service.historyOf(ctx, path),
+  run: (ctx, { path }) => service.listAppHistory(ctx, path),
 });
 
 const getAppLatestVersion = operation({
@@ -114,7 +114,7 @@ const getAppLatestVersion = operation({
   access: "member",
   summary: "Say which version of an app is the newest",
   responds: responds.json(AppHistory),
-  run: async (ctx, { path }) => (await service.historyOf(ctx, path))[0]!,
+  run: async (ctx, { path }) => (await service.listAppHistory(ctx, path))[0]!,
 });
 
 const updateAppHistory = operation({
@@ -127,7 +127,7 @@ const updateAppHistory = operation({
   responds: responds.text("confirmation"),
   audit: updates,
   run: async (ctx, { id, version, body }) => {
-    await service.setDeploymentMessage(ctx, { id, version }, body.deployment_msg);
+    await service.setAppDeploymentMessage(ctx, { id, version }, body.deployment_msg);
     return `version ${version} of app ${id} updated`;
   },
 });
@@ -140,7 +140,7 @@ export const deleteApp = operation({
   summary: "Delete an app with its history",
   responds: responds.text("confirmation"),
   audit: { operation: "apps.delete", action_kind: "Delete" },
-  run: (ctx, { path }) => deleteIfThere(ctx, "app", path, () => service.deleteApp(ctx, path)),
+  run: (ctx, { path }) => deleteIfExists(ctx, "app", path, () => service.deleteApp(ctx, path)),
 });
 
 export const appOperations: Operation[] = [

@@ -1,22 +1,22 @@
-/** Who may run what of an app, and with which inputs. */
+/** The policy of an app: which runnables its components may run, with whose rights and with which inputs. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 
 /**
- * Whose rights a component runs with: of who looks at the app (viewer), or of who deployed it, for people who are logged
- * in (publisher) or for everybody (anonymous).
+ * The rights a component runs with. `viewer`: the person viewing the app. `publisher`: its deployer, for logged-in
+ * people. `anonymous`: its deployer, for everybody.
  */
 export const ExecutionMode = z.enum(["viewer", "publisher", "anonymous"]);
 
 const Inputs = z.record(z.string(), z.unknown());
 
-/** What a component may run, by `<component>:<runnable>`. */
+/** The restrictions of one runnable, by `<component>:<runnable>`. */
 const Triggerable = z.looseObject({
-  /** These values hold, whatever the caller says. */
+  /** Fixed inputs, which override those of the caller. */
   static_inputs: optional(Inputs),
-  /** The caller's value must be one of these. */
+  /** The allowed values of an input. */
   one_of_inputs: optional(z.record(z.string(), z.array(z.unknown()))),
-  /** Inputs in which the caller may name a resource that they may read. */
+  /** Inputs in which the caller may reference a resource they can read. */
   allow_user_resources: optional(z.array(z.string())),
 });
 export type Triggerable = z.output<typeof Triggerable>;
@@ -33,18 +33,22 @@ export const Policy = z.looseObject({
 export type Policy = z.output<typeof Policy>;
 
 /**
- * What the policy says of a component that wants to run something; undefined: it may not.
+ * Returns the restrictions for a component that runs something; undefined if it may not run it.
  * @param runnable `script/<path>`, `flow/<path>` or `rawscript/<SHA-256 of the code, in hex>`
  */
-export function triggerableOf(policy: Policy, component: string, runnable: string): Triggerable | undefined {
+export function findTriggerable(
+  policy: Policy,
+  component: string,
+  runnable: string,
+): Triggerable | undefined {
   const key = `${component}:${runnable}`;
   const { triggerables, triggerables_v2 } = policy;
-  // A policy of the newer form says all there is to say.
-  if (triggerables_v2) return own(triggerables_v2, key);
-  const static_inputs = own(triggerables, key) ?? own(triggerables, runnable);
+  // If the newer form is present, the older one is ignored.
+  if (triggerables_v2) return ownValue(triggerables_v2, key);
+  const static_inputs = ownValue(triggerables, key) ?? ownValue(triggerables, runnable);
   return static_inputs && { static_inputs, one_of_inputs: undefined, allow_user_resources: undefined };
 }
 
-function own<T>(map: Record<string, T> | undefined, name: string): T | undefined {
+function ownValue<T>(map: Record<string, T> | undefined, name: string): T | undefined {
   return map && Object.hasOwn(map, name) ? map[name] : undefined;
 }

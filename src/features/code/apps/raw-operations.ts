@@ -1,39 +1,39 @@
-/** Apps that are one bundle of JavaScript, made elsewhere. */
+/** Operations on raw apps: a single bundle of JavaScript, built elsewhere. */
 import { and, asc, desc, eq, getTableColumns } from "drizzle-orm";
 import { z } from "zod";
 import { startsWith } from "../../../database/conditions.ts";
 import type { Reader } from "../../../database/database.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
-import { checkPath } from "../../../lib/text/paths.ts";
+import { parsePath } from "../../../lib/text/paths.ts";
 import { optional } from "../../../lib/zod.ts";
-import { readableBy, requireManage } from "../../../platform/access/permissions.ts";
+import { readableBy, requireManageAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {
-  flag,
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
   paging,
+  queryBoolean,
   responds,
-  toWindow,
+  toLimitOffset,
 } from "../../../platform/http/operation.ts";
-import { checkScopes } from "../../tenancy/tokens/scopes.ts";
-import { isStarred, moveStars, starredAmong } from "../favorites/service.ts";
-import { readable, requireWrite } from "./service.ts";
+import { requireScope } from "../../tenancy/tokens/scopes.ts";
+import { isStarred, listStarred, moveStars } from "../favorites/service.ts";
+import { requireAppWrite, requireReadable } from "./service.ts";
 import { type RawApp, rawApps } from "./tables.ts";
 
 const base = "/w/{workspace}/raw_apps" as const;
 
-const at = (workspace_id: string, path: string) =>
+const whereRawApp = (workspace_id: string, path: string) =>
   and(eq(rawApps.workspace_id, workspace_id), eq(rawApps.path, path));
 
-async function find(db: Reader, workspace_id: string, path: string): Promise<RawApp | undefined> {
-  const [row] = await db.select().from(rawApps).where(at(workspace_id, path));
+async function findRawApp(db: Reader, workspace_id: string, path: string): Promise<RawApp | undefined> {
+  const [row] = await db.select().from(rawApps).where(whereRawApp(workspace_id, path));
   return row;
 }
 
-async function get(ctx: WorkspaceContext, path: string, db: Reader = ctx.app.db.read): Promise<RawApp> {
-  return readable(ctx, await find(db, ctx.caller.member.workspace_id, path), `raw app ${path}`);
+async function getRawApp(ctx: WorkspaceContext, path: string, db: Reader = ctx.app.db.read): Promise<RawApp> {
+  return requireReadable(ctx, await findRawApp(db, ctx.caller.member.workspace_id, path), `raw app ${path}`);
 }
 
 export const createRawApp = operation({
@@ -46,11 +46,12 @@ export const createRawApp = operation({
   responds: responds.created("path of the app"),
   audit: { operation: "apps.create", action_kind: "Create" },
   run: async (ctx, { workspace, body }) => {
-    const path = checkPath(body.path);
-    requireWrite(ctx, path);
+    const path = parsePath(body.path);
+    requireAppWrite(ctx, path);
     await ctx.write({ resource: path }, async (tx) => {
       await tx.lock(`raw app ${workspace} ${path}`);
-      if (await find(tx, workspace, path)) throw new BadRequest(`there is a raw app at ${path} already`);
+      if (await findRawApp(tx, workspace, path))
+        throw new BadRequest(`there is a raw app at ${path} already`);
       const { value, summary } = body;
       const edited_at = ctx.app.clock();
       await tx
@@ -75,17 +76,18 @@ export const updateRawApp = operation({
   responds: responds.text("path of the app"),
   audit: { operation: "apps.update", action_kind: "Update" },
   run: async (ctx, { workspace, path: old, body }) => {
-    const path = body.path === undefined ? old : checkPath(body.path);
-    if (path !== old) checkScopes(ctx.caller.identity, { domain: "raw_apps", action: "write" }, path);
+    const path = body.path === undefined ? old : parsePath(body.path);
+    if (path !== old) requireScope(ctx.caller.identity, { domain: "raw_apps", action: "write" }, path);
     await ctx.write({ resource: path }, async (tx) => {
-      // In one order for all, so that two renames never wait for each other.
+      // Always in the same order, to avoid deadlocks between two renames.
       for (const each of [...new Set([old, path])].sort()) await tx.lock(`raw app ${workspace} ${each}`);
-      const row = await get(ctx, old, tx);
-      requireWrite(ctx, old, row.extra_perms);
+      const row = await getRawApp(ctx, old, tx);
+      requireAppWrite(ctx, old, row.extra_perms);
       if (path !== old) {
-        requireManage(ctx.caller.member, old, "rename");
-        requireWrite(ctx, path);
-        if (await find(tx, workspace, path)) throw new BadRequest(`there is a raw app at ${path} already`);
+        requireManageAccess(ctx.caller.member, old, "rename");
+        requireAppWrite(ctx, path);
+        if (await findRawApp(tx, workspace, path))
+          throw new BadRequest(`there is a raw app at ${path} already`);
       }
       await tx
         .update(rawApps)
@@ -96,7 +98,7 @@ export const updateRawApp = operation({
           value: body.value ?? row.value,
           edited_at: ctx.app.clock(),
         })
-        .where(at(workspace, old));
+        .where(whereRawApp(workspace, old));
       if (path !== old) await moveStars(tx, workspace, { kind: "raw_app", path: old }, path);
     });
     return path;
@@ -111,10 +113,10 @@ const listRawApps = operation({
   summary: "List the apps that are one bundle of JavaScript, the one changed last first",
   query: z.object({
     ...paging,
-    order_desc: flag.default(true),
+    order_desc: queryBoolean.default(true),
     path_start: z.string().optional(),
     path_exact: z.string().optional(),
-    starred_only: flag.default(false),
+    starred_only: queryBoolean.default(false),
   }),
   responds: responds.json(
     z.array(
@@ -123,7 +125,7 @@ const listRawApps = operation({
         path: z.string(),
         summary: z.string(),
         version: z.number(),
-        edited_at: moment,
+        edited_at: isoTimestamp,
         extra_perms: z.record(z.string(), z.boolean()),
         starred: z.boolean(),
       }),
@@ -133,7 +135,7 @@ const listRawApps = operation({
     const { value: _, ...columns } = getTableColumns(rawApps);
     const { member } = ctx.caller;
     const { read } = ctx.app.db;
-    const { offset, limit } = toWindow(query);
+    const { offset, limit } = toLimitOffset(query);
     const rows = await read
       .select(columns)
       .from(rawApps)
@@ -150,7 +152,7 @@ const listRawApps = operation({
       .limit(limit)
       .offset(offset);
     const paths = rows.map(({ path }) => path);
-    const starred = await starredAmong(read, member, "raw_app", paths);
+    const starred = await listStarred(read, member, "raw_app", paths);
     return rows.map((row) => ({ ...row, starred: starred.has(row.path) }));
   },
 });
@@ -162,7 +164,7 @@ const existsRawApp = operation({
   access: "member",
   summary: "Say whether there is a raw app at this path",
   responds: responds.json(z.boolean()),
-  run: async (ctx, { workspace, path }) => (await find(ctx.app.db.read, workspace, path)) !== undefined,
+  run: async (ctx, { workspace, path }) => (await findRawApp(ctx.app.db.read, workspace, path)) !== undefined,
 });
 
 const getRawAppData = operation({
@@ -173,7 +175,7 @@ const getRawAppData = operation({
   summary: "Read the bundle of a raw app; the version is the one that lists show",
   responds: responds.raw("text/javascript", "the bundle"),
   run: async (ctx, { version, path }) => {
-    const row = await get(ctx, path);
+    const row = await getRawApp(ctx, path);
     if (String(row.version) !== version) {
       throw new NotFound(
         `version ${version.slice(0, 30)} of raw app ${path}: it is at version ${row.version}`,
@@ -194,9 +196,9 @@ export const deleteRawApp = operation({
   audit: { operation: "apps.delete", action_kind: "Delete" },
   run: async (ctx, { workspace, path }) => {
     await ctx.write({ resource: path }, async (tx) => {
-      const row = await get(ctx, path, tx);
-      requireWrite(ctx, path, row.extra_perms);
-      await tx.delete(rawApps).where(at(workspace, path));
+      const row = await getRawApp(ctx, path, tx);
+      requireAppWrite(ctx, path, row.extra_perms);
+      await tx.delete(rawApps).where(whereRawApp(workspace, path));
     });
     return `raw app ${path} deleted`;
   },

@@ -1,7 +1,7 @@
-/** The records of apps as they stand on the wire. */
+/** Schemas of apps in the HTTP interface. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
-import { moment } from "../../../platform/http/operation.ts";
+import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { ExecutionMode, Policy } from "./policy.ts";
 
 const value = z
@@ -19,7 +19,7 @@ export const NewApp = z.object({
 });
 export type NewApp = z.output<typeof NewApp>;
 
-/** What is left out stays as it is; an empty `custom_path` takes it away. */
+/** Absent fields stay unchanged; an empty `custom_path` removes it. */
 export const EditApp = z.object({
   path: optional(z.string()),
   value: optional(value),
@@ -38,15 +38,15 @@ const common = {
   execution_mode: ExecutionMode,
   extra_perms: z.record(z.string(), z.boolean()),
   draft_only: z.boolean(),
-  /** Its pages are code of its own, and no components. */
+  /** True for apps made of code, false for apps made of components. */
   raw_app: z.boolean(),
 };
 
 export const ListableApp = z.object({
   ...common,
-  /** The newest version. */
+  /** Id of the newest version. */
   version: z.number(),
-  edited_at: moment,
+  edited_at: isoTimestamp,
   starred: z.boolean(),
   has_draft: z.boolean(),
   deployment_msg: z.string().nullish(),
@@ -54,10 +54,10 @@ export const ListableApp = z.object({
 
 export const AppRecord = z.object({
   ...common,
-  /** All versions, the newest last. */
+  /** Ids of all versions, oldest first. */
   versions: z.array(z.number()),
   created_by: z.string(),
-  created_at: moment,
+  created_at: isoTimestamp,
   value: z.unknown(),
   policy: Policy,
   custom_path: z.string().nullish(),

@@ -1,45 +1,45 @@
-/** Deploying, reading and deleting apps. */
+/** Deploys, reads and deletes apps. */
 import { and, asc, desc, eq, ne } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
-import { checkPath } from "../../../lib/text/paths.ts";
-import { canRead, canWrite, requireManage } from "../../../platform/access/permissions.ts";
+import { parsePath } from "../../../lib/text/paths.ts";
+import { canRead, canWrite, requireManageAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { checkScopes } from "../../tenancy/tokens/scopes.ts";
+import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { drafts } from "../drafts/tables.ts";
 import { moveStars } from "../favorites/service.ts";
 import type { Policy } from "./policy.ts";
 import type { EditApp, NewApp } from "./records.ts";
 import { type AppRow, type AppVersion, apps, appVersions, type Bundle } from "./tables.ts";
 
-/** An app at one of its versions. */
-export interface AppAt {
+/** An app with one of its versions. */
+export interface AppWithVersion {
   app: AppRow;
   version: AppVersion;
 }
 
-const at = (workspace_id: string, path: string) =>
+const whereApp = (workspace_id: string, path: string) =>
   and(eq(apps.workspace_id, workspace_id), eq(apps.path, path));
 
 /**
- * Stores a new app. What is a draft only is taken up again.
+ * Creates an app, replacing one that exists as a draft only.
  * @returns the path
- * @throws BadRequest for a bad or taken path, Forbidden
+ * @throws BadRequest for an invalid or used path, Forbidden
  */
 export async function createApp(ctx: WorkspaceContext, body: NewApp & { bundle?: Bundle }): Promise<string> {
   const { workspace_id } = ctx.caller.member;
-  const path = checkPath(body.path);
+  const path = parsePath(body.path);
   const draft_only = body.draft_only ?? false;
   return ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`app ${workspace_id} ${path}`);
     const previous = await findApp(tx, workspace_id, path);
-    requireWrite(ctx, path, previous?.extra_perms);
+    requireAppWrite(ctx, path, previous?.extra_perms);
     if (previous && !previous.draft_only) {
       throw new BadRequest(`there is an app at ${path} already: update it to deploy a new version`);
     }
-    // What was never deployed is no version of the app.
-    if (previous) await remove(tx, previous.id);
-    const custom_path = await checkCustomPath(ctx, tx, body.custom_path);
+    // Drafts are not part of the app's history.
+    if (previous) await deleteAppRows(tx, previous.id);
+    const custom_path = await parseCustomPath(ctx, tx, body.custom_path);
     const [row] = await tx
       .insert(apps)
       .values({
@@ -47,7 +47,7 @@ export async function createApp(ctx: WorkspaceContext, body: NewApp & { bundle?:
         path,
         version: 0,
         summary: body.summary,
-        policy: publishedBy(ctx, body.policy),
+        policy: setPublisher(ctx, body.policy),
         custom_path: custom_path ?? null,
         draft_only,
         raw_app: body.bundle !== undefined,
@@ -56,15 +56,15 @@ export async function createApp(ctx: WorkspaceContext, body: NewApp & { bundle?:
       .returning({ id: apps.id });
     const version = await insertVersion(ctx, tx, row!.id, body);
     await tx.update(apps).set({ version }).where(eq(apps.id, row!.id));
-    if (!draft_only) await forgetDraft(tx, workspace_id, path);
+    if (!draft_only) await deleteAppDraft(tx, workspace_id, path);
     return path;
   });
 }
 
 /**
- * Changes what the body names; a value makes a new version.
- * @returns the path it then stands at
- * @throws NotFound, Forbidden, BadRequest for a bad or taken path
+ * Updates the given fields; a value creates a new version.
+ * @returns the path after the update
+ * @throws NotFound, Forbidden, BadRequest for an invalid or used path
  */
 export async function updateApp(
   ctx: WorkspaceContext,
@@ -72,52 +72,53 @@ export async function updateApp(
   body: EditApp & { bundle?: Bundle },
 ): Promise<string> {
   const { workspace_id } = ctx.caller.member;
-  const path = body.path === undefined ? old : checkPath(body.path);
-  if (path !== old) checkScopes(ctx.caller.identity, { domain: "apps", action: "write" }, path);
+  const path = body.path === undefined ? old : parsePath(body.path);
+  if (path !== old) requireScope(ctx.caller.identity, { domain: "apps", action: "write" }, path);
   return ctx.write({ resource: path, parameters: path === old ? {} : { old_path: old } }, async (tx) => {
-    // In one order for all, so that two renames never wait for each other.
+    // Always in the same order, to avoid deadlocks between two renames.
     for (const each of [...new Set([old, path])].sort()) await tx.lock(`app ${workspace_id} ${each}`);
-    const app = readable(ctx, await findApp(tx, workspace_id, old), `app ${old}`);
-    requireWrite(ctx, old, app.extra_perms);
+    const app = requireReadable(ctx, await findApp(tx, workspace_id, old), `app ${old}`);
+    requireAppWrite(ctx, old, app.extra_perms);
     if (path !== old) {
-      requireManage(ctx.caller.member, old, "rename");
-      requireWrite(ctx, path, {});
+      requireManageAccess(ctx.caller.member, old, "rename");
+      requireAppWrite(ctx, path, {});
       if (await findApp(tx, workspace_id, path)) throw new BadRequest(`there is an app at ${path} already`);
     }
     const deploys = body.value !== undefined;
-    const custom_path = await checkCustomPath(ctx, tx, body.custom_path, app);
+    const custom_path = await parseCustomPath(ctx, tx, body.custom_path, app);
     await tx
       .update(apps)
       .set({
         path,
         version: deploys ? await insertVersion(ctx, tx, app.id, body) : app.version,
         summary: body.summary ?? app.summary,
-        // Whoever puts something else into the app has it run as them, not as who deployed what was there.
-        policy: body.policy || deploys ? publishedBy(ctx, body.policy ?? app.policy) : app.policy,
+        // New content runs with the rights of whoever deployed it, not of the earlier deployer.
+        policy: body.policy || deploys ? setPublisher(ctx, body.policy ?? app.policy) : app.policy,
         custom_path: custom_path === undefined ? app.custom_path : custom_path,
         draft_only: app.draft_only && !deploys,
         raw_app: deploys ? body.bundle !== undefined : app.raw_app,
       })
       .where(eq(apps.id, app.id));
-    await forgetDraft(tx, workspace_id, old);
+    await deleteAppDraft(tx, workspace_id, old);
     if (path !== old) await moveStars(tx, workspace_id, { kind: "app", path: old }, path);
     return path;
   });
 }
 
-/** Whose rights components run with, where the policy says so: whoever deploys it, and nobody else. */
-function publishedBy(ctx: WorkspaceContext, policy: Policy): Policy {
+/** Sets the deployer as the person components run as, if the policy uses publisher rights. */
+function setPublisher(ctx: WorkspaceContext, policy: Policy): Policy {
   const { email, username } = ctx.caller.member;
   return { ...policy, on_behalf_of: `u/${username}`, on_behalf_of_email: email };
 }
 
-const CUSTOM_PATH = /^[\w-]+(\/[\w-]+)*$/;
+const CUSTOM_PATH_PATTERN = /^[\w-]+(\/[\w-]+)*$/;
 
 /**
- * @returns the address; null to take it away, undefined to leave it as it is
- * @throws Forbidden for who is no admin, BadRequest for a bad or taken one
+ * Validates a new custom path.
+ * @returns the path; null to remove it, undefined to leave it unchanged
+ * @throws Forbidden unless the caller is an admin, BadRequest for an invalid or used path
  */
-async function checkCustomPath(
+async function parseCustomPath(
   ctx: WorkspaceContext,
   tx: Tx,
   given: string | undefined,
@@ -126,7 +127,7 @@ async function checkCustomPath(
   if (given === undefined || given === (app?.custom_path ?? "")) return undefined;
   if (!ctx.caller.member.is_admin) throw new Forbidden("only admins of the workspace set a custom path");
   if (given === "") return null;
-  if (given.length > 255 || !CUSTOM_PATH.test(given)) {
+  if (given.length > 255 || !CUSTOM_PATH_PATTERN.test(given)) {
     throw new BadRequest(
       `body field \`custom_path\`: "${given.slice(0, 80)}" must be words of letters, digits, _ and -, with / between them`,
     );
@@ -166,44 +167,48 @@ export async function deleteApp(ctx: WorkspaceContext, path: string): Promise<vo
   const { workspace_id } = ctx.caller.member;
   await ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`app ${workspace_id} ${path}`);
-    const app = readable(ctx, await findApp(tx, workspace_id, path), `app ${path}`);
-    requireWrite(ctx, path, app.extra_perms);
-    await remove(tx, app.id);
-    await forgetDraft(tx, workspace_id, path);
+    const app = requireReadable(ctx, await findApp(tx, workspace_id, path), `app ${path}`);
+    requireAppWrite(ctx, path, app.extra_perms);
+    await deleteAppRows(tx, app.id);
+    await deleteAppDraft(tx, workspace_id, path);
   });
 }
 
-async function remove(tx: Tx, id: number): Promise<void> {
+async function deleteAppRows(tx: Tx, id: number): Promise<void> {
   await tx.delete(appVersions).where(eq(appVersions.app_id, id));
   await tx.delete(apps).where(eq(apps.id, id));
 }
 
-async function forgetDraft(tx: Tx, workspace_id: string, path: string): Promise<void> {
+async function deleteAppDraft(tx: Tx, workspace_id: string, path: string): Promise<void> {
   await tx
     .delete(drafts)
     .where(and(eq(drafts.workspace_id, workspace_id), eq(drafts.kind, "app"), eq(drafts.path, path)));
 }
 
-/** One row, whoever asks. */
+/** Finds the row, without checking the caller's rights. */
 export async function findApp(db: Reader, workspace_id: string, path: string): Promise<AppRow | undefined> {
-  const [row] = await db.select().from(apps).where(at(workspace_id, path));
+  const [row] = await db.select().from(apps).where(whereApp(workspace_id, path));
   return row;
 }
 
-/** The newest version of an app. @throws NotFound, also when the caller may not read it */
-export async function getApp(ctx: WorkspaceContext, path: string): Promise<AppAt> {
+/** Returns the newest version of an app. @throws NotFound, also if the caller may not read it */
+export async function getApp(ctx: WorkspaceContext, path: string): Promise<AppWithVersion> {
   const { app, caller } = ctx;
-  const row = readable(ctx, await findApp(app.db.read, caller.member.workspace_id, path), `app ${path}`);
-  return newestOf(app.db.read, row);
+  const row = requireReadable(
+    ctx,
+    await findApp(app.db.read, caller.member.workspace_id, path),
+    `app ${path}`,
+  );
+  return getNewestVersion(app.db.read, row);
 }
 
-export async function newestOf(db: Reader, app: AppRow): Promise<AppAt> {
+export async function getNewestVersion(db: Reader, app: AppRow): Promise<AppWithVersion> {
   const [version] = await db.select().from(appVersions).where(eq(appVersions.id, app.version));
   return { app, version: version! };
 }
 
-/** One version of an app, by its number. @throws NotFound, also when the caller may not read it */
-export async function getAppVersion(ctx: WorkspaceContext, number: string): Promise<AppAt> {
+/** Returns a version by its id. @throws NotFound, also if the caller may not read it */
+export async function getAppVersion(ctx: WorkspaceContext, number: string): Promise<AppWithVersion> {
   const [found] = /^\d{1,15}$/.test(number)
     ? await ctx.app.db.read
         .select({ app: apps, version: appVersions })
@@ -212,11 +217,11 @@ export async function getAppVersion(ctx: WorkspaceContext, number: string): Prom
         .where(and(eq(appVersions.id, Number(number)), eq(apps.workspace_id, ctx.caller.member.workspace_id)))
     : [];
   const what = `app version ${number.slice(0, 30)}`;
-  return { app: readable(ctx, found?.app, what), version: found!.version };
+  return { app: requireReadable(ctx, found?.app, what), version: found!.version };
 }
 
-/** Numbers of an app's versions, the oldest first. */
-export async function versionsOf(db: Reader, app: AppRow): Promise<number[]> {
+/** Lists the ids of an app's versions, oldest first. */
+export async function listVersionIds(db: Reader, app: AppRow): Promise<number[]> {
   const rows = await db
     .select({ id: appVersions.id })
     .from(appVersions)
@@ -225,8 +230,8 @@ export async function versionsOf(db: Reader, app: AppRow): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Versions as histories show them, newest first. @throws NotFound */
-export async function historyOf(ctx: WorkspaceContext, path: string) {
+/** Lists the history of an app, newest version first. @throws NotFound */
+export async function listAppHistory(ctx: WorkspaceContext, path: string) {
   const { app } = await getApp(ctx, path);
   return ctx.app.db.read
     .select({ version: appVersions.id, deployment_msg: appVersions.deployment_msg })
@@ -235,15 +240,15 @@ export async function historyOf(ctx: WorkspaceContext, path: string) {
     .orderBy(desc(appVersions.id));
 }
 
-/** Says in the history what a version changed. @throws NotFound, Forbidden */
-export async function setDeploymentMessage(
+/** Sets the deployment message of a version. @throws NotFound, Forbidden */
+export async function setAppDeploymentMessage(
   ctx: WorkspaceContext,
   { id, version }: { id: string; version: string },
   message: string | undefined,
 ): Promise<void> {
   const found = await getAppVersion(ctx, version);
   if (String(found.app.id) !== id) throw new NotFound(`version ${version} of app ${id.slice(0, 30)}`);
-  requireWrite(ctx, found.app.path, found.app.extra_perms);
+  requireAppWrite(ctx, found.app.path, found.app.extra_perms);
   await ctx.write({ resource: found.app.path }, async (tx) => {
     await tx
       .update(appVersions)
@@ -252,7 +257,7 @@ export async function setDeploymentMessage(
   });
 }
 
-export function readable<T extends Pick<AppRow, "path" | "extra_perms">>(
+export function requireReadable<T extends Pick<AppRow, "path" | "extra_perms">>(
   ctx: WorkspaceContext,
   row: T | undefined,
   what: string,
@@ -264,7 +269,7 @@ export function readable<T extends Pick<AppRow, "path" | "extra_perms">>(
   return row;
 }
 
-export function requireWrite(
+export function requireAppWrite(
   ctx: WorkspaceContext,
   path: string,
   extra_perms: AppRow["extra_perms"] = {},

@@ -3,27 +3,27 @@ import type { Policy } from "./policy.ts";
 
 const { table, text, integer, boolean, timestamp, json, serial, index, uniqueIndex, primaryKey } = kit;
 
-/** A page as browsers take it. */
+/** The built page: JavaScript and CSS. */
 export interface Bundle {
   js: string;
   css: string;
 }
 
-/** One row a path: what does not change from version to version, and who may run what of it. */
+/** One row per path: fields that do not depend on the version, and the policy. */
 export const apps = table(
   "apps",
   {
     id: serial("id"),
     workspace_id: text("workspace_id").notNull(),
     path: text("path").notNull(),
-    /** The newest version. */
+    /** Id of the newest version. */
     version: integer("version").notNull(),
     summary: text("summary").notNull(),
     policy: json<Policy>("policy").notNull(),
-    /** Another address of its public page, of the whole instance. */
+    /** An additional URL path of the public page, unique in the instance. */
     custom_path: text("custom_path"),
     draft_only: boolean("draft_only").notNull(),
-    /** Its pages are code of its own, and no components. */
+    /** True for apps made of code, false for apps made of components. */
     raw_app: boolean("raw_app").notNull().default(false),
     extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
   },
@@ -33,16 +33,16 @@ export const apps = table(
   ],
 );
 
-/** One row a version; it never changes but for what its history says of it. */
+/** One row per version; immutable except for the deployment message. */
 export const appVersions = table(
   "app_versions",
   {
-    /** Counts up over the whole instance. */
+    /** Sequential over the whole instance. */
     id: serial("id"),
     workspace_id: text("workspace_id").notNull(),
     app_id: integer("app_id").notNull(),
     value: json<unknown>("value").notNull(),
-    /** What was built of the code of an app that is code. */
+    /** The built bundle of an app made of code. */
     bundle: json<Bundle>("bundle"),
     created_by: text("created_by").notNull(),
     created_at: timestamp("created_at").notNull(),
@@ -51,13 +51,13 @@ export const appVersions = table(
   (t) => [index("app_versions_by_app").on(t.app_id, t.id)],
 );
 
-/** Apps that are one bundle of JavaScript: the newest alone is kept. */
+/** Raw apps (one bundle of JavaScript); only the newest version is stored. */
 export const rawApps = table(
   "raw_apps",
   {
     workspace_id: text("workspace_id").notNull(),
     path: text("path").notNull(),
-    /** Raised by each update, so that what clients have kept of an earlier one is not used. */
+    /** Incremented by each update, which invalidates caches of clients. */
     version: integer("version").notNull(),
     summary: text("summary").notNull(),
     value: text("value").notNull(),

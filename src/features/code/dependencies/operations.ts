@@ -1,19 +1,19 @@
 /**
- * Lists of packages that belong to a whole workspace. They are kept for clients that lock scripts by them; scripts are
- * locked here by what they say themselves.
+ * Operations on workspace dependencies: lists of packages shared by a workspace. They are stored for clients, which
+ * lock scripts with them. This server locks scripts by their own imports only.
  */
 import { and, asc, eq } from "drizzle-orm";
 import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
 import { optional } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { moment, type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { DEPENDENCY_FILES, type DependencyLanguage } from "./files.ts";
+import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { DEPENDENCY_FILES, type DependencyLanguage } from "./dependency-files.ts";
 import { type WorkspaceDependencies, workspaceDependencies } from "./tables.ts";
 
 const base = "/w/{workspace}/workspace_dependencies" as const;
 
-/** They belong to the workspace as its settings do. */
+/** Protected by the scope of workspace settings. */
 const reads = { domain: "workspaces", action: "read" } as const;
 const writes = { domain: "workspaces", action: "write" } as const;
 
@@ -30,30 +30,30 @@ const Dependencies = z
     content: z.string(),
     description: z.string().nullish(),
     created_by: z.string(),
-    created_at: moment,
+    created_at: isoTimestamp,
     archived: z.boolean(),
   })
   .meta({ id: "WorkspaceDependencies" });
 
-const toRecord = (row: WorkspaceDependencies): z.input<typeof Dependencies> => ({
+const toDependenciesRecord = (row: WorkspaceDependencies): z.input<typeof Dependencies> => ({
   ...row,
   language: row.language as DependencyLanguage,
   name: row.name === "" ? null : row.name,
   archived: false,
 });
 
-const at = (workspace_id: string, asked: string, called: string | undefined) =>
+const whereDependencies = (workspace_id: string, asked: string, called: string | undefined) =>
   and(
     eq(workspaceDependencies.workspace_id, workspace_id),
     eq(workspaceDependencies.language, asked),
     eq(workspaceDependencies.name, called ?? ""),
   );
 
-const titleOf = (asked: string, called: string | undefined) =>
+const formatTitle = (asked: string, called: string | undefined) =>
   `${called === undefined ? "default" : called} dependencies for ${asked}`;
 
-/** All lists of a workspace, by language and name. */
-export function listOf({ app, caller }: WorkspaceContext): Promise<WorkspaceDependencies[]> {
+/** Lists all dependencies of a workspace, by language and name. */
+export function listDependencies({ app, caller }: WorkspaceContext): Promise<WorkspaceDependencies[]> {
   return Promise.resolve(
     app.db.read
       .select()
@@ -79,7 +79,7 @@ const createWorkspaceDependencies = operation({
   responds: responds.created("confirmation"),
   audit: { operation: "workspace_dependencies.create", action_kind: "Create" },
   run: async (ctx, { workspace, body }) => {
-    const title = titleOf(body.language, body.name);
+    const title = formatTitle(body.language, body.name);
     await ctx.write({ resource: title }, async (tx) => {
       const row = {
         workspace_id: workspace,
@@ -113,9 +113,9 @@ const getLatestWorkspaceDependencies = operation({
     const [row] = await app.db.read
       .select()
       .from(workspaceDependencies)
-      .where(at(workspace, asked, query.name));
-    if (!row) throw new NotFound(`${titleOf(asked, query.name)} in workspace ${workspace}`);
-    return toRecord(row);
+      .where(whereDependencies(workspace, asked, query.name));
+    if (!row) throw new NotFound(`${formatTitle(asked, query.name)} in workspace ${workspace}`);
+    return toDependenciesRecord(row);
   },
 });
 
@@ -127,7 +127,7 @@ const listWorkspaceDependencies = operation({
   scope: reads,
   summary: "List the lists of packages of the workspace",
   responds: responds.json(z.array(Dependencies)),
-  run: async (ctx) => (await listOf(ctx)).map(toRecord),
+  run: async (ctx) => (await listDependencies(ctx)).map(toDependenciesRecord),
 });
 
 const removal = {
@@ -141,11 +141,11 @@ const removal = {
     ctx: WorkspaceContext,
     { workspace, language: asked, query }: { workspace: string; language: string; query: Named },
   ) => {
-    const title = titleOf(asked, query.name);
+    const title = formatTitle(asked, query.name);
     await ctx.write({ resource: title }, async (tx) => {
       const gone = await tx
         .delete(workspaceDependencies)
-        .where(at(workspace, asked, query.name))
+        .where(whereDependencies(workspace, asked, query.name))
         .returning({ name: workspaceDependencies.name });
       if (gone.length === 0) throw new NotFound(`${title} in workspace ${workspace}`);
     });

@@ -2,13 +2,13 @@ import { kit } from "../../../database/kit.ts";
 
 const { table, text, timestamp, primaryKey } = kit;
 
-/** Lists of packages that belong to a whole workspace, such as a `requirements.in`: the newest text of each. */
+/** Workspace dependencies, such as a `requirements.in`; only the newest text is stored. */
 export const workspaceDependencies = table(
   "workspace_dependencies",
   {
     workspace_id: text("workspace_id").notNull(),
     language: text("language").notNull(),
-    /** Empty: the list that is meant where none is named. */
+    /** Empty for the language's default list. */
     name: text("name").notNull(),
     content: text("content").notNull(),
     description: text("description"),

@@ -2,7 +2,7 @@ import { kit } from "../../../database/kit.ts";
 
 const { table, text, timestamp, json, primaryKey } = kit;
 
-/** What somebody was about to deploy, one a path and kind. */
+/** Drafts, one per kind and path. */
 export const drafts = table(
   "drafts",
   {

@@ -1,4 +1,4 @@
-/** Stars: what somebody wants to find again. Each person's are their own. */
+/** Favorites: items a member has starred, private to them. */
 import { and, eq, inArray, type SQL } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { NotFound } from "../../../lib/errors.ts";
@@ -12,10 +12,10 @@ interface Favorite {
   path: string;
 }
 
-const of = ({ workspace_id, email }: Member, kind: FavoriteKind) =>
+const whereFavorite = ({ workspace_id, email }: Member, kind: FavoriteKind) =>
   and(eq(favorites.workspace_id, workspace_id), eq(favorites.email, email), eq(favorites.kind, kind));
 
-/** @throws NotFound, also when the caller may not read it */
+/** Stars an item. @throws NotFound, also if the caller may not read it */
 export async function star(ctx: WorkspaceContext, { kind, path }: Favorite): Promise<void> {
   const { member } = ctx.caller;
   const { workspace_id, email } = member;
@@ -30,39 +30,42 @@ export async function star(ctx: WorkspaceContext, { kind, path }: Favorite): Pro
 
 export async function unstar(ctx: WorkspaceContext, { kind, path }: Favorite): Promise<void> {
   await ctx.write({ resource: path, parameters: { kind } }, async (tx) => {
-    await tx.delete(favorites).where(and(of(ctx.caller.member, kind), eq(favorites.path, path)));
+    await tx.delete(favorites).where(and(whereFavorite(ctx.caller.member, kind), eq(favorites.path, path)));
   });
 }
 
-/** Which of the paths the member has starred. */
-export async function starredAmong(
+/** Returns those of the paths that the member has starred. */
+export async function listStarred(
   db: Reader,
   member: Member,
   kind: FavoriteKind,
   paths: readonly string[],
 ): Promise<Set<string>> {
   if (paths.length === 0) return new Set();
-  const rows = await db.select({ path: favorites.path }).from(favorites).where(of(member, kind));
+  const rows = await db.select({ path: favorites.path }).from(favorites).where(whereFavorite(member, kind));
   const among = new Set(paths);
   return new Set(rows.map(({ path }) => path).filter((path) => among.has(path)));
 }
 
-/** Whether the caller has starred it. */
+/** Returns whether the caller has starred the item. */
 export async function hasStarred(ctx: WorkspaceContext, { kind, path }: Favorite): Promise<boolean> {
-  return (await starredAmong(ctx.app.db.read, ctx.caller.member, kind, [path])).has(path);
+  return (await listStarred(ctx.app.db.read, ctx.caller.member, kind, [path])).has(path);
 }
 
-/** The condition that a list shows only what the member has starred. */
+/** Returns the condition that a member has starred a path, for lists. */
 export function isStarred(
   db: Reader,
   member: Member,
   kind: FavoriteKind,
   path: Parameters<typeof inArray>[0],
 ): SQL {
-  return inArray(path, db.select({ path: favorites.path }).from(favorites).where(of(member, kind)));
+  return inArray(
+    path,
+    db.select({ path: favorites.path }).from(favorites).where(whereFavorite(member, kind)),
+  );
 }
 
-/** Stars stay on what is renamed. */
+/** Moves favorites along when an item is renamed. */
 export async function moveStars(
   tx: Tx,
   workspace_id: string,
@@ -71,7 +74,7 @@ export async function moveStars(
 ): Promise<void> {
   const there = (at: string) =>
     and(eq(favorites.workspace_id, workspace_id), eq(favorites.kind, kind), eq(favorites.path, at));
-  // Stars of what stood there before are nobody's any more.
+  // Favorites of a deleted item that had this path are stale.
   await tx.delete(favorites).where(there(to));
   await tx.update(favorites).set({ path: to }).where(there(path));
 }

@@ -2,7 +2,7 @@ import { kit } from "../../../database/kit.ts";
 
 const { table, text, primaryKey } = kit;
 
-/** What people have starred. */
+/** Items starred by members. */
 export const favorites = table(
   "favorites",
   {

@@ -4,10 +4,10 @@ import type { ZipEntry } from "../../../lib/files/zip.ts";
 import { readableBy } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { jsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
+import { createJsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
 import { flows, flowVersions } from "./tables.ts";
 
-async function flowEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+async function listFlowEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
   const { member } = ctx.caller;
   const rows = await ctx.app.db.read
     .select({ ...getTableColumns(flows), value: flowVersions.value, schema: flowVersions.schema })
@@ -23,7 +23,7 @@ async function flowEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
     )
     .orderBy(asc(flows.path));
   return rows.map((row) =>
-    jsonEntry(`${row.path}.flow.json`, {
+    createJsonEntry(`${row.path}.flow.json`, {
       summary: row.summary,
       description: row.description,
       value: row.value,
@@ -42,5 +42,5 @@ async function flowEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
 export const flowSection: ArchiveSection = {
   tables: [flows, flowVersions],
   domain: "flows",
-  entries: flowEntries,
+  entries: listFlowEntries,
 };

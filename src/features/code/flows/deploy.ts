@@ -1,94 +1,93 @@
 /** Deploying flows. */
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
-import { newJobId } from "../../../lib/text/ids.ts";
-import { checkPath } from "../../../lib/text/paths.ts";
-import { requireManage, requireWrite } from "../../../platform/access/permissions.ts";
+import { createUuid } from "../../../lib/text/ids.ts";
+import { parsePath } from "../../../lib/text/paths.ts";
+import { requireManageAccess, requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { insertJob } from "../../../platform/queue/job-store.ts";
-import { checkScopes } from "../../tenancy/tokens/scopes.ts";
-import { refuseClosed } from "../../tenancy/workspaces/gate.ts";
-import { forgetDraft } from "../drafts/service.ts";
+import { requireScope } from "../../tenancy/tokens/scopes.ts";
+import { requireOpenWorkspace } from "../../tenancy/workspaces/gate.ts";
+import { deleteDraftRow } from "../drafts/service.ts";
 import { moveStars } from "../favorites/service.ts";
-import { checkOnBehalfOf } from "../scripts/deploy.ts";
+import { requireOnBehalfOfRight } from "../scripts/deploy.ts";
 import { storeImports } from "../scripts/imports/importers.ts";
-import { type LockedFlow, lockWhatNeedsNothing } from "./locks.ts";
+import { type LockedFlow, lockTrivialScripts } from "./locks.ts";
 import type { NewFlow } from "./records.ts";
 import { readableFlow } from "./service.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
 import { validateFlow } from "./value/validate.ts";
-import { findLatest, flowAt, forgetFlow, versionsAt } from "./versions.ts";
+import { findLatestFlow, invalidateFlow, whereFlow, whereVersions } from "./versions.ts";
 
 /**
- * Stores a new flow. It is ready at once when none of its scripts has dependencies to resolve; otherwise a job is queued
- * in the same transaction, and the path runs nothing until that job is done. What is archived, or a draft only, is taken
- * up again.
+ * Creates a flow. It can run at once if no inline script has dependencies. Otherwise a lock job is queued in the same
+ * transaction, and the flow cannot run until it completes. Archived flows and drafts at the path are replaced.
  * @returns the path
- * @throws BadRequest for a bad or taken path and for a flow that cannot run (naming the step), Forbidden
+ * @throws BadRequest for an invalid or used path and for an invalid flow (naming the step), Forbidden
  */
 export async function createFlow(ctx: WorkspaceContext, body: NewFlow): Promise<string> {
   const { workspace_id } = ctx.caller.member;
-  const path = checkPath(body.path);
-  checkOnBehalfOf(ctx, body.on_behalf_of_email);
-  const locked = await toLocked(body);
+  const path = parsePath(body.path);
+  requireOnBehalfOfRight(ctx, body.on_behalf_of_email);
+  const locked = await validateAndLock(body);
   return ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`flow ${workspace_id} ${path}`);
     const previous = await findFlow(tx, workspace_id, path);
-    requireWrite(ctx.caller.member, path, previous?.extra_perms);
+    requireWriteAccess(ctx.caller.member, path, previous?.extra_perms);
     if (previous && !previous.archived && !previous.draft_only) {
       throw new BadRequest(`there is a flow at ${path} already: update it to deploy a new version`);
     }
-    await store(ctx, tx, { ...body, path }, locked, previous);
+    await storeFlow(ctx, tx, { ...body, path }, locked, previous);
     return path;
   });
 }
 
 /**
- * Stores a new version, under another path when the body names one. Until its scripts are locked, the path goes on
- * running the version before. An archived flow is taken up again.
+ * Deploys a new version, and renames the flow if the body has another path. Until its scripts are locked, the path runs
+ * the previous version. An archived flow is restored.
  * @returns the path
  * @throws NotFound, Forbidden, BadRequest as `createFlow`
  */
 export async function updateFlow(ctx: WorkspaceContext, old: string, body: NewFlow): Promise<string> {
   const { workspace_id } = ctx.caller.member;
-  const path = checkPath(body.path);
-  if (path !== old) checkScopes(ctx.caller.identity, { domain: "flows", action: "write" }, path);
-  checkOnBehalfOf(ctx, body.on_behalf_of_email);
-  const locked = await toLocked(body);
+  const path = parsePath(body.path);
+  if (path !== old) requireScope(ctx.caller.identity, { domain: "flows", action: "write" }, path);
+  requireOnBehalfOfRight(ctx, body.on_behalf_of_email);
+  const locked = await validateAndLock(body);
   return ctx.write({ resource: path, parameters: path === old ? {} : { old_path: old } }, async (tx) => {
-    // In one order for all, so that two renames never wait for each other.
+    // Always in the same order, to avoid deadlocks between two renames.
     for (const each of [...new Set([old, path])].sort()) await tx.lock(`flow ${workspace_id} ${each}`);
-    const { flow } = readableFlow(ctx, await findLatest(tx, workspace_id, old), `flow ${old}`);
-    requireWrite(ctx.caller.member, old, flow.extra_perms);
-    if (path !== old) await rename(ctx, tx, old, path);
-    await store(ctx, tx, { ...body, path }, locked, { ...flow, path });
+    const { flow } = readableFlow(ctx, await findLatestFlow(tx, workspace_id, old), `flow ${old}`);
+    requireWriteAccess(ctx.caller.member, old, flow.extra_perms);
+    if (path !== old) await renameFlow(ctx, tx, old, path);
+    await storeFlow(ctx, tx, { ...body, path }, locked, { ...flow, path });
     return path;
   });
 }
 
-/** A flow that is a draft only may be unfinished: it is checked when it is deployed. */
-async function toLocked(body: NewFlow): Promise<LockedFlow> {
+/** Validates and locks a flow. A draft may be unfinished, so it is checked when it is deployed. */
+async function validateAndLock(body: NewFlow): Promise<LockedFlow> {
   if (body.draft_only) return { value: body.value, complete: false };
   validateFlow(body.value);
-  return lockWhatNeedsNothing(body.value);
+  return lockTrivialScripts(body.value);
 }
 
-/** Versions go before their flow, as where a version's locks are settled: two transactions never wait for each other. */
-async function rename(ctx: WorkspaceContext, tx: Tx, old: string, path: string): Promise<void> {
+/** Updates versions before the flow, in the same order as `completeFlowLocks`, to avoid deadlocks. */
+async function renameFlow(ctx: WorkspaceContext, tx: Tx, old: string, path: string): Promise<void> {
   const { member } = ctx.caller;
   const { workspace_id } = member;
-  requireManage(member, old, "rename");
+  requireManageAccess(member, old, "rename");
   const other = await findFlow(tx, workspace_id, path);
-  requireWrite(member, path, other?.extra_perms);
+  requireWriteAccess(member, path, other?.extra_perms);
   if (other) throw new BadRequest(`there is a flow at ${path} already`);
-  await tx.update(flowVersions).set({ path }).where(versionsAt(workspace_id, old));
-  await tx.update(flows).set({ path }).where(flowAt(workspace_id, old));
+  await tx.update(flowVersions).set({ path }).where(whereVersions(workspace_id, old));
+  await tx.update(flows).set({ path }).where(whereFlow(workspace_id, old));
   await moveStars(tx, workspace_id, { kind: "flow", path: old }, path);
-  await forgetDraft(tx, { workspace_id, kind: "flow", path: old });
-  tx.afterCommit(() => forgetFlow(ctx.app, workspace_id, old));
+  await deleteDraftRow(tx, { workspace_id, kind: "flow", path: old });
+  tx.afterCommit(() => invalidateFlow(ctx.app, workspace_id, old));
 }
 
-async function store(
+async function storeFlow(
   ctx: WorkspaceContext,
   tx: Tx,
   body: NewFlow,
@@ -104,9 +103,9 @@ async function store(
       `flow ${path} is deployed, not a draft only: keep the draft beside it (drafts/create)`,
     );
   }
-  // What was never deployed is no version of the flow.
-  if (previous?.draft_only) await tx.delete(flowVersions).where(versionsAt(workspace_id, path));
-  const lock_job = complete || draft_only ? null : newJobId();
+  // Drafts are not part of the flow's history.
+  if (previous?.draft_only) await tx.delete(flowVersions).where(whereVersions(workspace_id, path));
+  const lock_job = complete || draft_only ? null : createUuid();
   const version = await insertVersion(ctx, tx, body, { value, ready: complete, lock_job });
   const before = previous?.archived ? null : (previous?.ready_version ?? null);
   const row = {
@@ -135,9 +134,9 @@ async function store(
     .onConflictDoUpdate({ target: [flows.workspace_id, flows.path], set: row });
   if (lock_job) await queueLockJob(ctx, tx, { id: lock_job, path, version });
   else await storeImports(tx, { workspace_id, kind: "flow", path }, []);
-  if (!draft_only) await forgetDraft(tx, { workspace_id, kind: "flow", path });
+  if (!draft_only) await deleteDraftRow(tx, { workspace_id, kind: "flow", path });
   tx.afterCommit(() => {
-    forgetFlow(app, workspace_id, path);
+    invalidateFlow(app, workspace_id, path);
     if (lock_job) app.queue.wake();
   });
 }
@@ -170,7 +169,7 @@ async function queueLockJob(
   { id, path, version }: { id: string; path: string; version: number },
 ): Promise<void> {
   const { workspace_id } = ctx.caller.member;
-  await refuseClosed(ctx.app, tx, workspace_id);
+  await requireOpenWorkspace(ctx.app, tx, workspace_id);
   const now = ctx.app.clock();
   await insertJob(tx, {
     id,
@@ -192,6 +191,6 @@ async function queueLockJob(
 }
 
 async function findFlow(tx: Tx, workspace_id: string, path: string): Promise<Flow | undefined> {
-  const [row] = await tx.select().from(flows).where(flowAt(workspace_id, path));
+  const [row] = await tx.select().from(flows).where(whereFlow(workspace_id, path));
   return row;
 }

@@ -1,12 +1,12 @@
 import { eq } from "drizzle-orm";
-import { pathTable } from "../../../database/path-table.ts";
+import { asPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { flowSection } from "./archive.ts";
 import { flowListOperations } from "./list-operations.ts";
 import { flowOperations } from "./operations.ts";
 import { importingFlows } from "./relock-targets.ts";
 import { flows, flowVersions } from "./tables.ts";
-import { deployedFlowByPath, forgetFlow, forgetFlows } from "./versions.ts";
+import { getDeployedFlowByPath, invalidateFlow, invalidateFlows } from "./versions.ts";
 
 export const feature = defineFeature({
   folder: "code/flows",
@@ -18,9 +18,9 @@ export const feature = defineFeature({
   itemKinds: [
     {
       kind: "flow",
-      table: pathTable(flows, "extra_perms"),
+      table: asPathTable(flows, "extra_perms"),
       listed: eq(flows.archived, false),
-      invalidate: forgetFlow,
+      invalidate: invalidateFlow,
     },
   ],
   pathColumns: [{ column: flowVersions.path, own: "occupied" }],
@@ -28,15 +28,15 @@ export const feature = defineFeature({
   mentioningJson: [{ column: flowVersions.value, key: flowVersions.id, form: "flow" }],
   encryptedColumns: [{ columns: [flowVersions.value], key: [flowVersions.id] }],
   archiveSections: [flowSection],
-  runnableKind: { is_flow: true, deployedByPath: deployedFlowByPath },
-  invalidateWorkspace: forgetFlows,
+  runnableKind: { is_flow: true, deployedByPath: getDeployedFlowByPath },
+  invalidateWorkspace: invalidateFlows,
   on: {
     userRenamed: async (app, tx, { workspace_id }) => {
-      tx.afterCommit(() => forgetFlows(app, workspace_id));
+      tx.afterCommit(() => invalidateFlows(app, workspace_id));
     },
     // Cached flows contain the old texts.
     workspaceKeyChanged: async (app, tx, workspace_id) => {
-      tx.afterCommit(() => forgetFlows(app, workspace_id));
+      tx.afterCommit(() => invalidateFlows(app, workspace_id));
     },
   },
 });

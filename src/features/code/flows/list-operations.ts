@@ -1,30 +1,30 @@
-/** Finding flows. */
+/** Operations that list and look up flows. */
 import { and, asc, desc, eq, getTableColumns, sql } from "drizzle-orm";
 import { z } from "zod";
 import { startsWith } from "../../../database/conditions.ts";
 import { readableBy } from "../../../platform/access/permissions.ts";
 import {
-  flag,
   type Operation,
   operation,
   paging,
+  queryBoolean,
   responds,
-  toWindow,
+  toLimitOffset,
 } from "../../../platform/http/operation.ts";
 import { drafts } from "../drafts/tables.ts";
-import { isStarred, starredAmong } from "../favorites/service.ts";
+import { isStarred, listStarred } from "../favorites/service.ts";
 import { FlowSummary } from "./records.ts";
 import { flows, flowVersions } from "./tables.ts";
-import { FlowValue } from "./value/open-flow.ts";
+import { OpenFlowValue } from "./value/open-flow.ts";
 
 const base = "/w/{workspace}/flows" as const;
 
-const ofVersion = and(
+const isListedVersion = and(
   eq(flowVersions.workspace_id, flows.workspace_id),
   eq(flowVersions.path, flows.path),
   eq(flowVersions.id, flows.version),
 );
-const ofDraft = and(
+const isDraftOfFlow = and(
   eq(drafts.workspace_id, flows.workspace_id),
   eq(drafts.kind, "flow"),
   eq(drafts.path, flows.path),
@@ -47,29 +47,29 @@ export const listFlows = operation({
   summary: "List flows, the one deployed last first",
   query: z.object({
     ...paging,
-    order_desc: flag.default(true),
+    order_desc: queryBoolean.default(true),
     created_by: z.string().optional(),
     path_start: z.string().optional(),
     path_exact: z.string().optional(),
-    show_archived: flag.default(false),
-    starred_only: flag.default(false),
-    include_draft_only: flag.default(false),
-    with_deployment_msg: flag.default(false),
-    without_description: flag.default(false),
-    dedicated_worker: flag.optional(),
+    show_archived: queryBoolean.default(false),
+    starred_only: queryBoolean.default(false),
+    include_draft_only: queryBoolean.default(false),
+    with_deployment_msg: queryBoolean.default(false),
+    without_description: queryBoolean.default(false),
+    dedicated_worker: queryBoolean.optional(),
   }),
   responds: responds.json(z.array(FlowSummary), "flows without their steps"),
   run: async (ctx, { workspace, query }) => {
     const { member } = ctx.caller;
     const { read } = ctx.app.db;
-    const { offset, limit } = toWindow(query);
+    const { offset, limit } = toLimitOffset(query);
     const order = query.order_desc ? desc : asc;
     const { dedicated_worker } = query;
     const rows = await read
       .select(summaryColumns)
       .from(flows)
-      .innerJoin(flowVersions, ofVersion)
-      .leftJoin(drafts, ofDraft)
+      .innerJoin(flowVersions, isListedVersion)
+      .leftJoin(drafts, isDraftOfFlow)
       .where(
         and(
           eq(flows.workspace_id, workspace),
@@ -87,7 +87,7 @@ export const listFlows = operation({
       .limit(limit)
       .offset(offset);
     const paths = rows.map(({ path }) => path);
-    const starred = await starredAmong(read, member, "flow", paths);
+    const starred = await listStarred(read, member, "flow", paths);
     return rows.map(({ deployment_msg, description, ...row }) => ({
       ...row,
       starred: starred.has(row.path),
@@ -122,12 +122,12 @@ const listSearchFlow = operation({
   path: `${base}/list_search`,
   access: "member",
   summary: "List flows with their steps, to be searched in",
-  responds: responds.json(z.array(z.object({ path: z.string(), value: FlowValue }))),
+  responds: responds.json(z.array(z.object({ path: z.string(), value: OpenFlowValue }))),
   run: (ctx, { workspace }) =>
     ctx.app.db.read
       .select({ path: flows.path, value: flowVersions.value })
       .from(flows)
-      .innerJoin(flowVersions, ofVersion)
+      .innerJoin(flowVersions, isListedVersion)
       .where(and(isLive(workspace), readableBy(ctx.caller.member, flows)))
       .orderBy(asc(flows.path)),
 });

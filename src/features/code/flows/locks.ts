@@ -1,73 +1,73 @@
-/** The locks of the scripts that are written in a flow itself. */
+/** Locks of the inline scripts of flows. */
 import { and, eq, isNull, lt, or } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { isLanguage } from "../../../engines/languages/languages.ts";
-import { analyseScript, usableLock } from "../../../engines/languages/reading/analyse.ts";
+import { analyseScript, findUsableLock } from "../../../engines/languages/reading/analyse.ts";
 import type { Language, ScriptAnalysis } from "../../../engines/languages/types.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { copyJson } from "../../../lib/json/json.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { storeImports } from "../scripts/imports/importers.ts";
-import { settleLock } from "../scripts/imports/locking.ts";
+import { completeLock } from "../scripts/imports/locking.ts";
 import type { PinnedImport } from "../scripts/tables.ts";
 import { type FlowVersion, flows, flowVersions } from "./tables.ts";
-import { rawScripts, type StoredFlow } from "./value/tree.ts";
-import { stepFault } from "./value/validate.ts";
-import { forgetFlow } from "./versions.ts";
+import { createStepError } from "./value/validate.ts";
+import { type StoredFlow, walkInlineScripts } from "./value/walk-steps.ts";
+import { invalidateFlow } from "./versions.ts";
 
 export interface LockedFlow {
   value: StoredFlow;
-  /** No script of it has dependencies without a lock. */
+  /** False if a script has dependencies but no lock. */
   complete: boolean;
 }
 
 /**
- * Reads the flow's own scripts. Those that need no packages and import no script get the lock "".
- * @returns the flow with the locks that are known
+ * Locks the inline scripts that need no dependency job. Scripts without packages and imports get the lock "".
+ * @returns the flow with the known locks
  * @throws BadRequest naming the step, for a syntax error (line and column)
  */
-export function lockWhatNeedsNothing(value: StoredFlow): Promise<LockedFlow> {
+export function lockTrivialScripts(value: StoredFlow): Promise<LockedFlow> {
   return fillLocks(value, async ({ analysis, lock }) => {
     if (analysis.imports.length > 0) return undefined;
     return lock ?? (analysis.packages ? undefined : "");
   });
 }
 
-/** Where a script that is written in a flow stands: relative imports are meant from there. */
-export function inlinePath(flow_path: string | undefined, step_id: string): string | undefined {
+/** Returns the virtual path of an inline script, which relative imports are resolved against. */
+export function inlineScriptPath(flow_path: string | undefined, step_id: string): string | undefined {
   return flow_path === undefined || flow_path === "" ? undefined : `${flow_path}/${step_id}`;
 }
 
-/** A script that is written in a flow. */
-export interface InlineScript {
+/** A script written inside a flow. */
+export interface FlowInlineScript {
   /** Id of its step. */
   id: string;
   language: Language;
   content: string;
   analysis: ScriptAnalysis;
-  /** The lock that came with it, if it can be used. */
+  /** The lock sent with the script, if it is usable. */
   lock: string | undefined;
 }
 
 /**
- * Gives each script of the flow the lock that `lockOf` finds.
- * @param lockOf undefined leaves the script as it is, and the flow incomplete
+ * Sets the lock of each inline script to the result of `lockOf`.
+ * @param lockOf undefined leaves the script unlocked, and the flow incomplete
  * @throws BadRequest naming the step
  */
 export async function fillLocks(
   value: StoredFlow,
-  lockOf: (script: InlineScript) => Promise<string | undefined>,
+  lockOf: (script: FlowInlineScript) => Promise<string | undefined>,
 ): Promise<LockedFlow> {
   const filled = copyJson(value);
   let complete = true;
-  for (const { id, script } of rawScripts(filled)) {
+  for (const { id, script } of walkInlineScripts(filled)) {
     if (!isLanguage(script.language)) continue;
     const { language } = script;
     const { content } = script;
-    const found = await ofStep(id, "content", async () => {
+    const found = await withStepErrors(id, "content", async () => {
       const analysis = await analyseScript(language, content);
-      return lockOf({ id, language, content, analysis, lock: await knownLock(language, script.lock) });
+      return lockOf({ id, language, content, analysis, lock: await parseUsableLock(language, script.lock) });
     });
     if (found === undefined) complete = false;
     else script.lock = found;
@@ -75,27 +75,30 @@ export async function fillLocks(
   return { value: filled, complete };
 }
 
-/** "" says that the script needs nothing. */
-async function knownLock(language: Language, lock: unknown): Promise<string | undefined> {
+/** The lock "" means that the script has no dependencies. */
+async function parseUsableLock(language: Language, lock: unknown): Promise<string | undefined> {
   if (typeof lock !== "string") return undefined;
-  return lock === "" ? "" : usableLock(language, lock);
+  return lock === "" ? "" : findUsableLock(language, lock);
 }
 
-/** What is wrong with a step's script is said of the step. */
-async function ofStep<T>(id: string, field: string, work: () => Promise<T>): Promise<T> {
+/** Rethrows errors of a step's script as errors of that step. */
+async function withStepErrors<T>(id: string, field: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (cause instanceof BadRequest) throw stepFault(id, field, cause.message);
+    if (cause instanceof BadRequest) throw createStepError(id, field, cause.message);
     throw cause;
   }
 }
 
-/** What a job found: the steps with their locks and what they import, or why there are none. */
+/** The result of a lock job: the locked flow with its imports, or the error. */
 type FlowLockOutcome = { value: StoredFlow; imports: PinnedImport[] } | { error: string; missing?: string[] };
 
-/** Stores how the locking of a version ended. A version that could run already is superseded when anything differs. */
-export async function settleFlowLocks(
+/**
+ * Stores the result of a version's lock job. If the version could already run, a new one is inserted when the locks
+ * differ.
+ */
+export async function completeFlowLocks(
   app: App,
   tx: Tx,
   job: Pick<Job, "workspace_id" | "flow_version">,
@@ -111,7 +114,7 @@ export async function settleFlowLocks(
   if ("error" in outcome) {
     await tx.update(flowVersions).set({ lock_error_logs: outcome.error }).where(which);
     await storeImports(tx, importer, found ?? []);
-  } else if (row.ready) await supersede(tx, row, outcome, reason);
+  } else if (row.ready) await insertRelockedVersion(tx, row, outcome, reason);
   else {
     const { value, imports } = outcome;
     await tx.update(flowVersions).set({ value, imports, ready: true, lock_error_logs: null }).where(which);
@@ -120,13 +123,13 @@ export async function settleFlowLocks(
     await tx
       .update(flows)
       .set({ ready_version: row.id })
-      .where(and(flowAt(row), isNewer));
+      .where(and(whereFlow(row), isNewer));
   }
-  tx.afterCommit(() => forgetFlow(app, workspace_id, row.path));
+  tx.afterCommit(() => invalidateFlow(app, workspace_id, row.path));
 }
 
-/** Another version with the same steps, locked against what is there now; none when somebody has deployed meanwhile. */
-async function supersede(
+/** Inserts a version with the same steps and new locks, unless another version was deployed meanwhile. */
+async function insertRelockedVersion(
   tx: Tx,
   row: FlowVersion,
   { value, imports }: { value: StoredFlow; imports: PinnedImport[] },
@@ -134,7 +137,7 @@ async function supersede(
 ): Promise<void> {
   if (Bun.deepEquals(row.value, value) && Bun.deepEquals(row.imports ?? [], imports)) return;
   const { id, ...copy } = row;
-  const isNewest = and(flowAt(row), eq(flows.version, id));
+  const isNewest = and(whereFlow(row), eq(flows.version, id));
   const [flow] = await tx.select({ version: flows.version }).from(flows).where(isNewest);
   if (!flow) return;
   const deployment_msg = `locked again: ${reason}`;
@@ -147,11 +150,11 @@ async function supersede(
   await storeImports(tx, { workspace_id: row.workspace_id, kind: "flow", path: row.path }, paths);
 }
 
-const flowAt = ({ workspace_id, path }: FlowVersion) =>
+const whereFlow = ({ workspace_id, path }: FlowVersion) =>
   and(eq(flows.workspace_id, workspace_id), eq(flows.path, path));
 
-/** Stores why a job that was to find locks has found none; nothing for jobs of other kinds. */
-export async function settleWithoutLock(app: App, tx: Tx, job: Job, error: string): Promise<void> {
-  if (job.kind === "dependencies") await settleLock(app, tx, job, { error });
-  else if (job.kind === "flowdependencies") await settleFlowLocks(app, tx, job, { error });
+/** Stores why a lock job has failed; does nothing for jobs of other kinds. */
+export async function failLocking(app: App, tx: Tx, job: Job, error: string): Promise<void> {
+  if (job.kind === "dependencies") await completeLock(app, tx, job, { error });
+  else if (job.kind === "flowdependencies") await completeFlowLocks(app, tx, job, { error });
 }

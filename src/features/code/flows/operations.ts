@@ -1,18 +1,24 @@
 import { and, desc, eq } from "drizzle-orm";
 import { z } from "zod";
-import { deleteIfThere } from "../../../platform/access/deletion.ts";
-import { flag, type Operation, operation, optionalBody, responds } from "../../../platform/http/operation.ts";
-import { draftOf } from "../drafts/service.ts";
+import { deleteIfExists } from "../../../platform/access/deletion.ts";
+import {
+  type Operation,
+  operation,
+  optionalBody,
+  queryBoolean,
+  responds,
+} from "../../../platform/http/operation.ts";
+import { findDraft } from "../drafts/service.ts";
 import { hasStarred } from "../favorites/service.ts";
 import * as deploy from "./deploy.ts";
 import { FlowRecord, FlowVersionRecord, NewFlow } from "./records.ts";
 import * as service from "./service.ts";
 import { flowVersions } from "./tables.ts";
-import type { FlowAt } from "./versions.ts";
+import type { FlowWithVersion } from "./versions.ts";
 
 const base = "/w/{workspace}/flows" as const;
 
-function toRecord({ flow, version }: FlowAt) {
+function toFlowRecord({ flow, version }: FlowWithVersion) {
   const { version: _, ready_version: __, ...rest } = flow;
   return {
     ...rest,
@@ -57,10 +63,10 @@ export const getFlowByPath = operation({
   path: `${base}/get/{path}`,
   access: "member",
   summary: "Read the newest version of a flow",
-  query: z.object({ with_starred_info: flag.default(false) }),
+  query: z.object({ with_starred_info: queryBoolean.default(false) }),
   responds: responds.json(FlowRecord),
   run: async (ctx, { path, query }) => {
-    const found = toRecord(await service.getFlow(ctx, path));
+    const found = toFlowRecord(await service.getFlow(ctx, path));
     if (!query.with_starred_info) return found;
     return { ...found, starred: await hasStarred(ctx, { kind: "flow", path }) };
   },
@@ -74,8 +80,8 @@ const getFlowByPathWithDraft = operation({
   summary: "Read the newest version of a flow, with the draft that is kept beside it",
   responds: responds.json(FlowRecord.extend({ draft: z.unknown().optional() })),
   run: async (ctx, { workspace, path }) => ({
-    ...toRecord(await service.getFlow(ctx, path)),
-    draft: await draftOf(ctx.app.db.read, { workspace_id: workspace, kind: "flow", path }),
+    ...toFlowRecord(await service.getFlow(ctx, path)),
+    draft: await findDraft(ctx.app.db.read, { workspace_id: workspace, kind: "flow", path }),
   }),
 });
 
@@ -86,7 +92,7 @@ const getFlowVersion = operation({
   access: "member",
   summary: "Read one version of a flow",
   responds: responds.json(FlowRecord),
-  run: async (ctx, { version }) => toRecord(await service.getFlowVersion(ctx, version)),
+  run: async (ctx, { version }) => toFlowRecord(await service.getFlowVersion(ctx, version)),
 });
 
 const getFlowVersionByPath = operation({
@@ -96,10 +102,10 @@ const getFlowVersionByPath = operation({
   access: "member",
   summary: "Read one version of the flow at this path",
   responds: responds.json(FlowRecord),
-  run: async (ctx, { version, path }) => toRecord(await service.getFlowVersion(ctx, version, path)),
+  run: async (ctx, { version, path }) => toFlowRecord(await service.getFlowVersion(ctx, version, path)),
 });
 
-/** Columns of a version as histories show it. */
+/** The columns of a version that histories show. */
 const { id, created_at, deployment_msg } = flowVersions;
 const versionColumns = { id, created_at, deployment_msg };
 
@@ -144,7 +150,7 @@ const updateFlowHistory = operation({
   audit: updates,
   run: async (ctx, { version, path, body }) => {
     const found = await service.getFlowVersion(ctx, version, path);
-    await service.setDeploymentMessage(ctx, found, body.deployment_msg);
+    await service.setFlowDeploymentMessage(ctx, found, body.deployment_msg);
     return `version ${version} of flow ${path} updated`;
   },
 });
@@ -175,7 +181,7 @@ export const archiveFlowByPath = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "flows.archive", action_kind: "Update" },
   run: async (ctx, { path, body: { archived } }) => {
-    await service.setArchived(ctx, path, archived);
+    await service.setFlowArchived(ctx, path, archived);
     return `flow ${path} ${archived ? "archived" : "unarchived"}`;
   },
 });
@@ -188,7 +194,7 @@ const deleteFlowByPath = operation({
   summary: "Delete a flow with all its versions",
   responds: responds.text("confirmation"),
   audit: { operation: "flows.delete", action_kind: "Delete" },
-  run: (ctx, { path }) => deleteIfThere(ctx, "flow", path, () => service.deleteFlow(ctx, path)),
+  run: (ctx, { path }) => deleteIfExists(ctx, "flow", path, () => service.deleteFlow(ctx, path)),
 });
 
 const toggleWorkspaceErrorHandlerForFlow = operation({
@@ -201,7 +207,7 @@ const toggleWorkspaceErrorHandlerForFlow = operation({
   responds: responds.text("confirmation"),
   audit: updates,
   run: async (ctx, { path, body: { muted } }) => {
-    await service.setErrorHandlerMuted(ctx, path, muted);
+    await service.setFlowErrorHandlerMuted(ctx, path, muted);
     return `error handler ${muted ? "muted" : "unmuted"} for flow ${path}`;
   },
 });

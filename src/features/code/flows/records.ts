@@ -1,10 +1,10 @@
-/** The records of flows as they stand on the wire. */
+/** Schemas of flows in the HTTP interface. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
-import { moment } from "../../../platform/http/operation.ts";
-import { FlowValue } from "./value/open-flow.ts";
+import { isoTimestamp } from "../../../platform/http/operation.ts";
+import { OpenFlowValue } from "./value/open-flow.ts";
 
-/** OpenFlow, with what is said of a flow beside it. */
+/** An OpenFlow document with the flow's metadata. */
 export const NewFlow = z.object({
   path: z.string(),
   summary: z.string().default(""),
@@ -12,7 +12,7 @@ export const NewFlow = z.object({
     .string()
     .nullish()
     .transform((text) => text ?? ""),
-  value: FlowValue,
+  value: OpenFlowValue,
   schema: optional(z.record(z.string(), z.unknown())),
   tag: optional(z.string()),
   priority: optional(z.number().int().min(0).max(100)),
@@ -26,16 +26,16 @@ export const NewFlow = z.object({
 });
 export type NewFlow = z.output<typeof NewFlow>;
 
-/** What lists hold: a flow without its steps. */
+/** A flow without its steps, as lists return it. */
 export const FlowSummary = z.object({
   workspace_id: z.string(),
   path: z.string(),
   summary: z.string(),
   description: z.string().optional(),
-  /** The newest version: the number of `fv/`. */
+  /** Number of the newest version, as used in `fv/` paths. */
   version_id: z.number(),
   edited_by: z.string(),
-  edited_at: moment,
+  edited_at: isoTimestamp,
   archived: z.boolean(),
   extra_perms: z.record(z.string(), z.boolean()),
   starred: z.boolean(),
@@ -56,10 +56,10 @@ export const FlowRecord = FlowSummary.omit({
   has_draft: true,
   deployment_msg: true,
   has_deploy_errors: true,
-}).extend({ value: FlowValue, schema: z.unknown() });
+}).extend({ value: OpenFlowValue, schema: z.unknown() });
 
 export const FlowVersionRecord = z.object({
   id: z.number(),
-  created_at: moment,
+  created_at: isoTimestamp,
   deployment_msg: z.string().nullish(),
 });

@@ -1,18 +1,18 @@
 import { kit, sql } from "../../../database/kit.ts";
 import type { PinnedImport } from "../scripts/tables.ts";
-import type { StoredFlow } from "./value/tree.ts";
+import type { StoredFlow } from "./value/walk-steps.ts";
 
 const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey } = kit;
 
-/** One row a path: what does not change from version to version, and which version runs. */
+/** One row per path: fields that do not depend on the version, and which version runs. */
 export const flows = table(
   "flows",
   {
     workspace_id: text("workspace_id").notNull(),
     path: text("path").notNull(),
-    /** The newest version. */
+    /** Id of the newest version. */
     version: integer("version").notNull(),
-    /** The newest version whose scripts are locked: what the path runs. Null while there is none. */
+    /** Id of the newest version whose scripts are locked, which the path runs. Null if there is none. */
     ready_version: integer("ready_version"),
     summary: text("summary").notNull(),
     description: text("description").notNull(),
@@ -32,11 +32,11 @@ export const flows = table(
   (t) => [primaryKey({ columns: [t.workspace_id, t.path] })],
 );
 
-/** One row a version. Its steps never change; the locks of its scripts are filled in once. */
+/** One row per version. Steps are immutable; locks of inline scripts are filled in once. */
 export const flowVersions = table(
   "flow_versions",
   {
-    /** Counts up over the whole instance: the number of `fv/`. */
+    /** Sequential over the whole instance; used in `fv/` paths. */
     id: serial("id"),
     workspace_id: text("workspace_id").notNull(),
     path: text("path").notNull(),
@@ -45,31 +45,34 @@ export const flowVersions = table(
     created_by: text("created_by").notNull(),
     created_at: timestamp("created_at").notNull(),
     deployment_msg: text("deployment_msg"),
-    /** False while the dependencies of its scripts are being resolved, or could not be. */
+    /** False while dependencies are being resolved, or if that failed. */
     ready: boolean("ready").notNull(),
     lock_error_logs: text("lock_error_logs"),
-    /** The scripts that its inline scripts import; null for none. */
+    /** The scripts its inline scripts import; null for none. */
     imports: json<PinnedImport[]>("imports"),
-    /** The job that resolves them. */
+    /** The job that resolves the dependencies. */
     lock_job: text("lock_job"),
   },
   (t) => [index("flow_versions_by_path").on(t.workspace_id, t.path, t.id)],
 );
 
 /**
- * One row a list of modules that runs: a flow, or an iteration or branch of one, each with a job of its own. State is
- * the engine's, written whole at each transition.
+ * One row per frame: a running flow, loop iteration or branch; each has its own job. The flow engine writes the state
+ * as a whole at each transition.
  */
 export const flowFrames = table(
   "flow_frames",
   {
     job_id: text("job_id").primaryKey(),
-    /** The outermost flow's job: itself, or an ancestor. */
+    /** Job id of the outermost flow: the frame's own or an ancestor's. */
     root_job: text("root_job").notNull(),
     state: json<unknown>("state").notNull(),
-    /** On the outermost row, raised by each transition of any frame below: the later of two at once gives way. */
+    /**
+     * Incremented on the outermost frame by each transition of the run (optimistic locking): of two concurrent ones,
+     * the later fails.
+     */
     version: integer("version").notNull(),
-    /** When it goes on by itself. */
+    /** When the frame continues without an event. */
     wake_at: timestamp("wake_at"),
   },
   (t) => [
@@ -78,7 +81,7 @@ export const flowFrames = table(
   ],
 );
 
-/** What a loop goes over, written once. */
+/** Items of loops, written once per loop. */
 export const flowItems = table(
   "flow_items",
   {
@@ -89,13 +92,13 @@ export const flowItems = table(
   (t) => [primaryKey({ columns: [t.job_id, t.module_id] })],
 );
 
-/** Approvals, by the job of the step that asks for them. */
+/** Approvals, by the job of the step that requests them. */
 export const flowResumes = table(
   "flow_resumes",
   {
     job_id: text("job_id").notNull(),
     resume_id: integer("resume_id").notNull(),
-    /** The frame that waits. */
+    /** The suspended frame. */
     frame_id: text("frame_id").notNull(),
     value: json<unknown>("value"),
     approver: text("approver"),
@@ -105,7 +108,7 @@ export const flowResumes = table(
   (t) => [primaryKey({ columns: [t.job_id, t.resume_id] }), index("flow_resumes_by_frame").on(t.frame_id)],
 );
 
-/** Values that scripts of a run keep for each other. */
+/** Values that scripts of a flow run share. */
 export const flowUserStates = table(
   "flow_user_states",
   {

@@ -1,4 +1,4 @@
-/** Which version of a flow a path or a number stands for: asked on every run, so answered from memory when it can be. */
+/** Resolves paths and version numbers to deployed flows. Every run needs it, so results are cached. */
 import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
 import type { FlowValue } from "../../../engines/flow-engine/types.ts";
@@ -7,19 +7,19 @@ import { perApp } from "../../../lib/async/per-app.ts";
 import { NotFound } from "../../../lib/errors.ts";
 import { NotRunnable } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { forgottenEverywhere } from "../../../platform/cluster/cache-invalidation.ts";
+import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 import { passwordFields } from "../scripts/password-fields.ts";
 import type { PinnedImport } from "../scripts/tables.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
-import { runnable } from "./value/runnable.ts";
+import { toRunnableFlow } from "./value/to-runnable.ts";
 
 /** Rows of a flow, and of its versions. */
-export const flowAt = (workspace_id: string, path: string) =>
+export const whereFlow = (workspace_id: string, path: string) =>
   and(eq(flows.workspace_id, workspace_id), eq(flows.path, path));
-export const versionsAt = (workspace_id: string, path: string) =>
+export const whereVersions = (workspace_id: string, path: string) =>
   and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.path, path));
 
-/** What running a flow needs to know: the steps of one version, and what holds for the flow whichever version it is. */
+/** The part of a flow that running it needs: the steps of one version, and the flow's options. */
 export interface DeployedFlow {
   version: number;
   workspace_id: string;
@@ -33,95 +33,93 @@ export interface DeployedFlow {
   visible_to_runner_only: boolean;
   ws_error_handler_muted: boolean;
   on_behalf_of_email: string | undefined;
-  /** Who deployed the version. */
+  /** Username of its deployer. */
   created_by: string;
   extra_perms: Record<string, boolean>;
-  /** Names of the arguments that are not stored in plain. */
+  /** Names of password arguments, which are stored encrypted. */
   passwords: string[];
 }
 
 const MAX_CACHED = 1_000;
 
-const cacheOf = perApp((_: App) => ({
+const flowCaches = perApp((_: App) => ({
   byPath: new Cache<DeployedFlow>({ max: MAX_CACHED }),
   byVersion: new Cache<DeployedFlow>({ max: MAX_CACHED }),
-  /** Steps of versions that run; they never change. */
+  /** Steps of running versions; immutable. */
   values: new Cache<FlowValue>({ max: MAX_CACHED }),
-  /** What versions that run import; it never changes. */
+  /** Imports of running versions; immutable. */
   imports: new Cache<PinnedImport[]>({ max: MAX_CACHED }),
-  /** Where versions that run stand. */
+  /** Paths of running versions. */
   paths: new Cache<string>({ max: MAX_CACHED }),
 }));
 
-const key = (workspace_id: string, name: string | number) => `${workspace_id}\n${name}`;
+const cacheKey = (workspace_id: string, name: string | number) => `${workspace_id}\n${name}`;
 
-/** Forgets what was remembered of a flow, all its versions; called after a commit that changed it. */
-export const forgetFlow = forgottenEverywhere<[workspace_id: string, path: string]>("flow", {
+/** Invalidates a flow with all its versions; call it after a commit that changed it. */
+export const invalidateFlow = defineInvalidation<[workspace_id: string, path: string]>("flow", {
   forget(app, workspace_id, path) {
-    const { byPath, byVersion, paths } = cacheOf(app);
-    byPath.delete(key(workspace_id, path));
+    const { byPath, byVersion, paths } = flowCaches(app);
+    byPath.delete(cacheKey(workspace_id, path));
     paths.deleteWhere((_, known) => known === path);
     byVersion.deleteWhere((_, flow) => flow.path === path && flow.workspace_id === workspace_id);
   },
-  forgetAll: (app) => forgetNamed(app, ""),
+  forgetAll: (app) => deleteByPrefix(app, ""),
 });
 
-/** Forgets all flows of a workspace; called after a commit that moved some, with what mentions them. */
-export const forgetFlows = forgottenEverywhere<[workspace_id: string]>("flows", {
-  forget: (app, workspace_id) => forgetNamed(app, key(workspace_id, "")),
-  forgetAll: (app) => forgetNamed(app, ""),
+/** Invalidates all flows of a workspace; call it after a commit that renamed some or changed references in them. */
+export const invalidateFlows = defineInvalidation<[workspace_id: string]>("flows", {
+  forget: (app, workspace_id) => deleteByPrefix(app, cacheKey(workspace_id, "")),
+  forgetAll: (app) => deleteByPrefix(app, ""),
 });
 
-function forgetNamed(app: App, beginning: string): void {
-  for (const cache of Object.values(cacheOf(app))) cache.deleteWhere((name) => name.startsWith(beginning));
+function deleteByPrefix(app: App, beginning: string): void {
+  for (const cache of Object.values(flowCaches(app))) cache.deleteWhere((name) => name.startsWith(beginning));
 }
 
 /**
- * The newest version of a path that is ready to run.
- * @throws NotFound when there is no such flow; BadRequest when it has no version that can run, saying why
+ * Returns the newest version of a path that can run.
+ * @throws NotFound for an unknown flow; BadRequest if no version can run, saying why
  */
-export function deployedFlowByPath(
+export function getDeployedFlowByPath(
   app: App,
   workspace_id: string,
   path: string,
 ): DeployedFlow | Promise<DeployedFlow> {
-  const { byPath } = cacheOf(app);
-  const name = key(workspace_id, path);
+  const { byPath } = flowCaches(app);
+  const name = cacheKey(workspace_id, path);
   return byPath.get(name) ?? byPath.load(name, () => loadByPath(app, workspace_id, path));
 }
 
-/**
- * The version with this number, superseded ones included.
- * @throws NotFound, or BadRequest when it cannot run
- */
-export function deployedFlowByVersion(
+/** Returns the version with this number, including superseded ones. @throws NotFound, or BadRequest if it cannot run */
+export function getDeployedFlowByVersion(
   app: App,
   workspace_id: string,
   version: number,
 ): DeployedFlow | Promise<DeployedFlow> {
-  const { byVersion } = cacheOf(app);
-  const name = key(workspace_id, version);
+  const { byVersion } = flowCaches(app);
+  const name = cacheKey(workspace_id, version);
   return byVersion.get(name) ?? byVersion.load(name, () => loadByVersion(app, workspace_id, version));
 }
 
-/**
- * The steps of a version for a run that has begun: they are there whatever has become of the flow since.
- * @throws NotFound
- */
-export function flowValueOf(app: App, workspace_id: string, version: number): FlowValue | Promise<FlowValue> {
-  const cache = cacheOf(app);
-  const name = key(workspace_id, version);
+/** Returns the steps of a version for a started run, even if the flow was changed or deleted since. @throws NotFound */
+export function getFlowValue(
+  app: App,
+  workspace_id: string,
+  version: number,
+): FlowValue | Promise<FlowValue> {
+  const cache = flowCaches(app);
+  const name = cacheKey(workspace_id, version);
   return cache.byVersion.get(name)?.value ?? cache.values.get(name) ?? loadValue(app, workspace_id, version);
 }
 
-/** What the scripts of a version import; undefined for none. */
-export async function flowImportsOf(
+/** Returns the imports of a version's scripts; undefined for none. */
+export async function findFlowImports(
   app: App,
   workspace_id: string,
   version: number,
 ): Promise<PinnedImport[] | undefined> {
-  const { imports } = cacheOf(app);
-  const name = key(workspace_id, version);
+  const { imports } = flowCaches(app);
+  const name = cacheKey(workspace_id, version);
   const known = imports.get(name);
   if (known) return known;
   const [row] = await app.db.read
@@ -132,14 +130,14 @@ export async function flowImportsOf(
   return row?.imports ?? undefined;
 }
 
-/** Where a version stands; undefined once the flow was deleted. */
-export async function flowPathOf(
+/** Returns the path of a version; undefined if the flow was deleted. */
+export async function findFlowPath(
   app: App,
   workspace_id: string,
   version: number,
 ): Promise<string | undefined> {
-  const cache = cacheOf(app);
-  const name = key(workspace_id, version);
+  const cache = flowCaches(app);
+  const name = cacheKey(workspace_id, version);
   const known = cache.byVersion.get(name)?.path ?? cache.paths.get(name);
   if (known !== undefined) return known;
   const [row] = await app.db.read
@@ -157,65 +155,65 @@ async function loadValue(app: App, workspace_id: string, version: number): Promi
     .from(flowVersions)
     .where(and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.id, version)));
   if (!row) throw new NotFound(`flow version ${version} in workspace ${workspace_id}`);
-  const value = runnable(row.value);
-  if (row.ready) cacheOf(app).values.set(key(workspace_id, version), value);
+  const value = toRunnableFlow(row.value);
+  if (row.ready) flowCaches(app).values.set(cacheKey(workspace_id, version), value);
   return value;
 }
 
 async function loadByPath(app: App, workspace_id: string, path: string): Promise<DeployedFlow> {
-  const found = await findOfPath(
+  const found = await findByPath(
     app.db.read,
     workspace_id,
     path,
     sql`coalesce(${flows.ready_version}, ${flows.version})`,
   );
   if (!found) throw new NotFound(`flow ${path} in workspace ${workspace_id}`);
-  return toDeployed(found);
+  return toDeployedFlow(found);
 }
 
 async function loadByVersion(app: App, workspace_id: string, version: number): Promise<DeployedFlow> {
-  const found = await findVersion(app.db.read, workspace_id, version);
+  const found = await findFlowVersion(app.db.read, workspace_id, version);
   if (!found) throw new NotFound(`flow version ${version} in workspace ${workspace_id}`);
-  return toDeployed(found);
+  return toDeployedFlow(found);
 }
 
 /** A flow with one of its versions. */
-export interface FlowAt {
+export interface FlowWithVersion {
   flow: Flow;
   version: FlowVersion;
 }
 
-/** One version with its flow, whatever its state. */
-export async function findVersion(
+/** Finds a version with its flow, in any state. */
+export async function findFlowVersion(
   db: Reader,
   workspace_id: string,
   version: number,
-): Promise<FlowAt | undefined> {
-  return findAt(db, and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.id, version)));
+): Promise<FlowWithVersion | undefined> {
+  return findFlowWhere(db, and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.id, version)));
 }
 
-/** The newest version of a path with its flow, whatever its state. */
-export async function findLatest(
+/** Finds the newest version of a path with its flow, in any state. */
+export async function findLatestFlow(
   db: Reader,
   workspace_id: string,
   path: string,
-): Promise<FlowAt | undefined> {
-  return findOfPath(db, workspace_id, path, flows.version);
+): Promise<FlowWithVersion | undefined> {
+  return findByPath(db, workspace_id, path, flows.version);
 }
 
-function findOfPath(
+function findByPath(
   db: Reader,
   workspace_id: string,
   path: string,
   version: SQL | typeof flows.version,
-): Promise<FlowAt | undefined> {
-  return findAt(
+): Promise<FlowWithVersion | undefined> {
+  return findFlowWhere(
     db,
     and(eq(flows.workspace_id, workspace_id), eq(flows.path, path), eq(flowVersions.id, version)),
   );
 }
 
-async function findAt(db: Reader, which: SQL | undefined): Promise<FlowAt | undefined> {
+async function findFlowWhere(db: Reader, which: SQL | undefined): Promise<FlowWithVersion | undefined> {
   const [row] = await db
     .select({ flow: flows, version: flowVersions })
     .from(flowVersions)
@@ -227,14 +225,14 @@ async function findAt(db: Reader, which: SQL | undefined): Promise<FlowAt | unde
   return row;
 }
 
-/** @throws NotRunnable */
-function toDeployed({ flow, version }: FlowAt): DeployedFlow {
+/** @throws NotRunnable if the flow is archived or the version is not ready */
+function toDeployedFlow({ flow, version }: FlowWithVersion): DeployedFlow {
   const { workspace_id, path } = flow;
   if (flow.archived) {
     throw new NotRunnable(`flow ${path} in workspace ${workspace_id} is archived and cannot be run`, flow);
   }
-  if (!version.ready) throw notReady(flow, version);
-  const value = runnable(version.value);
+  if (!version.ready) throw createNotReadyError(flow, version);
+  const value = toRunnableFlow(version.value);
   return {
     version: version.id,
     workspace_id,
@@ -253,7 +251,7 @@ function toDeployed({ flow, version }: FlowAt): DeployedFlow {
   };
 }
 
-function notReady(flow: Flow, { id, lock_job, lock_error_logs }: FlowVersion): NotRunnable {
+function createNotReadyError(flow: Flow, { id, lock_job, lock_error_logs }: FlowVersion): NotRunnable {
   const { path } = flow;
   if (lock_job === null) {
     return new NotRunnable(`flow ${path} is a draft and cannot run: deploy it first`, flow);

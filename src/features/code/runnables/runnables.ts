@@ -1,4 +1,4 @@
-/** Everything the caller can run, in all its workspaces. */
+/** Lists the scripts and flows that the caller can run, in all their workspaces. */
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 import { canRead } from "../../../platform/access/permissions.ts";
@@ -17,11 +17,11 @@ const Runnable = z
     summary: z.string(),
     description: z.string().optional(),
     schema: z.unknown(),
-    /** Below the API's base. */
+    /** Relative to the API's base URL. */
     endpoint_async: z.string(),
     endpoint_sync: z.string(),
     endpoint_ai_sync: z.string(),
-    /** The same by the name of existing clients. */
+    /** Alias for existing clients. */
     endpoint_openai_sync: z.string(),
   })
   .meta({ id: "Runnable" });
@@ -31,17 +31,17 @@ type Runnable = z.input<typeof Runnable>;
 export type FoundRunnable = Pick<Runnable, "workspace" | "path" | "kind" | "summary" | "description"> & {
   schema: unknown;
   extra_perms: Record<string, boolean>;
-  /** It runs for requests that are signed as it says. */
+  /** True if requests to its webhooks must be signed. */
   is_signed: boolean;
 };
 
-async function runnablesOf(ctx: UserContext): Promise<Runnable[]> {
+async function listOwnRunnables(ctx: UserContext): Promise<Runnable[]> {
   const { app, caller } = ctx;
   const bound = caller.identity.token?.workspace_id;
   const ids = (await listOwnWorkspaces(ctx)).map(({ id }) => id).filter((id) => !bound || id === bound);
   if (ids.length === 0) return [];
   const found: Runnable[] = [];
-  for (const { extra_perms, is_signed: _, ...runnable } of await runnablesIn(app, ids)) {
+  for (const { extra_perms, is_signed: _, ...runnable } of await listWorkspaceRunnables(app, ids)) {
     const { workspace, path, kind } = runnable;
     const member = await resolveMember(app, caller.identity, workspace);
     if (!member || member.disabled || !canRead(member, path, extra_perms)) continue;
@@ -57,12 +57,12 @@ async function runnablesOf(ctx: UserContext): Promise<Runnable[]> {
   return found;
 }
 
-/** All that can be run in the workspaces, whoever may. */
-export async function runnablesIn(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
-  return [...(await liveScripts(app, workspaces)), ...(await liveFlows(app, workspaces))];
+/** Lists all runnables of the workspaces, without checking anybody's rights. */
+export async function listWorkspaceRunnables(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
+  return [...(await listLiveScripts(app, workspaces)), ...(await listLiveFlows(app, workspaces))];
 }
 
-async function liveScripts(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
+async function listLiveScripts(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
   const live = and(eq(scripts.archived, false), eq(scripts.deleted, false), eq(scripts.ready, true));
   const rows = await app.db.read
     .select({
@@ -78,7 +78,7 @@ async function liveScripts(app: App, workspaces: string[]): Promise<FoundRunnabl
     .from(scripts)
     .where(and(inArray(scripts.workspace_id, workspaces), live))
     .orderBy(asc(scripts.workspace_id), asc(scripts.path), asc(scripts.seq));
-  // Versions come in the order they were deployed: the last one of a path stands.
+  // Rows are in the order of deployment, so the last one of each path is kept.
   const newest = new Map(rows.map((row) => [`${row.workspace}\n${row.path}`, row]));
   return [...newest.values()]
     .filter((row) => !row.no_main_func)
@@ -89,7 +89,7 @@ async function liveScripts(app: App, workspaces: string[]): Promise<FoundRunnabl
     }));
 }
 
-async function liveFlows(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
+async function listLiveFlows(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
   const rows = await app.db.read
     .select({
       workspace: flows.workspace_id,
@@ -111,10 +111,10 @@ export const listAllRunnables = operation({
   method: "GET",
   path: "/users/all_runnables",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   summary: "List the scripts and flows the caller can run, in all its workspaces, with their webhooks",
   responds: responds.json(z.array(Runnable)),
-  run: (ctx) => runnablesOf(ctx),
+  run: (ctx) => listOwnRunnables(ctx),
 });
 
 export const runnableOperations: Operation[] = [listAllRunnables];

@@ -1,4 +1,4 @@
-/** Which tokens a script or a flow was given out with: those of its workspace whose scopes name it. */
+/** Lists the tokens of a workspace whose scopes name a script or flow. */
 import { and, desc, eq } from "drizzle-orm";
 import { z } from "zod";
 import { containsText } from "../../../database/conditions.ts";
@@ -6,10 +6,10 @@ import { NotFound } from "../../../lib/errors.ts";
 import { readableBy } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { LISTED, toListed } from "../../tenancy/tokens/own.ts";
 import { TruncatedToken } from "../../tenancy/tokens/records.ts";
-import { runnablesOf } from "../../tenancy/tokens/scopes.ts";
+import { listRunnables } from "../../tenancy/tokens/scopes.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
+import { LISTED_TOKEN_COLUMNS, toListedToken } from "../../tenancy/tokens/user-tokens.ts";
 import { flows } from "../flows/tables.ts";
 import { scripts } from "../scripts/tables.ts";
 
@@ -22,7 +22,7 @@ export const listTokensOfScript = operation({
   access: "member",
   summary: "List the tokens that were made to run a script, newest first",
   responds: responds.json(z.array(TokenOfRunnable)),
-  run: (ctx, { path }) => tokensOf(ctx, "scripts", path),
+  run: (ctx, { path }) => listRunnableTokens(ctx, "scripts", path),
 });
 
 export const listTokensOfFlow = operation({
@@ -32,11 +32,11 @@ export const listTokensOfFlow = operation({
   access: "member",
   summary: "List the tokens that were made to run a flow, newest first",
   responds: responds.json(z.array(TokenOfRunnable)),
-  run: (ctx, { path }) => tokensOf(ctx, "flows", path),
+  run: (ctx, { path }) => listRunnableTokens(ctx, "flows", path),
 });
 
-/** @throws NotFound when there is none at the path that the caller may read */
-async function tokensOf(ctx: WorkspaceContext, kind: "scripts" | "flows", path: string) {
+/** @throws NotFound if there is no such item, or the caller may not read it */
+async function listRunnableTokens(ctx: WorkspaceContext, kind: "scripts" | "flows", path: string) {
   const { app, caller } = ctx;
   const { workspace_id } = caller.member;
   const table = kind === "scripts" ? scripts : flows;
@@ -47,15 +47,15 @@ async function tokensOf(ctx: WorkspaceContext, kind: "scripts" | "flows", path: 
     .limit(1);
   if (!found) throw new NotFound(`${kind.slice(0, -1)} ${path} in workspace ${workspace_id}`);
   const rows = await app.db.read
-    .select({ ...LISTED, email: tokens.email })
+    .select({ ...LISTED_TOKEN_COLUMNS, email: tokens.email })
     .from(tokens)
     .where(and(eq(tokens.workspace_id, workspace_id), containsText(tokens.scopes, path)))
     .orderBy(desc(tokens.created_at), tokens.hash);
-  return rows.filter((row) => names(row.scopes, kind, path)).map((row) => toListed(app, row));
+  return rows.filter((row) => namesRunnable(row.scopes, kind, path)).map((row) => toListedToken(app, row));
 }
 
-function names(scopes: string[] | null, kind: "scripts" | "flows", path: string): boolean {
-  return runnablesOf(scopes).some((runnable) => runnable.kind === kind && runnable.path === path);
+function namesRunnable(scopes: string[] | null, kind: "scripts" | "flows", path: string): boolean {
+  return listRunnables(scopes).some((runnable) => runnable.kind === kind && runnable.path === path);
 }
 
 export const runnableTokenOperations: Operation[] = [listTokensOfScript, listTokensOfFlow];

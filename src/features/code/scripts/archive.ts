@@ -5,16 +5,16 @@ import type { ZipEntry } from "../../../lib/files/zip.ts";
 import { readableBy } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveOptions, ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { jsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
-import { isNewest } from "./readable.ts";
+import { createJsonEntry, unlessFalse } from "../../tenancy/rights/archive-entry.ts";
+import { isNewestVersion } from "./query-conditions.ts";
 import { type Script, scripts } from "./tables.ts";
 
-/** `bun` and `deno` are said by whichever is not the default of the folder. */
-function extensionOf(language: string, default_ts: "bun" | "deno"): string {
+/** Returns the file ending. The language that is the folder's default (`bun` or `deno`) uses a plain `ts`. */
+function scriptFileEnding(language: string, default_ts: "bun" | "deno"): string {
   return language === default_ts ? "ts" : fileEndingOf(language);
 }
 
-async function scriptEntries(ctx: WorkspaceContext, { default_ts }: ArchiveOptions): Promise<ZipEntry[]> {
+async function listScriptEntries(ctx: WorkspaceContext, { default_ts }: ArchiveOptions): Promise<ZipEntry[]> {
   const { member } = ctx.caller;
   const rows = await ctx.app.db.read
     .select()
@@ -25,18 +25,18 @@ async function scriptEntries(ctx: WorkspaceContext, { default_ts }: ArchiveOptio
         eq(scripts.deleted, false),
         eq(scripts.archived, false),
         eq(scripts.draft_only, false),
-        isNewest,
+        isNewestVersion,
         readableBy(member, scripts),
       ),
     )
     .orderBy(asc(scripts.path));
   return rows.flatMap((row) => [
-    { name: `${row.path}.${extensionOf(row.language, default_ts)}`, content: row.content },
-    scriptMetadata(row),
+    { name: `${row.path}.${scriptFileEnding(row.language, default_ts)}`, content: row.content },
+    createScriptMetadata(row),
   ]);
 }
 
-function scriptMetadata(row: Script): ZipEntry {
+function createScriptMetadata(row: Script): ZipEntry {
   const fields = {
     summary: row.summary,
     description: row.description,
@@ -64,11 +64,11 @@ function scriptMetadata(row: Script): ZipEntry {
     signature: row.signature,
     codebase: row.codebase,
   };
-  return jsonEntry(`${row.path}.script.json`, fields, row.extra);
+  return createJsonEntry(`${row.path}.script.json`, fields, row.extra);
 }
 
 export const scriptSection: ArchiveSection = {
   tables: [scripts],
   domain: "scripts",
-  entries: scriptEntries,
+  entries: listScriptEntries,
 };

@@ -1,98 +1,106 @@
 /** Deploying scripts. */
 import type { Tx } from "../../../database/database.ts";
-import { analyseScript, usableLock } from "../../../engines/languages/reading/analyse.ts";
+import { analyseScript, findUsableLock } from "../../../engines/languages/reading/analyse.ts";
 import type { ParameterBinding } from "../../../engines/languages/types.ts";
 import { type Parameter, type ScriptAnalysis, toArgumentsSchema } from "../../../engines/languages/types.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
-import { newJobId, sha256 } from "../../../lib/text/ids.ts";
-import { checkPath } from "../../../lib/text/paths.ts";
-import { requireWrite } from "../../../platform/access/permissions.ts";
-import type { App, Audit, WorkspaceContext } from "../../../platform/app/context.ts";
+import { createUuid, sha256 } from "../../../lib/text/ids.ts";
+import { parsePath } from "../../../lib/text/paths.ts";
+import { requireWriteAccess } from "../../../platform/access/permissions.ts";
+import type { App, AuditedAction, WorkspaceContext } from "../../../platform/app/context.ts";
 import { insertJob } from "../../../platform/queue/job-store.ts";
 import { getVariable } from "../../assets/variables/service.ts";
-import { mergeKept } from "../../tenancy/rights/unknown-fields.ts";
-import { refuseClosed } from "../../tenancy/workspaces/gate.ts";
-import { forgetDraft } from "../drafts/service.ts";
+import { mergeUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
+import { requireOpenWorkspace } from "../../tenancy/workspaces/gate.ts";
+import { deleteDraftRow } from "../drafts/service.ts";
 import { type Deployer, storeImports } from "./imports/importers.ts";
-import { isOnlyRelocked, noteDeployed } from "./imports/locking.ts";
+import { isOnlyRelocked, onVersionReady } from "./imports/locking.ts";
 import type { NewScript } from "./records.ts";
-import { removeVersion } from "./service.ts";
+import { deleteVersionRow } from "./service.ts";
 import { type Script, scripts } from "./tables.ts";
-import { findLatest, findLive, findVersion, forgetScript } from "./versions.ts";
+import { findLatestScript, findLiveScript, findScriptVersion, invalidateScript } from "./versions.ts";
 
-const UPDATES = { operation: "scripts.update", action_kind: "Update" } as const satisfies Audit;
+const UPDATE_AUDIT = { operation: "scripts.update", action_kind: "Update" } as const satisfies AuditedAction;
 
 /**
- * Stores a new version. It is ready at once when nothing has to be resolved; otherwise a dependency job is queued in
- * the same transaction and `p/` stays on the version before until that job is done.
+ * Deploys a new version. It can run at once if it has no dependencies. Otherwise a dependency job is queued in the same
+ * transaction, and `p/` runs the previous version until it completes.
  * @returns the version's hash
- * @throws BadRequest for a bad path, a syntax error (line and column), a missing or stale parent_hash, a signature rule
- * whose secret the deployer may not read
+ * @throws BadRequest for an invalid path, a syntax error (line and column), a missing or stale parent_hash, a signature
+ * rule whose secret the deployer may not read
  */
 export async function createScript(ctx: WorkspaceContext, body: NewScript): Promise<string> {
   const { app } = ctx;
   const workspace_id = ctx.caller.member.workspace_id;
-  const path = checkPath(body.path);
-  checkOnBehalfOf(ctx, body.on_behalf_of_email);
-  const analysis = await analysisOf(body);
-  const lock = await usableLock(body.language, body.lock);
-  if (body.signature) await checkSecret(ctx, body.signature.secret);
+  const path = parsePath(body.path);
+  requireOnBehalfOfRight(ctx, body.on_behalf_of_email);
+  const analysis = await analyseNewScript(body);
+  const lock = await findUsableLock(body.language, body.lock);
+  if (body.signature) await requireReadableSecret(ctx, body.signature.secret);
   return app.db.write(async (tx) => {
     await tx.lock(`script ${workspace_id} ${path}`);
-    const newest = await findLatest(tx, workspace_id, path);
-    const live = await findLive(tx, workspace_id, path);
-    await checkParent(ctx, tx, { previous: newest, live }, body, path);
-    if (live?.draft_only) await removeVersion(tx, live);
-    const previous = live?.draft_only ? await findLatest(tx, workspace_id, path) : newest;
-    const row = toRow(app, ctx, { ...body, path, lock }, analysis, previous);
+    const newest = await findLatestScript(tx, workspace_id, path);
+    const live = await findLiveScript(tx, workspace_id, path);
+    await requireValidParent(ctx, tx, { previous: newest, live }, body, path);
+    if (live?.draft_only) await deleteVersionRow(tx, live);
+    const previous = live?.draft_only ? await findLatestScript(tx, workspace_id, path) : newest;
+    const row = createScriptRow(app, ctx, { ...body, path, lock }, analysis, previous);
     if (live) row.extra_perms = live.extra_perms;
-    const same = await findVersion(tx, workspace_id, row.hash);
+    const same = await findScriptVersion(tx, workspace_id, row.hash);
     if (same && !same.deleted) {
       throw new BadRequest(`the same script exists already at ${path}, with hash ${row.hash}`);
     }
-    if (same) await removeVersion(tx, same);
+    if (same) await deleteVersionRow(tx, same);
     await tx.insert(scripts).values(row);
-    if (row.ready) await noteDeployed(app, tx, row, deployerOf(ctx));
+    if (row.ready) await onVersionReady(app, tx, row, toDeployer(ctx));
     else if (!row.draft_only) await queueDependencyJob(app, tx, ctx, row);
     if (row.ready) await storeImports(tx, { workspace_id, kind: "script", path }, []);
-    if (!row.draft_only) await forgetDraft(tx, { workspace_id, kind: "script", path });
+    if (!row.draft_only) await deleteDraftRow(tx, { workspace_id, kind: "script", path });
     const details = { resource: path, parameters: { hash: row.hash } };
-    await ctx.audit(tx, previous ? { ...details, as: UPDATES } : details);
+    await ctx.audit(tx, previous ? { ...details, action: UPDATE_AUDIT } : details);
     tx.afterCommit(() => {
-      forgetScript(app, workspace_id, path, row.hash);
+      invalidateScript(app, workspace_id, path, row.hash);
       if (!row.ready) app.queue.wake();
     });
     return row.hash;
   });
 }
 
-const NOT_READ: ScriptAnalysis = {
+const EMPTY_ANALYSIS: ScriptAnalysis = {
   signature: { parameters: [], has_main: true, preprocessor: undefined },
   schema: toArgumentsSchema([]),
   packages: undefined,
   imports: [],
 };
 
-/** What is only a draft may be half written; of what is bundled nothing has to be found any more. @throws BadRequest for anything else that cannot be read */
-async function analysisOf({ language, content, bundle, draft_only }: NewScript): Promise<ScriptAnalysis> {
+/**
+ * Analyses the code. Drafts may have syntax errors; bundles need no packages. @throws BadRequest for other code that
+ * cannot be parsed
+ */
+async function analyseNewScript({
+  language,
+  content,
+  bundle,
+  draft_only,
+}: NewScript): Promise<ScriptAnalysis> {
   try {
     const analysis = await analyseScript(language, content);
     return bundle === undefined ? analysis : { ...analysis, packages: undefined, imports: [] };
   } catch (cause) {
-    if (draft_only && cause instanceof BadRequest) return NOT_READ;
+    if (draft_only && cause instanceof BadRequest) return EMPTY_ANALYSIS;
     throw cause;
   }
 }
 
-/** Whoever calls the script acts as that person: nobody but an admin says so for somebody else. */
-export function checkOnBehalfOf(ctx: WorkspaceContext, email: string | undefined): void {
+/** Only admins may let a script run on behalf of somebody else, since every caller then acts as that person. */
+export function requireOnBehalfOfRight(ctx: WorkspaceContext, email: string | undefined): void {
   const { member } = ctx.caller;
   if (email === undefined || email === member.email || member.is_admin) return;
   throw new Forbidden(`only an admin deploys on behalf of somebody else: on_behalf_of_email is ${email}`);
 }
 
-/** A rule may rest only on a secret its author may read: what it verifies would tell the others of it. */
-async function checkSecret(ctx: WorkspaceContext, path: string): Promise<void> {
+/** The author must be able to read the rule's secret, since verification results reveal information about it. */
+async function requireReadableSecret(ctx: WorkspaceContext, path: string): Promise<void> {
   try {
     await getVariable(ctx, path);
   } catch (error) {
@@ -103,16 +111,16 @@ async function checkSecret(ctx: WorkspaceContext, path: string): Promise<void> {
   }
 }
 
-type NewRow = typeof scripts.$inferInsert & { hash: string };
+type NewScriptRow = typeof scripts.$inferInsert & { hash: string };
 
-async function checkParent(
+async function requireValidParent(
   ctx: WorkspaceContext,
   tx: Tx,
   { previous, live }: { previous: Script | undefined; live: Script | undefined },
   body: NewScript,
   path: string,
 ): Promise<void> {
-  requireWrite(ctx.caller.member, path, previous?.extra_perms);
+  requireWriteAccess(ctx.caller.member, path, previous?.extra_perms);
   if (!live || live.draft_only) return;
   if (body.draft_only) {
     throw new BadRequest(`body field \`draft_only\`: the script at ${path} is deployed already`, {
@@ -131,17 +139,17 @@ async function checkParent(
   }
 }
 
-function toRow(
+function createScriptRow(
   app: App,
   ctx: WorkspaceContext,
   body: NewScript,
   analysis: ScriptAnalysis,
   previous: Script | undefined,
-): NewRow {
+): NewScriptRow {
   const { signature } = analysis;
   const parents = previous ? [previous.hash, ...previous.parent_hashes] : [];
   const lock = body.lock || (analysis.packages || analysis.imports.length > 0 ? null : "");
-  const row: Omit<NewRow, "hash"> = {
+  const row: Omit<NewScriptRow, "hash"> = {
     workspace_id: ctx.caller.member.workspace_id,
     path: body.path,
     parent_hashes: parents,
@@ -179,7 +187,7 @@ function toRow(
     on_behalf_of_email: body.on_behalf_of_email ?? null,
     codebase: body.codebase ?? null,
     bundle: body.bundle ?? null,
-    extra: mergeKept(null, body.extra),
+    extra: mergeUnknownFields(null, body.extra),
     deployment_message: body.deployment_message ?? null,
     created_by: ctx.username,
     created_at: app.clock(),
@@ -197,11 +205,11 @@ function toBindings(parameters: Parameter[]): ParameterBinding[] {
   return parameters.map(({ schema: _schema, optional: _optional, ...binding }) => binding);
 }
 
-async function queueDependencyJob(app: App, tx: Tx, ctx: WorkspaceContext, row: NewRow): Promise<void> {
-  await refuseClosed(app, tx, row.workspace_id);
+async function queueDependencyJob(app: App, tx: Tx, ctx: WorkspaceContext, row: NewScriptRow): Promise<void> {
+  await requireOpenWorkspace(app, tx, row.workspace_id);
   const now = app.clock();
   await insertJob(tx, {
-    id: newJobId(),
+    id: createUuid(),
     workspace_id: row.workspace_id,
     kind: "dependencies",
     state: "queued",
@@ -220,7 +228,7 @@ async function queueDependencyJob(app: App, tx: Tx, ctx: WorkspaceContext, row: 
   });
 }
 
-function deployerOf(ctx: WorkspaceContext): Deployer {
+function toDeployer(ctx: WorkspaceContext): Deployer {
   const { username } = ctx;
   return { created_by: username, permissioned_as: `u/${username}`, email: ctx.caller.identity.email };
 }

@@ -1,5 +1,5 @@
 import { and, eq } from "drizzle-orm";
-import { pathTable } from "../../../database/path-table.ts";
+import { asPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { scriptSection } from "./archive.ts";
 import { importerOperations } from "./imports/importer-operations.ts";
@@ -9,7 +9,7 @@ import { scriptRawOperations } from "./raw-operations.ts";
 import { snapshotOperations } from "./snapshot-operations.ts";
 import { scriptImports, scripts } from "./tables.ts";
 import { scriptVersionOperations } from "./version-operations.ts";
-import { deployedByPath, forgetScriptAt, forgetScripts } from "./versions.ts";
+import { getDeployedScriptByPath, invalidateScriptPath, invalidateScripts } from "./versions.ts";
 
 export const feature = defineFeature({
   folder: "code/scripts",
@@ -24,10 +24,10 @@ export const feature = defineFeature({
   itemKinds: [
     {
       kind: "script",
-      table: pathTable(scripts, "extra_perms"),
+      table: asPathTable(scripts, "extra_perms"),
       live: eq(scripts.deleted, false),
       listed: and(eq(scripts.deleted, false), eq(scripts.archived, false)),
-      invalidate: forgetScriptAt,
+      invalidate: invalidateScriptPath,
     },
   ],
   pathColumns: [{ column: scriptImports.importer_path, own: "stale" }],
@@ -35,10 +35,10 @@ export const feature = defineFeature({
   mentioningJson: [{ column: scripts.signature, key: scripts.hash, form: "names" }],
   on: {
     userRenamed: async (app, tx, { workspace_id }) => {
-      tx.afterCommit(() => forgetScripts(app, workspace_id));
+      tx.afterCommit(() => invalidateScripts(app, workspace_id));
     },
   },
   archiveSections: [scriptSection],
-  runnableKind: { is_flow: false, deployedByPath },
-  invalidateWorkspace: forgetScripts,
+  runnableKind: { is_flow: false, deployedByPath: getDeployedScriptByPath },
+  invalidateWorkspace: invalidateScripts,
 });

@@ -1,28 +1,28 @@
 import { and, asc, desc, eq, getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import { containsText, endsWith, startsWith } from "../../../database/conditions.ts";
-import { checkPath } from "../../../lib/text/paths.ts";
+import { parsePath } from "../../../lib/text/paths.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import {
-  flag,
   type Operation,
   operation,
   paging,
+  queryBoolean,
   responds,
-  toWindow,
+  toLimitOffset,
 } from "../../../platform/http/operation.ts";
 import { drafts } from "../drafts/tables.ts";
-import { hasStarred, isStarred, starredAmong } from "../favorites/service.ts";
+import { hasStarred, isStarred, listStarred } from "../favorites/service.ts";
 import * as deploy from "./deploy.ts";
-import { isNewest, readableScripts } from "./readable.ts";
+import { isNewestVersion, selectReadableScripts } from "./query-conditions.ts";
 import { NewScript, ScriptRecord, ScriptSummary } from "./records.ts";
 import * as service from "./service.ts";
 import { type Script, scripts } from "./tables.ts";
-import { findLive } from "./versions.ts";
+import { findLiveScript } from "./versions.ts";
 
 const base = "/w/{workspace}/scripts" as const;
 
-export function toRecord(row: Script, starred = false) {
+export function toScriptRecord(row: Script, starred = false) {
   const {
     seq: _,
     ready: __,
@@ -61,14 +61,14 @@ const {
   seq: _seq,
   ...summaryColumns
 } = getTableColumns(scripts);
-const ofDraft = and(
+const isDraftOfScript = and(
   eq(drafts.workspace_id, scripts.workspace_id),
   eq(drafts.kind, "script"),
   eq(drafts.path, scripts.path),
 );
-const lightColumns = {
+const scriptColumns = {
   ...summaryColumns,
-  has_draft: sql<boolean>`EXISTS (SELECT 1 FROM ${drafts} WHERE ${ofDraft})`.mapWith(Boolean),
+  has_draft: sql<boolean>`EXISTS (SELECT 1 FROM ${drafts} WHERE ${isDraftOfScript})`.mapWith(Boolean),
   has_deploy_errors: sql<boolean>`${scripts.lock_error_logs} IS NOT NULL`.mapWith(Boolean),
 };
 
@@ -80,41 +80,41 @@ export const listScripts = operation({
   summary: "List the newest version of each script",
   query: z.object({
     ...paging,
-    order_desc: flag.default(true),
+    order_desc: queryBoolean.default(true),
     created_by: z.string().optional(),
     path_start: z.string().optional(),
     path_exact: z.string().optional(),
-    show_archived: flag.default(false),
-    include_draft_only: flag.default(false),
-    starred_only: flag.default(false),
-    include_without_main: flag.default(false),
-    is_template: flag.optional(),
-    /** Those that descend from a version, however many are between. */
+    show_archived: queryBoolean.default(false),
+    include_draft_only: queryBoolean.default(false),
+    starred_only: queryBoolean.default(false),
+    include_without_main: queryBoolean.default(false),
+    is_template: queryBoolean.optional(),
+    /** Versions that descend from this one. */
     parent_hash: z.string().optional(),
-    /** Those whose last version before is this one. */
+    /** Versions whose direct predecessor is this one. */
     first_parent_hash: z.string().optional(),
-    /** Those whose first version was this one. */
+    /** Versions whose first ancestor is this one. */
     last_parent_hash: z.string().optional(),
     kinds: z.string().optional(),
     languages: z.string().optional(),
-    with_deployment_msg: flag.default(false),
+    with_deployment_msg: queryBoolean.default(false),
   }),
   responds: responds.json(z.array(ScriptSummary), "scripts without their content"),
   run: async (ctx, { workspace, query }) => {
     const { member } = ctx.caller;
     const { read } = ctx.app.db;
     const order = query.order_desc ? desc : asc;
-    const { offset, limit } = toWindow(query);
+    const { offset, limit } = toLimitOffset(query);
     const rows = await read
-      .select(lightColumns)
+      .select(scriptColumns)
       .from(scripts)
       .where(
         and(
           eq(scripts.workspace_id, workspace),
           eq(scripts.deleted, false),
           eq(scripts.archived, query.show_archived),
-          isNewest,
-          readableScripts(member),
+          isNewestVersion,
+          selectReadableScripts(member),
           query.starred_only ? isStarred(read, member, "script", scripts.path) : undefined,
           query.created_by ? eq(scripts.created_by, query.created_by) : undefined,
           query.path_exact ? eq(scripts.path, query.path_exact) : undefined,
@@ -122,7 +122,7 @@ export const listScripts = operation({
           query.include_draft_only ? undefined : eq(scripts.draft_only, false),
           query.include_without_main ? undefined : eq(scripts.no_main_func, false),
           query.is_template === undefined ? undefined : eq(scripts.is_template, query.is_template),
-          ...descentFilters(query),
+          ...createDescentFilters(query),
           query.kinds ? inArray(scripts.kind, query.kinds.split(",")) : undefined,
           query.languages ? inArray(scripts.language, query.languages.split(",")) : undefined,
         ),
@@ -131,7 +131,7 @@ export const listScripts = operation({
       .limit(limit)
       .offset(offset);
     const paths = rows.map(({ path }) => path);
-    const starred = await starredAmong(read, member, "script", paths);
+    const starred = await listStarred(read, member, "script", paths);
     return rows.map(({ deployment_message, language, ...row }) => ({
       ...row,
       language: language as "bun",
@@ -147,22 +147,32 @@ interface Descent {
   last_parent_hash?: string | undefined;
 }
 
-/** The ancestors of a version are stored as JSON, the nearest first: hashes are of hexadecimal digits alone. */
-function* descentFilters({ parent_hash, first_parent_hash, last_parent_hash }: Descent): Generator<SQL> {
+/**
+ * Yields conditions on the ancestors, stored as a JSON array with the nearest first. Hashes are hexadecimal, so text
+ * search is exact.
+ */
+function* createDescentFilters({
+  parent_hash,
+  first_parent_hash,
+  last_parent_hash,
+}: Descent): Generator<SQL> {
   const ancestors = scripts.parent_hashes;
   if (parent_hash) yield containsText(ancestors, JSON.stringify(parent_hash));
   if (first_parent_hash) yield startsWith(ancestors, `[${JSON.stringify(first_parent_hash)}`);
   if (last_parent_hash) yield endsWith(ancestors, `${JSON.stringify(last_parent_hash)}]`);
 }
 
-const starredInfo = z.object({ with_starred_info: flag.default(false) });
+const starredInfo = z.object({ with_starred_info: queryBoolean.default(false) });
 
-async function withStar(
+async function toStarredRecord(
   ctx: WorkspaceContext,
   row: Script,
   { with_starred_info }: z.output<typeof starredInfo>,
 ) {
-  return toRecord(row, with_starred_info && (await hasStarred(ctx, { kind: "script", path: row.path })));
+  return toScriptRecord(
+    row,
+    with_starred_info && (await hasStarred(ctx, { kind: "script", path: row.path })),
+  );
 }
 
 export const getScriptByPath = operation({
@@ -173,7 +183,7 @@ export const getScriptByPath = operation({
   summary: "Read the newest version of a script",
   query: starredInfo,
   responds: responds.json(ScriptRecord),
-  run: async (ctx, { path, query }) => withStar(ctx, await service.getScriptByPath(ctx, path), query),
+  run: async (ctx, { path, query }) => toStarredRecord(ctx, await service.getScriptByPath(ctx, path), query),
 });
 
 export const getScriptByHash = operation({
@@ -184,7 +194,7 @@ export const getScriptByHash = operation({
   summary: "Read one version of a script",
   query: starredInfo,
   responds: responds.json(ScriptRecord),
-  run: async (ctx, { hash, query }) => withStar(ctx, await service.getScriptByHash(ctx, hash), query),
+  run: async (ctx, { hash, query }) => toStarredRecord(ctx, await service.getScriptByHash(ctx, hash), query),
 });
 
 export const existsScriptByPath = operation({
@@ -194,7 +204,8 @@ export const existsScriptByPath = operation({
   access: "member",
   summary: "Say whether a live script has this path",
   responds: responds.json(z.boolean()),
-  run: async (ctx, { workspace, path }) => (await findLive(ctx.app.db.read, workspace, path)) !== undefined,
+  run: async (ctx, { workspace, path }) =>
+    (await findLiveScript(ctx.app.db.read, workspace, path)) !== undefined,
 });
 
 export const archiveScriptByPath = operation({
@@ -206,7 +217,7 @@ export const archiveScriptByPath = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "scripts.archive", action_kind: "Update" },
   run: async (ctx, { path }) => {
-    await service.archiveByPath(ctx, checkPath(path));
+    await service.archiveScriptPath(ctx, parsePath(path));
     return `script ${path} archived`;
   },
 });
@@ -219,7 +230,7 @@ export const archiveScriptByHash = operation({
   summary: "Archive one version of a script",
   responds: responds.json(ScriptRecord),
   audit: { operation: "scripts.archive", action_kind: "Update" },
-  run: async (ctx, { hash }) => toRecord(await service.archiveByHash(ctx, hash)),
+  run: async (ctx, { hash }) => toScriptRecord(await service.archiveScriptVersion(ctx, hash)),
 });
 
 export const getScriptDeploymentStatus = operation({
@@ -245,7 +256,7 @@ const toggleWorkspaceErrorHandlerForScript = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "scripts.toggle_workspace_error_handler", action_kind: "Update" },
   run: async (ctx, { path, body: { muted } }) => {
-    await service.setErrorHandlerMuted(ctx, path, muted);
+    await service.setScriptErrorHandlerMuted(ctx, path, muted);
     return `error handler ${muted ? "muted" : "unmuted"} for script ${path}`;
   },
 });

@@ -1,4 +1,4 @@
-/** Names of the arguments that a schema marks as passwords, by `format` or as existing clients do. */
+/** Lists the arguments that a schema marks as passwords, by `format` or by the older field `password`. */
 export function passwordFields(schema: unknown): string[] {
   const properties = (schema as { properties?: unknown } | null | undefined)?.properties;
   if (typeof properties !== "object" || properties === null) return [];

@@ -1,20 +1,20 @@
-/** The source of scripts, as plain text. */
+/** Operations that return the source of scripts as plain text. */
 
 import { runtimeOf } from "../../../engines/languages/languages.ts";
 import { Unauthorized } from "../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { authorize } from "../../../platform/http/execute.ts";
+import { authorizeCall } from "../../../platform/http/execute.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
-import { checkScopes } from "../../tenancy/tokens/scopes.ts";
+import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { resolveToken } from "../../tenancy/tokens/service.ts";
 import * as service from "./service.ts";
 import type { Script } from "./tables.ts";
 
 const base = "/w/{workspace}/scripts" as const;
 
-/** The file extension of a language, which a raw path may end in. */
-const EXTENSIONS = /\.(ts|js|sh|py)$/;
+/** File extensions that a raw path may end in. */
+const EXTENSION_PATTERN = /\.(ts|js|sh|py)$/;
 
 export const getRawScriptByPath = operation({
   name: "getRawScriptByPath",
@@ -23,7 +23,8 @@ export const getRawScriptByPath = operation({
   access: "member",
   summary: "Read the source of the newest version",
   responds: responds.text("the source"),
-  run: async (ctx, { path }) => (await service.getScriptByPath(ctx, path.replace(EXTENSIONS, ""))).content,
+  run: async (ctx, { path }) =>
+    (await service.getScriptByPath(ctx, path.replace(EXTENSION_PATTERN, ""))).content,
 });
 
 export const getRawScriptByHash = operation({
@@ -33,11 +34,12 @@ export const getRawScriptByHash = operation({
   access: "member",
   summary: "Read the source of one version",
   responds: responds.text("the source"),
-  run: async (ctx, { hash }) => (await service.getScriptByHash(ctx, hash.replace(EXTENSIONS, ""))).content,
+  run: async (ctx, { hash }) =>
+    (await service.getScriptByHash(ctx, hash.replace(EXTENSION_PATTERN, ""))).content,
 });
 
-/** What the versions in a script's imports name is left out: `"x@1.2/y"` becomes `"x/y"`. */
-async function unpinned({ language, content }: Script): Promise<string> {
+/** Removes version numbers from imports: `"x@1.2/y"` becomes `"x/y"`. */
+async function removeImportVersions({ language, content }: Script): Promise<string> {
   const runtime = runtimeOf(language);
   if (runtime !== "bun" && runtime !== "nativets") return content;
   const { rewriteImports } = await import("../../../engines/languages/typescript/imports.ts");
@@ -51,7 +53,8 @@ const getRawUnpinnedScriptByPath = operation({
   access: "member",
   summary: "Read the source of the newest version, without the versions that its imports name",
   responds: responds.text("the source"),
-  run: async (ctx, { path }) => unpinned(await service.getScriptByPath(ctx, path.replace(EXTENSIONS, ""))),
+  run: async (ctx, { path }) =>
+    removeImportVersions(await service.getScriptByPath(ctx, path.replace(EXTENSION_PATTERN, ""))),
 });
 
 const getTokenedRawScript = operation({
@@ -67,10 +70,10 @@ const getTokenedRawScript = operation({
   run: async (ctx, { workspace, token, path }) => {
     const identity = await resolveToken(ctx.app, token);
     if (!identity) throw new Unauthorized("the token in the URL is not valid");
-    const script = path.replace(EXTENSIONS, "");
-    const hooks = { resolveMember, checkScopes };
+    const script = path.replace(EXTENSION_PATTERN, "");
+    const hooks = { resolveMember, checkScopes: requireScope };
     const named = { workspace, path: script };
-    const caller = await authorize(ctx.app, hooks, getRawScriptByPath, identity, named);
+    const caller = await authorizeCall(ctx.app, hooks, getRawScriptByPath, identity, named);
     const row = await service.getScriptByPath({ ...ctx, caller } as WorkspaceContext, script);
     return row.content;
   },

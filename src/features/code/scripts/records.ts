@@ -1,19 +1,19 @@
-/** The records of scripts as they stand on the wire. */
+/** Schemas of scripts in the HTTP interface. */
 import { z } from "zod";
 import { LANGUAGES } from "../../../engines/languages/languages.ts";
 import { optional } from "../../../lib/zod.ts";
-import { moment } from "../../../platform/http/operation.ts";
-import { keepingOthers } from "../../tenancy/rights/unknown-fields.ts";
-import { isTimed, SIGNATURE_SCHEMES } from "./signature-rule.ts";
+import { isoTimestamp } from "../../../platform/http/operation.ts";
+import { keepUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
+import { SIGNATURE_SCHEMES, signsTimestamp } from "./signature-rule.ts";
 
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_NAME_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** What every request to the script's webhooks must prove. */
-export const SignatureRule = z
+/** Rule by which requests to the script's webhooks must be signed. */
+export const SignatureRuleSchema = z
   .object({
     scheme: z.enum(SIGNATURE_SCHEMES),
     secret: z.string().min(1, "must be the path of the variable that holds the shared secret"),
-    header: optional(z.string().regex(HEADER_NAME, "must be the name of a header (RFC 9110 §5.1)")),
+    header: optional(z.string().regex(HEADER_NAME_PATTERN, "must be the name of a header (RFC 9110 §5.1)")),
     tolerance_s: optional(z.number().int().min(1)),
   })
   .superRefine(({ scheme, header, tolerance_s }, issues) => {
@@ -25,7 +25,7 @@ export const SignatureRule = z
     if (scheme !== "hmac_sha256" && header !== undefined) {
       refuse("header", `${scheme} has a header of its own`);
     }
-    if (tolerance_s !== undefined && !isTimed(scheme)) {
+    if (tolerance_s !== undefined && !signsTimestamp(scheme)) {
       refuse("tolerance_s", `${scheme} signs no timestamp`);
     }
   });
@@ -60,14 +60,14 @@ export const ScriptFields = z.object({
   memory_mb: optional(z.number().int().min(64, "must be 64 MB or more: the runtime itself takes about 40")),
   no_main_func: optional(z.boolean()),
   has_preprocessor: optional(z.boolean()),
-  signature: optional(SignatureRule),
+  signature: optional(SignatureRuleSchema),
   on_behalf_of_email: optional(z.string()),
   draft_only: optional(z.boolean()),
   deployment_message: optional(z.string()),
   codebase: optional(z.string()),
 });
-export const NewScript = keepingOthers(ScriptFields);
-/** With what runs in place of the content, where a client has bundled it. */
+export const NewScript = keepUnknownFields(ScriptFields);
+/** May contain a bundle, built by a client, that runs instead of the content. */
 export type NewScript = z.output<typeof NewScript> & { bundle?: string };
 
 const nullish = <T extends z.ZodType>(schema: T) => schema.nullish();
@@ -105,11 +105,11 @@ export const ScriptRecord = z
     memory_mb: nullish(z.number()),
     no_main_func: z.boolean(),
     has_preprocessor: z.boolean(),
-    signature: nullish(SignatureRule),
+    signature: nullish(SignatureRuleSchema),
     on_behalf_of_email: nullish(z.string()),
     codebase: nullish(z.string()),
     created_by: z.string(),
-    created_at: moment,
+    created_at: isoTimestamp,
     archived: z.boolean(),
     deleted: z.boolean(),
     draft_only: z.boolean(),
@@ -118,7 +118,7 @@ export const ScriptRecord = z
   })
   .meta({ id: "Script" });
 
-/** What lists hold: a script without its code and lock. */
+/** A script without code and lock, as lists return it. */
 export const ScriptSummary = ScriptRecord.omit({ content: true, lock: true, lock_error_logs: true }).extend({
   has_draft: z.boolean(),
   deployment_msg: nullish(z.string()),

@@ -2,21 +2,21 @@
 
 export const SIGNATURE_SCHEMES = ["github", "stripe", "slack", "standard_webhooks", "hmac_sha256"] as const;
 
-/** What a script asks of requests to its webhooks. */
-export interface SignatureRule {
+/** A script's rule for signatures of requests to its webhooks. */
+export interface SignatureSettings {
   scheme: (typeof SIGNATURE_SCHEMES)[number];
   /** Path of the variable that holds the secret shared with the sender. */
   secret: string;
   /** `hmac_sha256`: the header that carries the hexadecimal or base64 digest of the body. */
   header?: string | undefined;
-  /** Seconds a signed timestamp may be off. */
+  /** Maximum age or clock difference of a signed timestamp, in seconds. */
   tolerance_s?: number | undefined;
 }
 
 /** The schemes that sign the time of sending, so that an old request can be told. */
-const TIMED_SCHEMES: readonly SignatureRule["scheme"][] = ["stripe", "slack", "standard_webhooks"];
+const TIMED_SCHEMES: readonly SignatureSettings["scheme"][] = ["stripe", "slack", "standard_webhooks"];
 
 /** True when the scheme signs the time of sending. */
-export function isTimed(scheme: SignatureRule["scheme"]): boolean {
+export function signsTimestamp(scheme: SignatureSettings["scheme"]): boolean {
   return TIMED_SCHEMES.includes(scheme);
 }

@@ -1,7 +1,7 @@
-/** Scripts that a client has bundled with the code around them: what runs is the bundle, what is shown the script. */
+/** Deploys scripts that a client has bundled. The bundle runs; the script is what people see. */
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { jsonField, readForm } from "../../../platform/http/form.ts";
+import { parseJsonField, readForm } from "../../../platform/http/multipart-form.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { createScript } from "./deploy.ts";
 import { NewScript } from "./records.ts";
@@ -17,22 +17,22 @@ const createScriptSnapshot = operation({
   audit: { operation: "scripts.create", action_kind: "Create" },
   run: async (ctx) => {
     const form = await readForm(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
-    const script = await jsonField(form, "script", NewScript);
+    const script = await parseJsonField(form, "script", NewScript);
     const file = form.get("file");
     if (file === null) throw new BadRequest("the form needs the file `file`, which is the bundle");
     const bytes =
       typeof file === "string" ? Buffer.from(file) : Buffer.from(await (file as Blob).arrayBuffer());
-    return createScript(ctx, { ...script, bundle: textOf(bytes) });
+    return createScript(ctx, { ...script, bundle: decodeText(bytes) });
   },
 });
 
-/** @throws BadRequest for an archive, or whatever else is no text */
-function textOf(bytes: Uint8Array): string {
+/** @throws BadRequest for an archive, or other data that is not text */
+function decodeText(bytes: Uint8Array): string {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (!text.includes("\0")) return text;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw new BadRequest("the bundle must be one file of JavaScript: archives with assets cannot be run here");
 }

@@ -1,41 +1,41 @@
 import { kit, sql } from "../../../database/kit.ts";
 import type { ParameterBinding } from "../../../engines/languages/types.ts";
-import type { SignatureRule } from "./signature-rule.ts";
+import type { SignatureSettings } from "./signature-rule.ts";
 
 const { table, text, integer, boolean, timestamp, json, serial, index, primaryKey, uniqueIndex } = kit;
 
-/** A version of another script that a version imports. */
+/** The exact version of another script that a version imports. */
 export interface PinnedImport {
   path: string;
   hash: string;
 }
 
-/** One row a version. Content never changes once stored; `lock` is null until its dependencies are resolved. */
+/** One row per version. Content is immutable; `lock` is null until dependencies are resolved. */
 export const scripts = table(
   "scripts",
   {
-    /** Grows with every version: the order of deployment. */
+    /** Increases with every version, in the order of deployment. */
     seq: serial("seq"),
     workspace_id: text("workspace_id").notNull(),
     /** 16 hexadecimal digits. */
     hash: text("hash").notNull(),
     path: text("path").notNull(),
-    /** Ancestors, nearest first. */
+    /** Hashes of the ancestors, nearest first. */
     parent_hashes: json<string[]>("parent_hashes").notNull(),
     summary: text("summary").notNull(),
     description: text("description").notNull(),
     content: text("content").notNull(),
     schema: json<unknown>("schema").notNull(),
-    /** How main's parameters take their values; what a child is given. */
+    /** How `main` takes its arguments, for the script process. */
     parameters: json<ParameterBinding[]>("parameters").notNull(),
     language: text("language").notNull(),
     kind: text("kind").notNull(),
     is_template: boolean("is_template").notNull(),
     lock: text("lock"),
     lock_error_logs: text("lock_error_logs"),
-    /** The scripts that it imports, through others too; null for none. */
+    /** All imported scripts, transitive ones included; null for none. */
     imports: json<PinnedImport[]>("imports"),
-    /** False keeps `p/` on the version before: dependencies are being resolved, or could not be. */
+    /** False while dependencies are being resolved, or if that failed; `p/` then runs the previous version. */
     ready: boolean("ready").notNull(),
     tag: text("tag"),
     envs: json<string[]>("envs").notNull(),
@@ -51,27 +51,27 @@ export const scripts = table(
     visible_to_runner_only: boolean("visible_to_runner_only").notNull(),
     ws_error_handler_muted: boolean("ws_error_handler_muted").notNull(),
     isolation: text("isolation").$type<"shared" | "fresh">().notNull(),
-    /** Most memory a run may take, in MB; null leaves it to the server. */
+    /** Memory limit of a run, in MB; null: the server's default. */
     memory_mb: integer("memory_mb"),
     no_main_func: boolean("no_main_func").notNull(),
     has_preprocessor: boolean("has_preprocessor").notNull(),
-    /** How the function `preprocessor` takes its values: the whole event, or arguments by name. */
+    /** How `preprocessor` takes its arguments: the whole event, or arguments by name. */
     preprocessor_parameters: json<ParameterBinding[]>("preprocessor_parameters"),
-    /** How a request to its webhooks must be signed; null asks for no signature. */
-    signature: json<SignatureRule>("signature"),
+    /** How requests to its webhooks must be signed; null: no signature needed. */
+    signature: json<SignatureSettings>("signature"),
     on_behalf_of_email: text("on_behalf_of_email"),
-    /** A digest of the code around it that a client bundled it with. */
+    /** Digest of the client's code that was bundled with the script. */
     codebase: text("codebase"),
-    /** The bundle, which runs in place of the content. */
+    /** The bundle that runs instead of the content. */
     bundle: text("bundle"),
-    /** What clients said of it beyond what is known here: given back as it was. */
+    /** Fields that clients sent and this version does not know; returned unchanged. See `unknown-fields.ts`. */
     extra: json<Record<string, unknown>>("extra"),
     deployment_message: text("deployment_message"),
     created_by: text("created_by").notNull(),
     created_at: timestamp("created_at").notNull(),
     archived: boolean("archived").notNull(),
     deleted: boolean("deleted").notNull(),
-    /** Kept to be edited: it was never deployed, and nothing runs it. */
+    /** A draft at a path without a deployed version; it cannot be run. */
     draft_only: boolean("draft_only").notNull().default(false),
     extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
   },
@@ -83,7 +83,7 @@ export const scripts = table(
   ],
 );
 
-/** What the newest versions import, and would import if it were there. Kept for who asks the other way round. */
+/** Imports of the newest versions, missing scripts included; indexed to find importers. */
 export const scriptImports = table(
   "script_imports",
   {

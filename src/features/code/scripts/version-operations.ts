@@ -1,16 +1,16 @@
-/** The versions of scripts: their history and drafts, lists to search in, and their end. */
+/** Operations on versions of scripts: history, drafts, search lists and deletion. */
 import { and, asc, desc, eq } from "drizzle-orm";
 import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
 import { optional } from "../../../lib/zod.ts";
-import { requireWrite } from "../../../platform/access/permissions.ts";
+import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { Member } from "../../../platform/app/context.ts";
 import { type Operation, operation, optionalBody, responds } from "../../../platform/http/operation.ts";
-import { draftOf } from "../drafts/service.ts";
-import { toRecord } from "./operations.ts";
-import { isNewest, readableScripts } from "./readable.ts";
+import { findDraft } from "../drafts/service.ts";
+import { toScriptRecord } from "./operations.ts";
+import { isNewestVersion, selectReadableScripts } from "./query-conditions.ts";
 import { ScriptRecord } from "./records.ts";
-import { deleteByHash, deleteByPath } from "./removal.ts";
+import { deleteScriptPath, deleteScriptVersion } from "./removal.ts";
 import * as service from "./service.ts";
 import { scripts } from "./tables.ts";
 
@@ -61,7 +61,7 @@ const updateScriptHistory = operation({
   run: async (ctx, { workspace, hash, path, body }) => {
     const row = await service.getScriptByHash(ctx, hash);
     if (row.path !== path) throw new NotFound(`script with hash ${hash} in workspace ${workspace}`);
-    requireWrite(ctx.caller.member, path, row.extra_perms);
+    requireWriteAccess(ctx.caller.member, path, row.extra_perms);
     await ctx.write({ resource: path, parameters: { hash } }, (tx) =>
       tx
         .update(scripts)
@@ -80,20 +80,20 @@ const getScriptByPathWithDraft = operation({
   summary: "Read the newest version of a script, with the draft that is kept beside it",
   responds: responds.json(ScriptRecord.extend({ draft: z.unknown().optional() })),
   run: async (ctx, { workspace, path }) => ({
-    ...toRecord(await service.getScriptByPath(ctx, path)),
-    draft: await draftOf(ctx.app.db.read, { workspace_id: workspace, kind: "script", path }),
+    ...toScriptRecord(await service.getScriptByPath(ctx, path)),
+    draft: await findDraft(ctx.app.db.read, { workspace_id: workspace, kind: "script", path }),
   }),
 });
 
-/** The newest version of each script that is live and that the caller may read. */
-const newestFor = (member: Member) =>
+/** Selects the newest live version of each script that the caller may read. */
+const isNewestReadable = (member: Member) =>
   and(
     eq(scripts.workspace_id, member.workspace_id),
     eq(scripts.archived, false),
     eq(scripts.deleted, false),
     eq(scripts.draft_only, false),
-    isNewest,
-    readableScripts(member),
+    isNewestVersion,
+    selectReadableScripts(member),
   );
 
 const listScriptPaths = operation({
@@ -107,7 +107,7 @@ const listScriptPaths = operation({
     const rows = await app.db.read
       .select({ path: scripts.path })
       .from(scripts)
-      .where(newestFor(caller.member))
+      .where(isNewestReadable(caller.member))
       .orderBy(asc(scripts.path));
     return rows.map(({ path }) => path);
   },
@@ -124,7 +124,7 @@ const listSearchScript = operation({
     app.db.read
       .select({ path: scripts.path, content: scripts.content })
       .from(scripts)
-      .where(newestFor(caller.member))
+      .where(isNewestReadable(caller.member))
       .orderBy(asc(scripts.path)),
 });
 
@@ -137,7 +137,7 @@ const deleteScriptByPath = operation({
   responds: responds.json(z.string(), "the path"),
   audit: { operation: "scripts.delete", action_kind: "Delete" },
   run: async (ctx, { path }) => {
-    await deleteByPath(ctx, path);
+    await deleteScriptPath(ctx, path);
     return path;
   },
 });
@@ -150,7 +150,7 @@ const deleteScriptByHash = operation({
   summary: "Wipe the source of one version, which is for admins: that it was there stays",
   responds: responds.json(ScriptRecord),
   audit: { operation: "scripts.delete", action_kind: "Delete" },
-  run: async (ctx, { hash }) => toRecord(await deleteByHash(ctx, hash)),
+  run: async (ctx, { hash }) => toScriptRecord(await deleteScriptVersion(ctx, hash)),
 });
 
 export const scriptVersionOperations: Operation[] = [

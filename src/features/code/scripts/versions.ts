@@ -1,4 +1,4 @@
-/** Which version a path or a hash stands for: asked on every run, so answered from memory when it was asked before. */
+/** Resolves paths and hashes to deployed scripts. Every run needs it, so results are cached. */
 import { and, desc, eq, type SQL } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
 import type { RunnableLanguage } from "../../../engines/languages/languages.ts";
@@ -9,16 +9,16 @@ import { perApp } from "../../../lib/async/per-app.ts";
 import { NotFound } from "../../../lib/errors.ts";
 import { NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { forgottenEverywhere } from "../../../platform/cluster/cache-invalidation.ts";
+import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 import { passwordFields } from "./password-fields.ts";
-import type { SignatureRule } from "./signature-rule.ts";
+import type { SignatureSettings } from "./signature-rule.ts";
 import { type PinnedImport, type Script, scripts } from "./tables.ts";
 
-/** What running a version needs to know, and nothing else of the row. */
-export interface Deployed {
-  /** Without the sources that it imports. */
+/** The part of a script version that running it needs. */
+export interface DeployedScript {
+  /** Without the sources of its imports. */
   version: RunnableVersion;
-  /** What it imports; undefined for nothing. */
+  /** Its pinned imports; undefined for none. */
   pins: PinnedImport[] | undefined;
   hash: string;
   path: string;
@@ -34,94 +34,99 @@ export interface Deployed {
   on_behalf_of_email: string | undefined;
   created_by: string;
   extra_perms: Record<string, boolean>;
-  /** Names of the arguments that are not stored in plain. */
+  /** Names of password arguments, which are stored encrypted. */
   passwords: string[];
   /** How a request to its webhooks must be signed. */
-  signature: SignatureRule | undefined;
+  signature: SignatureSettings | undefined;
 }
 
 const MAX_CACHED = 10_000;
 
-const cacheOf = perApp((_: App) => ({
-  byPath: new Cache<Deployed>({ max: MAX_CACHED }),
-  byHash: new Cache<Deployed>({ max: MAX_CACHED }),
+const scriptCaches = perApp((_: App) => ({
+  byPath: new Cache<DeployedScript>({ max: MAX_CACHED }),
+  byHash: new Cache<DeployedScript>({ max: MAX_CACHED }),
 }));
 
-const key = (workspace_id: string, name: string) => `${workspace_id}\n${name}`;
+const cacheKey = (workspace_id: string, name: string) => `${workspace_id}\n${name}`;
 
-/** Forgets what was remembered of a script; called after a commit that changed it. */
-export const forgetScript = forgottenEverywhere<[workspace_id: string, path: string, hash?: string]>(
+/** Invalidates a script; call it after a commit that changed it. */
+export const invalidateScript = defineInvalidation<[workspace_id: string, path: string, hash?: string]>(
   "script",
   {
     forget(app, workspace_id, path, hash) {
-      const { byPath, byHash } = cacheOf(app);
-      byPath.delete(key(workspace_id, path));
-      if (hash) byHash.delete(key(workspace_id, hash));
+      const { byPath, byHash } = scriptCaches(app);
+      byPath.delete(cacheKey(workspace_id, path));
+      if (hash) byHash.delete(cacheKey(workspace_id, hash));
     },
-    forgetAll,
+    forgetAll: invalidateAll,
   },
 );
 
-/** Forgets what was remembered of all versions at a path. */
-export const forgetScriptAt = forgottenEverywhere<[workspace_id: string, path: string]>("script path", {
+/** Invalidates all versions of a path. */
+export const invalidateScriptPath = defineInvalidation<[workspace_id: string, path: string]>("script path", {
   forget(app, workspace_id, path) {
-    const { byHash, byPath } = cacheOf(app);
-    byPath.delete(key(workspace_id, path));
+    const { byHash, byPath } = scriptCaches(app);
+    byPath.delete(cacheKey(workspace_id, path));
     byHash.deleteWhere((_, { version }) => version.path === path && version.workspace_id === workspace_id);
   },
-  forgetAll,
+  forgetAll: invalidateAll,
 });
 
-/** Forgets all scripts of a workspace; called after a commit that moved or shared some. */
-export const forgetScripts = forgottenEverywhere<[workspace_id: string]>("scripts", {
+/** Invalidates all scripts of a workspace; call it after a commit that renamed some or changed their acl. */
+export const invalidateScripts = defineInvalidation<[workspace_id: string]>("scripts", {
   forget(app, workspace_id) {
-    for (const cache of Object.values(cacheOf(app))) {
-      cache.deleteWhere((name) => name.startsWith(key(workspace_id, "")));
+    for (const cache of Object.values(scriptCaches(app))) {
+      cache.deleteWhere((name) => name.startsWith(cacheKey(workspace_id, "")));
     }
   },
-  forgetAll,
+  forgetAll: invalidateAll,
 });
 
-function forgetAll(app: App): void {
-  for (const cache of Object.values(cacheOf(app))) cache.clear();
+function invalidateAll(app: App): void {
+  for (const cache of Object.values(scriptCaches(app))) cache.clear();
 }
 
 /**
- * The newest version of a path that is ready to run.
- * @throws NotFound when there is no such script; BadRequest when it has no version that can run, saying why
+ * Returns the newest version of a path that can run.
+ * @throws NotFound for an unknown script; BadRequest if no version can run, saying why
  */
-export function deployedByPath(app: App, workspace_id: string, path: string): Deployed | Promise<Deployed> {
-  const { byPath } = cacheOf(app);
-  const name = key(workspace_id, path);
+export function getDeployedScriptByPath(
+  app: App,
+  workspace_id: string,
+  path: string,
+): DeployedScript | Promise<DeployedScript> {
+  const { byPath } = scriptCaches(app);
+  const name = cacheKey(workspace_id, path);
   return byPath.get(name) ?? byPath.load(name, () => loadByPath(app, workspace_id, path));
 }
 
-/**
- * The version with this hash, superseded ones included.
- * @throws NotFound, or BadRequest when it cannot run
- */
-export function deployedByHash(app: App, workspace_id: string, hash: string): Deployed | Promise<Deployed> {
-  const { byHash } = cacheOf(app);
-  const name = key(workspace_id, hash);
+/** Returns the version with this hash, including superseded ones. @throws NotFound, or BadRequest if it cannot run */
+export function getDeployedScriptByHash(
+  app: App,
+  workspace_id: string,
+  hash: string,
+): DeployedScript | Promise<DeployedScript> {
+  const { byHash } = scriptCaches(app);
+  const name = cacheKey(workspace_id, hash);
   return byHash.get(name) ?? byHash.load(name, () => loadByHash(app, workspace_id, hash));
 }
 
-async function loadByPath(app: App, workspace_id: string, path: string): Promise<Deployed> {
-  const row = await findLive(app.db.read, workspace_id, path, eq(scripts.ready, true));
-  if (!row) throw await whyNotRunnable(app.db.read, workspace_id, path);
-  return toDeployed(row);
+async function loadByPath(app: App, workspace_id: string, path: string): Promise<DeployedScript> {
+  const row = await findLiveScript(app.db.read, workspace_id, path, eq(scripts.ready, true));
+  if (!row) throw await createNotRunnableError(app.db.read, workspace_id, path);
+  return toDeployedScript(row);
 }
 
-async function loadByHash(app: App, workspace_id: string, hash: string): Promise<Deployed> {
-  const row = await findVersion(app.db.read, workspace_id, hash);
+async function loadByHash(app: App, workspace_id: string, hash: string): Promise<DeployedScript> {
+  const row = await findScriptVersion(app.db.read, workspace_id, hash);
   if (!row || row.deleted) throw new NotFound(`script with hash ${hash} in workspace ${workspace_id}`);
-  if (row.archived) throw archived(row);
-  if (!row.ready) throw notReady(row);
-  return toDeployed(row);
+  if (row.archived) throw createArchivedError(row);
+  if (!row.ready) throw createNotReadyError(row);
+  return toDeployedScript(row);
 }
 
-/** The row of one version, whatever its state. */
-export async function findVersion(
+/** Finds a version, in any state. */
+export async function findScriptVersion(
   db: Reader,
   workspace_id: string,
   hash: string,
@@ -133,8 +138,8 @@ export async function findVersion(
   return row;
 }
 
-/** The newest row of a path, whatever its state. */
-export async function findLatest(
+/** Finds the newest version of a path, in any state but deleted. */
+export async function findLatestScript(
   db: Reader,
   workspace_id: string,
   path: string,
@@ -148,8 +153,8 @@ export async function findLatest(
   return row;
 }
 
-/** The newest version of a path that is not archived; ready or not, unless `that` asks for more. */
-export async function findLive(
+/** Finds the newest version of a path that is not archived. @param that a further condition, such as being ready */
+export async function findLiveScript(
   db: Reader,
   workspace_id: string,
   path: string,
@@ -165,19 +170,19 @@ export async function findLive(
   return row;
 }
 
-async function whyNotRunnable(db: Reader, workspace_id: string, path: string): Promise<Error> {
-  const live = await findLive(db, workspace_id, path);
-  if (live) return notReady(live);
-  const latest = await findLatest(db, workspace_id, path);
-  return latest ? archived(latest) : new NotFound(`script ${path} in workspace ${workspace_id}`);
+async function createNotRunnableError(db: Reader, workspace_id: string, path: string): Promise<Error> {
+  const live = await findLiveScript(db, workspace_id, path);
+  if (live) return createNotReadyError(live);
+  const latest = await findLatestScript(db, workspace_id, path);
+  return latest ? createArchivedError(latest) : new NotFound(`script ${path} in workspace ${workspace_id}`);
 }
 
-function archived(row: Script): NotRunnable {
+function createArchivedError(row: Script): NotRunnable {
   const { path, workspace_id } = row;
   return new NotRunnable(`script ${path} in workspace ${workspace_id} is archived and cannot be run`, row);
 }
 
-function notReady(row: Script): NotRunnable {
+function createNotReadyError(row: Script): NotRunnable {
   if (row.draft_only) return new NotRunnable(`script ${row.path} is a draft, and was never deployed`, row);
   const why = row.lock_error_logs
     ? `its dependencies could not be resolved: ${row.lock_error_logs}`
@@ -185,7 +190,7 @@ function notReady(row: Script): NotRunnable {
   return new NotReady(`version ${row.hash} of script ${row.path} cannot run: ${why}`, row);
 }
 
-export function toRunnable(row: Script): RunnableVersion {
+export function toRunnableVersion(row: Script): RunnableVersion {
   return {
     id: row.hash,
     workspace_id: row.workspace_id,
@@ -201,9 +206,9 @@ export function toRunnable(row: Script): RunnableVersion {
   };
 }
 
-function toDeployed(row: Script): Deployed {
+function toDeployedScript(row: Script): DeployedScript {
   return {
-    version: toRunnable(row),
+    version: toRunnableVersion(row),
     pins: row.imports ?? undefined,
     hash: row.hash,
     path: row.path,

@@ -1,59 +1,64 @@
 /**
- * The figures of this process in the text format of Prometheus. They are counted where things happen as plain numbers
- * (src/lib/logging/meters.ts), and written down when somebody asks.
+ * Metrics of this process in the Prometheus text format. Counters are plain numbers (`meters`), updated where things
+ * happen; they are formatted only when metrics are scraped.
  */
 import { readdir } from "node:fs/promises";
 import { count, lte, type SQL, sql } from "drizzle-orm";
 import { perApp } from "../../../lib/async/per-app.ts";
-import { withinMs } from "../../../lib/async/sleep.ts";
-import { EXPOSITION_TYPE, type Figure, type Metric, toExposition } from "../../../lib/logging/exposition.ts";
+import { withTimeout } from "../../../lib/async/sleep.ts";
 import type { Histogram } from "../../../lib/logging/meters.ts";
+import {
+  EXPOSITION_CONTENT_TYPE,
+  type Metric,
+  type Sample,
+  toExposition,
+} from "../../../lib/logging/prometheus.ts";
 import { VERSION } from "../../../lib/version.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { dueBy, QUEUED, RUNNING } from "../../runs/api/lists/filters.ts";
-import { openStreams } from "../../runs/follow/job-feed.ts";
-import { waitingCalls } from "../../runs/submit/wait.ts";
-import { countUnmade } from "../../signals/webhooks/outbox.ts";
+import { dueJobs, QUEUED_JOBS, RUNNING_JOBS } from "../../runs/api/lists/filters.ts";
+import { countOpenStreams } from "../../runs/follow/job-feed.ts";
+import { countWaitingCalls } from "../../runs/submit/wait.ts";
+import { countPendingFanOut } from "../../signals/webhooks/outbox.ts";
 import { webhookDeliveries } from "../../signals/webhooks/tables.ts";
 import { schedules } from "../../triggers/schedules/tables.ts";
 
-type Read = () => Figure[] | Promise<Figure[]>;
-type Define = (type: Metric["type"], name: string, help: string, read: Read) => void;
+type ReadFigures = () => Sample[] | Promise<Sample[]>;
+type DefineMetric = (type: Metric["type"], name: string, help: string, read: ReadFigures) => void;
 
-/** A figure that takes longer is left out. */
-const PATIENCE_MS = 3_000;
-const late = () => new Error("the database does not answer");
+/** A metric that takes longer to read is omitted. */
+const READ_TIMEOUT_MS = 3_000;
+const createTimeoutError = () => new Error("the database does not answer");
 
-type Defined = Omit<Metric, "figures"> & { read: Read };
+type DefinedMetric = Omit<Metric, "samples"> & { read: ReadFigures };
 
-const definedOf = perApp<App, Defined[]>((app) => {
-  const defined: Defined[] = [];
-  const define: Define = (type, name, help, read) => defined.push({ type, name, help, read });
-  ofRequests(app, define);
-  ofJobs(app, define);
-  ofOutside(app, define);
-  ofDatabase(app, define);
-  ofProcess(define);
+const definedMetrics = perApp<App, DefinedMetric[]>((app) => {
+  const defined: DefinedMetric[] = [];
+  const define: DefineMetric = (type, name, help, read) => defined.push({ type, name, help, read });
+  defineRequestMetrics(app, define);
+  jobColumn(app, define);
+  defineOutboxMetrics(app, define);
+  defineDatabaseMetrics(app, define);
+  defineProcessMetrics(define);
   return defined;
 });
 
-/** All figures, and the media type they are written in. */
-export async function metricsText(app: App): Promise<{ text: string; type: string }> {
+/** Renders all metrics, and returns them with their media type. */
+export async function renderMetrics(app: App): Promise<{ text: string; type: string }> {
   const metrics = await Promise.all(
-    definedOf(app).map(async ({ read, ...metric }) => ({ ...metric, figures: await answered(read) })),
+    definedMetrics(app).map(async ({ read, ...metric }) => ({ ...metric, samples: await readOrOmit(read) })),
   );
-  return { text: toExposition(metrics), type: EXPOSITION_TYPE };
+  return { text: toExposition(metrics), type: EXPOSITION_CONTENT_TYPE };
 }
 
-/** What only the database knows is left out while it does not answer: all else is told. */
-function answered(read: Read): Promise<Figure[]> {
-  return withinMs(PATIENCE_MS, (async () => read())(), late).catch(() => []);
+/** Reads a metric; one that needs the database is omitted while that does not respond. */
+function readOrOmit(read: ReadFigures): Promise<Sample[]> {
+  return withTimeout(READ_TIMEOUT_MS, (async () => read())(), createTimeoutError).catch(() => []);
 }
 
-function ofRequests({ meters }: App, define: Define): void {
+function defineRequestMetrics({ meters }: App, define: DefineMetric): void {
   define("counter", "svc_http_requests_total", "Requests answered, by route template and status", () =>
     meters
-      .answers()
+      .responses()
       .flatMap(({ method, route, statuses }) =>
         [...statuses].map(([status, value]) => ({ value, labels: { method, route, status } })),
       ),
@@ -63,11 +68,11 @@ function ofRequests({ meters }: App, define: Define): void {
   );
 }
 
-function ofJobs(app: App, define: Define): void {
+function jobColumn(app: App, define: DefineMetric): void {
   const { meters, runner } = app;
   define("gauge", "svc_jobs", "Jobs of the instance that have not ended, by state", async () => {
     const [due, queued, running] = await Promise.all(
-      [dueBy(app.clock()), QUEUED, RUNNING].map(({ ids }) => sizeOf(app, ids)),
+      [dueJobs(app.clock()), QUEUED_JOBS, RUNNING_JOBS].map(({ ids }) => countRows(app, ids)),
     );
     return [
       { value: due!, labels: { state: "queued" } },
@@ -80,10 +85,10 @@ function ofJobs(app: App, define: Define): void {
   );
   const wait = "svc_job_queue_wait_seconds";
   define("histogram", wait, "From when a job was due to its start here", () =>
-    linesOf(wait, meters.queueWait),
+    toHistogramFigures(wait, meters.queueWait),
   );
   const run = "svc_job_run_seconds";
-  define("histogram", run, "From a job's start to its end", () => linesOf(run, meters.runTime));
+  define("histogram", run, "From a job's start to its end", () => toHistogramFigures(run, meters.runTime));
   define("gauge", "svc_pool_processes", "Script processes, by what they do", () => {
     const { running, idle, blank } = runner.stats();
     return [
@@ -96,19 +101,19 @@ function ofJobs(app: App, define: Define): void {
     { value: runner.stats().started_total },
   ]);
   define("gauge", "svc_waiting", "Callers who wait for a job, by how", () => [
-    { value: waitingCalls(app), labels: { kind: "call" } },
-    { value: openStreams(app), labels: { kind: "stream" } },
+    { value: countWaitingCalls(app), labels: { kind: "call" } },
+    { value: countOpenStreams(app), labels: { kind: "stream" } },
   ]);
 }
 
-function ofOutside(app: App, define: Define): void {
+function defineOutboxMetrics(app: App, define: DefineMetric): void {
   const { read } = app.db;
   define("gauge", "svc_webhook_deliveries_pending", "Deliveries to webhooks that are not done", async () => {
     const [row] = await read
       .select({ value: count() })
       .from(webhookDeliveries)
       .where(sql`${webhookDeliveries.state} = 'pending'`);
-    return [{ value: Number(row?.value ?? 0) + (await countUnmade(read)) }];
+    return [{ value: Number(row?.value ?? 0) + (await countPendingFanOut(read)) }];
   });
   define("gauge", "svc_schedules_due", "Schedules whose next run is due and has not begun", async () => {
     const due = lte(schedules.next_at, app.clock());
@@ -117,21 +122,23 @@ function ofOutside(app: App, define: Define): void {
   });
 }
 
-function ofDatabase({ db }: App, define: Define): void {
+function defineDatabaseMetrics({ db }: App, define: DefineMetric): void {
   define("counter", "svc_database_commits_total", "Commits", () => [{ value: db.stats().commits }]);
   define("counter", "svc_database_writes_total", "Transactions, of which one commit takes many", () => [
     { value: db.stats().writes },
   ]);
   const batch = "svc_database_commit_batch_size";
-  define("histogram", batch, "Transactions in one commit", () => linesOf(batch, db.stats().batch));
+  define("histogram", batch, "Transactions in one commit", () => toHistogramFigures(batch, db.stats().batch));
   define("gauge", "svc_database_broken", "1: nothing is stored until a restart", () => [
     { value: db.stats().broken ? 1 : 0 },
   ]);
   const time = "svc_database_commit_seconds";
-  define("histogram", time, "Time of one commit, flush included", () => linesOf(time, db.stats().seconds));
+  define("histogram", time, "Time of one commit, flush included", () =>
+    toHistogramFigures(time, db.stats().seconds),
+  );
 }
 
-function ofProcess(define: Define): void {
+function defineProcessMetrics(define: DefineMetric): void {
   define("gauge", "svc_info", "This executable", () => [{ value: 1, labels: { version: VERSION } }]);
   define("gauge", "process_resident_memory_bytes", "Resident memory, script processes not included", () => [
     { value: process.memoryUsage.rss() },
@@ -149,16 +156,16 @@ function ofProcess(define: Define): void {
   });
 }
 
-/** Entries of an index alone. */
-async function sizeOf(app: App, ids: SQL): Promise<number> {
+/** Counts the rows of a query that reads an index only. */
+async function countRows(app: App, ids: SQL): Promise<number> {
   const [row] = await app.db.read.rows<{ size: number }>(
     sql`SELECT count(*) AS size FROM (${ids}) AS entries`,
   );
   return Number(row?.size ?? 0);
 }
 
-/** Prometheus counts in each bucket what is smaller too. */
-function linesOf(name: string, { bounds, counts, sum }: Histogram): Figure[] {
+/** Prometheus histograms are cumulative: each bucket includes the smaller ones. */
+function toHistogramFigures(name: string, { bounds, counts, sum }: Histogram): Sample[] {
   let below = 0;
   const buckets = counts.map((count, at) => {
     below += count;

@@ -1,39 +1,42 @@
-/** Probes and metrics: what load balancers and monitoring ask for. */
+/** Operations for load balancers and monitoring: health probes and metrics. */
 import { timingSafeEqual } from "node:crypto";
 import { Forbidden, NotFound, Unauthorized } from "../../../lib/errors.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { Context } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { metricsText } from "./metrics.ts";
-import { details, readiness } from "./readiness.ts";
+import { renderMetrics } from "./metrics.ts";
+import { checkReadiness, readDetails } from "./readiness.ts";
 
-/** Super admins, the instance's devops people and the operator; a token bound to a workspace is none of theirs. */
-function runsTheInstance({ caller }: Context): boolean {
+/**
+ * Returns whether the caller is a super admin, devops, or the local admin, with a token that is not bound to a
+ * workspace or job.
+ */
+function isInstanceStaff({ caller }: Context): boolean {
   const { identity } = caller;
   if (!identity || identity.token?.workspace_id !== undefined || identity.token?.job) return false;
   return identity.super_admin || identity.devops;
 }
 
-const headers = { "content-type": "application/json", "cache-control": "no-store" };
+const JSON_HEADERS = { "content-type": "application/json", "cache-control": "no-store" };
 
 export const getHealth = operation({
   name: "getHealth",
   method: "GET",
   path: "/health",
   access: "anyone",
-  uncounted: true,
+  exemptFromRateLimit: true,
   scope: false,
-  ownWrites: true,
+  skipsReadBarrier: true,
   summary: "Say whether the server is ready (200) or what is in the way (503); more to who runs the instance",
   responds: responds.raw("application/json", "status, failing checks, and details for who runs the instance"),
   run: async (ctx) => {
-    const { ready, checks } = await readiness(ctx.app);
+    const { ready, checks } = await checkReadiness(ctx.app);
     const health = {
       status: ready ? "ready" : "unready",
       failing: checks.filter((check) => !check.ok).map((check) => check.name),
-      ...(runsTheInstance(ctx) ? { checks, details: await details(ctx.app) } : {}),
+      ...(isInstanceStaff(ctx) ? { checks, details: await readDetails(ctx.app) } : {}),
     };
-    return new Response(JSON.stringify(health), { status: ready ? 200 : 503, headers });
+    return new Response(JSON.stringify(health), { status: ready ? 200 : 503, headers: JSON_HEADERS });
   },
 });
 
@@ -42,12 +45,12 @@ export const getLiveness = operation({
   method: "GET",
   path: "/health/live",
   access: "anyone",
-  uncounted: true,
+  exemptFromRateLimit: true,
   scope: false,
-  ownWrites: true,
+  skipsReadBarrier: true,
   summary: "Say that the process answers, whatever else is wrong: a server to be restarted does not",
   responds: responds.raw("application/json", "always the same"),
-  run: () => new Response('{"status":"live"}', { headers }),
+  run: () => new Response('{"status":"live"}', { headers: JSON_HEADERS }),
 });
 
 export const getMetrics = operation({
@@ -55,8 +58,8 @@ export const getMetrics = operation({
   method: "GET",
   path: "/metrics",
   access: "anyone",
-  uncounted: true,
-  ownWrites: true,
+  exemptFromRateLimit: true,
+  skipsReadBarrier: true,
   scope: { domain: "metrics", action: "read" },
   summary:
     "Read the figures of this server in the text format of Prometheus; SVC_METRICS=off switches it off",
@@ -67,23 +70,23 @@ export const getMetrics = operation({
     if (ctx.app.settings.get("expose_metrics") === false) {
       throw new NotFound("metrics are switched off (setting expose_metrics)");
     }
-    if (!runsTheInstance(ctx) && !hasToken(ctx, metrics_token)) {
+    if (!isInstanceStaff(ctx) && !hasMetricsToken(ctx, metrics_token)) {
       if (!ctx.caller.identity)
         throw new Unauthorized("a super admin's token or SVC_METRICS_TOKEN is needed");
       throw new Forbidden("this needs a super admin, devops, or SVC_METRICS_TOKEN");
     }
-    const { text, type } = await metricsText(ctx.app);
+    const { text, type } = await renderMetrics(ctx.app);
     return new Response(text, { headers: { "content-type": type, "cache-control": "no-store" } });
   },
 });
 
-function hasToken({ request }: Context, expected: string | undefined): boolean {
+function hasMetricsToken({ request }: Context, expected: string | undefined): boolean {
   const given = /^bearer (.+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-  return expected !== undefined && given !== undefined && isSame(given.trim(), expected);
+  return expected !== undefined && given !== undefined && isEqualInConstantTime(given.trim(), expected);
 }
 
-/** Takes as long whatever they share. */
-function isSame(given: string, expected: string): boolean {
+/** Compares texts in constant time. */
+function isEqualInConstantTime(given: string, expected: string): boolean {
   return timingSafeEqual(Buffer.from(sha256(given)), Buffer.from(sha256(expected)));
 }
 

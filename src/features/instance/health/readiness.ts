@@ -1,87 +1,87 @@
 /**
- * Whether this server can do its work now, and what is in the way. Cheap: what the database says serves all who ask within
- * a second.
+ * Readiness of this server: whether it can work now, and what prevents it. Cheap, since results of database checks are
+ * cached for a second.
  */
 import { statfs } from "node:fs/promises";
-import { type Amiss, migrationsAmiss } from "../../../database/migrations/migrate.ts";
+import { findMigrationDrift, type MigrationDrift } from "../../../database/migrations/migrate.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
-import { withinMs } from "../../../lib/async/sleep.ts";
+import { withTimeout } from "../../../lib/async/sleep.ts";
 import { VERSION } from "../../../lib/version.ts";
 import type { App } from "../../../platform/app/context.ts";
 
-const KEPT_MS = 1_000;
-/** A database that takes longer does not answer. */
-const PATIENCE_MS = 3_000;
-/** Nearly full: less than this much, in bytes, is free below the data directory. */
-const LOW_DISK = 500_000_000;
+const CACHE_TTL_MS = 1_000;
+/** A database that takes longer counts as unavailable. */
+const DATABASE_TIMEOUT_MS = 3_000;
+/** Less free space below the data directory is reported as low, in bytes. */
+const LOW_DISK_BYTES = 500_000_000;
 
-/** A write that found no room counts for so long. */
-const FULL_MS = 10_000;
-/** With less than this, in bytes, there is no room for more. */
-const NO_ROOM = 8_000_000;
+/** How long a write that failed for lack of space counts. */
+const RECENT_FULL_MS = 10_000;
+/** With less free space, in bytes, writes are expected to fail. */
+const NO_ROOM_BYTES = 8_000_000;
 
-export interface Check {
+export interface ReadinessCheck {
   name: "database" | "migrations" | "storage" | "processes" | "accepting";
   ok: boolean;
-  /** What is wrong, or a figure. */
+  /** A problem description, or a value. */
   detail: string;
 }
 
 export interface Readiness {
   ready: boolean;
-  checks: Check[];
+  checks: ReadinessCheck[];
 }
 
-interface Kept {
+interface CachedChecks {
   at: number;
-  answer: Promise<Check[]>;
+  answer: Promise<ReadinessCheck[]>;
 }
 
-const keptOf = perApp<App, { last: Kept | undefined }>(() => ({ last: undefined }));
+const checksCache = perApp<App, { last: CachedChecks | undefined }>(() => ({ last: undefined }));
 
-export async function readiness(app: App): Promise<Readiness> {
-  const checks = [...(await ofDatabase(app)), processes(app), acceptance(app)];
+export async function checkReadiness(app: App): Promise<Readiness> {
+  const checks = [...(await checkDatabaseCached(app)), checkProcesses(app), checkAccepting(app)];
   return { ready: checks.every((check) => check.ok), checks };
 }
 
-function ofDatabase(app: App): Promise<Check[]> {
-  const kept = keptOf(app);
+function checkDatabaseCached(app: App): Promise<ReadinessCheck[]> {
+  const kept = checksCache(app);
   const now = performance.now();
-  const isOld = !kept.last || now - kept.last.at > KEPT_MS;
-  if (isOld || app.db.stats().broken) kept.last = { at: now, answer: databaseChecks(app) };
+  const isOld = !kept.last || now - kept.last.at > CACHE_TTL_MS;
+  if (isOld || app.db.stats().broken) kept.last = { at: now, answer: checkDatabase(app) };
   return kept.last!.answer;
 }
 
-function processes({ runner }: App): Check {
-  const shortage = runner.shortage();
+function checkProcesses({ runner }: App): ReadinessCheck {
+  const shortage = runner.shortageReason();
   const detail =
     shortage === undefined ? "can be started for jobs" : `cannot be started for jobs: ${shortage}`;
   return { name: "processes", ok: shortage === undefined, detail };
 }
 
-function acceptance({ accepting, leaving }: App): Check {
-  const check = (ok: boolean, detail: string): Check => ({ name: "accepting", ok, detail });
-  if (!accepting) return check(false, "the server is shutting down and takes no new jobs");
-  if (leaving) return check(false, "the server is about to shut down: send it no more calls");
+function checkAccepting({ acceptsJobs, isStopping }: App): ReadinessCheck {
+  const check = (ok: boolean, detail: string): ReadinessCheck => ({ name: "accepting", ok, detail });
+  if (!acceptsJobs) return check(false, "the server is shutting down and takes no new jobs");
+  if (isStopping) return check(false, "the server is about to shut down: send it no more calls");
   return check(true, "takes jobs");
 }
 
-async function databaseChecks(app: App): Promise<Check[]> {
+async function checkDatabase(app: App): Promise<ReadinessCheck[]> {
   const { broken } = app.db.stats();
   if (broken) return [{ name: "database", ok: false, detail: broken.message }];
   const began = performance.now();
-  const late = () => new Error(`no answer within ${PATIENCE_MS / 1000} s`);
+  const late = () => new Error(`no answer within ${DATABASE_TIMEOUT_MS / 1000} s`);
   try {
-    const amiss = await withinMs(PATIENCE_MS, migrationsAmiss(app.db), late);
+    const amiss = await withTimeout(DATABASE_TIMEOUT_MS, findMigrationDrift(app.db), late);
     const ms = (performance.now() - began).toFixed(1);
     return [
       { name: "database", ok: true, detail: `${app.db.dialect} answers in ${ms} ms` },
       {
         name: "migrations",
         ok: amiss.missing.length + amiss.unknown.length === 0,
-        detail: ofMigrations(amiss),
+        detail: describeMigrations(amiss),
       },
-      await storage(app),
+      await checkStorage(app),
     ];
   } catch (cause) {
     const said = ((cause as Error).cause as Error | undefined)?.message ?? (cause as Error).message;
@@ -89,33 +89,33 @@ async function databaseChecks(app: App): Promise<Check[]> {
   }
 }
 
-/** Whether writes find room, as far as they have told lately; and none do while the disk has nothing left. */
-async function storage(app: App): Promise<Check> {
+/** Checks whether recent writes had space; on SQLite also whether the disk is full. */
+async function checkStorage(app: App): Promise<ReadinessCheck> {
   const { full_at } = app.db.stats();
-  const fine: Check = { name: "storage", ok: true, detail: "writes find room" };
+  const fine: ReadinessCheck = { name: "storage", ok: true, detail: "writes find room" };
   if (full_at === undefined) return fine;
-  const isRecent = performance.now() - full_at < FULL_MS;
-  const free = app.db.dialect === "sqlite" ? await freeBytes(app) : undefined;
-  if (!isRecent && (free === undefined || free > NO_ROOM)) return fine;
+  const isRecent = performance.now() - full_at < RECENT_FULL_MS;
+  const free = app.db.dialect === "sqlite" ? await readFreeBytes(app) : undefined;
+  if (!isRecent && (free === undefined || free > NO_ROOM_BYTES)) return fine;
   const detail = "writes are refused: the disk, or the database's size limit, is full";
   return { name: "storage", ok: false, detail };
 }
 
-async function freeBytes(app: App): Promise<number | undefined> {
+async function readFreeBytes(app: App): Promise<number | undefined> {
   const disk = await statfs(app.config.data_dir).catch(() => undefined);
   return disk && disk.bavail * disk.bsize;
 }
 
-function ofMigrations({ missing, unknown, newer }: Amiss): string {
+function describeMigrations({ missing, unknown, newer }: MigrationDrift): string {
   if (unknown.length > 0) return `the database is newer than this executable: it has ${unknown.join(", ")}`;
   if (missing.length > 0) return `the database lacks ${missing.join(", ")}: restart the server`;
   if (newer.length > 0) return `all are done, and those of a newer svc: ${newer.join(", ")}`;
   return "all are done";
 }
 
-/** What only whoever runs the instance is told. */
-export async function details(app: App) {
-  const free = await freeBytes(app);
+/** Returns details that only people who run the instance may see. */
+export async function readDetails(app: App) {
+  const free = await readFreeBytes(app);
   return {
     version: VERSION,
     uptime_s: Math.floor(process.uptime()),
@@ -124,6 +124,6 @@ export async function details(app: App) {
     pool: app.runner.stats(),
     memory_bytes: process.memoryUsage.rss(),
     disk_free_bytes: free ?? null,
-    disk_low: free !== undefined && free < LOW_DISK,
+    disk_low: free !== undefined && free < LOW_DISK_BYTES,
   };
 }

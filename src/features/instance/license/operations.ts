@@ -2,23 +2,28 @@ import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { optional } from "../../../lib/zod.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { moment, type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { readLicense } from "../../tenancy/license/key.ts";
-import { checkLicenseKey, currentLicense, describeLicense, stateOf } from "../../tenancy/license/service.ts";
-import { latestAttempt, renew } from "./renewal.ts";
+import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import {
+  describeLicense,
+  licenseStateAt,
+  parseLicenseKey,
+  readCurrentLicense,
+} from "../../tenancy/license/service.ts";
+import { readLicense } from "../../tenancy/license/signed-license.ts";
+import { findLatestAttempt, renewLicense } from "./renewal.ts";
 
 export const getLicenseId = operation({
   name: "getLicenseId",
   method: "GET",
   path: "/ee_license",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   scope: false,
   summary: "Read the id of the licence; empty without one that holds",
   responds: responds.text("licence id or empty"),
   run: async ({ app }) => {
-    const { license } = await currentLicense(app);
-    return license && stateOf(license, app.clock()) !== "over" ? license.id : "";
+    const { license } = await readCurrentLicense(app);
+    return license && licenseStateAt(license, app.clock()) !== "over" ? license.id : "";
   },
 });
 
@@ -32,19 +37,19 @@ export const testLicenseKey = operation({
   responds: responds.text("whose it is and for how long"),
   audit: { operation: "license.test", action_kind: "Execute" },
   run: async (ctx, { body }) => {
-    const license = await checkLicenseKey(ctx.app, body.license_key);
+    const license = await parseLicenseKey(ctx.app, body.license_key);
     await ctx.write({ resource: license.id }, async () => {});
     return describeLicense(license, ctx.app.clock());
   },
 });
 
 const OtherKey = z.object({
-  /** Another licence than the one that is set. */
+  /** A licence to use instead of the configured one. */
   license_key: optional(z.string().min(1)),
 });
 
-/** @throws BadRequest when none is given and none is set */
-function chosen(app: App, given: string | undefined): string {
+/** Returns the given licence text, or the configured one. @throws BadRequest if there is neither */
+function requireKeyText(app: App, given: string | undefined): string {
   const key = given ?? app.settings.get("license_key");
   if (key === undefined) throw new BadRequest("no licence is set, and none is given as `license_key`");
   return key;
@@ -61,8 +66,11 @@ export const renewLicenseKey = operation({
   audit: { operation: "license.renew", action_kind: "Update" },
   run: async (ctx, { query }) => {
     const { app } = ctx;
-    const license = await renew(app, chosen(app, query.license_key), ctx.caller.identity.email, (store) =>
-      ctx.write({ resource: "license_key" }, store),
+    const license = await renewLicense(
+      app,
+      requireKeyText(app, query.license_key),
+      ctx.caller.identity.email,
+      (store) => ctx.write({ resource: "license_key" }, store),
     );
     return describeLicense(license, app.clock());
   },
@@ -74,8 +82,8 @@ export const getLatestKeyRenewalAttempt = operation({
   path: "/settings/latest_key_renewal_attempt",
   access: "superAdmin",
   summary: "Read when the licence was last to be renewed, and how that went; null when it never was",
-  responds: responds.json(z.object({ result: z.string(), attempted_at: moment }).nullable()),
-  run: async (ctx) => (await latestAttempt(ctx.app)) ?? null,
+  responds: responds.json(z.object({ result: z.string(), attempted_at: isoTimestamp }).nullable()),
+  run: async (ctx) => (await findLatestAttempt(ctx.app)) ?? null,
 });
 
 export const createCustomerPortalSession = operation({
@@ -89,7 +97,10 @@ export const createCustomerPortalSession = operation({
   audit: { operation: "license.customer_portal", action_kind: "Execute" },
   run: async (ctx, { query }) => {
     const { app } = ctx;
-    const license = await readLicense(chosen(app, query.license_key), app.settings.get("license_public_key"));
+    const license = await readLicense(
+      requireKeyText(app, query.license_key),
+      app.settings.get("license_public_key"),
+    );
     if (!license.portal_url) throw new BadRequest(`licence ${license.id} names no customer portal`);
     await ctx.write({ resource: license.id }, async () => {});
     return license.portal_url;

@@ -1,20 +1,20 @@
 import { z } from "zod";
 import type { Context } from "../../../platform/app/context.ts";
-import { type Operation, operation, responds, wholeNumber } from "../../../platform/http/operation.ts";
-import { publicKeys, SHOWN_MS } from "./keys.ts";
-import { discoveryDocument, issueIdToken } from "./service.ts";
+import { type Operation, operation, queryInteger, responds } from "../../../platform/http/operation.ts";
+import { createDiscoveryDocument, issueIdToken } from "./id-tokens.ts";
+import { KEYS_CACHE_MS, listPublicKeys } from "./signing-keys.ts";
 
-/** Verifiers read these on their own, and may keep them for a while. */
-function toRead(value: object): Response {
+/** Creates a JSON response that verifiers may cache. */
+function createCacheableResponse(value: object): Response {
   return new Response(JSON.stringify(value), {
     headers: {
       "content-type": "application/json",
-      "cache-control": `public, max-age=${SHOWN_MS / 1000}`,
+      "cache-control": `public, max-age=${KEYS_CACHE_MS / 1000}`,
     },
   });
 }
 
-const describeIssuer = (ctx: Context) => discoveryDocument(ctx.app).then(toRead);
+const serveDiscovery = (ctx: Context) => createDiscoveryDocument(ctx.app).then(createCacheableResponse);
 
 export const getIdToken = operation({
   name: "getOidcToken",
@@ -22,7 +22,7 @@ export const getIdToken = operation({
   path: "/w/{workspace}/oidc/token/{audience}",
   access: "member",
   summary: "Sign an identity token for the job that asks, to show to another service (EE)",
-  query: z.object({ expires_in: wholeNumber.optional() }),
+  query: z.object({ expires_in: queryInteger.optional() }),
   responds: responds.text("the token: a JWT signed with RS256, or EdDSA where that is set"),
   audit: { operation: "oidc.token", action_kind: "Create" },
   run: (ctx, { audience, query }) => issueIdToken(ctx, audience, query.expires_in),
@@ -37,7 +37,7 @@ export const getIssuer = operation({
   cors: true,
   summary: "Who signs the identity tokens of jobs, and where its keys are (OpenID Connect Discovery)",
   responds: responds.raw("application/json", "the issuer's metadata"),
-  run: describeIssuer,
+  run: serveDiscovery,
 });
 
 export const getIssuerAtRoot = operation({
@@ -50,7 +50,7 @@ export const getIssuerAtRoot = operation({
   page: true,
   summary: "The same, where a host is asked for it",
   responds: responds.raw("application/json", "the issuer's metadata"),
-  run: describeIssuer,
+  run: serveDiscovery,
 });
 
 export const getIssuerKeys = operation({
@@ -62,7 +62,7 @@ export const getIssuerKeys = operation({
   cors: true,
   summary: "The public keys that identity tokens of jobs are checked with (RFC 7517)",
   responds: responds.raw("application/json", "a JSON Web Key Set"),
-  run: async ({ app }) => toRead({ keys: await publicKeys(app) }),
+  run: async ({ app }) => createCacheableResponse({ keys: await listPublicKeys(app) }),
 });
 
 export const oidcOperations: Operation[] = [getIdToken, getIssuer, getIssuerAtRoot, getIssuerKeys];

@@ -3,11 +3,11 @@ import { kit } from "../../../database/kit.ts";
 
 const { table, text, timestamp, json } = kit;
 
-/** The keys that identity tokens of jobs are signed with: one signs, those before and after it can be checked by. */
+/** Signing keys of identity tokens. One signs; older and newer ones are published for verification. */
 export const oidcKeys = table("oidc_keys", {
   kid: text("kid").primaryKey(),
   public_jwk: json<JWK>("public_jwk").notNull(),
-  /** PKCS #8 PEM, sealed with the instance key. */
+  /** PKCS #8 PEM, encrypted with the instance key. */
   sealed_key: text("sealed_key").notNull(),
   created_at: timestamp("created_at").notNull(),
 });

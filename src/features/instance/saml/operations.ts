@@ -2,10 +2,10 @@ import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { askNamed, isSuccess } from "../../../platform/outgoing/settings.ts";
-import { type IdentityProvider, MAX_METADATA, readMetadata } from "./metadata.ts";
+import { isSuccess, requestConfiguredUrl } from "../../../platform/outgoing/configured-targets.ts";
+import { type IdentityProvider, MAX_METADATA_CHARS, readMetadata } from "./metadata.ts";
 
-const ANSWER_MS = 15_000;
+const RESPONSE_TIMEOUT_MS = 15_000;
 const MAX_REDIRECTS = 3;
 
 export const testMetadata = operation({
@@ -20,19 +20,19 @@ export const testMetadata = operation({
   responds: responds.text("what the metadata says"),
   audit: { operation: "settings.test_saml_metadata", action_kind: "Execute" },
   run: async (ctx, { body }) => {
-    const xml = isUrl(body) ? await fetchMetadata(ctx.app, body.trim()) : body;
+    const xml = isMetadataUrl(body) ? await fetchMetadata(ctx.app, body.trim()) : body;
     const provider = await readMetadata(xml, ctx.app.clock());
     await ctx.write({ resource: provider.entity_id.slice(0, 200) }, async () => {});
-    return describe(provider);
+    return describeProvider(provider);
   },
 });
 
-/** Whether what stands for metadata is the address of it. */
-export function isUrl(text: string): boolean {
+/** Returns whether the text is the URL of metadata instead of the XML. */
+export function isMetadataUrl(text: string): boolean {
   return /^\s*https?:\/\//.test(text) && URL.canParse(text.trim());
 }
 
-function describe({ entity_id, sign_on, certificates }: IdentityProvider): string {
+function describeProvider({ entity_id, sign_on, certificates }: IdentityProvider): string {
   return [
     `identity provider ${entity_id}`,
     ...sign_on.map(({ binding, url }) => `single sign-on at ${url} (${binding})`),
@@ -44,13 +44,13 @@ function describe({ entity_id, sign_on, certificates }: IdentityProvider): strin
 
 /** @throws BadRequest */
 async function fetchMetadata(app: App, url: string): Promise<string> {
-  const answer = await askNamed(app, {
+  const answer = await requestConfiguredUrl(app, {
     url,
     method: "GET",
     headers: { accept: "application/samlmetadata+xml, application/xml, text/xml" },
-    timeout_ms: ANSWER_MS,
-    max_bytes: MAX_METADATA,
-    longer: "refused",
+    timeout_ms: RESPONSE_TIMEOUT_MS,
+    max_bytes: MAX_METADATA_CHARS,
+    oversize: "refused",
     max_redirects: MAX_REDIRECTS,
   });
   if (isSuccess(answer)) return answer.body.toString();

@@ -1,5 +1,5 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
-import { createCaretaker } from "./maintenance.ts";
+import { createMaintenance } from "./maintenance.ts";
 import { instanceOperations } from "./operations.ts";
 import { sendStats } from "./statistics.ts";
 
@@ -9,5 +9,5 @@ export const feature = defineFeature({
     "operations.ts": instanceOperations,
     "statistics.ts": [sendStats],
   },
-  loops: [{ name: "caretaker", roles: ["all"], create: createCaretaker }],
+  loops: [{ name: "caretaker", roles: ["all"], create: createMaintenance }],
 });

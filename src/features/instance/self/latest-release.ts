@@ -1,48 +1,53 @@
-/** Whether there is a newer version of this software: asked where the operator says, and nowhere else. */
+/** Checks for a newer release, at the URL the operator configures and nowhere else. */
 
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parseJson } from "../../../lib/json/json.ts";
 import { VERSION } from "../../../lib/version.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { askNamed, isSuccess } from "../../../platform/outgoing/settings.ts";
+import { isSuccess, requestConfiguredUrl } from "../../../platform/outgoing/configured-targets.ts";
 
-const ANSWER_MS = 5_000;
-const MAX_ANSWER = 100_000;
-/** What was found out, or why nothing was, is told for so long. */
-const REMEMBERED_MS = 3_600_000;
+const RESPONSE_TIMEOUT_MS = 5_000;
+const MAX_RESPONSE_BYTES = 100_000;
+/** How long the result, success or failure, is cached. */
+const CACHE_TTL_MS = 3_600_000;
 
-/** The newest version, or why it is not known. */
-type Newest = { version: string } | { unknown: string };
+/** The latest version, or why it is unknown. */
+type LatestVersion = { version: string } | { unknown: string };
 
-interface Asked {
+interface CachedAnswer {
   url: string;
   until: number;
-  newest: Promise<Newest>;
+  newest: Promise<LatestVersion>;
 }
 
-const askedBy = perApp<App, { last?: Asked }>(() => ({}));
+const answerCache = perApp<App, { last?: CachedAnswer }>(() => ({}));
 
-/** @returns `yes`, `Update: <this> -> <newest>`, or `unknown: ` and why */
-export async function compareWithNewest(app: App): Promise<string> {
+/** Describes whether an update is available. @returns `yes`, `Update: <this> -> <newest>`, or `unknown: ` and why */
+export async function describeUpdate(app: App): Promise<string> {
   const url = app.settings.get("newest_version_url");
   if (url === undefined) return "unknown: the setting newest_version_url names no address to compare with";
-  const asked = askedBy(app);
+  const asked = answerCache(app);
   const now = app.clock().getTime();
   if (asked.last?.url !== url || asked.last.until <= now) {
-    asked.last = { url, until: now + REMEMBERED_MS, newest: ask(app, url) };
+    asked.last = { url, until: now + CACHE_TTL_MS, newest: fetchLatestVersion(app, url) };
   }
   const newest = await asked.last.newest;
   if ("unknown" in newest) return `unknown: ${newest.unknown}`;
   return isNewer(newest.version, VERSION) ? `Update: ${VERSION} -> ${newest.version}` : "yes";
 }
 
-async function ask(app: App, url: string): Promise<Newest> {
+async function fetchLatestVersion(app: App, url: string): Promise<LatestVersion> {
   try {
-    const answer = await askNamed(app, { url, method: "GET", timeout_ms: ANSWER_MS, max_bytes: MAX_ANSWER });
+    const answer = await requestConfiguredUrl(app, {
+      url,
+      method: "GET",
+      timeout_ms: RESPONSE_TIMEOUT_MS,
+      max_bytes: MAX_RESPONSE_BYTES,
+    });
     const { host } = new URL(url);
     if (!isSuccess(answer)) return { unknown: `${host} answers with status ${answer.status}` };
-    const version = versionIn(answer.body.toString());
+    const version = parseVersion(answer.body.toString());
     return version === undefined ? { unknown: `${host} names no version` } : { version };
   } catch (cause) {
     if (cause instanceof BadRequest) return { unknown: cause.message };
@@ -50,14 +55,14 @@ async function ask(app: App, url: string): Promise<Newest> {
   }
 }
 
-/** Of a text such as `v1.2.3`, or of JSON with `version` or `tag_name`. */
-function versionIn(text: string): string | undefined {
+/** Parses a text such as `v1.2.3`, or JSON with `version` or `tag_name`. */
+function parseVersion(text: string): string | undefined {
   let said: unknown = text.trim();
   try {
     const value = parseJson(text) as { version?: unknown; tag_name?: unknown } | null;
     said = value?.version ?? value?.tag_name;
   } catch {
-    // No JSON: the text itself.
+    // Not JSON: the text itself may be the version.
   }
   return typeof said === "string" ? /^v?(\d+\.\d+\.\d+)\b/.exec(said)?.[1] : undefined;
 }

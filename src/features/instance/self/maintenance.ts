@@ -1,39 +1,45 @@
-/** What servers do about themselves now and then: look at their disk, at the alerts and at the licence. */
+/** Periodic maintenance tasks: disk space, alerts and the licence. */
 
-import { createGroup, type Service } from "../../../lib/async/start-stop.ts";
+import { createServiceGroup, type Service } from "../../../lib/async/service.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { createPeriodicTask, type Task } from "../../../platform/loops/periodic-task.ts";
+import { createPeriodicTask, type TaskOptions } from "../../../platform/loops/periodic-task.ts";
 import { checkDisk } from "../../signals/alerts/disk.ts";
-import { tellFailedMigration } from "../../signals/alerts/failed-migration.ts";
-import { tellDue } from "../../signals/alerts/notify-channels.ts";
-import { forgetOldAlerts } from "../../signals/alerts/service.ts";
-import { tendLicense } from "../license/renewal.ts";
+import { reportFailedMigration } from "../../signals/alerts/failed-migration.ts";
+import { notifyDue } from "../../signals/alerts/notify-channels.ts";
+import { deleteOldAlerts } from "../../signals/alerts/service.ts";
+import { renewLicenseIfDue } from "../license/renewal.ts";
 
-const INTERVAL_MS = 60_000;
-/** A channel that was away for a moment is told soon after. */
+const DEFAULT_INTERVAL_MS = 60_000;
+/** Shorter, so that a channel that was briefly unavailable is notified soon. */
 const ALERTS_INTERVAL_MS = 10_000;
 
-type Duty = Pick<Task, "of_leader" | "interval_ms"> & { what: string; work: (app: App) => Promise<void> };
+type MaintenanceTask = Pick<TaskOptions, "leader_task" | "interval_ms"> & {
+  what: string;
+  work: (app: App) => Promise<void>;
+};
 
-/** Each is done by itself: a licence server or mail server that hangs holds up no other. */
-const DUTIES: Duty[] = [
-  { what: "an earlier start", work: tellFailedMigration },
+/** Each is a task of its own, so that a hanging licence or mail server does not delay the others. */
+const MAINTENANCE_TASKS: MaintenanceTask[] = [
+  { what: "an earlier start", work: reportFailedMigration },
   { what: "the disk", work: checkDisk },
-  { what: "old alerts", work: forgetOldAlerts, of_leader: "old alerts" },
-  { what: "the licence", work: tendLicense, of_leader: "licence" },
+  { what: "old alerts", work: deleteOldAlerts, leader_task: "old alerts" },
+  { what: "the licence", work: renewLicenseIfDue, leader_task: "licence" },
   {
     what: "alerts that are due",
-    work: tellDue,
-    of_leader: "alerts",
+    work: notifyDue,
+    leader_task: "alerts",
     interval_ms: ALERTS_INTERVAL_MS,
   },
 ];
 
-export function createCaretaker(app: App): Service {
-  const tasks = DUTIES.map(({ what, work, ...how }): [string, Service] => {
+export function createMaintenance(app: App): Service {
+  const tasks = MAINTENANCE_TASKS.map(({ what, work, ...how }): [string, Service] => {
     const run = () => work(app);
     const failure = `${what} could not be looked after`;
-    return [what, createPeriodicTask(app, { interval_ms: INTERVAL_MS, ...how, failure, run })];
+    return [
+      what,
+      createPeriodicTask(app, { interval_ms: DEFAULT_INTERVAL_MS, ...how, failure_message: failure, run }),
+    ];
   });
-  return createGroup(app.log, tasks);
+  return createServiceGroup(app.log, tasks);
 }

@@ -1,9 +1,11 @@
 import { z } from "zod";
-import { INTERFACE_VERSION, refuseStrangers } from "../../../platform/http/openapi/openapi.ts";
+import { INTERFACE_VERSION, requireDescriptionAccess } from "../../../platform/http/openapi/openapi.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { compareWithNewest } from "./latest-release.ts";
+import { describeUpdate } from "./latest-release.ts";
 
-/** Clients decide by this what they may call, so it is the version of the interface, not of this program. */
+/**
+ * Clients decide by this version which operations they may call, so it is that of the interface, not of this program.
+ */
 export const getVersion = operation({
   name: "getVersion",
   method: "GET",
@@ -13,7 +15,7 @@ export const getVersion = operation({
   summary: "Read the version of the interface that the server speaks",
   responds: responds.text("such as `CE v1.423.2`"),
   run: (ctx) => {
-    refuseStrangers(ctx);
+    requireDescriptionAccess(ctx);
     return `CE v${INTERFACE_VERSION}`;
   },
 });
@@ -23,11 +25,11 @@ export const getUpToDate = operation({
   method: "GET",
   path: "/uptodate",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   scope: false,
   summary: "Say whether the server is up to date, which it knows where the setting newest_version_url leads",
   responds: responds.text("`yes`, `Update: <version> -> <newest>`, or `unknown: ` and why"),
-  run: ({ app }) => compareWithNewest(app),
+  run: ({ app }) => describeUpdate(app),
 });
 
 const listLogFiles = operation({

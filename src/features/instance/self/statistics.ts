@@ -1,6 +1,6 @@
 /**
- * What an instance would tell of itself: figures, never names or contents. Nothing is sent by itself, and nothing at
- * all unless it is switched on (setting disable_stats is false) and there is somebody to send to (stats_url).
+ * Statistics about the instance: counts only, never names or contents. They are sent only on request, and only if the
+ * operator enables them (setting disable_stats is false) and configures a receiver (stats_url).
  */
 import { count } from "drizzle-orm";
 import { BadRequest } from "../../../lib/errors.ts";
@@ -8,14 +8,14 @@ import { VERSION } from "../../../lib/version.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { INTERFACE_VERSION } from "../../../platform/http/openapi/openapi.ts";
 import { operation, responds } from "../../../platform/http/operation.ts";
-import { askNamed, isSuccess } from "../../../platform/outgoing/settings.ts";
+import { isSuccess, requestConfiguredUrl } from "../../../platform/outgoing/configured-targets.ts";
 import { flows } from "../../code/flows/tables.ts";
 import { scripts } from "../../code/scripts/tables.ts";
-import { currentLicense } from "../../tenancy/license/service.ts";
+import { readCurrentLicense } from "../../tenancy/license/service.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 
-const ANSWER_MS = 10_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
 
 export interface Statistics {
   instance: string | undefined;
@@ -26,17 +26,17 @@ export interface Statistics {
   license: string | null;
   users: number;
   workspaces: number;
-  /** Versions, old ones among them. */
+  /** All versions, superseded ones included. */
   scripts: number;
   flows: number;
 }
 
-async function statisticsOf(app: App): Promise<Statistics> {
+async function readStatistics(app: App): Promise<Statistics> {
   const rowsOf = async (table: typeof users | typeof workspaces | typeof scripts | typeof flows) => {
     const [row] = await app.db.read.select({ n: count() }).from(table);
     return Number(row?.n ?? 0);
   };
-  const { license } = await currentLicense(app);
+  const { license } = await readCurrentLicense(app);
   return {
     instance: app.settings.get("uid"),
     version: VERSION,
@@ -61,7 +61,7 @@ export const sendStats = operation({
   audit: { operation: "settings.send_stats", action_kind: "Execute" },
   run: async (ctx) => {
     const { settings } = ctx.app;
-    const body = JSON.stringify(await statisticsOf(ctx.app), undefined, 2);
+    const body = JSON.stringify(await readStatistics(ctx.app), undefined, 2);
     if (settings.get("disable_stats")) {
       return `nothing was sent: statistics are switched off (setting disable_stats). This is what would be sent:\n${body}`;
     }
@@ -70,18 +70,18 @@ export const sendStats = operation({
       return `nothing was sent: there is nobody to send to (setting stats_url). This is what would be sent:\n${body}`;
     }
     await ctx.write({ resource: new URL(url).host }, async () => {});
-    await post(ctx.app, url, body);
+    await sendStatistics(ctx.app, url, body);
     return `sent to ${url}:\n${body}`;
   },
 });
 
-async function post(app: App, url: string, body: string): Promise<void> {
-  const answer = await askNamed(app, {
+async function sendStatistics(app: App, url: string, body: string): Promise<void> {
+  const answer = await requestConfiguredUrl(app, {
     url,
     method: "POST",
     headers: { "content-type": "application/json" },
     body,
-    timeout_ms: ANSWER_MS,
+    timeout_ms: RESPONSE_TIMEOUT_MS,
     max_bytes: 0,
   });
   if (isSuccess(answer)) return;

@@ -1,11 +1,11 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
-import { testObjectStorageConfig } from "./object-storage.ts";
 import { settingOperations } from "./operations.ts";
+import { testObjectStorageConfig } from "./test-object-storage.ts";
 
 export const feature = defineFeature({
   folder: "instance/settings",
   operations: {
     "operations.ts": settingOperations,
-    "object-storage.ts": [testObjectStorageConfig],
+    "test-object-storage.ts": [testObjectStorageConfig],
   },
 });

@@ -2,30 +2,39 @@ import { z } from "zod";
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest, Forbidden, SvcError } from "../../../lib/errors.ts";
 import type { App, UserContext } from "../../../platform/app/context.ts";
-import { check, checkKey } from "../../../platform/config/check.ts";
-import { SETTINGS } from "../../../platform/config/config.ts";
-import { definitionOf, KEYS, type SettingKey, variableFor } from "../../../platform/config/keys.ts";
-import { masked, unmasked } from "../../../platform/config/masking.ts";
-import { describeProcess, ProcessSetting, refuseProcessSetting } from "../../../platform/config/process.ts";
-import type { Source } from "../../../platform/config/store.ts";
-import { flag, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { PROCESS_SETTINGS } from "../../../platform/config/config.ts";
+import {
+  describeProcessSettings,
+  ProcessSetting,
+  requireInstanceSetting,
+} from "../../../platform/config/describe-process-settings.ts";
+import {
+  environmentVariableOf,
+  findDefinition,
+  INSTANCE_SETTINGS,
+  type SettingKey,
+} from "../../../platform/config/instance-settings.ts";
+import { maskSetting, unmaskSetting } from "../../../platform/config/masking.ts";
+import { parseSettingKey, parseSettingValue } from "../../../platform/config/parse-setting.ts";
+import type { SettingSource } from "../../../platform/config/settings-store.ts";
+import { type Operation, operation, queryBoolean, responds } from "../../../platform/http/operation.ts";
 import { storeInstanceWebhook } from "../../signals/webhooks/endpoints.ts";
-import { splitKeys } from "../../tenancy/license/key.ts";
-import { checkLicenseKey } from "../../tenancy/license/service.ts";
+import { parseLicenseKey } from "../../tenancy/license/service.ts";
+import { parsePublicKeys } from "../../tenancy/license/signed-license.ts";
 import { readMetadata } from "../saml/metadata.ts";
-import { isUrl } from "../saml/operations.ts";
+import { isMetadataUrl } from "../saml/operations.ts";
 
 const GlobalSetting = z.object({
   name: z.string(),
   value: z.unknown(),
-  /** Who says so: what is stored gives way to a flag and to the environment. */
+  /** The effective source: flags and the environment override the stored value. */
   source: z.enum(["flag", "environment", "stored", "default"]),
-  /** The environment variable that would win. Undefined for keys that are not known here. */
+  /** The environment variable that overrides the setting. Undefined for unknown keys. */
   variable: z.string().optional(),
   meaning: z.string().optional(),
 });
 
-const READ_SECRET = { operation: "settings.read_secret", action_kind: "Execute" } as const;
+const READ_SECRET_AUDIT = { operation: "settings.read_secret", action_kind: "Execute" } as const;
 
 export const getGlobalSetting = operation({
   name: "getGlobal",
@@ -34,10 +43,10 @@ export const getGlobalSetting = operation({
   access: "user",
   summary: "Read a setting of the instance as it holds now; null when it is not set",
   responds: responds.json(z.unknown()),
-  audit: READ_SECRET,
+  audit: READ_SECRET_AUDIT,
   run: async (ctx, { key }) => {
-    checkKey(key);
-    const definition = definitionOf(key);
+    parseSettingKey(key);
+    const definition = findDefinition(key);
     if (!definition?.open && !ctx.caller.identity.super_admin) {
       throw new Forbidden(`setting ${key} is for super admins`);
     }
@@ -48,8 +57,8 @@ export const getGlobalSetting = operation({
   },
 });
 
-/** The longest text of a value that an audit row has. */
-const AUDITED = 200;
+/** Upper limit of a value's text in audit rows. */
+const MAX_AUDITED_CHARS = 200;
 
 export const setGlobalSetting = operation({
   name: "setGlobal",
@@ -61,46 +70,52 @@ export const setGlobalSetting = operation({
   responds: responds.text("confirmation; it says so where the environment wins"),
   audit: { operation: "settings.update", action_kind: "Update" },
   run: async (ctx, { key, body }) => {
-    checkKey(key);
-    const value = body.value === null ? undefined : await settle(ctx, key, body.value);
-    const shown = masked(key, definitionOf(key), value);
-    const parameters = { value: (JSON.stringify(shown) ?? "null").slice(0, AUDITED) };
+    parseSettingKey(key);
+    const value = body.value === null ? undefined : await parseSetting(ctx, key, body.value);
+    const shown = maskSetting(key, findDefinition(key), value);
+    const parameters = { value: (JSON.stringify(shown) ?? "null").slice(0, MAX_AUDITED_CHARS) };
     await ctx.write({ resource: key, parameters }, async (tx) => {
       await ctx.app.settings.put(tx, key, value, ctx.caller.identity.email);
-      if (!isSettled(ctx.app, key)) await FOLLOWED[key as SettingKey]?.(ctx.app, tx, value as string);
+      if (!isOverridden(ctx.app, key))
+        await STORED_ELSEWHERE[key as SettingKey]?.(ctx.app, tx, value as string);
     });
-    return confirm(ctx.app, key, value === undefined);
+    return describeChange(ctx.app, key, value === undefined);
   },
 });
 
-/** What more than a form is asked of a value. @throws BadRequest */
-const MEANT: { [K in SettingKey]?: (app: App, value: string) => unknown } = {
-  license_key: checkLicenseKey,
-  license_public_key: (_app, value) => splitKeys(value),
-  saml_metadata: (app, value) => isUrl(value) || readMetadata(value, app.clock()),
+/** Validation beyond the form of a value. @throws BadRequest */
+const VALIDATORS: { [K in SettingKey]?: (app: App, value: string) => unknown } = {
+  license_key: parseLicenseKey,
+  license_public_key: (_app, value) => parsePublicKeys(value),
+  saml_metadata: (app, value) => isMetadataUrl(value) || readMetadata(value, app.clock()),
 };
 
-/** What is stored elsewhere of a setting, and follows it in its transaction. */
-const FOLLOWED: { [K in SettingKey]?: (app: App, tx: Tx, value: string | undefined) => Promise<void> } = {
+/** Settings that are also stored in other tables, updated in the same transaction. */
+const STORED_ELSEWHERE: {
+  [K in SettingKey]?: (app: App, tx: Tx, value: string | undefined) => Promise<void>;
+} = {
   instance_events_webhook: storeInstanceWebhook,
 };
 
-/** Whether a flag or the environment says what a setting is, whatever is stored. */
-function isSettled(app: App, key: string): boolean {
+/** Returns whether a flag or the environment overrides the stored value. */
+function isOverridden(app: App, key: string): boolean {
   const { source } = app.settings.find(key);
   return source === "environment" || source === "flag";
 }
 
-async function settle(ctx: UserContext, key: string, given: unknown): Promise<unknown> {
+async function parseSetting(ctx: UserContext, key: string, given: unknown): Promise<unknown> {
   const { app } = ctx;
-  if (!definitionOf(key)) refuseProcessSetting(key);
-  const value = check(key, unmasked(key, definitionOf(key), given, app.settings.find(key).value));
+  if (!findDefinition(key)) requireInstanceSetting(key);
+  const value = parseSettingValue(
+    key,
+    unmaskSetting(key, findDefinition(key), given, app.settings.find(key).value),
+  );
   try {
-    if (Object.hasOwn(MEANT, key)) await MEANT[key as SettingKey]!(app, value as string);
+    if (Object.hasOwn(VALIDATORS, key)) await VALIDATORS[key as SettingKey]!(app, value as string);
   } catch (cause) {
     if (!(cause instanceof SvcError)) throw cause;
     const { hint } = cause;
-    throw new BadRequest(`setting ${key} must be ${definitionOf(key)?.allowed} (${cause.message})`, {
+    throw new BadRequest(`setting ${key} must be ${findDefinition(key)?.allowed} (${cause.message})`, {
       cause,
       ...(hint ? { hint } : {}),
     });
@@ -108,13 +123,13 @@ async function settle(ctx: UserContext, key: string, given: unknown): Promise<un
   return value;
 }
 
-function confirm(app: App, key: string, removed: boolean): string {
+function describeChange(app: App, key: string, removed: boolean): string {
   const done = removed ? `removed setting ${key}` : `set ${key}`;
-  if (!removed && !definitionOf(key))
+  if (!removed && !findDefinition(key))
     return `${done}, which is not a known setting: it is kept, and changes nothing`;
-  if (!isSettled(app, key)) return done;
+  if (!isOverridden(app, key)) return done;
   const { source } = app.settings.find(key);
-  const winner = source === "flag" ? "a flag of the server" : variableFor(key, SETTINGS);
+  const winner = source === "flag" ? "a flag of the server" : environmentVariableOf(key, PROCESS_SETTINGS);
   return `${done}, which has no effect: ${winner} is set and wins`;
 }
 
@@ -125,7 +140,7 @@ export const getLocalSettings = operation({
   access: "devops",
   summary: "List the settings of this server's process, and where each is from; secrets stay hidden",
   responds: responds.json(z.record(z.string(), ProcessSetting)),
-  run: (ctx) => describeProcess(ctx.app.config),
+  run: (ctx) => describeProcessSettings(ctx.app.config),
 });
 
 export const listGlobalSettings = operation({
@@ -135,24 +150,28 @@ export const listGlobalSettings = operation({
   access: "devops",
   summary: "List the settings of the instance, and where each is from; secrets stay hidden",
   query: z.object({
-    /** With those that nobody has set. */
-    all: flag.default(false),
+    /** Includes settings that are not set. */
+    all: queryBoolean.default(false),
   }),
   responds: responds.json(z.array(GlobalSetting)),
   run: (ctx, { query }) => {
     const { settings } = ctx.app;
-    const keys = query.all ? new Set([...Object.keys(KEYS), ...settings.keys()]) : settings.keys();
-    return [...keys].sort().map((name) => listed(name, settings.find(name)));
+    const keys = query.all
+      ? new Set([...Object.keys(INSTANCE_SETTINGS), ...settings.keys()])
+      : settings.keys();
+    return [...keys].sort().map((name) => toListedSetting(name, settings.find(name)));
   },
 });
 
-function listed(name: string, { value, source }: { value: unknown; source: Source }) {
-  const definition = definitionOf(name);
+function toListedSetting(name: string, { value, source }: { value: unknown; source: SettingSource }) {
+  const definition = findDefinition(name);
   return {
     name,
-    value: masked(name, definition, value) ?? null,
+    value: maskSetting(name, definition, value) ?? null,
     source,
-    ...(definition ? { variable: variableFor(name, SETTINGS), meaning: definition.meaning } : {}),
+    ...(definition
+      ? { variable: environmentVariableOf(name, PROCESS_SETTINGS), meaning: definition.meaning }
+      : {}),
   };
 }
 

@@ -1,8 +1,8 @@
 import type { PythonIndex } from "../../../engines/runner/types.ts";
 import type { App } from "../../../platform/app/context.ts";
 
-/** Where Python packages come from, as the instance's settings have it now. */
-export function pythonIndexOf(settings: App["settings"]): PythonIndex {
+/** Returns the Python package index, from the instance's current settings. */
+export function readPythonIndex(settings: App["settings"]): PythonIndex {
   const list = (text: string | undefined) => (text ?? "").split(/[\s,]+/).filter((each) => each !== "");
   return {
     url: settings.get("pip_index_url"),

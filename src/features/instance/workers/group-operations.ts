@@ -1,25 +1,25 @@
-/** Groups of workers: which jobs each takes. Existing clients call what a group is given its configuration. */
+/** Operations on worker groups and their configuration: which jobs each group takes. */
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { TAGS_KEY } from "../../../platform/cluster/group-tags.ts";
+import { WORKER_TAGS_KEY } from "../../../platform/cluster/group-tags.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { configOf, listGroups, removeGroup, setGroup } from "./workers.ts";
+import { deleteGroupConfig, findGroupConfig, listGroupConfigs, storeGroupConfig } from "./worker-groups.ts";
 
-/** Configurations are kept by a name of which only the rest is the group's. */
-const PREFIX = "worker__";
+/** Prefix of configuration names; the rest is the group's name. */
+const CONFIG_PREFIX = "worker__";
 
 const GroupConfig = z
   .looseObject({
-    [TAGS_KEY]: z.array(z.string().min(1)).nullish(),
+    [WORKER_TAGS_KEY]: z.array(z.string().min(1)).nullish(),
   })
   .meta({ id: "WorkerGroupConfig" });
 
 const Config = z.object({ name: z.string(), config: GroupConfig.optional() });
 
-function groupOf(name: string): string {
-  if (/^worker__[\w-]{1,50}$/.test(name)) return name.slice(PREFIX.length);
+function parseGroupName(name: string): string {
+  if (/^worker__[\w-]{1,50}$/.test(name)) return name.slice(CONFIG_PREFIX.length);
   throw new BadRequest(
-    `"${name}" is no configuration: it reads ${PREFIX} and the name of a group of workers`,
+    `"${name}" is no configuration: it reads ${CONFIG_PREFIX} and the name of a group of workers`,
   );
 }
 
@@ -32,7 +32,7 @@ const listWorkerGroups = operation({
   responds: responds.json(z.array(Config)),
   run: async ({ app, caller }) => {
     const { super_admin, devops } = caller.identity;
-    const groups = await listGroups(app);
+    const groups = await listGroupConfigs(app);
     return groups.map(({ name, config }) => (super_admin || devops ? { name, config } : { name }));
   },
 });
@@ -45,8 +45,8 @@ const listConfigs = operation({
   summary: "List all configurations by their full names",
   responds: responds.json(z.array(Config)),
   run: async ({ app }) => {
-    const groups = await listGroups(app);
-    return groups.map(({ name, config }) => ({ name: PREFIX + name, config }));
+    const groups = await listGroupConfigs(app);
+    return groups.map(({ name, config }) => ({ name: CONFIG_PREFIX + name, config }));
   },
 });
 
@@ -57,7 +57,7 @@ const getConfig = operation({
   access: "devops",
   summary: "What a group of workers is given; null when nothing was said",
   responds: responds.json(GroupConfig.nullable()),
-  run: ({ app }, { name }) => configOf(app, groupOf(name)),
+  run: ({ app }, { name }) => findGroupConfig(app, parseGroupName(name)),
 });
 
 const updateConfig = operation({
@@ -70,7 +70,7 @@ const updateConfig = operation({
   body: GroupConfig,
   responds: responds.text("what was done"),
   run: async (ctx, { name, body }) => {
-    await setGroup(ctx, groupOf(name), { resource: name, config: body });
+    await storeGroupConfig(ctx, parseGroupName(name), { resource: name, config: body });
     return `config ${name} updated`;
   },
 });
@@ -84,7 +84,7 @@ const deleteConfig = operation({
   summary: "Give a group of workers nothing in particular: they take all jobs",
   responds: responds.text("what was done"),
   run: async (ctx, { name }) => {
-    await removeGroup(ctx, groupOf(name), name);
+    await deleteGroupConfig(ctx, parseGroupName(name), name);
     return `config ${name} deleted`;
   },
 });

@@ -1,22 +1,22 @@
-/** Who runs jobs, which jobs they take, and how many wait. */
+/** Operations on workers: which exist, which jobs they take, and how many jobs wait. */
 import { z } from "zod";
 import type { App } from "../../../platform/app/context.ts";
-import { presentWorkers } from "../../../platform/cluster/heartbeat.ts";
+import { listLiveWorkers } from "../../../platform/cluster/heartbeat.ts";
 import type { WorkerFacts } from "../../../platform/cluster/tables.ts";
 import {
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
   paging,
+  queryInteger,
   responds,
-  toWindow,
-  wholeNumber,
+  toLimitOffset,
 } from "../../../platform/http/operation.ts";
 import { DEFAULT_TAGS } from "../../runs/job/custom-tags.ts";
-import { waitingByTag } from "./workers.ts";
+import { countWaitingByTag } from "./worker-groups.ts";
 
-/** A worker that has said nothing for this long counts as gone, where the caller does not say otherwise. */
-const PRESENT_S = 300;
+/** A worker whose last heartbeat is older counts as gone, unless the caller gives another limit, in seconds. */
+const LIVE_WITHIN_S = 300;
 
 const WorkerPing = z
   .object({
@@ -25,7 +25,7 @@ const WorkerPing = z
     worker_group: z.string(),
     wm_version: z.string(),
     ip: z.string(),
-    started_at: moment,
+    started_at: isoTimestamp,
     last_ping: z.number(),
     jobs_executed: z.number(),
     custom_tags: z.array(z.string()).optional(),
@@ -43,8 +43,11 @@ const WorkerPing = z
   })
   .meta({ id: "WorkerPing" });
 
-/** @param isInsider whether it is for somebody who looks after the instance: where it is, and whose jobs it runs, is theirs */
-function toRecord(worker: WorkerFacts, now: Date, isInsider: boolean): z.input<typeof WorkerPing> {
+/**
+ * Converts a worker to its record. @param isInsider whether the caller runs the instance; others see neither the
+ * worker's address nor its last job
+ */
+function toWorkerRecord(worker: WorkerFacts, now: Date, isInsider: boolean): z.input<typeof WorkerPing> {
   const { occupancy, memory } = worker;
   const last_job = isInsider && worker.last_job;
   return {
@@ -76,20 +79,20 @@ const listWorkers = operation({
   path: "/workers/list",
   access: "user",
   summary: "List the processes that run jobs, the one heard of last first",
-  query: z.object({ ...paging, ping_since: wholeNumber.min(1).optional() }),
+  query: z.object({ ...paging, ping_since: queryInteger.min(1).optional() }),
   responds: responds.json(z.array(WorkerPing)),
   run: async ({ app, caller: { identity } }, { query }) => {
-    const all = await presentWorkers(app, query.ping_since ?? PRESENT_S);
+    const all = await listLiveWorkers(app, query.ping_since ?? LIVE_WITHIN_S);
     const now = app.clock();
-    const { offset, limit } = toWindow(query);
+    const { offset, limit } = toLimitOffset(query);
     const isInsider = identity.super_admin || identity.devops;
-    return all.slice(offset, offset + limit).map((worker) => toRecord(worker, now, isInsider));
+    return all.slice(offset, offset + limit).map((worker) => toWorkerRecord(worker, now, isInsider));
   },
 });
 
-/** Whether some worker takes jobs of each tag. */
-async function takenBy(app: App, tags: string[]): Promise<Record<string, boolean>> {
-  const workers = await presentWorkers(app, PRESENT_S);
+/** Returns for each tag whether some worker takes it. */
+async function findTakenTags(app: App, tags: string[]): Promise<Record<string, boolean>> {
+  const workers = await listLiveWorkers(app, LIVE_WITHIN_S);
   const isTaken = (tag: string) => workers.some((worker) => worker.tags?.includes(tag) ?? true);
   return Object.fromEntries(tags.map((tag) => [tag, isTaken(tag)]));
 }
@@ -102,7 +105,7 @@ const existsWorkerWithTag = operation({
   summary: "Whether some worker takes jobs of a tag",
   query: z.object({ tag: z.string() }),
   responds: responds.json(z.boolean()),
-  run: async ({ app }, { query: { tag } }) => (await takenBy(app, [tag]))[tag]!,
+  run: async ({ app }, { query: { tag } }) => (await findTakenTags(app, [tag]))[tag]!,
 });
 
 const existsWorkersWithTags = operation({
@@ -114,7 +117,7 @@ const existsWorkersWithTags = operation({
   query: z.object({ tags: z.string() }),
   responds: responds.json(z.record(z.string(), z.boolean())),
   run: ({ app }, { query: { tags } }) =>
-    takenBy(
+    findTakenTags(
       app,
       tags.split(",").map((tag) => tag.trim()),
     ),
@@ -125,7 +128,7 @@ const getCustomTags = operation({
   method: "GET",
   path: "/workers/custom_tags",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   summary: "Tags that jobs may have beside the languages' own",
   responds: responds.json(z.array(z.string())),
   run: ({ app }) => app.settings.get("custom_tags"),
@@ -136,7 +139,7 @@ const getDefaultTags = operation({
   method: "GET",
   path: "/workers/get_default_tags",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   summary: "Tags that jobs have where nothing else is said",
   responds: responds.json(z.array(z.string())),
   run: () => [...DEFAULT_TAGS],
@@ -147,7 +150,7 @@ const isDefaultTagsPerWorkspace = operation({
   method: "GET",
   path: "/workers/is_default_tags_per_workspace",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   summary: "Whether default tags carry the workspace's id",
   responds: responds.json(z.boolean()),
   run: ({ app }) => app.settings.get("default_tags_per_workspace") === true,
@@ -161,7 +164,7 @@ const getQueueCounts = operation({
   summary: "Count the jobs that are due and wait for a worker, by tag",
   responds: responds.json(z.record(z.string(), z.number())),
   run: async (ctx) => {
-    return Object.fromEntries((await waitingByTag(ctx.app)).map(({ tag, count }) => [tag, count]));
+    return Object.fromEntries((await countWaitingByTag(ctx.app)).map(({ tag, count }) => [tag, count]));
   },
 });
 
@@ -173,12 +176,15 @@ const getQueueMetrics = operation({
   summary: "How many jobs wait and for how many seconds, by tag, now",
   responds: responds.json(
     z.array(
-      z.object({ id: z.string(), values: z.array(z.object({ created_at: moment, value: z.number() })) }),
+      z.object({
+        id: z.string(),
+        values: z.array(z.object({ created_at: isoTimestamp, value: z.number() })),
+      }),
     ),
   ),
   run: async (ctx) => {
     const created_at = ctx.app.clock();
-    return (await waitingByTag(ctx.app)).flatMap(({ tag, count, since }) => [
+    return (await countWaitingByTag(ctx.app)).flatMap(({ tag, count, since }) => [
       { id: `queue_count_${tag}`, values: [{ created_at, value: count }] },
       {
         id: `queue_delay_${tag}`,

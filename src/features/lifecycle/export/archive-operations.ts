@@ -1,30 +1,30 @@
-/** A workspace as an archive of files, which existing clients compare with a folder and keep in git. */
+/** Operations that export a workspace as an archive of files, which clients compare with a folder or keep in git. */
 
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { MAX_ZIP_ENTRIES, toZip } from "../../../lib/files/zip.ts";
-import { flag, type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { SECRET_READ } from "../../tenancy/workspaces/secrets.ts";
+import { createZipStream, MAX_ZIP_ENTRIES } from "../../../lib/files/zip.ts";
+import { type Operation, operation, queryBoolean, responds } from "../../../platform/http/operation.ts";
+import { SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
 import { archiveEntries } from "./archive.ts";
 
-const no = flag.default(false);
+const falseByDefault = queryBoolean.default(false);
 
-const Options = z.object({
+const ArchiveQuery = z.object({
   archive_type: z.string().default("tar"),
-  /** Secrets in plain, in either spelling. */
-  plain_secret: no,
-  plain_secrets: no,
-  skip_secrets: no,
-  skip_variables: no,
-  skip_resources: no,
-  skip_resource_types: no,
-  include_schedules: no,
-  include_triggers: no,
-  include_users: no,
-  include_groups: no,
-  include_settings: no,
-  include_key: no,
-  include_workspace_dependencies: no,
+  /** Exports secrets as plain text; both spellings are accepted. */
+  plain_secret: falseByDefault,
+  plain_secrets: falseByDefault,
+  skip_secrets: falseByDefault,
+  skip_variables: falseByDefault,
+  skip_resources: falseByDefault,
+  skip_resource_types: falseByDefault,
+  include_schedules: falseByDefault,
+  include_triggers: falseByDefault,
+  include_users: falseByDefault,
+  include_groups: falseByDefault,
+  include_settings: falseByDefault,
+  include_key: falseByDefault,
+  include_workspace_dependencies: falseByDefault,
   default_ts: z.enum(["bun", "deno"]).default("bun"),
 });
 
@@ -34,13 +34,13 @@ export const tarballWorkspace = operation({
   path: "/w/{workspace}/workspaces/tarball",
   access: "member",
   summary: "Read what the caller sees of a workspace as an archive of files, to keep or to compare",
-  query: Options,
+  query: ArchiveQuery,
   responds: responds.raw("application/x-tar", "a tar archive, or a ZIP archive under the same type"),
-  audit: SECRET_READ,
+  audit: SECRET_READ_AUDIT,
   run: async (ctx, { workspace, query }) => {
     const { archive_type } = query;
     if (archive_type !== "zip" && archive_type !== "tar") {
-      // Clients look for these words, and ask again for one that they know is there.
+      // Clients search for these words and then ask again for a type they know.
       throw new BadRequest(`Invalid Archive Type ${archive_type.slice(0, 20)}: it must be zip or tar`);
     }
     const entries = await archiveEntries(ctx, {
@@ -54,7 +54,7 @@ export const tarballWorkspace = operation({
     }
     const body =
       archive_type === "zip"
-        ? toZip(entries, ctx.app.clock())
+        ? createZipStream(entries, ctx.app.clock())
         : await new Bun.Archive(Object.fromEntries(entries.map((each) => [each.name, each.content]))).bytes();
     return new Response(body, {
       headers: {

@@ -2,15 +2,15 @@
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { currentKey } from "../../tenancy/workspaces/secrets.ts";
+import { readCurrentKey } from "../../tenancy/workspaces/secrets.ts";
 
-const KEY_READ = { operation: "workspaces.get_encryption_key", action_kind: "Execute" } as const;
+const KEY_READ_AUDIT = { operation: "workspaces.get_encryption_key", action_kind: "Execute" } as const;
 
-/** The key in plain. Reading it leaves an audit row. */
-async function keyEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+/** Exports the encryption key as plain text, and records the access in the audit log. */
+async function listKeyEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
   const { workspace_id } = ctx.caller.member;
-  const { text } = await ctx.write({ resource: workspace_id, as: KEY_READ }, (tx) =>
-    currentKey(ctx.app, tx, workspace_id),
+  const { text } = await ctx.write({ resource: workspace_id, action: KEY_READ_AUDIT }, (tx) =>
+    readCurrentKey(ctx.app, tx, workspace_id),
   );
   return [{ name: "encryption_key.json", content: JSON.stringify(text) }];
 }
@@ -22,5 +22,5 @@ export const keySection: ArchiveSection = {
   action: "write",
   isWanted: (options) => options.include_key,
   adminOnly: true,
-  entries: keyEntries,
+  entries: listKeyEntries,
 };

@@ -42,7 +42,7 @@ function rowsOf({ columns, rows }: EncryptedColumns, workspace_id: string): SQL 
   return rows?.(workspace_id) ?? sql`${columns[0].table}.workspace_id = ${workspace_id}`;
 }
 
-type Row = { text: string; email: string | null } & Record<`key${number}`, string | number>;
+type EncryptedRow = { text: string; email: string | null } & Record<`key${number}`, string | number>;
 
 async function reencryptColumn(
   tx: Tx,
@@ -56,7 +56,7 @@ async function reencryptColumn(
   const { table } = column;
   const own = rowsOf(encrypted, workspace_id);
   const keys = key.map((each, index) => sql`${each} AS ${sql.identifier(`key${index}`)}`);
-  const rows = await tx.rows<Row>(
+  const rows = await tx.rows<EncryptedRow>(
     sql`SELECT ${sql.join(keys, sql`, `)}, ${column} AS "text", ${email ?? sql`NULL`} AS email FROM ${table}
         WHERE ${own} AND ${containsText(column, MARK)}`,
   );

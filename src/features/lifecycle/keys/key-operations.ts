@@ -1,9 +1,9 @@
-/** The key that seals a workspace's secrets, for those who move the workspace elsewhere or fear that it leaked. */
+/** Operations that read and rotate a workspace's encryption key. */
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { checkKey } from "../../tenancy/workspaces/key-text.ts";
-import { currentKey, keyChanged } from "../../tenancy/workspaces/secrets.ts";
-import { prepareExchange } from "./key-rotation.ts";
+import { parseKeyText } from "../../tenancy/workspaces/key-text.ts";
+import { activateKey, readCurrentKey } from "../../tenancy/workspaces/secrets.ts";
+import { prepareKeyRotation } from "./key-rotation.ts";
 
 const path = "/w/{workspace}/workspaces/encryption_key" as const;
 
@@ -18,7 +18,7 @@ export const getEncryptionKey = operation({
   audit: { operation: "workspaces.get_encryption_key", action_kind: "Execute" },
   run: (ctx, { workspace }) =>
     ctx.write({ resource: workspace }, async (tx) => ({
-      key: (await currentKey(ctx.app, tx, workspace)).text,
+      key: (await readCurrentKey(ctx.app, tx, workspace)).text,
     })),
 });
 
@@ -34,11 +34,16 @@ export const setEncryptionKey = operation({
   run: async (ctx, { workspace, body }) => {
     const { app } = ctx;
     const reencrypt = !body.skip_reencrypt;
-    const exchange = await prepareExchange(app, workspace, { text: checkKey(body.new_key) }, { reencrypt });
+    const exchange = await prepareKeyRotation(
+      app,
+      workspace,
+      { text: parseKeyText(body.new_key) },
+      { reencrypt },
+    );
     const parameters = { skip_reencrypt: String(!reencrypt) };
     const count = await ctx.write({ resource: workspace, parameters }, async (tx) => {
       const reencrypted = await exchange.store(tx);
-      tx.afterCommit(() => keyChanged(app, workspace, exchange.key, { keep: reencrypt }));
+      tx.afterCommit(() => activateKey(app, workspace, exchange.key, { keep: reencrypt }));
       return reencrypted;
     });
     return reencrypt

@@ -6,21 +6,27 @@
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { argumentOf, currentKey, keyFrom, lockKey, resealed } from "../../tenancy/workspaces/secrets.ts";
+import {
+  argumentPurpose,
+  createKey,
+  lockKey,
+  readCurrentKey,
+  reencrypt as reencryptText,
+} from "../../tenancy/workspaces/secrets.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 import { reencryptStored } from "./encrypted-columns.ts";
-import { type Prepared, prepareSecrets, reencryptSecrets } from "./secret-columns.ts";
+import { prepareSecrets, type ReencryptedTexts, reencryptSecrets } from "./secret-columns.ts";
 
-type Key = Awaited<ReturnType<typeof currentKey>>;
+type WorkspaceKey = Awaited<ReturnType<typeof readCurrentKey>>;
 
-interface Side {
+interface KeyOwner {
   workspace_id: string;
-  key: Key;
+  key: WorkspaceKey;
 }
 
-export interface Exchange {
-  /** The key that holds from the commit on. */
-  key: Key;
+export interface KeyRotation {
+  /** The key that is valid from the commit on. */
+  key: WorkspaceKey;
   /**
    * To be called in the transaction, while the rows still have the old id.
    * @returns how many secrets were re-encrypted
@@ -34,33 +40,37 @@ export interface Exchange {
  * @param reencrypt false leaves secrets as they are: they were encrypted with the new key elsewhere
  * @throws NotFound
  */
-export async function prepareExchange(
+export async function prepareKeyRotation(
   app: App,
   workspace_id: string,
   to: { text?: string; workspace_id?: string },
   { reencrypt }: { reencrypt: boolean } = { reencrypt: true },
-): Promise<Exchange> {
+): Promise<KeyRotation> {
   const target = to.workspace_id ?? workspace_id;
-  const from: Side = { workspace_id, key: await currentKey(app, app.db.read, workspace_id) };
-  const after: Side = { workspace_id: target, key: await keyFrom(app, target, to.text ?? from.key.text) };
-  const prepared: Prepared = reencrypt
-    ? await prepareSecrets(app, workspace_id, (text) => resealed(text, from, after))
+  const from: KeyOwner = { workspace_id, key: await readCurrentKey(app, app.db.read, workspace_id) };
+  const after: KeyOwner = {
+    workspace_id: target,
+    key: await createKey(app, target, to.text ?? from.key.text),
+  };
+  const prepared: ReencryptedTexts = reencrypt
+    ? await prepareSecrets(app, workspace_id, (text) => reencryptText(text, from, after))
     : new Map();
   return {
     key: after.key,
     async store(tx) {
       await lockKey(tx, workspace_id);
-      // Somebody else may have changed the key since, and with it every text: what was prepared stands for none then.
-      const now: Side = { workspace_id, key: await currentKey(app, tx, workspace_id) };
+      // The key may have been rotated since; then no prepared text applies, and all are re-encrypted here.
+      const now: KeyOwner = { workspace_id, key: await readCurrentKey(app, tx, workspace_id) };
       const count = await reencryptSecrets(app, tx, workspace_id, {
         prepared,
         all: reencrypt,
-        reencrypt: (text) => resealed(text, now, after),
+        reencrypt: (text) => reencryptText(text, now, after),
       });
       if (reencrypt) {
         await reencryptStored(app, tx, workspace_id, (text, email) => {
-          const own = email === undefined ? undefined : resealed(text, now, after, argumentOf(email));
-          return own ?? resealed(text, now, after);
+          const own =
+            email === undefined ? undefined : reencryptText(text, now, after, argumentPurpose(email));
+          return own ?? reencryptText(text, now, after);
         });
       }
       for (const { on } of app.features) await on?.workspaceKeyChanged?.(app, tx, workspace_id);

@@ -8,7 +8,7 @@ import type { SecretColumn } from "../../../platform/app/lifecycle.ts";
 
 /** Texts between two pauses, in which others are served. */
 const BATCH_SIZE = 200;
-/** Texts of one statement: each takes two of the parameters that both databases allow some thousands of. */
+/** Rows updated by one statement; each takes two parameters, and both databases limit their number. */
 const MOST_VALUES = 500;
 
 /** A row of such a column. */
@@ -30,16 +30,16 @@ function readSecrets(db: Reader, workspace_id: string, secret: SecretColumn): Pr
   );
 }
 
-/** Old texts with the new ones that stand for them. */
-export type Prepared = Map<string, string>;
+/** Maps old ciphertexts to new ones. */
+export type ReencryptedTexts = Map<string, string>;
 
 /** Encrypts ahead of the transaction what may be much. */
 export async function prepareSecrets(
   app: App,
   workspace_id: string,
   reencrypt: Reencrypt,
-): Promise<Prepared> {
-  const prepared: Prepared = new Map();
+): Promise<ReencryptedTexts> {
+  const prepared: ReencryptedTexts = new Map();
   let count = 0;
   for (const secret of secretColumnsOf(app).filter(({ isImported }) => isImported)) {
     for (const { value } of await readSecrets(app.db.read, workspace_id, secret)) {
@@ -61,7 +61,7 @@ export async function reencryptSecrets(
   app: App,
   tx: Tx,
   workspace_id: string,
-  { prepared, all, reencrypt }: { prepared: Prepared; all: boolean; reencrypt: Reencrypt },
+  { prepared, all, reencrypt }: { prepared: ReencryptedTexts; all: boolean; reencrypt: Reencrypt },
 ): Promise<number> {
   let count = 0;
   for (const secret of secretColumnsOf(app)) {
@@ -77,7 +77,7 @@ export async function reencryptSecrets(
   return count;
 }
 
-const p = sql.placeholder;
+const namedParameter = sql.placeholder;
 const updates = new Map<SecretColumn, Statement<Record<string, unknown>, unknown>>();
 
 /** Prepared once for each column: far cheaper than a statement with a thousand parameters that has to be parsed. */
@@ -88,8 +88,10 @@ function updateOf(secret: SecretColumn): Statement<Record<string, unknown>, unkn
   const made = statement<Record<string, unknown>, unknown>((q) =>
     q
       .update(column.table as SQLiteTable)
-      .set({ [column.name]: p("value") } as never)
-      .where(sql`${column.table}.workspace_id = ${p("workspace_id")} AND ${eq(key, p("key"))}`),
+      .set({ [column.name]: namedParameter("value") } as never)
+      .where(
+        sql`${column.table}.workspace_id = ${namedParameter("workspace_id")} AND ${eq(key, namedParameter("key"))}`,
+      ),
   );
   updates.set(secret, made);
   return made;

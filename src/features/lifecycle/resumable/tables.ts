@@ -2,14 +2,14 @@ import { kit } from "../../../database/kit.ts";
 
 const { table, text, timestamp, json } = kit;
 
-/** Operations that take many transactions, while they are under way: what the next start finishes if this one cannot. */
+/** Unfinished resumable operations. */
 export const resumableOperations = table("resumable_operations", {
   id: text("id").primaryKey(),
   kind: text("kind").notNull(),
-  /** What it is about: of each there is one at a time. */
+  /** The subject, such as a workspace id; one operation at a time per subject. */
   subject: text("subject").notNull().unique(),
   details: json<Record<string, unknown>>("details").notNull(),
-  /** Who is at it, as workers are called. */
+  /** The server that runs it, by its worker name. */
   server: text("server").notNull(),
   created_at: timestamp("created_at").notNull(),
 });

@@ -4,8 +4,8 @@ import type { Database } from "../../../database/database.ts";
 import { type Batches, deleteBatch, MOST_ROWS } from "../../../platform/loops/expired-rows.ts";
 import { auditLog } from "../../signals/audit/tables.ts";
 
-/** Rows of the audit log, which grows in the order of time. */
-export async function* expiredAudit(db: Database, before: Date): Batches {
+/** Deletes old audit rows; their ids grow with time. */
+export async function* deleteExpiredAudit(db: Database, before: Date): Batches {
   for (;;) {
     const rows = await db.read
       .select({ id: auditLog.id, timestamp: auditLog.timestamp })

@@ -3,12 +3,12 @@ import { eq } from "drizzle-orm";
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { workspaceWebhook } from "../../signals/webhooks/endpoints.ts";
+import { findWorkspaceWebhook } from "../../signals/webhooks/endpoints.ts";
 import { readSettings } from "../../tenancy/workspaces/settings.ts";
 import { workspaceSettings, workspaces } from "../../tenancy/workspaces/tables.ts";
 
-/** What is not settled is said as null, so that it is unset where the file is deployed. */
-async function settingsEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+/** Exports the settings. Unset ones are written as null, so that deploying the file unsets them. */
+async function listSettingsEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
   const { workspace_id } = ctx.caller.member;
   const { read } = ctx.app.db;
   const settings = await readSettings(read, workspace_id);
@@ -17,7 +17,7 @@ async function settingsEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
     auto_invite_enabled: settings.auto_invite_domain !== undefined,
     auto_invite_as: settings.auto_invite_operator ? "operator" : "developer",
     auto_invite_mode: settings.auto_add ? "add" : "invite",
-    webhook: await workspaceWebhook(read, workspace_id),
+    webhook: await findWorkspaceWebhook(read, workspace_id),
     deploy_to: settings.deploy_to ?? null,
     error_handler: settings.error_handler ?? null,
     error_handler_extra_args: settings.error_handler_extra_args ?? null,
@@ -38,5 +38,5 @@ export const settingsSection: ArchiveSection = {
   domain: "workspaces",
   isWanted: (options) => options.include_settings,
   adminOnly: true,
-  entries: settingsEntries,
+  entries: listSettingsEntries,
 };

@@ -1,19 +1,26 @@
-/** Which AI provider helps to write code: as the contract has it, and as clients before and after it settle it. */
+/**
+ * Operations on the AI provider for code completion: as the contract defines them, and as older and newer clients use
+ * them.
+ */
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { editSettings, readSettings, type Settings } from "../../tenancy/workspaces/settings.ts";
+import {
+  editSettings,
+  readSettings,
+  type WorkspaceSettingValues,
+} from "../../tenancy/workspaces/settings.ts";
 import { AiConfig, AiResource } from "../../tenancy/workspaces/settings-records.ts";
 import { requireResource } from "./check-runnable.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
 const text = responds.text("confirmation");
-const edits = (name: string) => ({ operation: `workspaces.${name}`, action_kind: "Update" }) as const;
+const settingAudit = (name: string) => ({ operation: `workspaces.${name}`, action_kind: "Update" }) as const;
 
 const CopilotConfig = z
   .object({
     ai_resource: AiResource.nullish(),
     code_completion_enabled: z.boolean().nullish(),
-    /** Of older clients: the resource of the one provider that they know. */
+    /** Sent by older clients, which support one provider only. */
     openai_resource_path: z.string().nullish(),
     ...AiConfig.partial().shape,
   })
@@ -23,24 +30,24 @@ const CopilotConfig = z
   });
 type CopilotConfig = z.output<typeof CopilotConfig>;
 
-/** The provider of the default model, or the first that is named. */
-function defaultOf({ providers, default_model }: AiConfig): AiResource | undefined {
+/** Returns the resource of the default model's provider, or of the first provider. */
+function findDefaultResource({ providers, default_model }: AiConfig): AiResource | undefined {
   const [first] = Object.keys(providers) as (keyof typeof providers)[];
   const provider = default_model?.provider ?? first;
   const found = provider && providers[provider];
   return found && { path: found.resource_path, provider };
 }
 
-const fieldOf = ({ ai_resource, providers }: CopilotConfig) =>
+const resourceField = ({ ai_resource, providers }: CopilotConfig) =>
   ai_resource ? "ai_resource.path" : providers ? "providers" : "openai_resource_path";
 
-/** The resource that older clients ask for; undefined where another provider helps, or none. */
-export function openaiPathOf({ ai_resource }: Settings): string | undefined {
+/** Returns the resource path for older clients; undefined if the provider is not OpenAI. */
+export function findOpenaiPath({ ai_resource }: WorkspaceSettingValues): string | undefined {
   return ai_resource?.provider === "openai" ? ai_resource.path : undefined;
 }
 
-/** What newer clients ask for, whichever way it was settled. */
-export function aiConfigOf({ ai_config, ai_resource }: Settings): AiConfig | undefined {
+/** Returns the configuration for newer clients, converted from the older form if needed. */
+export function toAiConfig({ ai_config, ai_resource }: WorkspaceSettingValues): AiConfig | undefined {
   if (ai_config || !ai_resource) return ai_config;
   return { providers: { [ai_resource.provider]: { resource_path: ai_resource.path, models: [] } } };
 }
@@ -53,14 +60,14 @@ export const editCopilotConfig = operation({
   summary: "Settle which AI provider helps to write code",
   body: CopilotConfig,
   responds: text,
-  audit: edits("edit_copilot_config"),
+  audit: settingAudit("edit_copilot_config"),
   run: async (ctx, { workspace, body }) => {
     const ai_config = body.providers ? AiConfig.parse(body) : undefined;
-    const given = body.ai_resource ?? (ai_config && defaultOf(ai_config));
+    const given = body.ai_resource ?? (ai_config && findDefaultResource(ai_config));
     const path = body.openai_resource_path || undefined;
     const ai_resource = given ?? (path === undefined ? undefined : { path, provider: "openai" as const });
     const code_completion_enabled = body.code_completion_enabled ?? Boolean(body.code_completion_model);
-    if (ai_resource) await requireResource(ctx, fieldOf(body), ai_resource.path);
+    if (ai_resource) await requireResource(ctx, resourceField(body), ai_resource.path);
     const parameters = {
       ai_resource: ai_resource?.path ?? "",
       code_completion_enabled: String(code_completion_enabled),
@@ -81,7 +88,7 @@ export const getCopilotInfo = operation({
       ai_provider: z.string(),
       exists_ai_resource: z.boolean(),
       code_completion_enabled: z.boolean(),
-      /** Whether that is the provider which existing clients know alone. */
+      /** Whether the provider is OpenAI, the only one that older clients know. */
       exists_openai_resource_path: z.boolean(),
       ...AiConfig.partial().shape,
     }),
@@ -92,8 +99,8 @@ export const getCopilotInfo = operation({
       ai_provider: settings.ai_resource?.provider ?? "",
       exists_ai_resource: settings.ai_resource !== undefined,
       code_completion_enabled: settings.code_completion_enabled ?? false,
-      exists_openai_resource_path: openaiPathOf(settings) !== undefined,
-      ...aiConfigOf(settings),
+      exists_openai_resource_path: findOpenaiPath(settings) !== undefined,
+      ...toAiConfig(settings),
     };
   },
 });

@@ -1,15 +1,17 @@
-/** What a workspace begins with: the app operators see first, how scripts begin, what the chat command starts. */
+/**
+ * Operations on workspace defaults: the first app operators see, templates of scripts, the script of the chat command.
+ */
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { alsoAt, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { aliasOperation, type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { findApp } from "../../code/apps/service.ts";
 import { editSettings, readSettings } from "../../tenancy/workspaces/settings.ts";
 import { DefaultScripts } from "../../tenancy/workspaces/settings-records.ts";
-import { checkRunnable, pathIn, requireScript } from "./check-runnable.ts";
+import { parsePathField, requireRunnable, requireScript } from "./check-runnable.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
 const text = responds.text("confirmation");
-const edits = (name: string) => ({ operation: `workspaces.${name}`, action_kind: "Update" }) as const;
+const settingAudit = (name: string) => ({ operation: `workspaces.${name}`, action_kind: "Update" }) as const;
 
 export const editDefaultApp = operation({
   name: "editWorkspaceDefaultApp",
@@ -19,9 +21,11 @@ export const editDefaultApp = operation({
   summary: "Settle which app operators see first",
   body: z.object({ default_app_path: z.string().nullish() }),
   responds: text,
-  audit: edits("edit_default_app"),
+  audit: settingAudit("edit_default_app"),
   run: async (ctx, { workspace, body }) => {
-    const default_app = body.default_app_path ? pathIn("default_app_path", body.default_app_path) : undefined;
+    const default_app = body.default_app_path
+      ? parsePathField("default_app_path", body.default_app_path)
+      : undefined;
     if (default_app && !(await findApp(ctx.app.db.read, workspace, default_app))) {
       throw new BadRequest(
         `body field \`default_app_path\`: there is no app ${default_app} in workspace ${workspace}`,
@@ -52,7 +56,7 @@ export const editDefaultScripts = operation({
   summary: "Settle which languages are offered for a new script, and what it begins with",
   body: DefaultScripts,
   responds: text,
-  audit: edits("edit_default_scripts"),
+  audit: settingAudit("edit_default_scripts"),
   run: async (ctx, { workspace, body }) => {
     await editSettings(ctx, { default_scripts: body });
     return `default scripts of workspace ${workspace} set`;
@@ -77,13 +81,13 @@ export const editChatCommand = operation({
   summary: "Settle the script that a command from the chat product starts",
   body: z.object({ chat_command_script: z.string().nullish(), slack_command_script: z.string().nullish() }),
   responds: text,
-  audit: edits("edit_command_script"),
+  audit: settingAudit("edit_command_script"),
   run: async (ctx, { workspace, body }) => {
     const chat_command_script = body.chat_command_script || body.slack_command_script || undefined;
     if (chat_command_script) {
       const field = "chat_command_script";
       if (/^(script|flow)\//.test(chat_command_script)) {
-        await checkRunnable(ctx.app, workspace, field, chat_command_script);
+        await requireRunnable(ctx.app, workspace, field, chat_command_script);
       } else await requireScript(ctx.app, workspace, field, chat_command_script);
     }
     await editSettings(ctx, { chat_command_script }, { chat_command_script: chat_command_script ?? "" });
@@ -97,5 +101,5 @@ export const defaultOperations: Operation[] = [
   editDefaultScripts,
   getDefaultScripts,
   editChatCommand,
-  alsoAt(editChatCommand, { name: "editSlackCommand", path: `${base}/edit_slack_command` }),
+  aliasOperation(editChatCommand, { name: "editSlackCommand", path: `${base}/edit_slack_command` }),
 ];

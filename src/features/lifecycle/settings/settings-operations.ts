@@ -1,10 +1,10 @@
-/** Settling how a workspace behaves. A field that is left out, null or empty ends what was settled. */
+/** Operations that read and edit workspace settings. A field that is absent, null or empty unsets the setting. */
 import { eq } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { setWorkspaceWebhook, workspaceWebhook } from "../../signals/webhooks/endpoints.ts";
+import { findWorkspaceWebhook, setWorkspaceWebhook } from "../../signals/webhooks/endpoints.ts";
 import { hasLicense } from "../../tenancy/license/service.ts";
 import { editSettings, readSettings } from "../../tenancy/workspaces/settings.ts";
 import {
@@ -14,12 +14,12 @@ import {
   WorkspaceSettings,
 } from "../../tenancy/workspaces/settings-records.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
-import { checkRunnable, requireResource } from "./check-runnable.ts";
-import { aiConfigOf, openaiPathOf } from "./copilot-operations.ts";
+import { requireResource, requireRunnable } from "./check-runnable.ts";
+import { findOpenaiPath, toAiConfig } from "./copilot-operations.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
 const text = responds.text("confirmation");
-const edits = (name: string) => ({ operation: `workspaces.${name}`, action_kind: "Update" }) as const;
+const settingAudit = (name: string) => ({ operation: `workspaces.${name}`, action_kind: "Update" }) as const;
 
 export const getSettings = operation({
   name: "getSettings",
@@ -48,14 +48,14 @@ export const getSettings = operation({
       auto_add: settings.auto_add ?? null,
       plan: (await hasLicense(ctx.app)) ? "enterprise" : null,
       automatic_billing: settings.automatic_billing ?? false,
-      // There is nobody that a workspace of one's own server is billed by.
+      // Workspaces of a self-hosted instance are not billed by anybody.
       customer_id: null,
-      webhook: isAdmin ? await workspaceWebhook(ctx.app.db.read, workspace) : null,
+      webhook: isAdmin ? await findWorkspaceWebhook(ctx.app.db.read, workspace) : null,
       deploy_to: settings.deploy_to ?? null,
       ai_resource: settings.ai_resource ?? null,
-      // Clients compare it with what their files say: nothing where nothing is settled.
-      ai_config: aiConfigOf(settings),
-      openai_resource_path: openaiPathOf(settings) ?? null,
+      // Omitted if unset: clients compare it with their files.
+      ai_config: toAiConfig(settings),
+      openai_resource_path: findOpenaiPath(settings) ?? null,
       code_completion_enabled: settings.code_completion_enabled ?? false,
       error_handler: settings.error_handler ?? null,
       error_handler_extra_args: (isAdmin && settings.error_handler_extra_args) || null,
@@ -90,7 +90,7 @@ export const editDeployTo = operation({
   summary: "Settle which workspace this one is deployed to",
   body: z.object({ deploy_to: z.string().nullish() }),
   responds: text,
-  audit: edits("edit_deploy_to"),
+  audit: settingAudit("edit_deploy_to"),
   run: async (ctx, { workspace, body }) => {
     const deploy_to = body.deploy_to || undefined;
     if (deploy_to === workspace) {
@@ -118,7 +118,7 @@ export const editWebhook = operation({
   summary: "Settle the address that the workspace's events are sent to",
   body: z.object({ webhook: z.string().nullish() }),
   responds: text,
-  audit: edits("edit_webhook"),
+  audit: settingAudit("edit_webhook"),
   run: async (ctx, { workspace, body }) => {
     const webhook = body.webhook || null;
     await setWorkspaceWebhook(ctx, webhook);
@@ -126,7 +126,7 @@ export const editWebhook = operation({
   },
 });
 
-/** Newer clients leave out what the name of the operation says already. */
+/** Newer clients use the short field names. */
 const ErrorHandler = z.object({
   error_handler: z.string().nullish(),
   error_handler_extra_args: ScriptArgs.nullish(),
@@ -147,10 +147,10 @@ export const editErrorHandler = operation({
   summary: "Settle what runs when a job of the workspace fails",
   body: ErrorHandler,
   responds: text,
-  audit: edits("edit_error_handler"),
+  audit: settingAudit("edit_error_handler"),
   run: async (ctx, { workspace, body }) => {
     const error_handler = body.error_handler || body.path || undefined;
-    if (error_handler) await checkRunnable(ctx.app, workspace, "error_handler", error_handler);
+    if (error_handler) await requireRunnable(ctx.app, workspace, "error_handler", error_handler);
     const error_handler_extra_args = body.error_handler_extra_args ?? body.extra_args;
     const error_handler_muted_on_cancel = body.error_handler_muted_on_cancel ?? body.muted_on_cancel;
     const change = { error_handler, error_handler_extra_args, error_handler_muted_on_cancel };
@@ -167,7 +167,7 @@ export const editGitSyncConfig = operation({
   summary: "Settle what is written to which git repository when it is deployed",
   body: z.object({ git_sync_settings: GitSyncSettings.nullish() }),
   responds: responds.json(z.string()),
-  audit: edits("edit_git_sync_config"),
+  audit: settingAudit("edit_git_sync_config"),
   run: async (ctx, { workspace, body }) => {
     const git_sync = body.git_sync_settings;
     for (const [index, repository] of (git_sync?.repositories ?? []).entries()) {
@@ -187,7 +187,7 @@ export const editDeployUiConfig = operation({
   summary: "Settle what may be deployed to another workspace by hand",
   body: z.object({ deploy_ui_settings: DeployUiSettings.nullish() }),
   responds: responds.json(z.string()),
-  audit: edits("edit_deploy_ui_config"),
+  audit: settingAudit("edit_deploy_ui_config"),
   run: async (ctx, { workspace, body }) => {
     const deploy_ui = body.deploy_ui_settings;
     await editSettings(ctx, { deploy_ui });

@@ -1,12 +1,12 @@
-/** Where a workspace keeps its files. */
+/** Operations on the object storage of a workspace. */
 import { eq } from "drizzle-orm";
 import { z } from "zod";
-import { flag, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { type Operation, operation, queryBoolean, responds } from "../../../platform/http/operation.ts";
 import {
-  checkSettings,
   DEFAULT_STORAGE,
-  storageSettings,
-  tryStorages,
+  readStorageSettings,
+  requireValidStorages,
+  testStorages,
 } from "../../assets/storage/service.ts";
 import { LargeFileStorage } from "../../tenancy/workspaces/storage-records.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
@@ -25,8 +25,8 @@ export const editLargeFileStorageConfig = operation({
   run: async (ctx, { workspace, body }) => {
     const large_file_storage = body.large_file_storage ?? null;
     if (large_file_storage) {
-      await checkSettings(ctx, large_file_storage);
-      await tryStorages(ctx, large_file_storage);
+      await requireValidStorages(ctx, large_file_storage);
+      await testStorages(ctx, large_file_storage);
     }
     await ctx.write({ resource: workspace }, async (tx) => {
       await tx.update(workspaces).set({ large_file_storage }).where(eq(workspaces.id, workspace));
@@ -42,7 +42,7 @@ export const getLargeFileStorageConfig = operation({
   access: "member",
   summary: "Read where the workspace's files are kept; null when there is no storage",
   responds: responds.json(LargeFileStorage.nullable()),
-  run: (ctx) => storageSettings(ctx),
+  run: (ctx) => readStorageSettings(ctx),
 });
 
 export const getSecondaryStorageNames = operation({
@@ -51,10 +51,10 @@ export const getSecondaryStorageNames = operation({
   path: `${base}/get_secondary_storage_names`,
   access: "member",
   summary: "List the names of the storages beside the first one",
-  query: z.object({ include_default: flag.default(false) }),
+  query: z.object({ include_default: queryBoolean.default(false) }),
   responds: responds.json(z.array(z.string())),
   run: async (ctx, { query }) => {
-    const settings = await storageSettings(ctx);
+    const settings = await readStorageSettings(ctx);
     const names = Object.keys(settings?.secondary_storage ?? {});
     return query.include_default && settings ? [DEFAULT_STORAGE, ...names] : names;
   },

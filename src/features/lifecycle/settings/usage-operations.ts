@@ -1,10 +1,10 @@
-/** What a workspace uses, and what it is entitled to. */
+/** Operations on the usage and plan of a workspace. */
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { hasLicense } from "../../tenancy/license/service.ts";
 import { editSettings, readSettings } from "../../tenancy/workspaces/settings.ts";
-import { usageOf } from "../../tenancy/workspaces/usage.ts";
-import { usedTriggers } from "../trigger-counts/counts.ts";
+import { getMonthlyUsage } from "../../tenancy/workspaces/usage.ts";
+import { findUsedTriggers } from "../trigger-counts/counts.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
 
@@ -38,7 +38,7 @@ export const getPremiumInfo = operation({
     const { seats, automatic_billing = false } = await readSettings(ctx.app.db.read, workspace);
     return {
       premium: await hasLicense(ctx.app),
-      usage: await usageOf(ctx.app, { workspace_id: workspace }),
+      usage: await getMonthlyUsage(ctx.app, { workspace_id: workspace }),
       ...(seats === undefined ? {} : { seats }),
       automatic_billing,
     };
@@ -71,7 +71,7 @@ export const getWorkspaceUsage = operation({
   access: "member",
   summary: "Read this month's executions: one for every second that a job has begun",
   responds: responds.json(z.number()),
-  run: (ctx, { workspace }) => usageOf(ctx.app, { workspace_id: workspace }),
+  run: (ctx, { workspace }) => getMonthlyUsage(ctx.app, { workspace_id: workspace }),
 });
 
 export const getUsedTriggers = operation({
@@ -81,7 +81,7 @@ export const getUsedTriggers = operation({
   access: "member",
   summary: "Say which kinds of triggers the workspace uses",
   responds: responds.json(UsedTriggers),
-  run: async (ctx, { workspace }) => UsedTriggers.parse(await usedTriggers(ctx.app, workspace)),
+  run: async (ctx, { workspace }) => UsedTriggers.parse(await findUsedTriggers(ctx.app, workspace)),
 });
 
 export const usageOperations: Operation[] = [

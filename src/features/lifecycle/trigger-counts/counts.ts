@@ -4,7 +4,7 @@ import { containsText } from "../../../database/conditions.ts";
 import type { PathTable } from "../../../database/path-table.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { TriggeredRunnable } from "../../../platform/app/lifecycle.ts";
-import { runnablesOf } from "../../tenancy/tokens/scopes.ts";
+import { listRunnables } from "../../tenancy/tokens/scopes.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 
 const triggerCountsOf = (app: App) => app.features.flatMap(({ triggerCounts = [] }) => triggerCounts);
@@ -13,13 +13,13 @@ const triggerCountsOf = (app: App) => app.features.flatMap(({ triggerCounts = []
 export async function countTriggers(app: App, runnable: TriggeredRunnable): Promise<Record<string, unknown>> {
   const counted = triggerCountsOf(app).map(async ({ table, count, details }) => ({
     ...(await details?.(app, runnable)),
-    [count]: await countIn(app, table, runnable),
+    [count]: await countRows(app, table, runnable),
   }));
   const webhook_count = await countTokens(app, runnable);
   return Object.assign({ webhook_count }, ...(await Promise.all(counted)));
 }
 
-async function countIn(
+async function countRows(
   app: App,
   table: PathTable,
   { workspace_id, path, is_flow }: TriggeredRunnable,
@@ -33,7 +33,7 @@ async function countIn(
   return row?.n ?? 0;
 }
 
-/** The text only narrows them down: what a scope means is read from it. */
+/** Counts webhook tokens. The text search only preselects rows; the scopes are then parsed. */
 async function countTokens(app: App, { workspace_id, path, is_flow }: TriggeredRunnable): Promise<number> {
   const rows = await app.db.read
     .select({ scopes: tokens.scopes, expiration: tokens.expiration })
@@ -49,12 +49,12 @@ async function countTokens(app: App, { workspace_id, path, is_flow }: TriggeredR
   return rows.filter(
     ({ scopes, expiration }) =>
       (expiration === null || expiration > now) &&
-      runnablesOf(scopes).some((runnable) => runnable.kind === kind && runnable.path === path),
+      listRunnables(scopes).some((runnable) => runnable.kind === kind && runnable.path === path),
   ).length;
 }
 
-/** Which kinds of triggers the workspace has, switched on or not. */
-export async function usedTriggers(app: App, workspace_id: string): Promise<Record<string, boolean>> {
+/** Returns which kinds of triggers exist in the workspace, enabled or not. */
+export async function findUsedTriggers(app: App, workspace_id: string): Promise<Record<string, boolean>> {
   const used = triggerCountsOf(app).flatMap(({ table, used }) => (used ? [{ table, used }] : []));
   const found = used.map(async (each) => [each.used, await hasAny(app, each.table, workspace_id)] as const);
   return Object.fromEntries(await Promise.all(found));

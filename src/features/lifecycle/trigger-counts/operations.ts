@@ -4,24 +4,24 @@ import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { countTriggers } from "./counts.ts";
 
-const n = z.number();
+const CountField = z.number();
 
 /** Kinds that this service does not have count as none. */
 const TriggersCountRecord = z
   .object({
     primary_schedule: z.object({ schedule: z.string() }).optional(),
-    schedule_count: n,
-    http_routes_count: n,
-    webhook_count: n,
-    email_count: n,
-    websocket_count: n,
-    postgres_count: n,
-    kafka_count: n,
-    nats_count: n,
+    schedule_count: CountField,
+    http_routes_count: CountField,
+    webhook_count: CountField,
+    email_count: CountField,
+    websocket_count: CountField,
+    postgres_count: CountField,
+    kafka_count: CountField,
+    nats_count: CountField,
   })
   .meta({ id: "TriggersCount" });
 
-const NONE = { email_count: 0, postgres_count: 0, kafka_count: 0, nats_count: 0 };
+const UNSUPPORTED_COUNTS = { email_count: 0, postgres_count: 0, kafka_count: 0, nats_count: 0 };
 
 async function countReadable(ctx: WorkspaceContext, path: string, is_flow: boolean) {
   const { app, caller } = ctx;
@@ -32,11 +32,11 @@ async function countReadable(ctx: WorkspaceContext, path: string, is_flow: boole
   await findReadable(caller.member, `${is_flow ? "flow" : "script"} ${path}`, () =>
     kind.deployedByPath(app, workspace_id, path),
   ).catch((cause) => {
-    // What is archived, or not ready yet, may have triggers all the same.
+    // Archived and undeployed versions may still have triggers.
     if (!(cause instanceof NotRunnable)) throw cause;
   });
   return TriggersCountRecord.parse({
-    ...NONE,
+    ...UNSUPPORTED_COUNTS,
     ...(await countTriggers(app, { workspace_id, path, is_flow })),
   });
 }

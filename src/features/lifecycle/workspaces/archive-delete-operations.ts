@@ -1,4 +1,4 @@
-/** The beginning and the end of workspaces, and what they are called. */
+/** Operations that archive, restore, delete and rename workspaces. */
 import { eq } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
@@ -6,8 +6,8 @@ import { optional } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 import * as life from "./archive-delete.ts";
-import { changeWorkspaceId } from "./change-id.ts";
-import { checkName } from "./service.ts";
+import { changeWorkspaceId } from "./rename-workspace.ts";
+import { parseWorkspaceName } from "./service.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
 const text = responds.text("confirmation");
@@ -70,8 +70,8 @@ export const getWorkspaceName = operation({
   },
 });
 
-/** The contract lists `username` among what is required, though it is no field: whatever it holds, it says nothing. */
-const Renaming = { username: z.unknown().optional() };
+/** The contract lists `username` as required without defining it; any value is accepted and ignored. */
+const LegacyFields = { username: z.unknown().optional() };
 
 export const changeWorkspaceName = operation({
   name: "changeWorkspaceName",
@@ -79,11 +79,11 @@ export const changeWorkspaceName = operation({
   path: `${base}/change_workspace_name`,
   access: "admin",
   summary: "Change what people call the workspace",
-  body: z.object({ ...Renaming, new_name: z.string() }),
+  body: z.object({ ...LegacyFields, new_name: z.string() }),
   responds: text,
   audit: { operation: "workspaces.change_workspace_name", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {
-    const name = checkName("new_name", body.new_name);
+    const name = parseWorkspaceName("new_name", body.new_name);
     await ctx.write({ resource: workspace, parameters: { new_name: name } }, async (tx) => {
       await tx.update(workspaces).set({ name }).where(eq(workspaces.id, workspace));
     });
@@ -97,7 +97,7 @@ export const changeWorkspaceIdOperation = operation({
   path: `${base}/change_workspace_id`,
   access: "admin",
   summary: "Give the workspace another id; everything in it follows, and what runs is canceled",
-  body: z.object({ ...Renaming, new_id: z.string(), new_name: optional(z.string()) }),
+  body: z.object({ ...LegacyFields, new_id: z.string(), new_name: optional(z.string()) }),
   responds: text,
   audit: { operation: "workspaces.change_workspace_id", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {

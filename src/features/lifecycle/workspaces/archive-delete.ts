@@ -1,79 +1,86 @@
-/** A workspace is archived, brought back, or deleted. */
+/** Archives, restores and deletes workspaces. */
 import { and, eq, getTableName } from "drizzle-orm";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import type { App, UserContext, WorkspaceContext } from "../../../platform/app/context.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
-import { forgetMembers } from "../../tenancy/people/members.ts";
+import { invalidateMembers } from "../../tenancy/people/members.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
-import { close, closeMeanwhile, holdAlone, reopen, untilHeard } from "../../tenancy/workspaces/gate.ts";
+import {
+  awaitAllServers,
+  closeTemporarily,
+  closeWorkspace,
+  lockWorkspace,
+  reopenWorkspace,
+} from "../../tenancy/workspaces/gate.ts";
 import { removeStorageFolder } from "../../tenancy/workspaces/storage-folder.ts";
 import { workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
-import { type Asker, actorIn } from "../resumable/actor.ts";
-import { refuseUnfinished, resumable } from "../resumable/service.ts";
-import { awaitJobsEnded, cancelJobs } from "./end-jobs.ts";
+import { createActorContext, type Requester } from "../resumable/actor.ts";
+import { defineResumable, requireNoOperation } from "../resumable/service.ts";
+import { awaitJobsEnded, cancelJobs } from "./cancel-jobs.ts";
 import { invalidateWorkspace, workspaceTokens } from "./invalidate.ts";
-import { refuseSpecial } from "./service.ts";
-import { deleteJobs, deleteRows, moveRows, tablesOfWorkspaces } from "./workspace-rows.ts";
+import { requireOrdinaryWorkspace } from "./service.ts";
+import { deleteJobs, deleteRows, listWorkspaceTables, moveRows } from "./workspace-rows.ts";
 
-/** How long jobs that were asked to stop may take to do so before their rows go all the same. */
-const STOP_MS = 10_000;
-export const ARCHIVED = "is archived";
-const DELETED = "is being deleted";
+/** How long running jobs may take to stop before their rows are deleted. */
+const STOP_TIMEOUT_MS = 10_000;
+export const ARCHIVED_REASON = "is archived";
+const DELETED_REASON = "is being deleted";
 
-interface Ending extends Asker {
+interface EndRequest extends Requester {
   workspace_id: string;
 }
 
-const archiving = resumable<Ending>("archiving", {
-  hold: (app, { workspace_id }) => closeMeanwhile(app, workspace_id, ARCHIVED),
+const workspaceArchival = defineResumable<EndRequest>("archiving", {
+  hold: (app, { workspace_id }) => closeTemporarily(app, workspace_id, ARCHIVED_REASON),
   async finish(app, { workspace_id, ...by }) {
     await cancelJobs(
-      actorIn(app, workspace_id, by),
+      createActorContext(app, workspace_id, by),
       workspace_id,
       "the workspace was archived",
       "unfinished",
     );
-    close(app, workspace_id, ARCHIVED);
+    closeWorkspace(app, workspace_id, ARCHIVED_REASON);
   },
 });
 
 /**
- * Nobody gets into the workspace any more, and nothing begins in it. What has not ended is canceled: a job that waits
- * for its time would else begin years later, when the workspace is brought back. Should this process end meanwhile, the
- * next one goes on: until then nothing of it begins (`prepare` of the worker, and the claim).
- * @throws BadRequest for the super admins' workspace, and while something else becomes of it
+ * Archives the workspace: access is refused and unfinished jobs are canceled, since a scheduled job would otherwise
+ * start when the workspace is restored, perhaps years later. If this process ends, another resumes the cancellation.
+ * Until then the worker (`prepare`) and the claim keep the jobs from starting.
+ * @throws BadRequest for the super admins' workspace, and while another operation on it is unfinished
  */
 export async function archiveWorkspace(ctx: WorkspaceContext): Promise<void> {
   const { app, caller } = ctx;
   const id = caller.member.workspace_id;
-  refuseSpecial(id, "archived");
-  await refuseUnfinished(app.db.read, id);
-  closeMeanwhile(app, id, ARCHIVED);
+  requireOrdinaryWorkspace(id, "archived");
+  await requireNoOperation(app.db.read, id);
+  closeTemporarily(app, id, ARCHIVED_REASON);
   const operation = await ctx
     .write({ resource: id }, async (tx) => {
-      await holdAlone(tx, id);
+      await lockWorkspace(tx, id);
       await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
       tx.afterCommit(() => noteArchived(app, id));
       const { email } = caller.identity;
-      return archiving.begin(app, tx, id, { workspace_id: id, username: ctx.username, email });
+      return workspaceArchival.start(app, tx, id, { workspace_id: id, username: ctx.username, email });
     })
     .catch((cause) => {
-      reopen(app, id);
+      reopenWorkspace(app, id);
       throw cause;
     });
-  await archiving.run(app, operation);
+  await workspaceArchival.run(app, operation);
 }
 
 /** After the commit: drops what is cached of who gets in, and of what leads there. */
 function noteArchived(app: App, id: string): void {
-  forgetMembers(app);
+  invalidateMembers(app);
   for (const { on } of app.features) on?.workspaceArchived?.(app, id);
 }
 
 /**
- * Brings an archived workspace back, for its admins and for super admins.
- * @throws Forbidden, also when there is no such workspace: a stranger learns nothing; BadRequest when it is not archived
+ * Restores an archived workspace; for its admins and super admins.
+ * @throws Forbidden, also if there is no such workspace, so that strangers learn nothing; BadRequest if it is not
+ * archived
  */
 export async function unarchiveWorkspace(ctx: UserContext, id: string): Promise<void> {
   const { app, caller } = ctx;
@@ -89,74 +96,73 @@ export async function unarchiveWorkspace(ctx: UserContext, id: string): Promise<
     }
     if (!workspace) throw new NotFound(`workspace ${id.slice(0, 60)}`);
     if (!workspace.archived) throw new BadRequest(`workspace ${id} is not archived`);
-    await refuseUnfinished(tx, id);
+    await requireNoOperation(tx, id);
     await tx.update(workspaces).set({ archived: false }).where(eq(workspaces.id, id));
     tx.afterCommit(() => {
       noteArchived(app, id);
-      reopen(app, id);
+      reopenWorkspace(app, id);
     });
   });
 }
 
 /**
- * Deletes a workspace with everything in it: jobs that run are canceled, rows go from every table, files from the
- * server's disk. What is in a bucket is the bucket's owner's. The rows of its audit log are nobody's to delete before
- * their time: they stay under a name that no workspace can have. When the server ends meanwhile, the workspace is
- * archived and partly empty, and the next start goes on.
- * @throws NotFound, BadRequest for the super admins' workspace, and while something else becomes of it
+ * Deletes a workspace: cancels running jobs, then deletes its rows from all tables and its files from the server's
+ * disk. Objects in a bucket stay. Audit rows are kept for their retention, under a name that no workspace can have. If
+ * the server ends meanwhile, the workspace stays archived and partly deleted until the next start resumes.
+ * @throws NotFound, BadRequest for the super admins' workspace, and while another operation on it is unfinished
  */
 export async function deleteWorkspace(ctx: UserContext, id: string): Promise<void> {
   const { app } = ctx;
-  refuseSpecial(id, "deleted");
+  requireOrdinaryWorkspace(id, "deleted");
   const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, id));
   if (!workspace) throw new NotFound(`workspace ${id.slice(0, 60)}`);
-  await refuseUnfinished(app.db.read, id);
-  closeMeanwhile(app, id, DELETED);
+  await requireNoOperation(app.db.read, id);
+  closeTemporarily(app, id, DELETED_REASON);
   const operation = await app.db
     .write(async (tx) => {
-      await holdAlone(tx, id);
+      await lockWorkspace(tx, id);
       await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, id));
       tx.afterCommit(() => noteArchived(app, id));
       const { email } = ctx.caller.identity;
-      return deleting.begin(app, tx, id, { workspace_id: id, username: ctx.username, email });
+      return workspaceDeletion.start(app, tx, id, { workspace_id: id, username: ctx.username, email });
     })
     .catch((cause) => {
-      if (workspace.archived) close(app, id, ARCHIVED);
-      else reopen(app, id);
+      if (workspace.archived) closeWorkspace(app, id, ARCHIVED_REASON);
+      else reopenWorkspace(app, id);
       throw cause;
     });
-  await deleting.run(app, operation);
+  await workspaceDeletion.run(app, operation);
 }
 
-const deleting = resumable<Ending>("deletion", {
-  hold: (app, { workspace_id }) => closeMeanwhile(app, workspace_id, DELETED),
+const workspaceDeletion = defineResumable<EndRequest>("deletion", {
+  hold: (app, { workspace_id }) => closeTemporarily(app, workspace_id, DELETED_REASON),
   async finish(app, { workspace_id: id, ...by }) {
     const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, id));
     if (!workspace) return;
-    await untilHeard(app, id);
-    await cancelJobs(actorIn(app, id, by), id, "the workspace was deleted", "unfinished");
-    await awaitJobsEnded(app, id, STOP_MS);
+    await awaitAllServers(app, id);
+    await cancelJobs(createActorContext(app, id, by), id, "the workspace was deleted", "unfinished");
+    await awaitJobsEnded(app, id, STOP_TIMEOUT_MS);
     await deleteJobs(app.db, eq(jobs.workspace_id, id));
     const declared = app.features.flatMap(({ tablesDeletedLast = [] }) =>
       tablesDeletedLast.map(getTableName),
     );
     const last = [...DELETED_LAST, ...declared];
-    for (const table of await tablesOfWorkspaces(app.db)) {
+    for (const table of await listWorkspaceTables(app.db)) {
       if (!last.includes(table)) await deleteRows(app.db, table, id);
     }
     await moveRows(app.db, "audit_log", id, `deleted/${id}`);
     await removeStorageFolder(app, workspace.storage_folder ?? id);
-    await deleteLast(app, id, by);
-    close(app, id, "was deleted");
+    await deleteWorkspaceRow(app, id, by);
+    closeWorkspace(app, id, "was deleted");
   },
 });
 
 /** Tables that are emptied in another way, or together with the workspace itself. */
 const DELETED_LAST = ["audit_log", "jobs", "tokens"];
 
-async function deleteLast(app: App, id: string, { username, email }: Asker): Promise<void> {
+async function deleteWorkspaceRow(app: App, id: string, { username, email }: Requester): Promise<void> {
   await app.db.write(async (tx) => {
-    await holdAlone(tx, id);
+    await lockWorkspace(tx, id);
     const hashes = await workspaceTokens(tx, id);
     await tx.delete(tokens).where(eq(tokens.workspace_id, id));
     for (const { on } of app.features) await on?.workspaceDeleted?.(tx, id);

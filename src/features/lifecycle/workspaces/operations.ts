@@ -58,7 +58,7 @@ export const listWorkspaces = operation({
   responds: responds.json(z.array(Workspace)),
   run: async (ctx) =>
     ctx.caller.identity.super_admin
-      ? service.allWorkspaces(ctx)
+      ? service.listAllWorkspaces(ctx)
       : (await listOwnWorkspaces(ctx)).map(({ username: _, ...workspace }) => workspace),
 });
 
@@ -88,7 +88,7 @@ export const listWorkspacesAsSuperAdmin = operation({
   summary: "List all workspaces, archived ones (`deleted`) included",
   query: z.object(paging),
   responds: responds.json(z.array(Workspace.extend({ premium: z.boolean(), deleted: z.boolean() }))),
-  run: (ctx, { query }) => service.pageOfWorkspaces(ctx, query),
+  run: (ctx, { query }) => service.listWorkspacePage(ctx, query),
 });
 
 export const existsUsername = operation({

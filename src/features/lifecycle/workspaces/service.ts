@@ -2,19 +2,19 @@ import { and, asc, eq } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import {
-  checkEmail,
-  checkUsername,
-  checkWorkspaceId,
-  refuseObjectKey,
-  usernameFromEmail,
+  deriveUsername,
+  parseEmail,
+  parseUsername,
+  parseWorkspaceId,
+  requireNotObjectKey,
 } from "../../../lib/text/paths.ts";
 import type { Identity, UserContext } from "../../../platform/app/context.ts";
-import { toWindow } from "../../../platform/http/operation.ts";
+import { toLimitOffset } from "../../../platform/http/operation.ts";
 import { hasLicense } from "../../tenancy/license/service.ts";
-import { forgetMembers } from "../../tenancy/people/members.ts";
+import { invalidateMembers } from "../../tenancy/people/members.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
-import { holdAlone, reopen } from "../../tenancy/workspaces/gate.ts";
-import { newWorkspaceKey } from "../../tenancy/workspaces/secrets.ts";
+import { lockWorkspace, reopenWorkspace } from "../../tenancy/workspaces/gate.ts";
+import { createWorkspaceKey } from "../../tenancy/workspaces/secrets.ts";
 import { newStorageFolder } from "../../tenancy/workspaces/storage-folder.ts";
 import { workspaceInvites, workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
 
@@ -22,53 +22,50 @@ export interface NewWorkspace {
   id: string;
   name: string;
   username?: string | undefined;
-  /** E-mail of the first admin, when a super admin makes a workspace for somebody. */
+  /** E-mail of the first admin, if a super admin creates the workspace for somebody else. */
   owner?: string | undefined;
 }
 
-/** Audit rows of the whole instance stand under this name: nobody may become its admin. */
+/** Pseudo workspace id of the instance's own audit rows; no workspace may have it. */
 const RESERVED_ID = "global";
-/** Where the instance's own scripts live: its admins are the super admins. */
-const SUPER_ADMIN_ID = "admins";
+/** The workspace of scripts for the instance itself; its admins are the super admins. */
+const ADMINS_WORKSPACE_ID = "admins";
 
-/**
- * Checks an id that a workspace is to have.
- * @throws BadRequest, Forbidden for one that is the super admins' own
- */
-export function checkNewId(identity: Identity, given: string): string {
-  const id = checkWorkspaceId(given);
-  refuseObjectKey("workspace id", id);
+/** Validates the id of a new workspace. @throws BadRequest, Forbidden for the super admins' workspace */
+export function parseNewWorkspaceId(identity: Identity, given: string): string {
+  const id = parseWorkspaceId(given);
+  requireNotObjectKey("workspace id", id);
   if (id === RESERVED_ID)
     throw new BadRequest(`"${id}" cannot be a workspace id: it stands for the whole instance`);
-  if (id === SUPER_ADMIN_ID && !identity.super_admin) {
+  if (id === ADMINS_WORKSPACE_ID && !identity.super_admin) {
     throw new Forbidden(`only a super admin makes the workspace ${id}`);
   }
   return id;
 }
 
-/** @throws BadRequest for the workspace that the instance itself needs */
-export function refuseSpecial(id: string, what: string): void {
-  if (id === SUPER_ADMIN_ID)
+/** @throws BadRequest for the super admins' workspace */
+export function requireOrdinaryWorkspace(id: string, what: string): void {
+  if (id === ADMINS_WORKSPACE_ID)
     throw new BadRequest(`workspace ${id} is the super admins' and cannot be ${what}`);
 }
 
-/** @throws BadRequest when there is a workspace with this id */
-export async function refuseTaken(db: Reader, id: string): Promise<void> {
+/** @throws BadRequest if a workspace has this id */
+export async function requireFreeId(db: Reader, id: string): Promise<void> {
   const [taken] = await db.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, id));
   if (taken) throw new BadRequest(`there is a workspace with id ${id} already`);
 }
 
-const MOST_NAME = 250;
+const MAX_NAME_CHARS = 250;
 
-/** @throws BadRequest naming the field */
-export function checkName(field: string, name: string): string {
+/** Validates a workspace name. @throws BadRequest naming the field */
+export function parseWorkspaceName(field: string, name: string): string {
   if (name.trim() === "") throw new BadRequest(`body field \`${field}\`: must not be empty`);
-  if (name.length <= MOST_NAME) return name;
-  throw new BadRequest(`body field \`${field}\`: must have at most ${MOST_NAME} characters`);
+  if (name.length <= MAX_NAME_CHARS) return name;
+  throw new BadRequest(`body field \`${field}\`: must have at most ${MAX_NAME_CHARS} characters`);
 }
 
-/** @throws Forbidden for who may not make a workspace, as the instance's setting says */
-async function requireMaker({ app, caller: { identity } }: UserContext): Promise<void> {
+/** @throws Forbidden if the instance's settings do not allow the caller to create workspaces */
+async function requireWorkspaceCreator({ app, caller: { identity } }: UserContext): Promise<void> {
   if (identity.super_admin) return;
   if (app.settings.get("create_workspace_require_superadmin")) {
     throw new Forbidden("only a super admin makes workspaces on this instance", {
@@ -85,21 +82,22 @@ async function requireMaker({ app, caller: { identity } }: UserContext): Promise
 }
 
 /**
- * Makes a workspace with its key and its first admin.
- * @throws BadRequest for a bad or taken id, Forbidden for what super admins alone may, NotFound for an owner who is no user
+ * Creates a workspace with its key and its first admin.
+ * @throws BadRequest for an invalid or used id, Forbidden for what is reserved to super admins, NotFound for an unknown
+ * owner
  */
 export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Promise<void> {
   const { app } = ctx;
   const { identity } = ctx.caller;
-  await requireMaker(ctx);
+  await requireWorkspaceCreator(ctx);
   if (body.owner !== undefined && body.owner !== identity.email && !identity.super_admin) {
     throw new Forbidden("only a super admin makes a workspace for somebody else: leave `owner` out");
   }
-  const id = checkNewId(identity, body.id);
-  // The machine's operator is no user: without an owner, super admins alone reach the workspace.
+  const id = parseNewWorkspaceId(identity, body.id);
+  // The local admin is not a user: without an owner, only super admins can access the workspace.
   const memberless = body.owner === undefined && identity.token === undefined;
-  const owner = checkEmail(body.owner ?? identity.email);
-  const name = checkName("name", body.name);
+  const owner = parseEmail(body.owner ?? identity.email);
+  const name = parseWorkspaceName("name", body.name);
   const storage_folder = await newStorageFolder(app, id);
   await ctx.write({ resource: id }, async (tx) => {
     const [user] = await tx.select({ username: users.username }).from(users).where(eq(users.email, owner));
@@ -108,13 +106,13 @@ export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Pro
         hint: "name an existing user as the owner: svc user create --email …",
       });
     }
-    await holdAlone(tx, id);
-    await refuseTaken(tx, id);
+    await lockWorkspace(tx, id);
+    await requireFreeId(tx, id);
     const created_at = app.clock();
-    const key = newWorkspaceKey(app, id);
+    const key = createWorkspaceKey(app, id);
     await tx.insert(workspaces).values({ id, name, owner, created_at, storage_folder, ...key });
     if (user) {
-      const username = checkUsername(body.username || user.username || usernameFromEmail(owner));
+      const username = parseUsername(body.username || user.username || deriveUsername(owner));
       const member = {
         workspace_id: id,
         email: owner,
@@ -126,14 +124,14 @@ export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Pro
       await tx.insert(workspaceMembers).values(member);
     }
     tx.afterCommit(() => {
-      forgetMembers(app);
-      reopen(app, id);
+      invalidateMembers(app);
+      reopenWorkspace(app, id);
     });
   });
 }
 
-/** Every workspace there is, for super admins. */
-export function allWorkspaces(ctx: UserContext) {
+/** Lists all workspaces that are not archived; for super admins. */
+export function listAllWorkspaces(ctx: UserContext) {
   return ctx.app.db.read
     .select({ id: workspaces.id, name: workspaces.name, owner: workspaces.owner })
     .from(workspaces)
@@ -141,9 +139,9 @@ export function allWorkspaces(ctx: UserContext) {
     .orderBy(workspaces.id);
 }
 
-/** A page of them, those that are archived included. */
-export async function pageOfWorkspaces({ app }: UserContext, query: { page: number; per_page: number }) {
-  const { offset, limit } = toWindow(query);
+/** Lists a page of all workspaces, archived ones included. */
+export async function listWorkspacePage({ app }: UserContext, query: { page: number; per_page: number }) {
+  const { offset, limit } = toLimitOffset(query);
   const rows = await app.db.read
     .select({
       id: workspaces.id,
@@ -159,13 +157,15 @@ export async function pageOfWorkspaces({ app }: UserContext, query: { page: numb
   return rows.map((row) => ({ ...row, premium }));
 }
 
-/** Whether a name is somebody's in a workspace; of one that is not the caller's to know, no name is. */
+/**
+ * Returns whether a username is used in a workspace. Always false for a workspace that the caller may not know about.
+ */
 export async function isUsernameTaken(
   ctx: UserContext,
   { id, username }: { id: string; username: string },
 ): Promise<boolean> {
   const { db } = ctx.app;
-  if (!(await mayKnowNames(ctx, id))) return false;
+  if (!(await canSeeUsernames(ctx, id))) return false;
   const rows = await db.read
     .select({ email: workspaceMembers.email })
     .from(workspaceMembers)
@@ -173,7 +173,7 @@ export async function isUsernameTaken(
   return rows.length > 0;
 }
 
-async function mayKnowNames({ app, caller }: UserContext, workspace_id: string): Promise<boolean> {
+async function canSeeUsernames({ app, caller }: UserContext, workspace_id: string): Promise<boolean> {
   const { super_admin, email } = caller.identity;
   if (super_admin) return true;
   for (const table of [workspaceMembers, workspaceInvites]) {

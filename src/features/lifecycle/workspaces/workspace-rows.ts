@@ -1,14 +1,18 @@
 /**
- * Every place in the database where something of a workspace is kept, as the database itself knows them: a table that
- * a feature adds is among them from its first day. Views of the operator's own are none of them.
+ * Moves and deletes the rows of a workspace in every table with a `workspace_id` (or `job_id`) column. Tables are read
+ * from the database catalog, so new tables are included automatically; views are not.
  */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database, Reader, Tx } from "../../../database/database.ts";
-import { untilNone } from "../../../lib/async/batches.ts";
+import { drainInBatches } from "../../../lib/async/batches.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 
-/** Tables with a column of this name, in one order. */
-async function tablesWith(db: Reader, dialect: Database["dialect"], name: string): Promise<string[]> {
+/** Returns the tables that have a column of this name, sorted. */
+async function listTablesWithColumn(
+  db: Reader,
+  dialect: Database["dialect"],
+  name: string,
+): Promise<string[]> {
   const columns =
     dialect === "sqlite"
       ? sql`SELECT m.name AS "table" FROM sqlite_master m, pragma_table_info(m.name) c
@@ -20,12 +24,12 @@ async function tablesWith(db: Reader, dialect: Database["dialect"], name: string
   return (await db.rows<{ table: string }>(columns)).map(({ table }) => table);
 }
 
-/** Tables whose rows say in `workspace_id` where they belong. */
-export function tablesOfWorkspaces(db: Database): Promise<string[]> {
-  return tablesWith(db.read, db.dialect, "workspace_id");
+/** Returns the tables that have a `workspace_id` column. */
+export function listWorkspaceTables(db: Database): Promise<string[]> {
+  return listTablesWithColumn(db.read, db.dialect, "workspace_id");
 }
 
-/** Gives the rows that a workspace has in a table to another id, in pieces. @param more is set with it */
+/** Changes the workspace id of a table's rows, in batches. @param more further assignments of the UPDATE */
 export function moveRows(
   db: Database,
   table: string,
@@ -34,30 +38,32 @@ export function moveRows(
   more: SQL = sql``,
 ): Promise<void> {
   const change = sql`UPDATE ${sql.identifier(table)} SET workspace_id = ${to}${more}`;
-  return changeRows(db, table, from, change);
+  return changeInBatches(db, table, from, change);
 }
 
-/** Deletes the rows that a workspace has in a table, in pieces. */
+/** Deletes the workspace's rows of a table, in batches. */
 export function deleteRows(db: Database, table: string, workspace_id: string): Promise<void> {
-  return changeRows(db, table, workspace_id, sql`DELETE FROM ${sql.identifier(table)}`);
+  return changeInBatches(db, table, workspace_id, sql`DELETE FROM ${sql.identifier(table)}`);
 }
 
-async function changeRows(db: Database, name: string, workspace_id: string, change: SQL): Promise<void> {
+async function changeInBatches(db: Database, name: string, workspace_id: string, change: SQL): Promise<void> {
   const table = sql.identifier(name);
   const own = sql`workspace_id = ${workspace_id}`;
   const changed = async (which: SQL) =>
     (await db.write((tx) => tx.rows(sql`${change} WHERE ${which} RETURNING 1`))).length;
   if (db.dialect === "postgres") {
-    // As an array it is asked for once.
-    await untilNone((most) =>
+    // As an ARRAY, the subquery runs only once.
+    await drainInBatches((most) =>
       changed(sql`ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${own} LIMIT ${most}))`),
     );
-  } else if (await leadsToWorkspaces(db, name)) {
-    await untilNone((most) => changed(sql`rowid IN (SELECT rowid FROM ${table} WHERE ${own} LIMIT ${most})`));
+  } else if (await hasWorkspaceIndex(db, name)) {
+    await drainInBatches((most) =>
+      changed(sql`rowid IN (SELECT rowid FROM ${table} WHERE ${own} LIMIT ${most})`),
+    );
   } else {
-    // Nothing leads to its rows: all are gone through, once.
+    // Without an index, scans the whole table once.
     let after = Number.MIN_SAFE_INTEGER;
-    await untilNone(async (most) => {
+    await drainInBatches(async (most) => {
       const some = sql`SELECT rowid FROM ${table} WHERE rowid > ${after} ORDER BY rowid LIMIT ${most}`;
       const [piece] = await db.read.rows<{ end: number | null; rows: number }>(
         sql`SELECT max(rowid) AS "end", count(*) AS "rows" FROM (${some})`,
@@ -70,8 +76,8 @@ async function changeRows(db: Database, name: string, workspace_id: string, chan
   }
 }
 
-/** Whether an index of the table begins with the workspace; of SQLite. */
-async function leadsToWorkspaces({ read }: Database, table: string): Promise<boolean> {
+/** Returns whether an index of the table starts with `workspace_id` (SQLite). */
+async function hasWorkspaceIndex({ read }: Database, table: string): Promise<boolean> {
   const found = await read.rows(
     sql`SELECT 1 FROM pragma_index_list(${table}) AS own, pragma_index_info(own.name) AS part
         WHERE own.partial = 0 AND part.seqno = 0 AND part.name = 'workspace_id'`,
@@ -80,23 +86,29 @@ async function leadsToWorkspaces({ read }: Database, table: string): Promise<boo
 }
 
 /**
- * Deletes jobs with everything that belongs to them, in pieces.
- * @param which a condition on the table of jobs that an index leads to
+ * Deletes jobs with all rows that reference them, in batches.
+ * @param which a condition on the table of jobs that an index supports
  */
 export async function deleteJobs(db: Database, which: SQL): Promise<void> {
-  const own = await tablesOfWorkspaces(db);
-  const theirs = (await tablesWith(db.read, db.dialect, "job_id")).filter((table) => !own.includes(table));
-  await untilNone(async (most) => {
+  const own = await listWorkspaceTables(db);
+  const theirs = (await listTablesWithColumn(db.read, db.dialect, "job_id")).filter(
+    (table) => !own.includes(table),
+  );
+  await drainInBatches(async (most) => {
     const some = await db.read.select({ id: jobs.id }).from(jobs).where(which).limit(most);
-    if (some.length > 0) await db.write((tx) => deleteSome(tx, theirs, some));
+    if (some.length > 0) await db.write((tx) => deleteJobBatch(tx, theirs, some));
     return some.length;
-  }, MOST_DELETED);
+  }, BATCH_SIZE);
 }
 
-/** Jobs deleted in one transaction: each may have a log and rows of its run. */
-const MOST_DELETED = 500;
+/** Jobs deleted in one transaction; each may have logs and flow state. */
+const BATCH_SIZE = 500;
 
-async function deleteSome(tx: Tx, theirs: readonly string[], some: readonly { id: string }[]): Promise<void> {
+async function deleteJobBatch(
+  tx: Tx,
+  theirs: readonly string[],
+  some: readonly { id: string }[],
+): Promise<void> {
   const list = sql.join(
     some.map(({ id }) => sql`${id}`),
     sql`, `,

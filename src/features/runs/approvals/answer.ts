@@ -1,51 +1,63 @@
-/** Answering a step that asks for approval: with a signed link, or as an owner of the flow. */
+/** Answers approval requests: by a signed link, or as an owner of the flow. */
 import { and, eq } from "drizzle-orm";
 import type { FrameState } from "../../../engines/flow-engine/state.ts";
 import { BadRequest, Conflict, Forbidden } from "../../../lib/errors.ts";
 import { parseJson } from "../../../lib/json/json.ts";
 import { isOwner } from "../../../platform/access/permissions.ts";
-import type { App, Audit, Context, WorkspaceContext } from "../../../platform/app/context.ts";
+import type { App, AuditedAction, Context, WorkspaceContext } from "../../../platform/app/context.ts";
 import { isFrame } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { type FlowResume, flowFrames } from "../../code/flows/tables.ts";
-import { checkScopes, refuseTriggering } from "../../tenancy/tokens/scopes.ts";
-import { asCallerReads, asSent, hasOtherRights } from "../arguments/caller-references.ts";
-import type { Runner } from "../arguments/password-arguments.ts";
-import { answersTo } from "../flows/drive/answers.ts";
-import { answerFrame } from "../flows/flow-events.ts";
-import { findJob, getJob } from "../submit/service.ts";
-import { type Asked, askedBy, lateness, requireMayAnswer } from "./request.ts";
-import type { Request } from "./signature.ts";
+import { requireNoTriggerToken, requireScope } from "../../tenancy/tokens/scopes.ts";
+import { escapeReferences, resolveAsCaller, runsWithOtherRights } from "../arguments/caller-references.ts";
+import type { RunAs } from "../arguments/password-arguments.ts";
+import { listAnswers } from "../flows/drive/approval-answers.ts";
+import { recordApproval } from "../flows/flow-events.ts";
+import { findJob, getJob } from "../submit/find-and-cancel.ts";
+import {
+  type ApprovalRequest,
+  findExpiryError,
+  getApprovalRequest,
+  requireCanAnswer,
+} from "./approval-request.ts";
+import type { LinkRequest } from "./link-signature.ts";
 
-export const RESUMES = { operation: "jobs.suspend_resume", action_kind: "Update" } as const satisfies Audit;
-export const REFUSES = { operation: "jobs.disapproval", action_kind: "Update" } as const satisfies Audit;
+export const RESUME_AUDIT = {
+  operation: "jobs.suspend_resume",
+  action_kind: "Update",
+} as const satisfies AuditedAction;
+export const DISAPPROVAL_AUDIT = {
+  operation: "jobs.disapproval",
+  action_kind: "Update",
+} as const satisfies AuditedAction;
 
-export interface Answer {
+export interface ApprovalAnswer {
   approved: boolean;
-  /** What the next step reads as `resume`. */
+  /** The value of `resume` in the next step. */
   value: unknown;
 }
 
 /**
- * Stores an answer; the flow goes on, or fails, in the same transaction when this one settles it. An answer may come
- * before the step has ended: it counts as soon as the flow waits for it.
- * @throws Unauthorized, Forbidden as the step demands; BadRequest for a resume id that was used; Conflict when it is too late
+ * Stores an answer. If it decides the approval, the flow continues or fails in the same transaction. An answer before
+ * the step has ended counts once the flow waits for it.
+ * @throws Unauthorized, Forbidden as the step demands; BadRequest for a resume id already used; Conflict if it is too
+ * late
  */
-export async function answer(
+export async function answerApproval(
   ctx: Context,
   workspace_id: string,
-  { job_id, resume_id, approver = nameOf(ctx) }: Request,
-  { approved, value }: Answer,
+  { job_id, resume_id, approver = callerName(ctx) }: LinkRequest,
+  { approved, value }: ApprovalAnswer,
 ): Promise<void> {
   const { app, caller } = ctx;
-  const asked = await askedBy(app, workspace_id, job_id);
+  const asked = await getApprovalRequest(app, workspace_id, job_id);
   const { frame_id, root_job } = asked;
   const { email } = (await findJob(app, workspace_id, frame_id)) ?? asked.job;
-  const stored = await asGiven(ctx, { workspace_id, email }, value ?? null);
+  const stored = await resolveAnswerValue(ctx, { workspace_id, email }, value ?? null);
   const accept = async (state: FrameState | undefined): Promise<FlowResume> => {
-    requireMayAnswer(caller, asked, state ?? asked.state);
-    await refuseRepeated(app, { job_id, resume_id });
-    const late = lateness(asked, state);
+    requireCanAnswer(caller, asked, state ?? asked.state);
+    await requireUnusedResumeId(app, { job_id, resume_id });
+    const late = findExpiryError(asked, state);
     if (late) throw late;
     const created_at = app.clock();
     return {
@@ -59,11 +71,11 @@ export async function answer(
     };
   };
   const audited = {
-    as: approved ? RESUMES : REFUSES,
+    as: approved ? RESUME_AUDIT : DISAPPROVAL_AUDIT,
     resource: frame_id,
     parameters: { step_job: job_id, resume_id: String(resume_id), ...(approver ? { approver } : {}) },
   };
-  await answerFrame(
+  await recordApproval(
     app,
     { root_job, frame_id },
     (frame) => accept(frame?.state),
@@ -71,30 +83,34 @@ export async function answer(
   );
 }
 
-/** The steps that read an answer run with the flow's rights, which whoever answers need not have. */
-async function asGiven(ctx: Context, flow: Runner, value: unknown): Promise<unknown> {
+/** Resolves references in an answer as the caller, because the steps that read it run with the flow's rights. */
+async function resolveAnswerValue(ctx: Context, flow: RunAs, value: unknown): Promise<unknown> {
   const { identity, member } = ctx.caller;
-  if (identity && !hasOtherRights(identity, flow)) return value;
+  if (identity && !runsWithOtherRights(identity, flow)) return value;
   const json = JSON.stringify(value);
-  if (!identity || !member) return parseJson(await asSent(ctx.app, flow, json));
-  return parseJson(await asCallerReads({ ...ctx, caller: { identity, member } }, flow, json));
+  if (!identity || !member) return parseJson(await escapeReferences(ctx.app, flow, json));
+  return parseJson(await resolveAsCaller({ ...ctx, caller: { identity, member } }, flow, json));
 }
 
-/** Whoever is logged in; a link that was made for somebody says so itself. */
-function nameOf({ caller, username }: Context): string | undefined {
+/** Returns the caller's name if logged in. A link made for somebody contains the name itself. */
+function callerName({ caller, username }: Context): string | undefined {
   return caller.identity ? username : undefined;
 }
 
-async function refuseRepeated(app: App, { job_id, resume_id }: Pick<Request, "job_id" | "resume_id">) {
-  const given = await answersTo(app, undefined, job_id);
+async function requireUnusedResumeId(
+  app: App,
+  { job_id, resume_id }: Pick<LinkRequest, "job_id" | "resume_id">,
+) {
+  const given = await listAnswers(app, undefined, job_id);
   if (given.some((each) => each.resume_id === resume_id)) {
     throw new BadRequest(`resume id ${resume_id} was used already: each answers once`);
   }
 }
 
 /**
- * Approves what a flow waits for, without a link.
- * @throws Forbidden for a token that only triggers something, and when the caller owns neither the flow's path nor the workspace, Conflict when nothing is waited for
+ * Approves a waiting flow without a link.
+ * @throws Forbidden for a token that only triggers runs, and if the caller owns neither the flow's path nor the
+ * workspace; Conflict if the flow does not wait
  */
 export async function approveAsOwner(
   ctx: WorkspaceContext,
@@ -102,35 +118,35 @@ export async function approveAsOwner(
   value: unknown,
 ): Promise<void> {
   const { member, identity } = ctx.caller;
-  refuseTriggering(identity);
-  const job = await flowJob(ctx, flow_job_id);
-  requireOwner(ctx, job);
-  const asked = await waitingIn(ctx.app, job);
+  requireNoTriggerToken(identity);
+  const job = await getFlowJob(ctx, flow_job_id);
+  requireFlowOwner(ctx, job);
+  const asked = await getWaitingRequest(ctx.app, job);
   const resume_id = crypto.getRandomValues(new Uint32Array(1))[0]!;
   const request = { job_id: asked.job.id, resume_id, approver: undefined };
-  await answer(ctx, member.workspace_id, request, { approved: true, value });
+  await answerApproval(ctx, member.workspace_id, request, { approved: true, value });
 }
 
-/** The job of a flow, when the caller may see it. @throws NotFound, BadRequest */
-export async function flowJob(ctx: WorkspaceContext, id: string): Promise<Job> {
+/** Returns the job of a flow, if the caller may see it. @throws NotFound, BadRequest */
+export async function getFlowJob(ctx: WorkspaceContext, id: string): Promise<Job> {
   const job = await getJob(ctx, ctx.caller.member.workspace_id, id);
   if (!isFrame(job.kind)) throw new BadRequest(`job ${job.id} is no flow but a ${job.kind}`);
   return job;
 }
 
-/** A flow that is not deployed has no path: it belongs to whoever runs it. */
-function requireOwner({ caller: { member, identity } }: WorkspaceContext, job: Job): void {
+/** Requires an owner of the flow. An undeployed flow has no path and belongs to the user who runs it. */
+function requireFlowOwner({ caller: { member, identity } }: WorkspaceContext, job: Job): void {
   const { script_path, permissioned_as } = job;
   const owns =
     script_path === null ? permissioned_as === `u/${member.username}` : isOwner(member, script_path);
   if (!member.is_admin && !owns) {
     throw new Forbidden(`only an owner of ${script_path ?? "the flow"} may approve without a link`);
   }
-  checkScopes(identity, { domain: "jobs", action: "run", kind: "flows" }, script_path ?? undefined);
+  requireScope(identity, { domain: "jobs", action: "run", kind: "flows" }, script_path ?? undefined);
 }
 
-/** The step that a flow waits for; where the outermost flow itself does not wait, one inside it. */
-async function waitingIn(app: App, job: Job): Promise<Asked> {
+/** Returns the request that a flow waits for, or that a flow inside it waits for. */
+async function getWaitingRequest(app: App, job: Job): Promise<ApprovalRequest> {
   const frames = await app.db.read
     .select({ job_id: flowFrames.job_id, state: flowFrames.state })
     .from(flowFrames)
@@ -147,5 +163,5 @@ async function waitingIn(app: App, job: Job): Promise<Asked> {
   const { step, modules } = found.state as FrameState;
   const asking = modules[step]?.job;
   if (!asking) throw new Conflict(`step ${modules[step]?.id} had nothing to run: nobody can answer for it`);
-  return askedBy(app, job.workspace_id, asking);
+  return getApprovalRequest(app, job.workspace_id, asking);
 }

@@ -1,38 +1,38 @@
-/** The form of an approval, out of the JSON Schema in `resume_form`: its fields, and what a browser sends of them. */
+/** The form of an approval, from the JSON Schema in `resume_form`: its fields, and the values that a browser sends. */
 import { InvalidInput } from "../../../lib/errors.ts";
 import { isJsonObject, parseJson } from "../../../lib/json/json.ts";
 
-export interface Field {
+export interface FormField {
   name: string;
   kind: "text" | "number" | "boolean" | "choice" | "json";
   label: string;
   description: string | undefined;
   required: boolean;
-  /** Whole numbers only. */
+  /** Only integers. */
   whole: boolean;
   options: unknown[];
   default: unknown;
 }
 
-type Fields = Record<string, unknown>;
+type JsonFields = Record<string, unknown>;
 
-/** What a step may say about its form by what it returns. */
-export interface Hints {
+/** Defaults and choices that the step's result may give. */
+export interface FormHints {
   default_args?: unknown;
   enums?: unknown;
 }
 
-/** @param resume_form `{schema}`; anything else has no fields */
-export function fieldsOf(resume_form: unknown, hints: Hints): Field[] {
-  const schema = objectOf(objectOf(resume_form).schema);
-  const properties = objectOf(schema.properties);
+/** Creates the fields of a form. @param resume_form `{schema}`; anything else has no fields */
+export function createFormFields(resume_form: unknown, hints: FormHints): FormField[] {
+  const schema = asObject(asObject(resume_form).schema);
+  const properties = asObject(schema.properties);
   const required = Array.isArray(schema.required) ? schema.required : [];
   const order = Array.isArray(schema.order) ? schema.order : [];
   const names = [...order.filter((name) => Object.hasOwn(properties, name)), ...Object.keys(properties)];
   return [...new Set(names)].map((name) => {
-    const property = objectOf(properties[name]);
-    const options = objectOf(hints.enums)[name] ?? property.enum;
-    const given = objectOf(hints.default_args)[name] ?? property.default;
+    const property = asObject(properties[name]);
+    const options = asObject(hints.enums)[name] ?? property.enum;
+    const given = asObject(hints.default_args)[name] ?? property.default;
     return {
       name,
       kind: Array.isArray(options) ? "choice" : kindOf(property.type),
@@ -46,31 +46,31 @@ export function fieldsOf(resume_form: unknown, hints: Hints): Field[] {
   });
 }
 
-function kindOf(type: unknown): Field["kind"] {
+function kindOf(type: unknown): FormField["kind"] {
   if (type === "number" || type === "integer") return "number";
   if (type === "boolean") return "boolean";
   return type === "object" || type === "array" ? "json" : "text";
 }
 
-/** The name a field has in the browser's form. */
-export function inputName({ name }: Field): string {
+/** Returns the field's name in the HTML form. */
+export function inputName({ name }: FormField): string {
   return `field ${name}`;
 }
 
-/** @throws InvalidInput, naming the field */
-export function valuesOf(fields: readonly Field[], form: URLSearchParams): Fields {
+/** Parses the submitted values. @throws InvalidInput, naming the field */
+export function parseFormValues(fields: readonly FormField[], form: URLSearchParams): JsonFields {
   const values: [string, unknown][] = [];
   for (const field of fields) {
-    const value = valueOfField(field, form.get(inputName(field)));
+    const value = parseFieldValue(field, form.get(inputName(field)));
     if (value !== undefined) values.push([field.name, value]);
     else if (field.required) throw new InvalidInput(`${field.label}: must be filled in`);
   }
   return Object.fromEntries(values);
 }
 
-/** @returns undefined for what was left empty */
-function valueOfField(field: Field, text: string | null): unknown {
-  // A box that is not ticked is not sent.
+/** @returns undefined for an empty field */
+function parseFieldValue(field: FormField, text: string | null): unknown {
+  // Browsers do not send an unchecked box.
   if (field.kind === "boolean") return text !== null;
   if (text === null || text === "") return undefined;
   switch (field.kind) {
@@ -85,20 +85,20 @@ function valueOfField(field: Field, text: string | null): unknown {
   }
 }
 
-function numberOf({ label, whole }: Field, text: string): number {
+function numberOf({ label, whole }: FormField, text: string): number {
   const number = Number(text);
   if (Number.isFinite(number) && (!whole || Number.isInteger(number))) return number;
   throw new InvalidInput(`${label}: must be a ${whole ? "whole " : ""}number`);
 }
 
-/** A choice is sent as its place in the list: it need not be text. */
-function choiceOf({ label, options }: Field, text: string): unknown {
+/** Parses a choice, which is sent as its index because it need not be text. */
+function choiceOf({ label, options }: FormField, text: string): unknown {
   const index = Number(text);
   if (Number.isInteger(index) && index >= 0 && index < options.length) return options[index];
   throw new InvalidInput(`${label}: must be one of the choices`);
 }
 
-function jsonOf({ label }: Field, text: string): unknown {
+function jsonOf({ label }: FormField, text: string): unknown {
   try {
     return parseJson(text);
   } catch (cause) {
@@ -106,7 +106,7 @@ function jsonOf({ label }: Field, text: string): unknown {
   }
 }
 
-export function objectOf(value: unknown): Fields {
+export function asObject(value: unknown): JsonFields {
   return isJsonObject(value) ? value : {};
 }
 

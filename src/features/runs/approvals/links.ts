@@ -1,29 +1,36 @@
-/** Who may make a signed link, and in whose name it answers. */
+/** Permission to create signed links, and the approver's name in them. */
 import { inArray } from "drizzle-orm";
 import { Forbidden } from "../../../lib/errors.ts";
 import { isOwner } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { flowFrames } from "../../code/flows/tables.ts";
-import { findJob, getJob } from "../submit/service.ts";
-import { type Request, sign } from "./signature.ts";
+import { findJob, getJob } from "../submit/find-and-cancel.ts";
+import { type LinkRequest, signApproval } from "./link-signature.ts";
 
 /**
- * Signs a link. Who may see a job may make links for it in their own name, or in nobody's.
- * @throws NotFound; Forbidden in the name of somebody else
+ * Signs a link. Callers who may see a job may create links in their own name, or without a name.
+ * @throws NotFound; Forbidden for another approver's name
  */
-export async function signFor(ctx: WorkspaceContext, workspace: string, request: Request): Promise<string> {
+export async function signApprovalLink(
+  ctx: WorkspaceContext,
+  workspace: string,
+  request: LinkRequest,
+): Promise<string> {
   const job = await getJob(ctx, workspace, request.job_id);
-  if (!(await mayNameApprover(ctx, job, request.approver))) {
+  if (!(await canNameApprover(ctx, job, request.approver))) {
     throw new Forbidden("links for somebody else are made by scripts of the flow and by its owners", {
       hint: "leave `approver` out, or give your own name",
     });
   }
-  return sign(ctx.app, workspace, request);
+  return signApproval(ctx.app, workspace, request);
 }
 
-/** An answer by a link is recorded under the name it was made for: whoever starts a flow must not choose that. */
-async function mayNameApprover(
+/**
+ * Returns whether the caller may choose the approver. An answer by link is recorded under that name, so users who start
+ * a flow may not.
+ */
+async function canNameApprover(
   ctx: WorkspaceContext,
   job: Job,
   approver: string | undefined,
@@ -32,14 +39,14 @@ async function mayNameApprover(
   const { member, identity } = caller;
   if (approver === undefined || approver === member.username || approver === identity.email) return true;
   if (identity.token?.job)
-    return isOfSameRun(app, job, await getJob(ctx, job.workspace_id, identity.token.job.id));
+    return isInSameRun(app, job, await getJob(ctx, job.workspace_id, identity.token.job.id));
   const root = job.root_job === null ? job : await findJob(app, job.workspace_id, job.root_job);
   const path = root?.script_path ?? null;
   return member.is_admin || (path !== null && isOwner(member, path));
 }
 
-/** Whether both are steps of one run. Who starts a job may say what it belongs to, but not that it is a step. */
-async function isOfSameRun({ db }: App, job: Job, own: Job): Promise<boolean> {
+/** Returns whether both are steps of one run. Callers can choose a job's parent, but not that it is a step. */
+async function isInSameRun({ db }: App, job: Job, own: Job): Promise<boolean> {
   if (job.parent_job === null || own.parent_job === null || own.flow_step_id === null) return false;
   const rows = await db.read
     .select({ frame: flowFrames.job_id, root: flowFrames.root_job })

@@ -1,4 +1,4 @@
-/** Approvals, and the values that scripts of a flow keep for each other. */
+/** Approval operations, and user states: values that the scripts of a flow run share. */
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
@@ -8,23 +8,23 @@ import { type Operation, operation, responds } from "../../../platform/http/oper
 import { isFrame } from "../../../platform/queue/states.ts";
 import { flowUserStates } from "../../code/flows/tables.ts";
 import { decodePayload } from "../arguments/arguments.ts";
-import { approversOf } from "../flows/status/approvers.ts";
-import { flowFacts } from "../flows/status/status.ts";
-import { JobRecord, toldTo, toRecord } from "../job/records.ts";
-import { getJob } from "../submit/service.ts";
-import { answer, approveAsOwner, REFUSES, RESUMES } from "./answer.ts";
-import { signFor } from "./links.ts";
-import { askedBy, requireMaySee } from "./request.ts";
-import { checkSignature, requestOf } from "./signature.ts";
+import { listApprovers } from "../flows/status/approvers.ts";
+import { readFlowFields } from "../flows/status/status.ts";
+import { JobRecord, redactRecord, toJobRecord } from "../job/records.ts";
+import { getJob } from "../submit/find-and-cancel.ts";
+import { answerApproval, approveAsOwner, DISAPPROVAL_AUDIT, RESUME_AUDIT } from "./answer.ts";
+import { getApprovalRequest, requireCanSee } from "./approval-request.ts";
+import { parseLinkRequest, requireApprovalSignature } from "./link-signature.ts";
+import { signApprovalLink } from "./links.ts";
 
 const base = "/w/{workspace}/jobs" as const;
-const open = "/w/{workspace}/jobs_u" as const;
-const signed = "{job_id}/{resume_id}/{signature}" as const;
+const publicPath = "/w/{workspace}/jobs_u" as const;
+const signedPath = "{job_id}/{resume_id}/{signature}" as const;
 
 const read = { domain: "jobs", action: "read" } as const;
 const write = { domain: "jobs", action: "write" } as const;
 
-/** What the next step reads as `resume`: an empty object when there is none. */
+/** The value of `resume` in the next step; default: an empty object. */
 const Payload = z.unknown().prefault({});
 
 const ApproverQuery = z.object({ approver: z.string().optional() });
@@ -38,7 +38,8 @@ const getJobSignature = operation({
   summary: "Sign the approval of a step, for links to it",
   query: ApproverQuery,
   responds: responds.text("the signature, in hex"),
-  run: (ctx, { workspace, query, ...input }) => signFor(ctx, workspace, requestOf(input, query)),
+  run: (ctx, { workspace, query, ...input }) =>
+    signApprovalLink(ctx, workspace, parseLinkRequest(input, query)),
 });
 
 const getResumeUrls = operation({
@@ -47,16 +48,16 @@ const getResumeUrls = operation({
   path: `${base}/resume_urls/{job_id}/{resume_id}`,
   access: "member",
   scope: write,
-  summary: "Make the links that approve or refuse what a step asks for",
+  summary: "Create the links that approve or refuse a step's approval request",
   query: ApproverQuery,
   responds: responds.json(
     z.object({ approvalPage: z.string(), resume: z.string(), cancel: z.string() }),
     "the page for a person, and the links for programs",
   ),
   run: async (ctx, { workspace, query, ...input }) => {
-    const request = requestOf(input, query);
+    const request = parseLinkRequest(input, query);
     const { job_id, resume_id, approver } = request;
-    const tail = `${job_id}/${resume_id}/${await signFor(ctx, workspace, request)}`;
+    const tail = `${job_id}/${resume_id}/${await signApprovalLink(ctx, workspace, request)}`;
     const search = approver ? `?approver=${encodeURIComponent(approver)}` : "";
     const at = ctx.app.urls.base;
     return {
@@ -67,33 +68,33 @@ const getResumeUrls = operation({
   },
 });
 
-interface Link {
+interface LinkParameters {
   workspace: string;
   job_id: string;
   resume_id: string;
   signature: string;
 }
 
-/** Answers by link. @throws Unauthorized for a wrong signature, and as `answer` */
-async function answerLink(
+/** Answers by link. @throws Unauthorized for an invalid signature, and as `answerApproval` */
+async function answerByLink(
   ctx: Context,
-  { workspace, signature, ...input }: Link,
+  { workspace, signature, ...input }: LinkParameters,
   query: { approver?: string | undefined },
   { approved, value }: { approved: boolean; value: unknown },
 ): Promise<string> {
-  const request = requestOf(input, query);
-  await checkSignature(ctx.app, workspace, request, signature);
-  await answer(ctx, workspace, request, { approved, value });
+  const request = parseLinkRequest(input, query);
+  await requireApprovalSignature(ctx.app, workspace, request, signature);
+  await answerApproval(ctx, workspace, request, { approved, value });
   return "";
 }
 
-function byLink<const V extends "resume" | "cancel">(verb: V, approved: boolean) {
+function createLinkOperations<const V extends "resume" | "cancel">(verb: V, approved: boolean) {
   const common = {
-    path: `${open}/${verb}/${signed}`,
+    path: `${publicPath}/${verb}/${signedPath}`,
     access: "anyone",
     scope: write,
     cors: true,
-    audit: approved ? RESUMES : REFUSES,
+    audit: approved ? RESUME_AUDIT : DISAPPROVAL_AUDIT,
     responds: responds.created("nothing"),
   } as const;
   const what = approved ? "Approve" : "Refuse";
@@ -108,7 +109,7 @@ function byLink<const V extends "resume" | "cancel">(verb: V, approved: boolean)
       run: (ctx, { query, ...link }) => {
         const text = decodePayload(query.payload);
         const value: unknown = text === "" ? null : parseJson(text);
-        return answerLink(ctx, link as unknown as Link, query, { approved, value });
+        return answerByLink(ctx, link as unknown as LinkParameters, query, { approved, value });
       },
     }),
     operation({
@@ -119,7 +120,7 @@ function byLink<const V extends "resume" | "cancel">(verb: V, approved: boolean)
       query: ApproverQuery,
       body: Payload,
       run: (ctx, { query, body, ...link }) =>
-        answerLink(ctx, link as unknown as Link, query, { approved, value: body }),
+        answerByLink(ctx, link as unknown as LinkParameters, query, { approved, value: body }),
     }),
   ];
 }
@@ -127,7 +128,7 @@ function byLink<const V extends "resume" | "cancel">(verb: V, approved: boolean)
 const getSuspendedJobFlow = operation({
   name: "getSuspendedJobFlow",
   method: "GET",
-  path: `${open}/get_flow/${signed}`,
+  path: `${publicPath}/get_flow/${signedPath}`,
   access: "anyone",
   scope: read,
   cors: true,
@@ -140,14 +141,14 @@ const getSuspendedJobFlow = operation({
     }),
   ),
   run: async (ctx, { workspace, signature, query, ...input }) => {
-    const request = requestOf(input, query);
-    await checkSignature(ctx.app, workspace, request, signature);
-    const asked = await askedBy(ctx.app, workspace, request.job_id);
-    requireMaySee(ctx.caller, asked);
+    const request = parseLinkRequest(input, query);
+    await requireApprovalSignature(ctx.app, workspace, request, signature);
+    const asked = await getApprovalRequest(ctx.app, workspace, request.job_id);
+    requireCanSee(ctx.caller, asked);
     const { job } = asked.flow;
     return {
-      job: toldTo(ctx.caller, { ...toRecord(job), ...(await flowFacts(ctx.app, job)) }),
-      approvers: await approversOf(ctx.app, request.job_id),
+      job: redactRecord(ctx.caller, { ...toJobRecord(job), ...(await readFlowFields(ctx.app, job)) }),
+      approvers: await listApprovers(ctx.app, request.job_id),
     };
   },
 });
@@ -160,7 +161,7 @@ const resumeSuspendedFlowAsOwner = operation({
   scope: false,
   summary: "Approve what a flow waits for, as an owner of its path; the body is what the next step reads",
   body: Payload,
-  audit: RESUMES,
+  audit: RESUME_AUDIT,
   responds: responds.created("nothing"),
   run: async (ctx, { flow_job_id, body }) => {
     await approveAsOwner(ctx, flow_job_id, body);
@@ -168,8 +169,8 @@ const resumeSuspendedFlowAsOwner = operation({
   },
 });
 
-/** @throws NotFound for what is no flow's job */
-async function stateOf(ctx: Context, workspace: string, flow_job_id: string, key: string) {
+/** @throws NotFound for a job that is not a flow */
+async function getUserStateKey(ctx: Context, workspace: string, flow_job_id: string, key: string) {
   const job = await getJob(ctx, workspace, flow_job_id);
   if (!isFrame(job.kind)) throw new NotFound(`job ${job.id} is no flow: it is a ${job.kind}`);
   return { job_id: job.id, key };
@@ -184,7 +185,7 @@ const getFlowUserState = operation({
   summary: "Read a value that scripts of a flow keep under a key; null when there is none",
   responds: responds.json(z.unknown(), "the value"),
   run: async (ctx, { workspace, flow_job_id, key }) => {
-    const { job_id } = await stateOf(ctx, workspace, flow_job_id, key);
+    const { job_id } = await getUserStateKey(ctx, workspace, flow_job_id, key);
     const [row] = await ctx.app.db.read
       .select({ value: flowUserStates.value })
       .from(flowUserStates)
@@ -203,7 +204,7 @@ const setFlowUserState = operation({
   body: z.unknown(),
   responds: responds.text("what was kept"),
   run: async (ctx, { workspace, flow_job_id, key, body }) => {
-    const place = await stateOf(ctx, workspace, flow_job_id, key);
+    const place = await getUserStateKey(ctx, workspace, flow_job_id, key);
     const value = body ?? null;
     await ctx.app.db.write((tx) =>
       tx
@@ -218,8 +219,8 @@ const setFlowUserState = operation({
 export const approvalOperations: Operation[] = [
   getJobSignature,
   getResumeUrls,
-  ...byLink("resume", true),
-  ...byLink("cancel", false),
+  ...createLinkOperations("resume", true),
+  ...createLinkOperations("cancel", false),
   getSuspendedJobFlow,
   resumeSuspendedFlowAsOwner,
   getFlowUserState,

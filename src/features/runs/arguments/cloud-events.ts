@@ -1,30 +1,29 @@
 /**
- * CloudEvents 1.0 over HTTP: the envelope of an event, apart from its data. Its rules are checked with the package
- * `cloudevents`, which is loaded with the first event. The package's own reading of a request is not used: it makes up
- * the attributes that are missing and leaves headers percent-encoded.
+ * CloudEvents 1.0 over HTTP: attributes and data. The attributes are validated with the package `cloudevents`, loaded
+ * with the first event. Its own parser is not used: it invents missing attributes and leaves headers percent-encoded.
  */
 import { BadRequest } from "../../../lib/errors.ts";
-import { refuseDeep } from "../../../lib/json/depth.ts";
+import { requireJsonDepth } from "../../../lib/json/depth.ts";
 import { isJsonObject, parseJson } from "../../../lib/json/json.ts";
 
-/** The attributes of an event, by name; what has a value of null is not there. */
-type Attributes = Record<string, unknown>;
+/** Attributes of an event by name. A null value means that the attribute is missing. */
+type EventAttributes = Record<string, unknown>;
 
-export interface Event {
-  metadata: Attributes;
-  /** Undefined when the event has none; the base64 text of data that is not text. */
+export interface CloudEventContent {
+  metadata: EventAttributes;
+  /** The data: undefined if there is none, base64 text if it is binary. */
   data: unknown;
 }
 
-const REQUIRED = ["specversion", "id", "source", "type"];
-const OPTIONAL = ["datacontenttype", "dataschema", "subject", "time"];
+const REQUIRED_ATTRIBUTES = ["specversion", "id", "source", "type"];
+const OPTIONAL_ATTRIBUTES = ["datacontenttype", "dataschema", "subject", "time"];
 
 /**
- * The event of a JSON text (CloudEvents JSON format §3).
+ * Parses an event in structured mode (CloudEvents JSON format §3).
  * @throws BadRequest saying what is wrong with it
  */
-export async function structuredEvent(text: string): Promise<Event> {
-  refuseDeep(text, "the CloudEvent");
+export async function parseStructuredEvent(text: string): Promise<CloudEventContent> {
+  requireJsonDepth(text, "the CloudEvent");
   let envelope: unknown;
   try {
     envelope = parseJson(text);
@@ -32,78 +31,82 @@ export async function structuredEvent(text: string): Promise<Event> {
     throw new BadRequest(`the CloudEvent is not JSON: ${(cause as Error).message}`);
   }
   if (!isJsonObject(envelope)) {
-    throw wrong("it must be a JSON object");
+    throw invalidEvent("it must be a JSON object");
   }
-  const { data, data_base64, ...metadata } = envelope as Attributes;
-  await check(metadata);
+  const { data, data_base64, ...metadata } = envelope as EventAttributes;
+  await requireValidAttributes(metadata);
   if (data_base64 === undefined || data_base64 === null) return { metadata, data };
-  if (data !== undefined && data !== null) throw wrong("it has both `data` and `data_base64`");
+  if (data !== undefined && data !== null) throw invalidEvent("it has both `data` and `data_base64`");
   if (typeof data_base64 !== "string" || !isBase64(data_base64)) {
-    throw wrong("`data_base64` must be base64 text (RFC 4648 §4)");
+    throw invalidEvent("`data_base64` must be base64 text (RFC 4648 §4)");
   }
   return { metadata, data: data_base64 };
 }
 
-/** True for an event in binary mode: its attributes are headers, its data is the body. */
+/** Returns whether the request is an event in binary mode: attributes in headers, data in the body. */
 export function isBinaryEvent(headers: Headers): boolean {
   return headers.has("ce-specversion") || headers.has("ce-id");
 }
 
 /**
- * The attributes of an event in binary mode (CloudEvents HTTP binding §3.1).
+ * Parses the attributes of an event in binary mode (CloudEvents HTTP binding §3.1).
  * @throws BadRequest saying what is wrong with them
  */
-export async function binaryMetadata(headers: Headers): Promise<Attributes> {
-  const metadata: Attributes = {};
+export async function parseBinaryAttributes(headers: Headers): Promise<EventAttributes> {
+  const metadata: EventAttributes = {};
   for (const [name, value] of headers) {
-    if (name.startsWith("ce-")) metadata[name.slice(3)] = fromHeader(name, value);
+    if (name.startsWith("ce-")) metadata[name.slice(3)] = decodeAttribute(name, value);
   }
   const type = headers.get("content-type");
   if (type !== null) metadata.datacontenttype = type;
-  await check(metadata);
+  await requireValidAttributes(metadata);
   return metadata;
 }
 
-/** §3.1.3.2: a quoted string is unquoted first, then what is percent-encoded is UTF-8. */
-function fromHeader(name: string, value: string): string {
+/** Decodes an attribute's header (§3.1.3.2): unquotes a quoted string, then percent-decodes it as UTF-8. */
+function decodeAttribute(name: string, value: string): string {
   const quoted = /^"(.*)"$/s.exec(value);
   const text = quoted ? quoted[1]!.replace(/\\(.)/g, "$1") : value;
   try {
     return decodeURIComponent(text);
   } catch {
-    throw wrong(`the header ${name} is not percent-encoded UTF-8`);
+    throw invalidEvent(`the header ${name} is not percent-encoded UTF-8`);
   }
 }
 
-async function check(metadata: Attributes): Promise<void> {
-  for (const name of REQUIRED) {
-    if (metadata[name] === undefined || metadata[name] === null) throw wrong(`\`${name}\` is missing`);
+async function requireValidAttributes(metadata: EventAttributes): Promise<void> {
+  for (const name of REQUIRED_ATTRIBUTES) {
+    if (metadata[name] === undefined || metadata[name] === null) throw invalidEvent(`\`${name}\` is missing`);
   }
   const core: Record<string, string> = {};
-  for (const name of [...REQUIRED, ...OPTIONAL]) {
+  for (const name of [...REQUIRED_ATTRIBUTES, ...OPTIONAL_ATTRIBUTES]) {
     const value = metadata[name];
     if (value === undefined || value === null) continue;
-    if (typeof value !== "string" || value === "") throw wrong(`\`${name}\` must be text, and not empty`);
+    if (typeof value !== "string" || value === "")
+      throw invalidEvent(`\`${name}\` must be text, and not empty`);
     core[name] = value;
   }
-  if (core.specversion !== "1.0") throw wrong(`\`specversion\` is ${core.specversion}: only 1.0 is accepted`);
+  if (core.specversion !== "1.0")
+    throw invalidEvent(`\`specversion\` is ${core.specversion}: only 1.0 is accepted`);
   for (const [name, value] of Object.entries(metadata)) {
     if (!/^[a-z0-9]+$/.test(name)) {
-      throw wrong(`the attribute name ${JSON.stringify(name)} is not of lower-case letters and digits`);
+      throw invalidEvent(
+        `the attribute name ${JSON.stringify(name)} is not of lower-case letters and digits`,
+      );
     }
     const simple = value === null || ["string", "boolean"].includes(typeof value) || Number.isInteger(value);
-    if (!simple) throw wrong(`\`${name}\` must be text, a whole number or a boolean`);
+    if (!simple) throw invalidEvent(`\`${name}\` must be text, a whole number or a boolean`);
   }
   const { CloudEvent } = await import("cloudevents");
   try {
     new CloudEvent(core);
   } catch (cause) {
-    throw wrong(explain(cause));
+    throw invalidEvent(describeSchemaErrors(cause));
   }
 }
 
-/** What the package's schema found, in words. */
-function explain(cause: unknown): string {
+/** Describes the errors of the package's schema validation. */
+function describeSchemaErrors(cause: unknown): string {
   const { errors, message } = cause as {
     errors?: { instancePath?: string; message?: string }[];
     message: string;
@@ -116,6 +119,6 @@ function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
-function wrong(what: string): BadRequest {
+function invalidEvent(what: string): BadRequest {
   return new BadRequest(`the CloudEvent is not valid: ${what}`);
 }

@@ -1,23 +1,23 @@
 /**
- * multipart/form-data (RFC 7578) as arguments: texts are strings, files go to the workspace's object storage as they
- * arrive, and their argument is an array of references to them.
+ * multipart/form-data (RFC 7578) as arguments. Text fields are strings. Files are stored in the workspace's object
+ * storage as they arrive; their argument is an array of references.
  */
 import { pipeline } from "node:stream/promises";
 import type { BusboyFileStream, BusboyInstance } from "@fastify/busboy";
 import { BadRequest, SvcError } from "../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { refuseWhileDraining } from "../../../platform/http/execute.ts";
-import { readPieces } from "../../../platform/http/input.ts";
+import { requireNotDraining } from "../../../platform/http/execute.ts";
+import { readChunks } from "../../../platform/http/input.ts";
+import { createFileKey, fileExtension, type ObjectStore } from "../../assets/storage/object-store.ts";
 import { openStore } from "../../assets/storage/service.ts";
-import { extensionOf, newKey, type ObjectStore } from "../../assets/storage/store.ts";
 
-/** Most parts of one form, and the longest head of a part in bytes. */
+/** Maximum parts of a form, and maximum bytes of a part's headers. */
 const MAX_PARTS = 1_000;
-const MAX_HEAD = 16_384;
+const MAX_PART_HEADER_BYTES = 16_384;
 
-interface Part {
+interface FormPart {
   name: string;
-  /** A text, or the reference to a file once it is stored; undefined for a file field that was left empty. */
+  /** The text, or the file's reference once it is stored; undefined for an empty file field. */
   value: string | Promise<{ s3: string } | undefined>;
 }
 
@@ -26,29 +26,30 @@ interface Uploads {
   keys: string[];
 }
 
-/** What requests have uploaded whose jobs are not stored yet. */
+/** Uploads of requests whose jobs are not stored yet. */
 const uploadsOf = new WeakMap<Request, Uploads>();
 
 /**
- * Reads the whole form, whose uploads belong to the caller's request. A name given several times has the array of its values, a name with a file always an array.
- * @param limit most bytes of body, files included
- * @param keep is handed all that was sent, piece by piece
- * @throws BadRequest without a storage and for what is no form, PayloadTooLarge; what was uploaded is deleted then
+ * Reads a form and stores its files, which belong to the caller's request until the job is stored. A repeated name
+ * gives an array of values, a file field always does.
+ * @param limit maximum bytes of the body, files included
+ * @param keep receives every piece of the raw body
+ * @throws BadRequest without an object storage and for an invalid form, PayloadTooLarge; uploads are deleted then
  */
-export async function readForm(
+export async function readFormArguments(
   ctx: WorkspaceContext,
   request: Request,
   limit: number,
   keep?: (piece: Uint8Array) => void,
 ): Promise<Record<string, unknown>> {
-  refuseWhileDraining(ctx.app);
+  requireNotDraining(ctx.app);
   const uploads: Uploads = { store: await openStore(ctx), keys: [] };
   uploadsOf.set(ctx.request, uploads);
   try {
-    const args = await toArguments(
-      await readParts(request, keptPieces(readPieces(request, limit), keep), limit, uploads),
+    const args = await collectArguments(
+      await readParts(request, copyPieces(readChunks(request, limit), keep), limit, uploads),
     );
-    refuseWhileDraining(ctx.app);
+    requireNotDraining(ctx.app);
     return args;
   } catch (error) {
     await discardUploads(ctx.request);
@@ -56,32 +57,32 @@ export async function readForm(
   }
 }
 
-async function* keptPieces(body: AsyncIterable<Uint8Array>, keep: ((piece: Uint8Array) => void) | undefined) {
+async function* copyPieces(body: AsyncIterable<Uint8Array>, keep: ((piece: Uint8Array) => void) | undefined) {
   for await (const piece of body) {
     keep?.(piece);
     yield piece;
   }
 }
 
-/** Deletes what a request has uploaded, when it comes to no job. */
+/** Deletes a request's uploads if no job was stored for it. */
 export async function discardUploads(request: Request): Promise<void> {
   const { store, keys } = uploadsOf.get(request) ?? {};
   uploadsOf.delete(request);
   for (const key of keys ?? []) await store!.delete(key).catch(() => {});
 }
 
-/** Resolves once all of the body is read and all files are stored, or fails once nothing is under way any more. */
+/** Reads all parts. It resolves once all files are stored, and fails once no upload is in progress. */
 async function readParts(
   request: Request,
   body: AsyncIterable<Uint8Array>,
   limit: number,
   uploads: Uploads,
-): Promise<Part[]> {
-  const parser = await newParser(request, limit);
-  const parts: Part[] = [];
+): Promise<FormPart[]> {
+  const parser = await createParser(request, limit);
+  const parts: FormPart[] = [];
   let reading: BusboyFileStream | undefined;
   let failure: unknown;
-  const add = (name: string | undefined, value: Part["value"]) => {
+  const add = (name: string | undefined, value: FormPart["value"]) => {
     if (name === undefined) parser.destroy(new BadRequest("a part of the form has no name"));
     else parts.push({ name, value });
   };
@@ -93,13 +94,13 @@ async function readParts(
     });
     const value = storeFile(stream, filename ?? "", uploads);
     value.catch((error) => {
-      // What breaks the body breaks the file in it too: the parser tells of that.
+      // A broken body breaks the file in it too; the parser reports that error.
       if (!torn) failure = error;
       parser.destroy(error);
     });
     add(name, value);
   });
-  // The pipeline tells of the first one; nobody listens any more when others follow.
+  // The pipeline reports the first error; later ones need a listener or they would be thrown.
   parser.on("error", () => {});
   parser.on("partsLimit", () =>
     parser.destroy(new BadRequest(`the form has more than ${MAX_PARTS} parts, the most this server accepts`)),
@@ -112,39 +113,39 @@ async function readParts(
     reading?.destroy(error as Error);
     await Promise.allSettled(parts.map(({ value }) => value));
     if (failure) throw failure;
-    throw error instanceof SvcError ? error : notAForm(error);
+    throw error instanceof SvcError ? error : invalidForm(error);
   }
 }
 
-async function newParser(request: Request, limit: number): Promise<BusboyInstance> {
-  // Most servers never see a form: it is loaded with the first one.
+async function createParser(request: Request, limit: number): Promise<BusboyInstance> {
+  // Loaded with the first form: most servers never receive one.
   const { Busboy } = await import("@fastify/busboy");
   const limits = {
     parts: MAX_PARTS,
     fieldSize: limit,
-    fieldNameSize: MAX_HEAD,
-    headerSize: MAX_HEAD,
+    fieldNameSize: MAX_PART_HEADER_BYTES,
+    headerSize: MAX_PART_HEADER_BYTES,
   };
   try {
     return new Busboy({ headers: { "content-type": request.headers.get("content-type")! }, limits });
   } catch (cause) {
-    throw notAForm(cause);
+    throw invalidForm(cause);
   }
 }
 
-function notAForm(cause: unknown): BadRequest {
+function invalidForm(cause: unknown): BadRequest {
   return new BadRequest(`the body is not the form-data it says it is: ${(cause as Error).message}`, {
     cause,
   });
 }
 
-/** A browser sends a file field that was left empty as a file without name and bytes: nothing is stored of that. */
+/** Stores a file. Browsers send an empty file field as a file without name and bytes, of which nothing is stored. */
 async function storeFile(
   stream: BusboyFileStream,
   filename: string,
   { store, keys }: Uploads,
 ): Promise<{ s3: string } | undefined> {
-  const key = newKey(extensionOf(filename));
+  const key = createFileKey(fileExtension(filename));
   keys.push(key);
   await store.put(key, stream);
   if (filename !== "" || stream.bytesRead > 0) return { s3: key };
@@ -152,7 +153,7 @@ async function storeFile(
   return undefined;
 }
 
-async function toArguments(parts: Part[]): Promise<Record<string, unknown>> {
+async function collectArguments(parts: FormPart[]): Promise<Record<string, unknown>> {
   const args = new Map<string, unknown[] | string>();
   for (const { name, value } of parts) {
     const known = args.get(name);

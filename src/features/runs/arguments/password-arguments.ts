@@ -1,39 +1,38 @@
 /**
- * Values inside arguments that must not be stored in plain: in their place stands `$encrypted:` and what the workspace's
- * key sealed. What the server seals is bound to whom the job runs as, so that somebody else who may see a job's arguments
- * cannot have a job of their own open them.
+ * Encrypted values in arguments: `$encrypted:` and a ciphertext under the workspace's key. The ciphertext is bound to
+ * the user the job runs as, so that others who see the arguments cannot decrypt them in jobs of their own.
  */
 
 import { BadRequest } from "../../../lib/errors.ts";
 import { isContainer, parseJson } from "../../../lib/json/json.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { isReference } from "../../assets/interpolate.ts";
-import { argumentOf, decryptSecret, encryptSecret } from "../../tenancy/workspaces/secrets.ts";
+import { argumentPurpose, decryptSecret, encryptSecret } from "../../tenancy/workspaces/secrets.ts";
 
-export const MARK = "$encrypted:";
+export const ENCRYPTED_PREFIX = "$encrypted:";
 
-/** Whom a sealed value is for. */
-export interface Runner {
+/** The user for whom a value is encrypted. */
+export interface RunAs {
   workspace_id: string;
   email: string;
 }
 
-/** What the server's own seals are bound to. */
-const purposeOf = ({ email }: Pick<Runner, "email">) => argumentOf(email);
+/** Purpose (associated data) of ciphertexts made by the server. */
+const purposeOf = ({ email }: Pick<RunAs, "email">) => argumentPurpose(email);
 
-/** The reference to a value that only jobs of this runner open. */
-export async function sealValue(app: App, runner: Runner, value: unknown): Promise<string> {
+/** Encrypts a value and returns the reference to it. Only jobs that run as `runner` can decrypt it. */
+export async function encryptArgument(app: App, runner: RunAs, value: unknown): Promise<string> {
   const { workspace_id } = runner;
   const text = JSON.stringify(value);
-  return MARK + (await encryptSecret(app, app.db.read, workspace_id, text, purposeOf(runner)));
+  return ENCRYPTED_PREFIX + (await encryptSecret(app, app.db.read, workspace_id, text, purposeOf(runner)));
 }
 
 /**
- * What was sealed, here or by `variables/encrypt`: JSON, or text that is none.
- * @param sealed without the mark
- * @throws BadRequest when it was sealed for somebody else, in another workspace, or not at all
+ * Decrypts a value encrypted here or by `variables/encrypt`, and parses it if it is JSON.
+ * @param sealed ciphertext without the prefix
+ * @throws BadRequest if it was encrypted for another user or workspace, or not by this service
  */
-export async function openSealed(app: App, runner: Runner, sealed: string): Promise<unknown> {
+export async function decryptArgument(app: App, runner: RunAs, sealed: string): Promise<unknown> {
   const open = (purpose?: string) =>
     decryptSecret(app, app.db.read, runner.workspace_id, sealed, purpose).catch((cause) => {
       if (cause instanceof BadRequest) return undefined;
@@ -53,12 +52,12 @@ export async function openSealed(app: App, runner: Runner, sealed: string): Prom
 }
 
 /**
- * Arguments as they may be stored: those of these names are sealed, unless they refer to something.
+ * Encrypts the arguments with these names, unless they are references.
  * @param args JSON text of an object
  */
-export async function sealArguments(
+export async function encryptArguments(
   app: App,
-  runner: Runner,
+  runner: RunAs,
   args: string,
   names: readonly string[],
 ): Promise<string> {
@@ -66,28 +65,28 @@ export async function sealArguments(
   for (const name of names) {
     const given = Object.hasOwn(value, name) ? value[name] : undefined;
     if (given === undefined || given === null || given === "" || isReference(given)) continue;
-    value[name] = await sealValue(app, runner, given);
+    value[name] = await encryptArgument(app, runner, given);
   }
   return JSON.stringify(value);
 }
 
-/** Every text in the value that holds one of the secrets is sealed. The value itself is left as it is. */
-export async function sealSecrets(
+/** Returns a copy of the value in which every text that contains one of the secrets is encrypted. */
+export async function encryptTextsWithSecrets(
   app: App,
-  runner: Runner,
+  runner: RunAs,
   value: unknown,
   secrets: ReadonlySet<string>,
 ): Promise<unknown> {
   if (typeof value === "string") {
     const holds = [...secrets].some((secret) => secret !== "" && value.includes(secret));
-    return holds ? sealValue(app, runner, value) : value;
+    return holds ? encryptArgument(app, runner, value) : value;
   }
   if (!isContainer(value)) return value;
   if (Array.isArray(value)) {
-    return Promise.all(value.map((inner) => sealSecrets(app, runner, inner, secrets)));
+    return Promise.all(value.map((inner) => encryptTextsWithSecrets(app, runner, inner, secrets)));
   }
   const entries = Object.entries(value).map(
-    async ([name, inner]) => [name, await sealSecrets(app, runner, inner, secrets)] as const,
+    async ([name, inner]) => [name, await encryptTextsWithSecrets(app, runner, inner, secrets)] as const,
   );
   return Object.fromEntries(await Promise.all(entries));
 }

@@ -1,57 +1,58 @@
 /**
- * Sealing comes before the transaction that stores what was sealed. Between them the workspace's key may be exchanged:
- * the texts that are stored follow it then, one that is on its way would open for nobody. So whoever stores it looks.
+ * Values are encrypted before the transaction that stores them. If the workspace's key is rotated in between, the
+ * rotation misses them and nobody could decrypt them. So each storing transaction checks the key.
  */
 
 import type { Reader, Tx } from "../../../database/database.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
-import { renewing } from "../../tenancy/workspaces/secrets.ts";
-import { MARK, type Runner } from "./password-arguments.ts";
+import { createReencrypter } from "../../tenancy/workspaces/secrets.ts";
+import { ENCRYPTED_PREFIX, type RunAs } from "./password-arguments.ts";
 
-const SEALED = /\$encrypted:(v1:[A-Za-z0-9+/=]+)/g;
+const ENCRYPTED_REFERENCE = /\$encrypted:(v1:[A-Za-z0-9+/=]+)/g;
 
-/** Sealed with a key that was exchanged before it was stored. */
-export class StaleSeal extends Error {}
+/** Thrown if a value was encrypted with a key that was rotated before the value was stored. */
+export class StaleCiphertext extends Error {}
 
 /**
- * The same JSON with what an exchanged key has sealed in it sealed with the one that holds.
- * @param db the transaction that is about to store it: from then on it follows the key as all that is stored does
+ * Re-encrypts the values in a JSON text that were encrypted with an older key.
+ * @param db the storing transaction: later rotations include its rows
  */
-export async function withCurrentKey(app: App, db: Reader, runner: Runner, json: string): Promise<string> {
-  if (!json.includes(MARK)) return json;
-  const renew = await renewing(app, db, runner.workspace_id);
-  return json.replace(SEALED, (_, text: string) => MARK + renew(text, runner.email));
+export async function reencryptIfStale(app: App, db: Reader, runner: RunAs, json: string): Promise<string> {
+  if (!json.includes(ENCRYPTED_PREFIX)) return json;
+  const renew = await createReencrypter(app, db, runner.workspace_id);
+  return json.replace(ENCRYPTED_REFERENCE, (_, text: string) => ENCRYPTED_PREFIX + renew(text, runner.email));
 }
 
-/** JSON, and whom the values that are sealed in it are for. */
-export type ForRunner = readonly [runner: Runner, json: string];
+/** A JSON text, and the user for whom its values are encrypted. */
+export type JsonForRunAs = readonly [runner: RunAs, json: string];
 
-/** @param all of one workspace @throws StaleSeal when one of them cannot be stored as it is */
-export async function refuseStale(app: App, tx: Tx, all: readonly ForRunner[]): Promise<void> {
-  const holding = all.filter(([, json]) => json.includes(MARK));
+/** Requires that all values are encrypted with the current key. @param all of one workspace @throws StaleCiphertext */
+export async function requireCurrentKey(app: App, tx: Tx, all: readonly JsonForRunAs[]): Promise<void> {
+  const holding = all.filter(([, json]) => json.includes(ENCRYPTED_PREFIX));
   if (holding.length === 0) return;
-  const renew = await renewing(app, tx, holding[0]![0].workspace_id);
+  const renew = await createReencrypter(app, tx, holding[0]![0].workspace_id);
   for (const [{ email }, json] of holding) {
-    for (const [, text] of json.matchAll(SEALED)) if (renew(text!, email) !== text) throw new StaleSeal();
+    for (const [, text] of json.matchAll(ENCRYPTED_REFERENCE))
+      if (renew(text!, email) !== text) throw new StaleCiphertext();
   }
 }
 
 /**
- * Has a job that is about to be stored keep its sealed arguments.
- * @param begun whether something else has been made of them already
- * @throws StaleSeal when that has to be made anew
+ * Re-encrypts the arguments of a job that is about to be stored.
+ * @param begun something else was derived from them already
+ * @throws StaleCiphertext if that has to be derived again
  */
-export async function keepSeals(app: App, tx: Tx, job: Job, begun: boolean): Promise<void> {
-  const args = await withCurrentKey(app, tx, job, job.args);
+export async function keepCiphertexts(app: App, tx: Tx, job: Job, begun: boolean): Promise<void> {
+  const args = await reencryptIfStale(app, tx, job, job.args);
   if (args === job.args) return;
-  if (begun) throw new StaleSeal();
+  if (begun) throw new StaleCiphertext();
   job.args = args;
 }
 
 /** A job that was stored before as it can be stored again, where StaleSeal says that it cannot. */
-export async function jobSealedAnew(app: App, job: Job): Promise<Job> {
-  const anew = (json: string) => withCurrentKey(app, app.db.read, job, json);
+export async function reencryptJob(app: App, job: Job): Promise<Job> {
+  const anew = (json: string) => reencryptIfStale(app, app.db.read, job, json);
   const { args, raw_flow, flow_body } = job;
   return {
     ...job,

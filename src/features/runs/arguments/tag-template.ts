@@ -1,13 +1,13 @@
-/** Tags and concurrency keys may name the workspace and arguments: `$workspace`, `$args[customer]`, `$args[order.id]`. */
+/** Templates of tags and concurrency keys: `$workspace`, `$args[customer]`, `$args[order.id]`. */
 import { parseJson } from "../../../lib/json/json.ts";
 
 const REFERENCE = /\$workspace\b|\$args\[([^\]]+)\]/g;
 
 /**
- * Fills in what a tag or key refers to. An argument that is missing counts as empty; one that is no text stands as JSON.
+ * Renders a tag or concurrency key. A missing argument is empty; one that is not text is inserted as JSON.
  * @param scope.args JSON text of the arguments object
  */
-export function interpolate(template: string, scope: { workspace_id: string; args: string }): string {
+export function renderTagTemplate(template: string, scope: { workspace_id: string; args: string }): string {
   if (!template.includes("$")) return template;
   return template.replace(REFERENCE, (_, path: string | undefined) => {
     if (path === undefined) return scope.workspace_id;

@@ -3,9 +3,9 @@ import type { EncryptedColumns } from "../../../platform/app/lifecycle.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { flowFrames, flowItems, flowResumes } from "../../code/flows/tables.ts";
-import { forgetRuns } from "./plan/forget.ts";
+import { deleteFlowState } from "./plan/delete-flow-state.ts";
 import { wakeFlowsAt } from "./plan/wake-times.ts";
-import { moveWaits } from "./wake/clock-change.ts";
+import { shiftWaits } from "./wake/clock-change.ts";
 
 /** Frames of flows that have not ended wait as running jobs. The state is written out, as the condition of the index. */
 const ofRunningFlows = (frame: AnyColumn, workspace_id: string) =>
@@ -38,9 +38,9 @@ export const feature = defineFeature({
         .set({ version: sql`${version} + 1` })
         .where(sql`${root_job} = ${job_id} AND ${ofRunningFlows(job_id, workspace_id)}`);
     },
-    jobsDeleted: forgetRuns,
+    jobsDeleted: deleteFlowState,
     async clockSetBack(app, by_ms) {
-      await moveWaits(app, by_ms);
+      await shiftWaits(app, by_ms);
       wakeFlowsAt(app, app.clock());
     },
   },

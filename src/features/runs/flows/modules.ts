@@ -1,18 +1,18 @@
-/** Finding modules in a flow. */
-import { onlyLeaf } from "../../../engines/flow-engine/iterations.ts";
+/** Looks up modules in a flow. */
+import { findOnlyLeaf } from "../../../engines/flow-engine/iterations.ts";
 import type { FlowModule, FlowValue } from "../../../engines/flow-engine/types.ts";
 
 const indexes = new WeakMap<FlowValue, Map<string, FlowModule>>();
 
-/** Every module of a flow by its id, nested ones included. */
-export function moduleIndex(value: FlowValue): Map<string, FlowModule> {
+/** Returns all modules of a flow by id, including nested ones. */
+export function indexModules(value: FlowValue): Map<string, FlowModule> {
   let index = indexes.get(value);
   if (index) return index;
   index = new Map();
   const add = (module: FlowModule | undefined): void => {
     if (!module) return;
     index!.set(module.id, module);
-    for (const { modules } of bodiesOf(module)) modules.forEach(add);
+    for (const { modules } of listBodies(module)) modules.forEach(add);
   };
   value.modules.forEach(add);
   add(value.failure_module);
@@ -21,8 +21,8 @@ export function moduleIndex(value: FlowValue): Map<string, FlowModule> {
   return index;
 }
 
-/** The lists of steps a step holds, each with the name of its field. */
-export function bodiesOf({ value }: FlowModule): { field: string; modules: FlowModule[] }[] {
+/** Lists the bodies of a loop or branch, each with the path of its field. */
+export function listBodies({ value }: FlowModule): { field: string; modules: FlowModule[] }[] {
   switch (value.type) {
     case "forloopflow":
     case "whileloopflow":
@@ -39,7 +39,7 @@ export function bodiesOf({ value }: FlowModule): { field: string; modules: FlowM
   }
 }
 
-/** The step that a leaf job of this module runs: the module itself, or the only one inside a loop. */
-export function leafOf(module: FlowModule): FlowModule {
-  return onlyLeaf(module) ?? module;
+/** Returns the module that a leaf job runs: the module itself, or the only one inside a loop. */
+export function leafModule(module: FlowModule): FlowModule {
+  return findOnlyLeaf(module) ?? module;
 }

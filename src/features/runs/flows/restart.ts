@@ -1,19 +1,19 @@
 /**
- * A run that begins where another one was: it takes over the results of the steps before, and, inside of a loop or of
- * branches that all run, those of the iterations or branches before.
+ * Restarts a flow run from a step. The new run takes over the results of earlier steps and, within a loop or parallel
+ * branches, those of earlier iterations or branches.
  */
 import { and, asc, eq, inArray, lt } from "drizzle-orm";
 import { z } from "zod";
 import type { FrameEvent, FrameState, ModuleState } from "../../../engines/flow-engine/state.ts";
 import type { FlowModule, FlowValue } from "../../../engines/flow-engine/types.ts";
 import { BadRequest } from "../../../lib/errors.ts";
-import { parseFields } from "../../../lib/json/json.ts";
-import { newJobId } from "../../../lib/text/ids.ts";
+import { parseSchemaJson } from "../../../lib/json/json.ts";
+import { createUuid } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { flowFrames, flowItems } from "../../code/flows/tables.ts";
 
-/** From which step of which run another one begins. */
+/** The run and the step (and iteration or branch) to restart from. */
 export const RestartPoint = z.object({
   flow_job_id: z.uuid().toLowerCase(),
   step_id: z.string(),
@@ -26,41 +26,45 @@ export const RestartPoint = z.object({
 });
 export type RestartPoint = z.output<typeof RestartPoint>;
 
-/** How a run begins that takes over something. */
-export interface Beginning {
+/** State and first event of a restarted run. */
+export interface RestartState {
   state: FrameState;
   event: FrameEvent;
-  /** Iterations that are taken over, as jobs of the new run: completed ones. */
+  /** Iterations taken over, as completed jobs of the new run. */
   iterations: Job[];
-  /** What the loop goes over. */
+  /** Items of the loop to restart in. */
   items: { module: string; items: unknown[] } | undefined;
 }
 
-/** @throws BadRequest when nothing can be taken over from the job */
-export function checkPoint(job: Job): void {
+/** Requires that the job is a completed flow run. @throws BadRequest */
+export function requireRestartable(job: Job): void {
   if (job.kind !== "flow" && job.kind !== "flowpreview") {
     throw new BadRequest(`job ${job.id} is no run of a flow: it is of kind ${job.kind}`);
   }
   if (job.state !== "completed") throw new BadRequest(`run ${job.id} has not ended: it is ${job.state}`);
 }
 
-/** What is stored with the job of a run that takes over something. */
-export function storedPoint(restarted_from: RestartPoint): string {
+/** Encodes the restart point for the job's row. */
+export function encodeRestartPoint(restarted_from: RestartPoint): string {
   return JSON.stringify({ restarted_from });
 }
 
-/** Where a flow's job begins, when that is not at its first step. */
-export function pointOf({ kind, flow_body }: Job): RestartPoint | undefined {
+/** Returns the restart point of a flow's job; undefined if it starts at its first step. */
+export function decodeRestartPoint({ kind, flow_body }: Job): RestartPoint | undefined {
   if (kind === "flownode" || flow_body === null) return undefined;
-  return (parseFields(flow_body) as { restarted_from?: RestartPoint }).restarted_from;
+  return (parseSchemaJson(flow_body) as { restarted_from?: RestartPoint }).restarted_from;
 }
 
 /**
- * How the run of a job begins; undefined when at its first step.
- * @throws BadRequest when the other run did not come so far, or is not kept any more
+ * Loads the state that a restarted run begins with; undefined for a run that starts at its first step.
+ * @throws BadRequest if the earlier run did not reach the step, or its results were deleted
  */
-export async function beginningOf(app: App, job: Job, value: FlowValue): Promise<Beginning | undefined> {
-  const point = pointOf(job);
+export async function loadRestartState(
+  app: App,
+  job: Job,
+  value: FlowValue,
+): Promise<RestartState | undefined> {
+  const point = decodeRestartPoint(job);
   if (!point) return undefined;
   const { flow_job_id, step_id, branch_or_iteration_n: n } = point;
   const [row] = await app.db.read
@@ -72,8 +76,8 @@ export async function beginningOf(app: App, job: Job, value: FlowValue): Promise
   const index = value.modules.findIndex(({ id }) => id === step_id);
   const module = value.modules[index];
   if (!module) throw new BadRequest(`the flow has no step ${step_id} that is not inside of another step`);
-  const modules = value.modules.slice(0, index).map((each) => endedModule(before, each, flow_job_id));
-  await refuseDeleted(app, modules);
+  const modules = value.modules.slice(0, index).map((each) => getCompletedModule(before, each, flow_job_id));
+  await requireKeptResults(app, modules);
   const last = modules.at(-1);
   const previous = last?.result;
   const state: FrameState = {
@@ -81,35 +85,35 @@ export async function beginningOf(app: App, job: Job, value: FlowValue): Promise
     modules,
     ...(previous ? { previous } : {}),
     ...(last?.answered ? { resumed: { module: last.id, ...last.answered } } : {}),
-    // Its input is what the preprocessor made of the call before.
+    // Its input is the earlier preprocessor's result.
     ...(value.preprocessor_module ? { preprocessor: { id: "preprocessor", type: "Success" } } : {}),
   };
   if (!n) return { state, event: { type: "start" }, iterations: [], items: undefined };
-  return insideOf(app, job, { point, n, module, state, own: moduleOf(before, step_id) });
+  return restartInIteration(app, job, { point, n, module, state, own: findModule(before, step_id) });
 }
 
-function moduleOf(state: FrameState, id: string): ModuleState | undefined {
+function findModule(state: FrameState, id: string): ModuleState | undefined {
   return state.modules.find((each) => each?.id === id);
 }
 
-/** @throws BadRequest when the run did not get past the step */
-function endedModule(state: FrameState, module: FlowModule, run: string): ModuleState {
+/** @throws BadRequest if the earlier run did not get past the step */
+function getCompletedModule(state: FrameState, module: FlowModule, run: string): ModuleState {
   const { id } = module;
-  const found = moduleOf(state, id);
-  if (!found?.result) throw notPassed(`step ${id} has no result in run ${run}`);
+  const found = findModule(state, id);
+  if (!found?.result) throw cannotRestart(`step ${id} has no result in run ${run}`);
   const isOver = state.step > state.modules.indexOf(found);
   if (isOver || found.answered) return found;
-  if (found.type === "Failure") throw notPassed(`step ${id} failed in run ${run}`);
-  if (module.suspend) throw notPassed(`step ${id} was not approved in run ${run}`);
+  if (found.type === "Failure") throw cannotRestart(`step ${id} failed in run ${run}`);
+  if (module.suspend) throw cannotRestart(`step ${id} was not approved in run ${run}`);
   return found;
 }
 
-function notPassed(why: string): BadRequest {
+function cannotRestart(why: string): BadRequest {
   return new BadRequest(`${why}: restart from it, or from a step before`);
 }
 
-/** @throws BadRequest when a result was deleted after its use */
-async function refuseDeleted(app: App, modules: ModuleState[]): Promise<void> {
+/** @throws BadRequest if a result was deleted after its use */
+async function requireKeptResults(app: App, modules: ModuleState[]): Promise<void> {
   for (const { id, result } of modules) {
     if (!result || !("gather" in result)) continue;
     const [gone] = await app.db.read
@@ -119,7 +123,7 @@ async function refuseDeleted(app: App, modules: ModuleState[]): Promise<void> {
         and(eq(jobs.parent_job, result.of), eq(jobs.flow_step_id, result.gather), eq(jobs.deleted, true)),
       )
       .limit(1);
-    if (gone) throw notKept(id);
+    if (gone) throw resultDeleted(id);
   }
   const ids = modules.flatMap(({ result }) => (result && "job" in result ? [result.job] : []));
   if (ids.length === 0) return;
@@ -130,30 +134,34 @@ async function refuseDeleted(app: App, modules: ModuleState[]): Promise<void> {
   const gone = modules.find(
     ({ result }) => result && "job" in result && !kept.some(({ id }) => id === result.job),
   );
-  if (gone) throw notKept(gone.id);
+  if (gone) throw resultDeleted(gone.id);
 }
 
-function notKept(step: string): BadRequest {
-  return notPassed(`the result of step ${step} is not kept any more`);
+function resultDeleted(step: string): BadRequest {
+  return cannotRestart(`the result of step ${step} is not kept any more`);
 }
 
-interface Inside {
+interface IterationRestart {
   point: RestartPoint;
   n: number;
   module: FlowModule;
   state: FrameState;
-  /** How far the other run came. */
+  /** State of the step in the earlier run. */
   own: ModuleState | undefined;
 }
 
-/** The iterations before the nth are taken over; that the last of them ends is what the new run begins with. */
-async function insideOf(app: App, job: Job, { point, n, module, state, own }: Inside): Promise<Beginning> {
+/** Takes over the iterations before the nth. The first event of the new run is the completion of the last of them. */
+async function restartInIteration(
+  app: App,
+  job: Job,
+  { point, n, module, state, own }: IterationRestart,
+): Promise<RestartState> {
   const { flow_job_id, step_id } = point;
   const { value } = module;
   if (value.type !== "forloopflow" && value.type !== "whileloopflow" && value.type !== "branchall") {
     throw new BadRequest(`step ${step_id} is neither a loop nor runs all its branches: it has no part ${n}`);
   }
-  const items = value.type === "forloopflow" ? await itemsOf(app, flow_job_id, step_id) : undefined;
+  const items = value.type === "forloopflow" ? await getItems(app, flow_job_id, step_id) : undefined;
   const total = value.type === "branchall" ? value.branches.length : items?.length;
   if (total !== undefined && n >= total) {
     throw new BadRequest(
@@ -165,7 +173,7 @@ async function insideOf(app: App, job: Job, { point, n, module, state, own }: In
     .from(jobs)
     .where(and(eq(jobs.parent_job, flow_job_id), eq(jobs.flow_step_id, step_id), lt(jobs.flow_index, n)))
     .orderBy(asc(jobs.id));
-  // Of one that ran again the last counts.
+  // Of an iteration that ran again, the last run counts.
   const byIndex = new Map(rows.map((row) => [row.flow_index, row]));
   const iterations = Array.from({ length: n }, (_, index) => {
     const row = byIndex.get(index);
@@ -176,7 +184,7 @@ async function insideOf(app: App, job: Job, { point, n, module, state, own }: In
     }
     return {
       ...row,
-      id: newJobId(),
+      id: createUuid(),
       parent_job: job.id,
       root_job: job.root_job ?? job.id,
       concurrency_key: null,
@@ -201,7 +209,7 @@ async function insideOf(app: App, job: Job, { point, n, module, state, own }: In
   return { state, event, iterations, items: items && { module: step_id, items } };
 }
 
-async function itemsOf(app: App, run: string, module: string): Promise<unknown[]> {
+async function getItems(app: App, run: string, module: string): Promise<unknown[]> {
   const [row] = await app.db.read
     .select({ items: flowItems.items })
     .from(flowItems)

@@ -1,8 +1,8 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
-import { followOtherServers } from "./remote-completions.ts";
+import { createRemoteJobEvents } from "./remote-completions.ts";
 
 export const feature = defineFeature({
   folder: "runs/follow",
   operations: {},
-  loops: [{ name: "other servers", roles: ["all", "worker"], create: followOtherServers }],
+  loops: [{ name: "other servers", roles: ["all", "worker"], create: createRemoteJobEvents }],
 });

@@ -1,35 +1,35 @@
 /**
- * All who follow one job here share one feed: one subscription, one query for the job's row at its end, and an event
- * that is the same for many is written once. One timer serves all feeds.
+ * A feed shared by all followers of one job in this process: one subscription and one query for the completed row.
+ * Events that are equal for several followers are encoded once. One timer serves all feeds.
  */
 
 import { perApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { JobFinished } from "../../../platform/events/events.ts";
-import type { JobTail } from "../../../platform/events/tail.ts";
+import type { JobTail } from "../../../platform/events/job-tail.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
-import { findJob } from "../submit/service.ts";
+import { findJob } from "../submit/find-and-cancel.ts";
 
-/** How exactly pings, looks and ends of streams are timed. */
-const TICK_MS = 500;
+/** Resolution of pings, reads and stream ends. */
+const TICK_INTERVAL_MS = 500;
 
-export interface Follower {
-  /** There may be something new. */
+export interface FeedFollower {
+  /** There may be news. */
   wake(): void;
   /** @param now milliseconds since 1970 */
   tick(now: number): void;
 }
 
-interface Feeds {
+interface FeedRegistry {
   byJob: Map<string, JobFeed>;
   timer: ReturnType<typeof setInterval> | undefined;
 }
 
-const feedsOf = perApp<App, Feeds>(() => ({ byJob: new Map(), timer: undefined }));
+const feedsOf = perApp<App, FeedRegistry>(() => ({ byJob: new Map(), timer: undefined }));
 const encoder = new TextEncoder();
 
-/** Listens from now on: what happens after this call is not missed. */
-export function joinFeed(app: App, job_id: string, follower: Follower): JobFeed {
+/** Adds a follower. Events after this call are not missed. */
+export function joinFeed(app: App, job_id: string, follower: FeedFollower): JobFeed {
   const feeds = feedsOf(app);
   let feed = feeds.byJob.get(job_id);
   if (!feed) {
@@ -38,13 +38,13 @@ export function joinFeed(app: App, job_id: string, follower: Follower): JobFeed 
   }
   feed.followers.add(follower);
   if (!feeds.timer) {
-    feeds.timer = setInterval(tick, TICK_MS, app, feeds);
+    feeds.timer = setInterval(tickFeeds, TICK_INTERVAL_MS, app, feeds);
     feeds.timer.unref();
   }
   return feed;
 }
 
-export function leaveFeed(app: App, feed: JobFeed, follower: Follower): void {
+export function leaveFeed(app: App, feed: JobFeed, follower: FeedFollower): void {
   const feeds = feedsOf(app);
   if (!feed.followers.delete(follower) || feed.followers.size > 0) return;
   feed.stop();
@@ -54,23 +54,23 @@ export function leaveFeed(app: App, feed: JobFeed, follower: Follower): void {
   feeds.timer = undefined;
 }
 
-/** Streams that follow a job now. */
-export function openStreams(app: App): number {
+/** Returns the number of streams that follow a job. */
+export function countOpenStreams(app: App): number {
   let open = 0;
   for (const feed of feedsOf(app).byJob.values()) open += feed.followers.size;
   return open;
 }
 
-function tick(app: App, feeds: Feeds): void {
+function tickFeeds(app: App, feeds: FeedRegistry): void {
   const now = app.clock().getTime();
   for (const feed of feeds.byJob.values()) feed.tick(now);
 }
 
 export class JobFeed {
   readonly job_id: string;
-  readonly followers = new Set<Follower>();
-  /** How the job ended. This and the tail are let go a moment later: who is late reads the database. */
-  end: JobFinished | undefined;
+  readonly followers = new Set<FeedFollower>();
+  /** The job's outcome. It and the tail are released a moment after completion; later followers read the database. */
+  outcome: JobFinished | undefined;
   ended = false;
   readonly #app: App;
   readonly #stops: (() => void)[];
@@ -88,41 +88,41 @@ export class JobFeed {
     ];
   }
 
-  /** The live log and stream; undefined while the job does not run here. */
+  /** The live log and stream; undefined if the job does not run here. */
   get tail(): JobTail | undefined {
-    if (!this.ended) this.#tail ??= this.#app.events.tail(this.job_id);
+    if (!this.ended) this.#tail ??= this.#app.events.findTail(this.job_id);
     return this.#tail;
   }
 
   #changed(): void {
     if (this.ended) return;
-    this.#tail = this.#app.events.tail(this.job_id);
+    this.#tail = this.#app.events.findTail(this.job_id);
     for (const follower of this.followers) follower.wake();
   }
 
   #finished(end: JobFinished): void {
     this.ended = true;
-    this.end = end;
+    this.outcome = end;
     for (const follower of this.followers) follower.wake();
   }
 
   tick(now: number): void {
     if (this.ended && ++this.#ticksSinceEnd > 1) {
       this.#tail = undefined;
-      this.end = undefined;
+      this.outcome = undefined;
       this.#row = undefined;
       this.#shared = undefined;
     }
     for (const follower of this.followers) follower.tick(now);
   }
 
-  /** The row of the ended job. */
+  /** Reads the row of the completed job. */
   row(workspace_id: string): Promise<Job | undefined> {
     this.#row ??= findJob(this.#app, workspace_id, this.job_id);
     return this.#row;
   }
 
-  /** The bytes of an event. Followers that are told the same, which is what they give the same key, share them. */
+  /** Encodes an event. Followers with the same key share the bytes. */
   bytes(keyOf: () => string, write: () => string): Uint8Array {
     if (this.followers.size === 1) return encoder.encode(write());
     const key = keyOf();

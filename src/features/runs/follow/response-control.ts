@@ -1,70 +1,81 @@
-/** What a script may say about the HTTP answer of a synchronous call: contract §4.11. */
+/** Response controls: how a script's result shapes the HTTP response of a synchronous call (contract §4.11). */
 
 import { Internal } from "../../../lib/errors.ts";
-import { control, controlFault, controlledResult } from "../../../lib/json/control-keys.ts";
+import {
+  findControlKeyError,
+  parseControlledResult,
+  readControlKey,
+} from "../../../lib/json/control-keys.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { addHeaders, setHeader } from "./answer-headers.ts";
+import { addScriptHeaders, setScriptHeader } from "./script-headers.ts";
 
 const JSON_TYPE = "application/json";
 
-/** With which status a synchronous call answers when the script fails: as the call asks, else as the instance has it. */
-export function errorStatusOf(app: App, asked?: boolean): number {
+/**
+ * Returns the status of a synchronous call whose script failed: as the call requests, else as the instance is
+ * configured.
+ */
+export function getErrorStatus(app: App, asked?: boolean): number {
   return (asked ?? app.settings.get("error_status")) ? 500 : 200;
 }
 
 /**
- * The answer of a synchronous call.
+ * Creates the response of a synchronous call.
  * @param result the job's result, JSON text
- * @throws Internal when a control key's value cannot be followed; it says which and why
+ * @throws Internal for an invalid control key, saying which and why
  */
-export function resultResponse(result: string, options: { failed: boolean; errorStatus: number }): Response {
+export function createResultResponse(
+  result: string,
+  options: { failed: boolean; errorStatus: number },
+): Response {
   const status = options.failed ? options.errorStatus : 200;
-  const value = controlledResult(result);
-  if (value) return controlledResponse(value, status);
+  const value = parseControlledResult(result);
+  if (value) return createControlledResponse(value, status);
   return new Response(result, { status, headers: { "content-type": JSON_TYPE } });
 }
 
-/** What a run that returned normally says of its own end: that it has failed, or something that cannot be followed. */
-export function endByResult(result: string): { failed: boolean; fault?: string | undefined } {
-  const value = controlledResult(result);
+/**
+ * Reads from the result of a normally returned run whether it declares itself failed, or has an invalid control key.
+ */
+export function readControlledOutcome(result: string): { failed: boolean; fault?: string | undefined } {
+  const value = parseControlledResult(result);
   if (!value) return { failed: false };
-  return { failed: control(value, "failure") !== undefined, fault: controlFault(value) };
+  return { failed: readControlKey(value, "failure") !== undefined, fault: findControlKeyError(value) };
 }
 
 /** @throws Internal */
-function controlledResponse(value: Record<string, unknown>, normal: number): Response {
-  const fault = controlFault(value);
+function createControlledResponse(value: Record<string, unknown>, normal: number): Response {
+  const fault = findControlKeyError(value);
   if (fault !== undefined) throw new Internal(fault);
-  const status = control(value, "status_code") as number | undefined;
-  const type = control(value, "content_type") as string | undefined;
-  const headers = control(value, "headers") as Record<string, string> | undefined;
-  const encoding = control(value, "content_transfer_encoding");
+  const status = readControlKey(value, "status_code") as number | undefined;
+  const type = readControlKey(value, "content_type") as string | undefined;
+  const headers = readControlKey(value, "headers") as Record<string, string> | undefined;
+  const encoding = readControlKey(value, "content_transfer_encoding");
 
   const answer = new Headers();
-  if (headers) addHeaders(answer, headers);
-  const said = Object.hasOwn(value, "result") ? { result: value.result } : failureOf(value);
-  const code = status === undefined ? (said ? normal : 204) : checkStatus(status);
+  if (headers) addScriptHeaders(answer, headers);
+  const said = Object.hasOwn(value, "result") ? { result: value.result } : readFailure(value);
+  const code = status === undefined ? (said ? normal : 204) : parseStatus(status);
   const body =
-    encoding === undefined ? said && plainBody(said.result) : decodedBody(value.result, encoding, type);
-  if (type !== undefined) setHeader(answer, "content-type", type);
+    encoding === undefined ? said && encodeBody(said.result) : decodeBody(value.result, encoding, type);
+  if (type !== undefined) setScriptHeader(answer, "content-type", type);
   else if (!answer.has("content-type")) answer.set("content-type", JSON_TYPE);
-  contain(answer);
-  return new Response(mayHaveBody(code) ? body : null, { status: code, headers: answer });
+  sandboxPage(answer);
+  return new Response(canHaveBody(code) ? body : null, { status: code, headers: answer });
 }
 
-/** What a run that says it has failed tells its caller, where it gives no `result`: its error, as any other's. */
-function failureOf(value: Record<string, unknown>): { result: unknown } | undefined {
-  const message = control(value, "failure");
+/** Returns the response of a run that declares itself failed and gives no `result`: its error, like any other's. */
+function readFailure(value: Record<string, unknown>): { result: unknown } | undefined {
+  const message = readControlKey(value, "failure");
   if (message === undefined) return undefined;
   return { result: { error: value.error ?? { name: "Error", message } } };
 }
 
 /**
- * What a script answers comes from the API's own origin, where whoever opens it may have a session: a page of its making
- * must not act as them. It may run its own code, apart from this origin; a policy of its own can only forbid it more
- * (Content Security Policy 3 §2.2: of several policies each holds).
+ * Sandboxes HTML from scripts. It is served from the API's origin, where the reader may have a session, so it must not
+ * act as the reader. Further policies of the script can only restrict it more (Content Security Policy 3 §2.2).
  */
-function contain(answer: Headers): void {
+function sandboxPage(answer: Headers): void {
   answer.set("x-content-type-options", "nosniff");
   if (!/html|xml|svg|xsl|multipart/i.test(answer.get("content-type") ?? "")) return;
   answer.append(
@@ -73,11 +84,11 @@ function contain(answer: Headers): void {
   );
 }
 
-function plainBody(result: unknown): string {
+function encodeBody(result: unknown): string {
   return typeof result === "string" ? result : JSON.stringify(result);
 }
 
-function decodedBody(result: unknown, encoding: unknown, type: unknown): Uint8Array<ArrayBuffer> {
+function decodeBody(result: unknown, encoding: unknown, type: unknown): Uint8Array<ArrayBuffer> {
   if (encoding !== "base64") {
     throw new Internal(
       `wm_content_transfer_encoding is ${JSON.stringify(encoding)}: only "base64" is supported`,
@@ -95,8 +106,8 @@ function decodedBody(result: unknown, encoding: unknown, type: unknown): Uint8Ar
   return new Uint8Array(Buffer.from(clean, "base64"));
 }
 
-/** RFC 9110 §15: three digits, the first one 1 to 5; 1xx cannot be a final answer. */
-function checkStatus(status: number): number {
+/** RFC 9110 §15: three digits, the first one 1 to 5. A final response cannot be 1xx. */
+function parseStatus(status: number): number {
   if (!Number.isInteger(status) || status < 200 || status > 599) {
     throw new Internal(
       `Invalid status code: wm_status_code is ${status}, and must be a final status from 200 to 599`,
@@ -105,6 +116,6 @@ function checkStatus(status: number): number {
   return status;
 }
 
-function mayHaveBody(status: number): boolean {
+function canHaveBody(status: number): boolean {
   return status !== 204 && status !== 205 && status !== 304;
 }

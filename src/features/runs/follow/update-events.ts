@@ -1,42 +1,42 @@
-/** What a stream of updates writes: every event is an `update`; all else are comments (WHATWG HTML §9.2). */
+/** Formats update events. Every event is an `update`; everything else is a comment (WHATWG HTML §9.2). */
 
 import { parseJson } from "../../../lib/json/json.ts";
 import type { Caller } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
-import { mayKnowPeople, toldTo, toRecord } from "../job/records.ts";
+import { canSeeAccounts, redactRecord, toJobRecord } from "../job/records.ts";
 import type { JobUpdate } from "./updates.ts";
 
-/** The last comment of a stream of getupdate_sse that has lasted long enough: the client comes back with its offsets. */
-export const STREAM_LIMIT = "timeout";
+/** The last comment of a getupdate_sse stream at its time limit: the client reconnects with its offsets. */
+export const LIMIT_COMMENT = "timeout";
 
-/** How a job ended, as far as its followers are told. */
+/** A job's completion, as sent to its followers. */
 export interface Completion {
   /** JSON text. */
   result: string;
   job: Job | undefined;
 }
 
-/** For whom an update is written. */
-interface How {
+/** The recipient of an update. */
+interface UpdateAudience {
   caller: Caller;
   only_result: boolean;
 }
 
-/** Equal for followers who are told the same. */
-export function keyOf({ caller, only_result }: How): string {
-  return `${only_result} ${mayKnowPeople(caller)}`;
+/** Returns a key that is equal for recipients of equal updates. */
+export function audienceKey({ caller, only_result }: UpdateAudience): string {
+  return `${only_result} ${canSeeAccounts(caller)}`;
 }
 
-/** The text of an update. A result is JSON already and goes in as it is, as long as it keeps to one line. */
-export function writeUpdate(update: JobUpdate, ended: Completion | undefined, how: How): string {
-  if (ended?.job && !how.only_result) update.job = toldTo(how.caller, toRecord(ended.job));
+/** Formats an update. The result is JSON already and is inserted unchanged, unless it has line breaks. */
+export function formatUpdate(update: JobUpdate, ended: Completion | undefined, how: UpdateAudience): string {
+  if (ended?.job && !how.only_result) update.job = redactRecord(how.caller, toJobRecord(ended.job));
   const json = JSON.stringify({ type: "update", ...update });
   if (!ended) return `data: ${json}\n\n`;
   const result = /[\r\n]/.test(ended.result) ? JSON.stringify(parseJson(ended.result)) : ended.result;
   return `data: ${json.slice(0, -1)},"only_result":${result}}\n\n`;
 }
 
-/** Why there is nothing more. */
-export function errorUpdate(error: string): object {
+/** Creates the update that ends a stream with an error. */
+export function createErrorUpdate(error: string): object {
   return { type: "update", error };
 }

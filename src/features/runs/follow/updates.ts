@@ -1,14 +1,14 @@
-/** What is new of a job since the caller last asked: JobUpdate, the answer of getupdate. */
+/** Job updates since the caller's last request: JobUpdate, the response of getupdate. */
 
 import { z } from "zod";
 import { parseJson } from "../../../lib/json/json.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
-import type { JobTail } from "../../../platform/events/tail.ts";
+import type { JobTail } from "../../../platform/events/job-tail.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
-import { readFrom, readLogFrom } from "../job/logs.ts";
+import { readLogFrom, readOutput } from "../job/logs.ts";
 import { JobRecord } from "../job/records.ts";
-import { getJob } from "../submit/service.ts";
-import { viewJob } from "./view-audit.ts";
+import { getJob } from "../submit/find-and-cancel.ts";
+import { getJobAudited } from "./view-audit.ts";
 
 export const JobUpdate = z.object({
   running: z.boolean().optional(),
@@ -24,8 +24,8 @@ export const JobUpdate = z.object({
 });
 export type JobUpdate = z.input<typeof JobUpdate>;
 
-/** What the caller has already; offsets count UTF-16 units, as characters of JSON text do. */
-export interface Seen {
+/** State that the caller has already. Offsets count UTF-16 code units, as characters of JSON text do. */
+export interface SeenState {
   running: boolean | undefined;
   log_offset: number;
   stream_offset: number;
@@ -34,33 +34,30 @@ export interface Seen {
   get_progress: boolean;
 }
 
-/**
- * How long an answer that would say nothing waits for something to say: some clients ask again at once, in a loop, until
- * the job has ended.
- */
-const WAIT_MS = 250;
+/** Time that an empty response waits for news: some clients ask again at once, in a loop, until the job has ended. */
+const MAX_WAIT_MS = 250;
 
-/** The difference between what the caller has seen and what there is. */
-export async function jobUpdate(
+/** Returns the difference between the caller's state and the job. */
+export async function readJobUpdate(
   ctx: Context,
   workspace_id: string,
   id: string,
-  seen: Seen,
+  seen: SeenState,
 ): Promise<JobUpdate> {
-  const change = nextChange(ctx.app, id.toLowerCase());
+  const change = watchNextChange(ctx.app, id.toLowerCase());
   try {
-    const first = await compare(ctx.app, await viewJob(ctx, workspace_id, id), seen);
-    if (saysSomething(first)) return first;
-    await change.within(WAIT_MS);
-    return await compare(ctx.app, await getJob(ctx, workspace_id, id), seen);
+    const first = await diffJob(ctx.app, await getJobAudited(ctx, workspace_id, id), seen);
+    if (hasNews(first)) return first;
+    await change.within(MAX_WAIT_MS);
+    return await diffJob(ctx.app, await getJob(ctx, workspace_id, id), seen);
   } finally {
     change.stop();
   }
 }
 
-async function compare(app: App, job: Job, seen: Seen): Promise<JobUpdate> {
+async function diffJob(app: App, job: Job, seen: SeenState): Promise<JobUpdate> {
   const log = seen.no_logs ? "" : await readLogFrom(app, job, seen.log_offset);
-  const stream = await readFrom(app, "stream", job.id, seen.stream_offset);
+  const stream = await readOutput(app, "stream", job.id, seen.stream_offset);
   const running = job.state === "running";
   const update: JobUpdate = {};
   if (running !== seen.running) update.running = running;
@@ -76,14 +73,14 @@ async function compare(app: App, job: Job, seen: Seen): Promise<JobUpdate> {
   return update;
 }
 
-function saysSomething({ running, completed, new_logs, new_result_stream }: JobUpdate): boolean {
+function hasNews({ running, completed, new_logs, new_result_stream }: JobUpdate): boolean {
   return (
     completed === true || running !== undefined || new_logs !== undefined || new_result_stream !== undefined
   );
 }
 
-/** Listens from now on for the job to say something, to begin or to end. */
-function nextChange(app: App, job_id: string) {
+/** Starts to listen for output, start or completion of the job. */
+function watchNextChange(app: App, job_id: string) {
   let wake!: () => void;
   const changed = new Promise<void>((resolve) => {
     wake = resolve;
@@ -103,12 +100,12 @@ function nextChange(app: App, job_id: string) {
 }
 
 /**
- * Where the log and the stream end that are shorter than what the follower has: a job that lost its worker begins anew,
- * and a follower who was cut off meanwhile knows it by this. Nothing is told twice to who asks for what is yet to come.
+ * Returns the ends of log and stream that are shorter than the follower's offsets. A job that lost its worker starts
+ * its output anew, and a follower that reconnects learns it from this.
  */
-export function shorterThan(
+export function shrunkOffsets(
   { log, stream }: JobTail,
-  { log_offset, stream_offset }: Seen,
+  { log_offset, stream_offset }: SeenState,
 ): Partial<JobUpdate> {
   return {
     ...(log.end < log_offset ? { log_offset: log.end } : {}),

@@ -1,41 +1,41 @@
-/** Who has read which job: told in the audit log where that is asked for, once a minute for each of both. */
+/** Audits reads of jobs, if configured: at most one row per minute for each user and job. */
 
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
-import { getJob } from "../submit/service.ts";
+import { getJob } from "../submit/find-and-cancel.ts";
 
-const VIEW = { operation: "jobs.view", action_kind: "Execute" } as const;
-const AGAIN_MS = 60_000;
-const MAX_REMEMBERED = 20_000;
+const VIEW_AUDIT = { operation: "jobs.view", action_kind: "Execute" } as const;
+const REPEAT_AFTER_MS = 60_000;
+const MAX_CACHED_VIEWS = 20_000;
 
-/** By person and job; resolved when the row is there: whoever asks meanwhile is shown nothing before. */
-const toldOf = perApp(
+/** Recorded views by user and job. A promise resolves when the row is stored: nothing is shown before. */
+const recordedViewsOf = perApp(
   (app: App) =>
     new Cache<Promise<void>>({
-      max: MAX_REMEMBERED,
-      ttl_ms: AGAIN_MS,
+      max: MAX_CACHED_VIEWS,
+      ttl_ms: REPEAT_AFTER_MS,
       now: () => app.clock().getTime(),
     }),
 );
 
-/** The job, which is about to be shown: that is told. @throws as `getJob` */
-export async function viewJob(ctx: Context, workspace_id: string, id: string): Promise<Job> {
+/** Returns the job and audits the view. @throws as `getJob` */
+export async function getJobAudited(ctx: Context, workspace_id: string, id: string): Promise<Job> {
   const job = await getJob(ctx, workspace_id, id);
-  await tellOfView(ctx, job);
+  await auditView(ctx, job);
   return job;
 }
 
-/** To be called when the job is about to be shown. */
-export async function tellOfView(ctx: Context, { id, workspace_id }: Pick<Job, "id" | "workspace_id">) {
+/** Audits the view of a job. Call it before the job is shown. */
+export async function auditView(ctx: Context, { id, workspace_id }: Pick<Job, "id" | "workspace_id">) {
   const { app, username } = ctx;
   if (app.config.job_view_audit_logs !== "true") return;
-  const told = toldOf(app);
+  const told = recordedViewsOf(app);
   const key = `${workspace_id}\n${username}\n${id}`;
   const known = told.get(key);
   if (known) return known;
-  const stored = ctx.write({ resource: id, as: VIEW }, async () => {});
+  const stored = ctx.write({ resource: id, action: VIEW_AUDIT }, async () => {});
   told.set(key, stored);
   try {
     await stored;

@@ -1,5 +1,5 @@
-/** The stored result of a canceled job, JSON text. */
-export function canceledResult(reason: string, by: string): string {
+/** Creates the stored result of a canceled job, as JSON text. */
+export function createCanceledResult(reason: string, by: string): string {
   return JSON.stringify({
     error: { name: "Canceled", message: `Job canceled: ${reason} by ${by}`, reason, canceler: by },
   });

@@ -1,37 +1,37 @@
 /**
- * Which tags who may give to a job. A tag sends code to a group of workers, so it is a right: beside the tags that jobs
- * have by themselves, only those may be given that the setting `custom_tags` lists. Super admins may give any.
+ * Permissions for tags. A tag routes code to a group of workers, so only built-in tags and those in the setting
+ * `custom_tags` may be given. Super admins may give any.
  *
- * An entry is a tag, for some workspaces `gpu(acme+shop)`, for all but some `gpu(^acme^shop)`. `$workspace` in it stands
- * for the workspace's id; one with `$args[…]` allows just that text where a tag is written.
+ * An entry is a tag, `gpu(acme+shop)` for some workspaces, `gpu(^acme^shop)` for all others. `$workspace` stands for
+ * the workspace's id; an entry with `$args[…]` allows exactly that template.
  */
 
-import { LANGUAGES } from "../../../engines/runner/files/source-tree.ts";
+import { RUNNABLE_LANGUAGES } from "../../../engines/runner/files/source-tree.ts";
 import { Forbidden } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { isSuperAdmin } from "../../tenancy/people/super-admin.ts";
 
-/** Tags that jobs have where nothing else is said. */
-export const DEFAULT_TAGS: readonly string[] = [...LANGUAGES, "flow", "dependency", "other"];
+/** Tags of jobs for which none is given. */
+export const DEFAULT_TAGS: readonly string[] = [...RUNNABLE_LANGUAGES, "flow", "dependency", "other"];
 
-/** With those of languages that existing clients know. */
-const OPEN = new Set(
+/** These, and the language tags that existing clients use. */
+const BUILT_IN_TAGS = new Set(
   `${DEFAULT_TAGS.join(" ")} noop deno python3 go bash powershell nativets mysql bun bunnative postgresql bigquery
   snowflake mssql oracledb duckdb graphql php rust ansible csharp nu java ruby`.split(/\s+/),
 );
 
 const ENTRY = /^(.+?)\((\^?)([\w-]+(?:[+^][\w-]+)*)\)$/;
 
-interface Given {
-  /** With its references filled in. */
+interface TagRequest {
+  /** The tag with its references replaced. */
   tag: string;
-  /** As it was written; left out, the same. */
+  /** The template, if it differs. */
   written?: string | undefined;
 }
 
-/** Whether everybody in the workspace may give the tag. */
-export function isOpenTag(app: App, workspace_id: string, { tag, written = tag }: Given): boolean {
-  if (OPEN.has(tag)) return true;
+/** Returns whether every member of the workspace may give the tag. */
+export function isOpenTag(app: App, workspace_id: string, { tag, written = tag }: TagRequest): boolean {
+  if (BUILT_IN_TAGS.has(tag)) return true;
   return app.settings.get("custom_tags").some((entry) => {
     const [, name = entry, except, workspaces] = ENTRY.exec(entry) ?? [];
     if (workspaces !== undefined) {
@@ -43,22 +43,22 @@ export function isOpenTag(app: App, workspace_id: string, { tag, written = tag }
 }
 
 /** @throws Forbidden naming the tag, and where it could be allowed */
-export function refuseTag(workspace_id: string, tag: string): never {
+export function throwTagNotAllowed(workspace_id: string, tag: string): never {
   throw new Forbidden(`the tag ${tag} may not be given to jobs in workspace ${workspace_id}`, {
     hint: "a super admin lists it in the setting custom_tags, or runs the job",
   });
 }
 
 /**
- * The same for what starts without a call.
- * @param email of the person who started it
+ * Requires that a job started without a call may have the tag.
+ * @param email of the user who started it
  * @throws Forbidden
  */
-export async function requireTagFor(
+export async function requireTagAllowed(
   app: App,
   { workspace_id, email }: { workspace_id: string; email: string },
-  given: Given,
+  given: TagRequest,
 ): Promise<void> {
   if (isOpenTag(app, workspace_id, given) || (await isSuperAdmin(app.db.read, email))) return;
-  refuseTag(workspace_id, given.tag);
+  throwTagNotAllowed(workspace_id, given.tag);
 }

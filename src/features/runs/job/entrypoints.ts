@@ -1,4 +1,4 @@
-/** Jobs that run another function of a script than main: those that a running job makes of its own code, and choices. */
+/** Jobs that run an exported function of a script other than main: tasks of workflows as code, and dynamic choices. */
 
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import type { Language, Signature } from "../../../engines/languages/types.ts";
@@ -8,37 +8,37 @@ import { parseJson } from "../../../lib/json/json.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 
-/** Shown among the arguments; it is what is stored with the job that counts, which no caller can set. */
-const OVERRIDE = "_ENTRYPOINT_OVERRIDE";
+/** Shown among the arguments. The function that runs is stored in `flow_body`, which callers cannot set. */
+const OVERRIDE_ARGUMENT = "_ENTRYPOINT_OVERRIDE";
 
-/** What is stored with a job that runs this function. */
-export function storedEntrypoint(entrypoint: string): string {
+/** Encodes the function for the job's row. */
+export function encodeEntrypoint(entrypoint: string): string {
   return JSON.stringify({ entrypoint });
 }
 
-/** The arguments as the job shows them. @returns JSON text */
-export function withOverride(args: Record<string, unknown>, entrypoint: string): string {
-  return JSON.stringify({ ...args, [OVERRIDE]: entrypoint });
+/** Adds the function to the shown arguments. @returns JSON text */
+export function addEntrypointArgument(args: Record<string, unknown>, entrypoint: string): string {
+  return JSON.stringify({ ...args, [OVERRIDE_ARGUMENT]: entrypoint });
 }
 
-/** The function a job runs when it is not main; undefined for all others. */
-export function entrypointOf({ kind, flow_body }: Pick<Job, "kind" | "flow_body">): string | undefined {
+/** Returns the function a job runs instead of main; undefined if it runs main. */
+export function decodeEntrypoint({ kind, flow_body }: Pick<Job, "kind" | "flow_body">): string | undefined {
   if (flow_body === null || (kind !== "script" && kind !== "preview")) return undefined;
   return (parseJson(flow_body) as { entrypoint?: string }).entrypoint;
 }
 
-/** The function's own arguments. @returns JSON text */
-export function withoutOverride(args: string): string {
-  const { [OVERRIDE]: _, ...own } = parseJson(args) as Record<string, unknown>;
+/** Removes the function's name from the arguments. @returns JSON text */
+export function removeEntrypointArgument(args: string): string {
+  const { [OVERRIDE_ARGUMENT]: _, ...own } = parseJson(args) as Record<string, unknown>;
   return JSON.stringify(own);
 }
 
 /**
- * The signature of an exported function.
- * @param what the code is called when it has no such function
- * @throws BadRequest
+ * Returns the signature of an exported function.
+ * @param what name of the code in the error message
+ * @throws BadRequest if the function does not exist
  */
-export async function signatureOf(
+export async function getFunctionSignature(
   { language, content }: { language: Language; content: string },
   entrypoint: string,
   what: string,
@@ -49,11 +49,11 @@ export async function signatureOf(
 }
 
 /**
- * A version with another function in the place of main.
- * @throws BadRequest when the script exports no such function
+ * Returns a version that runs another function instead of main.
+ * @throws BadRequest if the script exports no such function
  */
-export async function versionWith(version: RunnableVersion, entrypoint: string): Promise<RunnableVersion> {
-  const signature = await signatureOf(version, entrypoint, "the script");
+export async function withEntrypoint(version: RunnableVersion, entrypoint: string): Promise<RunnableVersion> {
+  const signature = await getFunctionSignature(version, entrypoint, "the script");
   const id = sha256(`${version.id}\n${entrypoint}`).slice(0, 32);
   return { ...version, id, parameters: signature.parameters, preprocessor_parameters: undefined };
 }

@@ -1,20 +1,20 @@
 import type { App } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
-import type { Environment } from "../../tenancy/workspaces/environment.ts";
+import type { WorkspaceEnvironment } from "../../tenancy/workspaces/environment.ts";
 
 /** Where in which flow a job stands. */
 export interface FlowPlace {
-  /** Of the flow the step is written in; undefined for one that is not deployed and has none. */
+  /** Path of the flow that contains the step; undefined for an undeployed flow without one. */
   path: string | undefined;
   /** Id of the step. */
   step: string;
-  /** The outermost flow's job, when this is its last step: what it streams is the flow's stream. */
-  streams_to: string | undefined;
-  /** It has a folder in common with the other steps. */
-  shares: boolean;
+  /** Job of the outermost flow if this is its last step, whose stream is the flow's stream. */
+  stream_job: string | undefined;
+  /** It shares a folder with the other steps (`same_worker`). */
+  sharesFolder: boolean;
 }
 
-/** What of a job its environment is made of. */
+/** Fields of a job that its environment is made of. */
 export type JobFacts = Pick<
   Job,
   | "id"
@@ -32,17 +32,17 @@ export type JobFacts = Pick<
 >;
 
 /**
- * The contextual variables of a job; WM_TOKEN is the child's and comes from the runner. All are strings, empty when they
- * do not apply.
- * @param place of a flow's step
+ * Creates the contextual variables of a job, as strings, empty where they do not apply. The runner adds WM_TOKEN, which
+ * belongs to the process.
+ * @param place set for a step of a flow
  */
-export function jobEnvironment(
+export function createJobEnvironment(
   app: App,
   job: JobFacts,
   place: FlowPlace | undefined,
 ): Record<string, string> {
   const user = job.permissioned_as.replace(/^u\//, "");
-  const { statePath, objectPath } = place ? pathsOfStep(job, user, place) : pathsOf(job, user);
+  const { statePath, objectPath } = place ? stepPaths(job, user, place) : jobPaths(job, user);
   return {
     WM_WORKSPACE: job.workspace_id,
     WM_EMAIL: job.email,
@@ -69,12 +69,12 @@ export function jobEnvironment(
 }
 
 /**
- * The job's whole environment. The workspace's own variables give way to those of the job and to those that its script
- * names itself (`NAME=value`).
+ * Returns the job's whole environment. The job's contextual variables and the script's own `NAME=value` take precedence
+ * over the workspace's variables.
  */
-export function withCustom(
+export function addCustomVariables(
   facts: Record<string, string>,
-  { variables, id }: Environment,
+  { variables, id }: WorkspaceEnvironment,
   envs: readonly string[],
 ): Record<string, string> {
   if (id === "") return facts;
@@ -83,34 +83,34 @@ export function withCustom(
   return { ...custom, ...facts };
 }
 
-/** Where the job keeps its state, and what it may begin the names of its files with. */
-interface Paths {
+/** Default paths of the job's state and of its stored objects. */
+interface JobPaths {
   statePath: string;
   objectPath: string;
 }
 
-function pathsOf(job: JobFacts, user: string): Paths {
+function jobPaths(job: JobFacts, user: string): JobPaths {
   return {
     statePath: job.script_path ? `${job.script_path}/user` : `u/${user}/tmp_state`,
-    objectPath: `${flat(job.script_path ?? "preview")}/${startOf(job)}/${uniqueEnd(job)}`,
+    objectPath: `${flattenPath(job.script_path ?? "preview")}/${startSegment(job)}/${uniqueSegment(job)}`,
   };
 }
 
-function pathsOfStep(job: JobFacts, user: string, { path, step }: FlowPlace): Paths {
+function stepPaths(job: JobFacts, user: string, { path, step }: FlowPlace): JobPaths {
   return {
     statePath: path ? `${path}/${step}_user` : `u/${user}/tmp_state`,
-    objectPath: `${flat(path ?? "preview")}/${startOf(job)}/${step}/${uniqueEnd(job)}`,
+    objectPath: `${flattenPath(path ?? "preview")}/${startSegment(job)}/${step}/${uniqueSegment(job)}`,
   };
 }
 
-function flat(path: string): string {
+function flattenPath(path: string): string {
   return path.replaceAll("/", "_");
 }
 
-function startOf({ schedule_path }: JobFacts): string {
-  return schedule_path === null ? "manual" : flat(schedule_path);
+function startSegment({ schedule_path }: JobFacts): string {
+  return schedule_path === null ? "manual" : flattenPath(schedule_path);
 }
 
-function uniqueEnd({ id, started_at, created_at }: JobFacts): string {
+function uniqueSegment({ id, started_at, created_at }: JobFacts): string {
   return `${(started_at ?? created_at).getTime()}_${id}`;
 }

@@ -1,4 +1,4 @@
-/** `flow_status` as it stands on the wire. */
+/** Schema of `flow_status` in the HTTP interface. */
 import { z } from "zod";
 
 export const ModuleStatus = z.looseObject({

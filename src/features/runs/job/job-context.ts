@@ -4,11 +4,10 @@ import type { Job } from "../../../platform/queue/tables.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
 
 /**
- * What the server does for a job, it does with the rights the job runs with. Nothing written leaves an audit row by
- * itself.
- * @throws NotFound when whom it runs as has left the workspace, or is disabled there
+ * Creates a context with the rights a job runs with. Its writes leave no audit rows.
+ * @throws NotFound if that user has left the workspace or is disabled
  */
-export async function jobContext(app: App, job: Job): Promise<WorkspaceContext> {
+export async function createJobContext(app: App, job: Job): Promise<WorkspaceContext> {
   const identity: Identity = {
     email: job.email,
     super_admin: false,

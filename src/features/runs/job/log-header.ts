@@ -1,13 +1,13 @@
 /**
- * The first lines of a job's log: which job it is, who runs it, and what holds around it. They are part of the text that
- * offsets count, but stored only in front of something: the log of a job that said nothing is made when it is asked for.
+ * The header of a job's log: job, worker and sandbox. Offsets count it, but it is stored only together with later text;
+ * for an empty log it is generated when read.
  */
 import type { JobKind } from "../../../platform/queue/states.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
-import { hostOf } from "../../../platform/queue/worker-name.ts";
+import { machineOfWorker } from "../../../platform/queue/worker-name.ts";
 
-/** Kinds that run what a person wrote, or install what that needs. The others have nothing to say. */
-const SPEAKING: ReadonlySet<JobKind> = new Set<JobKind>([
+/** Kinds that run or install user code. The others have no log. */
+const LOGGING_KINDS: ReadonlySet<JobKind> = new Set<JobKind>([
   "script",
   "preview",
   "flowscript",
@@ -15,17 +15,19 @@ const SPEAKING: ReadonlySet<JobKind> = new Set<JobKind>([
   "flowdependencies",
 ]);
 
-/** @returns lines that end in an empty one; nothing for a job that no worker has begun, or that has no log */
-export function logHeader(
+/**
+ * Formats the header, which ends in an empty line. @returns "" for a job that no worker has started, or that has no log
+ */
+export function formatLogHeader(
   { id, kind, tag, worker }: Pick<Job, "id" | "kind" | "tag" | "worker">,
   isolation: string | null,
 ): string {
-  if (worker === null || !SPEAKING.has(kind)) return "";
+  if (worker === null || !LOGGING_KINDS.has(kind)) return "";
   const walls = isolation === null ? "" : `isolation=${isolation}\n`;
-  return `job=${id} tag=${tag}\nworker=${worker} hostname=${hostOf(worker)}\n${walls}\n`;
+  return `job=${id} tag=${tag}\nworker=${worker} hostname=${machineOfWorker(worker)}\n${walls}\n`;
 }
 
-/** What a log says after its header. */
-export function withoutHeader(log: string): string {
+/** Removes the header from a log. */
+export function stripLogHeader(log: string): string {
   return log.replace(/^job=[0-9a-f-]{36} tag=.*\nworker=.*\n(isolation=.*\n)?\n/, "");
 }

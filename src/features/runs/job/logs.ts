@@ -1,30 +1,34 @@
 /**
- * Logs and result streams: stored in pieces while the job runs, each under the offset of its first character, so that
- * the piece that holds an offset is found at once. What a job that runs here said last is read from its tail.
+ * Logs and result streams, stored in pieces while the job runs. A piece's key is the offset of its first character, so
+ * any offset is found by one index look-up. The newest text of a job that runs here is read from its tail.
  */
 import { and, asc, desc, eq, lte } from "drizzle-orm";
-import { sharedStatement, statement, type Tx } from "../../../database/database.ts";
+import { batchedStatement, statement, type Tx } from "../../../database/database.ts";
 import { sql } from "../../../database/kit.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { cut, sliceFrom, type TextWindow } from "../../../platform/events/text-window.ts";
+import { sliceTextFrom, type TextWindow, truncateText } from "../../../platform/events/text-window.ts";
 import { type Job, jobLogs, jobStreams } from "../../../platform/queue/tables.ts";
-import { logHeader } from "./log-header.ts";
+import { formatLogHeader } from "./log-header.ts";
 
-/** What a job says: its log, or its result stream. */
-export type Said = "log" | "stream";
+/** The kinds of output: log and result stream. */
+export type OutputKind = "log" | "stream";
 
-type Piece = { job_id: string; seq: number; content: string };
+type OutputPiece = { job_id: string; seq: number; content: string };
 
-/** Most characters of a stored piece: what a reader that is behind loads at a time. */
-const STORED_PIECE = 65_536;
+/** Maximum characters of a stored piece, which is also the unit of reading. */
+const MAX_PIECE_CHARS = 65_536;
 
-const p = sql.placeholder;
+const placeholder = sql.placeholder;
 
-function statementsOf(table: typeof jobLogs | typeof jobStreams) {
-  const values = { job_id: p("job_id"), seq: p("seq"), content: p("content") } as unknown as Piece;
+function createStatements(table: typeof jobLogs | typeof jobStreams) {
+  const values = {
+    job_id: placeholder("job_id"),
+    seq: placeholder("seq"),
+    content: placeholder("content"),
+  } as unknown as OutputPiece;
   return {
-    /** One that was stored in a commit nobody heard of is stored once more, with what has been said since. */
-    insert: sharedStatement<Piece, unknown>(
+    /** Upserts a piece: after a commit whose acknowledgement was lost it is stored again, with later text. */
+    insert: batchedStatement<OutputPiece, unknown>(
       (q) =>
         q
           .insert(table)
@@ -35,43 +39,43 @@ function statementsOf(table: typeof jobLogs | typeof jobStreams) {
           }),
       () => undefined,
     ),
-    /** The piece that holds an offset; the last one when the text is shorter. */
-    pieceAt: statement<{ job_id: string; offset: number }, Omit<Piece, "job_id">[]>((q) =>
+    /** Finds the piece that contains an offset, or the last piece if the text is shorter. */
+    pieceAt: statement<{ job_id: string; offset: number }, Omit<OutputPiece, "job_id">[]>((q) =>
       q
         .select({ seq: table.seq, content: table.content })
         .from(table)
-        .where(and(eq(table.job_id, p("job_id")), lte(table.seq, p("offset"))))
+        .where(and(eq(table.job_id, placeholder("job_id")), lte(table.seq, placeholder("offset"))))
         .orderBy(desc(table.seq))
         .limit(1),
     ),
   };
 }
-const statements = { log: statementsOf(jobLogs), stream: statementsOf(jobStreams) };
+const statements = { log: createStatements(jobLogs), stream: createStatements(jobStreams) };
 
 /**
- * Stores a text from an offset on, where the pieces before it end.
- * @returns the offset up to which it is stored once the transaction is committed
+ * Stores a text from an offset on; earlier pieces must end there.
+ * @returns the offset up to which it is stored once the transaction commits
  */
-export async function storeText(
+export async function storeOutput(
   tx: Tx,
-  said: Said,
+  said: OutputKind,
   job_id: string,
   text: TextWindow,
   from: number,
 ): Promise<number> {
   let seq = from;
   for (;;) {
-    const content = text.from(seq, STORED_PIECE);
+    const content = text.textFrom(seq, MAX_PIECE_CHARS);
     if (!content) return seq;
     await tx.exec(statements[said].insert, { job_id, seq, content });
     seq += content.length;
   }
 }
 
-/** What is stored of a text from an offset on: less than `most` characters only when there are no more. */
-export async function readStored(
+/** Reads stored text from an offset on. It is shorter than `most` characters only at the end of the text. */
+export async function readStoredOutput(
   app: App,
-  said: Said,
+  said: OutputKind,
   job_id: string,
   offset: number,
   most: number,
@@ -80,47 +84,52 @@ export async function readStored(
   while (text.length < most) {
     const at = offset + text.length;
     const [piece] = await app.db.read.exec(statements[said].pieceAt, { job_id, offset: at });
-    const more = piece ? sliceFrom(piece.content, at - Number(piece.seq)) : "";
+    const more = piece ? sliceTextFrom(piece.content, at - Number(piece.seq)) : "";
     if (more === "") break;
     text += more;
   }
-  return cut(text, most);
+  return truncateText(text, most);
 }
 
-/** A text from an offset up to now: what is stored, and what a job that runs here has said since. */
-export async function readFrom(app: App, said: Said, job_id: string, offset: number): Promise<string> {
+/** Reads text from an offset up to now: stored pieces, then the tail of a job that runs here. */
+export async function readOutput(
+  app: App,
+  said: OutputKind,
+  job_id: string,
+  offset: number,
+): Promise<string> {
   const all = Number.POSITIVE_INFINITY;
-  const tail = app.events.tail(job_id);
-  const live = tail?.[said].from(offset, all);
+  const tail = app.events.findTail(job_id);
+  const live = tail?.[said].textFrom(offset, all);
   if (live !== undefined) return live;
-  let text = await readStored(app, said, job_id, offset, all);
+  let text = await readStoredOutput(app, said, job_id, offset, all);
   if (!tail) return text;
   for (;;) {
     const at = offset + text.length;
-    const more = tail[said].from(at, all) ?? (await readStored(app, said, job_id, at, all));
+    const more = tail[said].textFrom(at, all) ?? (await readStoredOutput(app, said, job_id, at, all));
     if (more === "") return text;
     text += more;
   }
 }
 
-/** A log from an offset on up to now, its header with it. */
+/** Reads a log from an offset up to now, including its header. */
 export async function readLogFrom(app: App, job: Job, offset: number): Promise<string> {
-  return withHeader(job, offset, await readFrom(app, "log", job.id, offset));
+  return addLogHeader(job, offset, await readOutput(app, "log", job.id, offset));
 }
 
-/** What was found of a log from an offset on; of one that says nothing there is the header alone. */
-export function withHeader(job: Job, offset: number, found: string): string {
+/** Adds the header to a log that is otherwise empty. */
+export function addLogHeader(job: Job, offset: number, found: string): string {
   if (found !== "" || job.state !== "completed" || job.deleted) return found;
-  return logHeader(job, job.isolation).slice(offset);
+  return formatLogHeader(job, job.isolation).slice(offset);
 }
 
-/** The whole log up to now. */
+/** Reads the whole log up to now. */
 export async function readLog(app: App, job: Job): Promise<string> {
-  if (app.events.tail(job.id)) return readFrom(app, "log", job.id, 0);
+  if (app.events.findTail(job.id)) return readOutput(app, "log", job.id, 0);
   const pieces = await app.db.read
     .select({ content: jobLogs.content })
     .from(jobLogs)
     .where(eq(jobLogs.job_id, job.id))
     .orderBy(asc(jobLogs.seq));
-  return withHeader(job, 0, pieces.map((piece) => piece.content).join(""));
+  return addLogHeader(job, 0, pieces.map((piece) => piece.content).join(""));
 }

@@ -1,20 +1,20 @@
-/** The records of jobs as they stand on the wire. */
+/** Job records in the HTTP interface. */
 import { getTableColumns } from "drizzle-orm";
 import { z } from "zod";
 import { parseJson } from "../../../lib/json/json.ts";
 import type { Caller } from "../../../platform/app/context.ts";
-import { moment } from "../../../platform/http/operation.ts";
+import { isoTimestamp } from "../../../platform/http/operation.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
-import { onlyTriggers } from "../../tenancy/tokens/scopes.ts";
+import { isTriggerToken } from "../../tenancy/tokens/scopes.ts";
 import { FlowStatus } from "./flow-status.ts";
 
-/** Most characters of log inside a job's record; get_logs has all of it. */
-export const LOG_TAIL = 20_000;
+/** Maximum characters of log in a job's record; get_logs returns all of it. */
+export const MAX_LOG_CHARS = 20_000;
 
-/** Most characters of arguments, and of result, inside a job's record; get_args and get_result have all of it. */
-const MOST_JSON = 90_000;
-/** What stands for them there: clients know the word. */
-export const TOO_BIG = "WINDMILL_TOO_BIG";
+/** Maximum characters of arguments, and of result, in a job's record; get_args and get_result return all of them. */
+const MAX_JSON_CHARS = 90_000;
+/** Replaces arguments and results that are too large; existing clients know the word. */
+export const TOO_BIG_PLACEHOLDER = "WINDMILL_TOO_BIG";
 
 export const JobRecord = z
   .object({
@@ -24,10 +24,10 @@ export const JobRecord = z
     parent_job: z.string().optional(),
     root_job: z.string().optional(),
     created_by: z.string(),
-    created_at: moment,
-    started_at: moment.optional(),
-    scheduled_for: moment.optional(),
-    completed_at: moment.optional(),
+    created_at: isoTimestamp,
+    started_at: isoTimestamp.optional(),
+    scheduled_for: isoTimestamp.optional(),
+    completed_at: isoTimestamp.optional(),
     running: z.boolean().optional(),
     duration_ms: z.number().optional(),
     success: z.boolean().optional(),
@@ -45,8 +45,8 @@ export const JobRecord = z
     canceled: z.boolean(),
     canceled_by: z.string().optional(),
     canceled_reason: z.string().optional(),
-    last_ping: moment.optional(),
-    /** Of a flow that waits: how many approvals are still awaited. */
+    last_ping: isoTimestamp.optional(),
+    /** Of a waiting flow: number of approvals still missing. */
     suspend: z.number().optional(),
     job_kind: z.string(),
     permissioned_as: z.string(),
@@ -57,7 +57,7 @@ export const JobRecord = z
     language: z.string().optional(),
     visible_to_owner: z.boolean(),
     mem_peak: z.number().optional(),
-    /** In a line, what held around the process that ran it. */
+    /** One-line summary of the sandbox around its process. */
     isolation: z.string().optional(),
     tag: z.string(),
     priority: z.number().optional(),
@@ -65,7 +65,7 @@ export const JobRecord = z
     preprocessed: z.boolean().optional(),
     worker: z.string().optional(),
     trigger_kind: z.string().optional(),
-    /** Path of what started it, where that has one. */
+    /** Path of the trigger that started it, if it has one. */
     trigger: z.string().optional(),
   })
   .meta({ id: "Job" });
@@ -82,11 +82,11 @@ const {
   ...lightColumns
 } = getTableColumns(jobs);
 
-/** Columns of a list's entry: the heavy ones stay away. */
+/** Columns of a list entry, without the large ones. */
 export { lightColumns };
-export type LightJob = Pick<Job, keyof typeof lightColumns>;
+export type JobSummaryRow = Pick<Job, keyof typeof lightColumns>;
 
-export function toSummary(job: LightJob): JobRecord {
+export function toJobSummary(job: JobSummaryRow): JobRecord {
   const completed = job.state === "completed";
   return {
     type: completed ? "CompletedJob" : "QueuedJob",
@@ -128,47 +128,47 @@ export function toSummary(job: LightJob): JobRecord {
   };
 }
 
-function completedFields(job: LightJob): Partial<JobRecord> {
+function completedFields(job: JobSummaryRow): Partial<JobRecord> {
   return {
     completed_at: job.completed_at ?? undefined,
     duration_ms: job.duration_ms ?? 0,
-    success: isSuccess(job),
+    success: hasSucceeded(job),
     is_skipped: job.status === "skipped",
   };
 }
 
-export function isSuccess(job: Pick<Job, "status">): boolean {
+export function hasSucceeded(job: Pick<Job, "status">): boolean {
   return job.status === "success" || job.status === "skipped";
 }
 
-/** The whole record, without the log unless it is given, and without what is too big for a record. */
-export function toRecord(job: Job, logs?: string, options: { no_code?: boolean } = {}): JobRecord {
+/** Creates the whole record, with the log only if given, and without values that are too large. */
+export function toJobRecord(job: Job, logs?: string, options: { no_code?: boolean } = {}): JobRecord {
   return {
-    ...toSummary(job),
-    args: job.args.length > MOST_JSON ? { reason: TOO_BIG } : parseJson(job.args),
-    ...(job.state === "completed" ? { result: resultOf(job) } : {}),
+    ...toJobSummary(job),
+    args: job.args.length > MAX_JSON_CHARS ? { reason: TOO_BIG_PLACEHOLDER } : parseJson(job.args),
+    ...(job.state === "completed" ? { result: recordResult(job) } : {}),
     ...(options.no_code ? {} : { raw_code: job.raw_code ?? undefined, raw_lock: job.raw_lock ?? undefined }),
-    ...(logs === undefined ? {} : { logs: logs.slice(-LOG_TAIL) }),
+    ...(logs === undefined ? {} : { logs: logs.slice(-MAX_LOG_CHARS) }),
   };
 }
 
-/** Whether a caller may know of people: a member may, but for a token that only triggers something. */
-export function mayKnowPeople({ member, identity }: Caller): boolean {
-  return member !== undefined && !(identity && onlyTriggers(identity));
+/** Returns whether a caller may see accounts: members may, unless their token only triggers runs. */
+export function canSeeAccounts({ member, identity }: Caller): boolean {
+  return member !== undefined && !(identity && isTriggerToken(identity));
 }
 
-/** A record as the caller may see it: who may not know of people learns of no account, nor of the machine. */
-export function toldTo(caller: Caller, record: JobRecord): JobRecord {
-  if (mayKnowPeople(caller)) return record;
+/** Removes accounts and the worker from a record for callers that may not see them. */
+export function redactRecord(caller: Caller, record: JobRecord): JobRecord {
+  if (canSeeAccounts(caller)) return record;
   return { ...record, permissioned_as: "", email: "", canceled_by: undefined, worker: undefined };
 }
 
-function resultOf({ result }: Job): unknown {
+function recordResult({ result }: Job): unknown {
   if (result === null) return null;
-  return result.length > MOST_JSON ? TOO_BIG : parseJson(result);
+  return result.length > MAX_JSON_CHARS ? TOO_BIG_PLACEHOLDER : parseJson(result);
 }
 
-/** Stored JSON is answered letter by letter, whatever its size: it is not parsed on the way. */
-export function storedJson(text: string): Response {
+/** Creates a response from stored JSON text, unchanged and without parsing it. */
+export function createJsonResponse(text: string): Response {
   return new Response(text, { headers: { "content-type": "application/json" } });
 }

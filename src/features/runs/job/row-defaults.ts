@@ -1,5 +1,5 @@
-/** What is known of no job before it has run. */
-export const UNFINISHED = {
+/** Column values of a job that has not run yet. */
+export const JOB_ROW_DEFAULTS = {
   status: null,
   completed_at: null,
   duration_ms: null,

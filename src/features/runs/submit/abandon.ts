@@ -3,8 +3,8 @@ import type { Tx } from "../../../database/database.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { AbandonedJobs } from "../../../platform/app/lifecycle.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
-import { forgetRuns } from "../flows/plan/forget.ts";
-import { canceledResult } from "../job/canceled.ts";
+import { deleteFlowState } from "../flows/plan/delete-flow-state.ts";
+import { createCanceledResult } from "../job/canceled.ts";
 
 /** Ends jobs as canceled, whether they have stopped or not; with them goes the state of their flows. */
 export async function abandonJobs(
@@ -12,7 +12,7 @@ export async function abandonJobs(
   tx: Tx,
   { workspace_id, which, reason, by }: AbandonedJobs,
 ): Promise<void> {
-  const result = canceledResult(reason, by);
+  const result = createCanceledResult(reason, by);
   const ended = await tx
     .update(jobs)
     .set({
@@ -28,7 +28,7 @@ export async function abandonJobs(
     .where(and(which, sql`${jobs.state} <> 'completed'`))
     .returning({ id: jobs.id });
   const ids = ended.map(({ id }) => id);
-  if (ids.length > 0) await forgetRuns(tx, ids);
+  if (ids.length > 0) await deleteFlowState(tx, ids);
   tx.afterCommit(() => {
     for (const id of ids) {
       app.queue.cancel(id);

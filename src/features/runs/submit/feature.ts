@@ -1,13 +1,13 @@
 import { eq, sql } from "drizzle-orm";
-import { apart } from "../../../database/conditions.ts";
+import { unindexed } from "../../../database/conditions.ts";
 import type { EncryptedColumns } from "../../../platform/app/lifecycle.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { abandonJobs } from "./abandon.ts";
-import { cancelAll } from "./service.ts";
+import { cancelJobsWhere } from "./find-and-cancel.ts";
 
 /** Jobs that have not ended: few, and found by the index of their state, whose condition is written out. */
-const inState = (state: "queued" | "running"): EncryptedColumns => ({
+const hasState = (state: "queued" | "running"): EncryptedColumns => ({
   columns: [jobs.args, jobs.preprocessor_input, jobs.flow_body, jobs.raw_flow],
   key: [jobs.id],
   email: jobs.email,
@@ -18,11 +18,11 @@ const inState = (state: "queued" | "running"): EncryptedColumns => ({
 export const feature = defineFeature({
   folder: "runs/submit",
   operations: {},
-  encryptedColumns: [inState("queued"), inState("running")],
+  encryptedColumns: [hasState("queued"), hasState("running")],
   on: {
     /** Flows are canceled first: they take their steps with them. */
     workspaceClosing: (ctx, workspace_id, { reason, which }) =>
-      cancelAll(ctx, apart(eq(jobs.workspace_id, workspace_id)), reason, {
+      cancelJobsWhere(ctx, unindexed(eq(jobs.workspace_id, workspace_id)), reason, {
         which,
         as: { operation: "jobs.cancel", action_kind: "Delete" },
       }),

@@ -1,6 +1,6 @@
 /**
- * Repeated requests: a POST with an `Idempotency-Key` that was used before starts no second job; it is answered with
- * what became of the first (draft-ietf-httpapi-idempotency-key-header). Keys belong to the caller and the workspace.
+ * Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): a repeated POST starts no second job and gets the result
+ * of the first. Keys belong to a caller and a workspace.
  */
 import { createHmac } from "node:crypto";
 import { and, eq } from "drizzle-orm";
@@ -9,31 +9,31 @@ import { BadRequest, Conflict, IdempotencyKeyReused } from "../../../lib/errors.
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { idempotencyKeys, type Job } from "../../../platform/queue/tables.ts";
 import { discardUploads } from "../arguments/form-data.ts";
-import { findJob } from "./service.ts";
+import { findJob } from "./find-and-cancel.ts";
 import type { RunOptions, Submission } from "./submission.ts";
 import { submitJob } from "./submit.ts";
 
-const MAX_LENGTH = 255;
+const MAX_KEY_CHARS = 255;
 
 /**
- * The key a request carries: a structured string ("…", RFC 9651 §3.3.3), or as most clients send it, bare.
- * @throws BadRequest for an empty one, one that is too long, or on a request by GET
+ * Parses the request's key: a structured string ("…", RFC 9651 §3.3.3), or bare as most clients send it.
+ * @throws BadRequest if it is empty or too long, or on a GET request
  */
-export function idempotencyKey(request: Request): string | undefined {
+export function parseIdempotencyKey(request: Request): string | undefined {
   const header = request.headers.get("idempotency-key");
   if (header === null) return undefined;
   if (request.method !== "POST") throw new BadRequest("Idempotency-Key goes with POST, not with GET");
   const key = /^"(.*)"$/.exec(header.trim())?.[1]?.replace(/\\(["\\])/g, "$1") ?? header.trim();
-  if (!/^[\x20-\x7e]+$/.test(key) || key.length > MAX_LENGTH) {
+  if (!/^[\x20-\x7e]+$/.test(key) || key.length > MAX_KEY_CHARS) {
     throw new BadRequest(
-      `header Idempotency-Key: must be 1 to ${MAX_LENGTH} printable ASCII characters, such as a UUID`,
+      `header Idempotency-Key: must be 1 to ${MAX_KEY_CHARS} printable ASCII characters, such as a UUID`,
     );
   }
   return key;
 }
 
-/** Somebody stored the key between the look and the transaction. */
-class Repeated extends Error {
+/** Another request stored the key between the check and the transaction. */
+class KeyTaken extends Error {
   readonly job_id: string;
   constructor(job_id: string) {
     super("repeated");
@@ -42,18 +42,18 @@ class Repeated extends Error {
 }
 
 /**
- * Submits a job unless the key stands for one already.
- * @returns id of the job that the key stands for, and whether this call made it
- * @throws IdempotencyKeyReused when the key was used for something else
+ * Submits a job unless its key is stored already.
+ * @returns id of the key's job, and whether it existed before
+ * @throws IdempotencyKeyReused if the key was used for another request
  */
-export async function submitOnce(
+export async function submitIdempotently(
   ctx: WorkspaceContext,
   key: string,
   submission: Submission,
   options: RunOptions,
-  { ownId }: { ownId: boolean } = { ownId: false },
+  { hasGeneratedId }: { hasGeneratedId: boolean } = { hasGeneratedId: false },
 ): Promise<{ id: string; repeated: boolean }> {
-  const fingerprint = fingerprintOf(ctx, submission, options);
+  const fingerprint = createFingerprint(ctx, submission, options);
   const known = await findKey(ctx, ctx.app.db.read, key, fingerprint);
   if (known) {
     await discardUploads(ctx.request);
@@ -61,18 +61,18 @@ export async function submitOnce(
   }
   try {
     const job = await submitJob(ctx, submission, options, {
-      ownId,
-      also: (tx, job_id) => storeKey(ctx, tx, { key, fingerprint, job_id }),
+      hasGeneratedId,
+      inTransaction: (tx, job_id) => storeKey(ctx, tx, { key, fingerprint, job_id }),
     });
     return { id: job.id, repeated: false };
   } catch (error) {
-    if (error instanceof Repeated) return { id: error.job_id, repeated: true };
+    if (error instanceof KeyTaken) return { id: error.job_id, repeated: true };
     throw error;
   }
 }
 
-/** The job that a key stands for. @throws Conflict when it is gone */
-export async function jobOfKey(ctx: WorkspaceContext, id: string): Promise<Job> {
+/** Returns the job that a key belongs to. @throws Conflict if it is no longer stored */
+export async function getJobOfKey(ctx: WorkspaceContext, id: string): Promise<Job> {
   const job = await findJob(ctx.app, ctx.caller.member.workspace_id, id);
   if (!job) throw new Conflict(`job ${id}, which the Idempotency-Key belongs to, is no longer stored`);
   return job;
@@ -87,7 +87,7 @@ async function storeKey(
   const { email } = ctx.caller.identity;
   await tx.lock(`idempotency ${workspace_id} ${email} ${row.key}`);
   const known = await findKey(ctx, tx, row.key, row.fingerprint);
-  if (known) throw new Repeated(known);
+  if (known) throw new KeyTaken(known);
   await tx.insert(idempotencyKeys).values({ ...row, workspace_id, email, created_at: ctx.app.clock() });
 }
 
@@ -115,12 +115,12 @@ async function findKey(
   return row?.job_id;
 }
 
-/** What was asked for. Keyed, since a plain digest of short arguments could be guessed back. */
-function fingerprintOf(ctx: WorkspaceContext, submission: Submission, options: RunOptions): string {
+/** Returns a digest of the request. It is keyed, because a plain digest of short arguments could be guessed back. */
+function createFingerprint(ctx: WorkspaceContext, submission: Submission, options: RunOptions): string {
   const { kind, script_path, raw_code } = submission;
-  // The files of a form are stored under new names each time it is sent.
+  // A form's files get new keys each time it is sent, so they cannot be compared.
   const isForm = ctx.request.headers.get("content-type")?.toLowerCase().startsWith("multipart/");
-  const args = isForm ? "form" : (submission.given ?? submission.args);
+  const args = isForm ? "form" : (submission.caller_args ?? submission.args);
   const { job_id: _, ...asked } = options;
   return createHmac("sha256", ctx.app.instanceKey)
     .update(JSON.stringify([kind, script_path ?? raw_code, args, asked]))

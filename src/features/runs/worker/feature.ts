@@ -1,7 +1,7 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
-import { giveUpFrame } from "../flows/wake/fail-run.ts";
+import { failFrame } from "../flows/wake/fail-run.ts";
 import { wakeFrames } from "../flows/wake/wake-run.ts";
-import { createFlowWaker } from "../flows/wake/wake-up-timers.ts";
+import { createWakeUpTimers } from "../flows/wake/wake-up-timers.ts";
 import { createRescuer } from "./rescuer.ts";
 
 const WITH_JOBS = ["all", "worker", "own"] as const;
@@ -16,9 +16,9 @@ export const feature = defineFeature({
       roles: WITH_JOBS,
       phase: "before worker",
       create: (app) =>
-        createFlowWaker(app, {
+        createWakeUpTimers(app, {
           wake: (root_job, frame_ids) => wakeFrames(app, root_job, frame_ids),
-          giveUp: (root_job, frame_id, cause) => giveUpFrame(app, root_job, frame_id, cause),
+          fail: (root_job, frame_id, cause) => failFrame(app, root_job, frame_id, cause),
         }),
     },
   ],

@@ -1,37 +1,40 @@
-/** What a worker says of the jobs that it has: that it lives, and which of them have begun. */
+/** Heartbeats of a worker for its running jobs, and the mark on jobs whose code has begun to run. */
 import { and, eq, inArray, sql } from "drizzle-orm";
-import { createGroup, type Service } from "../../../lib/async/start-stop.ts";
+import { createServiceGroup, type Service } from "../../../lib/async/service.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
-import { passingLocked } from "../../../platform/queue/concurrency.ts";
+import { skipLocked } from "../../../platform/queue/concurrency.ts";
 import { markBegun } from "../../../platform/queue/job-store.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 
-/** A job of a worker. */
-export interface Active {
+/** A job that this worker holds. */
+export interface ActiveJob {
   job: Job;
   isBound: boolean;
   controller: AbortController;
-  again?: Job;
-  /** It is stored that it has begun. */
+  next_claim?: Job;
+  /** The row says that it has begun (`jobs.begun`). */
   isMarked?: boolean;
 }
 
-/** Signs of life in the time of a lease: one that missed several is lost. */
-const PINGS_A_LEASE = 6;
-/** A job that has run for so long has begun, should its worker be lost: shorter ones are not written about. */
-const BEGUN_MS = 250;
+/** Heartbeats in one lease. A worker that misses several is lost. */
+const HEARTBEATS_PER_LEASE = 6;
+/** A job that has run this long is marked as begun. Shorter jobs are not marked, which saves a write. */
+const BEGUN_AFTER_MS = 250;
 
 /**
- * Stores both now and then.
- * @param onPing called with each sign of life
+ * Creates the tasks that write heartbeats and mark begun jobs.
+ * @param onPing called with each heartbeat
  */
-export function createSigns(app: App, active: Map<string, Active>, onPing: () => void): Service {
+export function createJobHeartbeats(app: App, active: Map<string, ActiveJob>, onPing: () => void): Service {
   const { db, queue, config } = app;
 
-  /** Those that are claimed ahead have not begun: they may lose their worker more often. */
+  /**
+   * Marks long-running jobs as begun. Jobs claimed ahead are not: they may lose their worker more often before they
+   * fail.
+   */
   async function markLong(): Promise<void> {
-    const long = app.runner.busyFor(BEGUN_MS).flatMap((job_id) => active.get(job_id) ?? []);
+    const long = app.runner.jobsBusyFor(BEGUN_AFTER_MS).flatMap((job_id) => active.get(job_id) ?? []);
     const unmarked = long.filter(({ isMarked }) => !isMarked);
     if (unmarked.length === 0) return;
     const ids = unmarked.map(({ job }) => job.id);
@@ -41,18 +44,18 @@ export function createSigns(app: App, active: Map<string, Active>, onPing: () =>
 
   async function ping(): Promise<void> {
     if (active.size === 0) return;
-    // Only what it really has: what a broken connection left under its name is the rescuer's.
+    // Only jobs this process runs: rows left under its name by a broken connection are for the rescuer.
     const mine = and(
       sql`${jobs.state} = 'running' AND ${jobs.worker} = ${queue.worker}`,
       inArray(jobs.id, [...active.keys()]),
     );
     await db.write(async (tx) => {
-      // What is being finished needs none, and waiting for it while holding others could be waiting for each other.
-      const held = await passingLocked(tx.select({ id: jobs.id }).from(jobs).where(mine));
+      // Rows locked by a completing transaction need no heartbeat, and waiting for them could deadlock.
+      const held = await skipLocked(tx.select({ id: jobs.id }).from(jobs).where(mine));
       const ids = held.map(({ id }) => id);
       await tx.update(jobs).set({ last_ping: app.clock() }).where(inArray(jobs.id, ids));
     });
-    // Another process may have been asked to cancel one.
+    // Another process may have requested a cancellation.
     const canceled = await db.read
       .select({ id: jobs.id })
       .from(jobs)
@@ -60,23 +63,23 @@ export function createSigns(app: App, active: Map<string, Active>, onPing: () =>
     for (const { id } of canceled) active.get(id)?.controller.abort();
   }
 
-  const interval_ms = (config.lease_s * 1000) / PINGS_A_LEASE;
+  const interval_ms = (config.lease_s * 1000) / HEARTBEATS_PER_LEASE;
   const marking = createPeriodicTask(app, {
-    failure: "that jobs have begun could not be stored",
-    first_ms: BEGUN_MS,
-    interval_ms: BEGUN_MS,
+    failure_message: "running jobs could not be marked as begun",
+    first_delay_ms: BEGUN_AFTER_MS,
+    interval_ms: BEGUN_AFTER_MS,
     run: markLong,
   });
   const heartbeat = createPeriodicTask(app, {
-    failure: "the worker's heartbeat could not be stored",
-    first_ms: interval_ms,
+    failure_message: "the worker's heartbeat could not be stored",
+    first_delay_ms: interval_ms,
     interval_ms,
     async run() {
       onPing();
       await ping();
     },
   });
-  return createGroup(app.log, [
+  return createServiceGroup(app.log, [
     ["marking", marking],
     ["heartbeat", heartbeat],
   ]);

@@ -1,38 +1,38 @@
 /**
- * What a job says while it runs: shown live through its tail, stored in pieces, and let go from memory once it is
- * stored and far from the end.
+ * Writes the log and the result stream of a running job: live through its tail, stored in pieces. Text is released from
+ * memory once it is stored and far from the end.
  */
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { SvcError } from "../../../lib/errors.ts";
-import { withMembers } from "../../../lib/json/json.ts";
+import { mergeMembers } from "../../../lib/json/json.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { aboutJob } from "../../../platform/queue/log-fields.ts";
+import { jobLogFields } from "../../../platform/queue/log-fields.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
-import { logHeader } from "../job/log-header.ts";
-import { readFrom, storeText } from "../job/logs.ts";
-import { isolationOf } from "./sandbox-summary.ts";
+import { formatLogHeader } from "../job/log-header.ts";
+import { readOutput, storeOutput } from "../job/logs.ts";
+import { sandboxSummary } from "./sandbox-summary.ts";
 
-/** How often what a long job says goes to the database. */
-const FLUSH_MS = 500;
-/** Most characters that wait for that. */
-const MAX_UNSTORED = 524_288;
+/** How often the output of a running job is stored. */
+const FLUSH_INTERVAL_MS = 500;
+/** Characters of unstored output that cause a flush before the interval is over. */
+const MAX_UNSTORED_CHARS = 524_288;
 
-export interface Output {
+export interface OutputWriter {
   log: (text: string) => void;
   stream: (text: string) => void;
-  /** From here on what is streamed is the stream of that flow's job too. */
+  /** From here on the stream is also the stream of this flow's job. */
   forwardStream: (flow_job: string) => void;
-  /** Writes what has not been stored yet. */
+  /** Stores output that is not stored yet. */
   store: (tx: Tx) => Promise<void>;
-  /** The job has ended. Stores nothing more by itself; resolves when no store is under way. */
+  /** The job has ended: stops periodic flushes and resolves once none is in progress. */
   stop: () => Promise<void>;
-  /** How the job ended is known to all: a flow it spoke for may go on without a word. */
+  /** Closes the forwarded tail, once the job's outcome is published. */
   close: () => void;
-  /** The jobs it is stored under. */
-  jobs: () => string[];
+  /** Ids of the jobs under which this output is stored. */
+  jobIds: () => string[];
   /**
-   * What the result (JSON text) is together with the stream, if the job made one.
+   * Merges the streamed text into the result (JSON text), if the job streamed any.
    * @throws ResultTooLarge
    */
   resultWithStream: (result: string) => Promise<string>;
@@ -42,21 +42,21 @@ class ResultTooLarge extends SvcError {
   override readonly name: string = "ResultTooLarge";
 }
 
-/** What a job says, below the lines that say which job it is. */
-export function collectOutput(app: App, job: Job): Output {
-  return collect(app, job, job.id, logHeader(job, isolationOf(app, job)));
+/** Creates the writer of a job's log and stream. The log begins with the job's header. */
+export function createOutputWriter(app: App, job: Job): OutputWriter {
+  return createWriter(app, job, job.id, formatLogHeader(job, sandboxSummary(app, job)));
 }
 
 /**
- * @param runs the job that speaks, where it does so for another
- * @param header of the log; stored once something follows
+ * @param runs id of the running job, whose row must be held; differs from `job.id` for a forwarded stream
+ * @param header of the log; stored only once something follows
  */
-function collect(
+function createWriter(
   app: App,
   job: Pick<Job, "id" | "request_id" | "delete_after_use">,
   runs: string,
   header: string,
-): Output {
+): OutputWriter {
   const tail = app.events.openTail(job.id);
   tail.appendLog(header);
   let stored = { log: 0, stream: 0 };
@@ -65,24 +65,24 @@ function collect(
   let refused = false;
   let stopped = false;
   let flow_job: string | undefined;
-  /** Begun with the first word: most steps stream nothing. */
-  let forwarded: Output | undefined;
+  /** Created with the first streamed text: most steps stream nothing. */
+  let forwarded: OutputWriter | undefined;
 
   const logEnd = () => (tail.log.end > header.length ? tail.log.end : 0);
   const unstored = () => logEnd() - stored.log + tail.stream.end - stored.stream;
 
-  /** Offsets move on only when the transaction that holds the pieces is committed. */
+  /** Offsets advance only when the transaction with the pieces is committed. */
   async function store(tx: Tx): Promise<void> {
     if (unstored() === 0) return;
     const next = {
-      log: logEnd() === 0 ? 0 : await storeText(tx, "log", job.id, tail.log, stored.log),
-      stream: await storeText(tx, "stream", job.id, tail.stream, stored.stream),
+      log: logEnd() === 0 ? 0 : await storeOutput(tx, "log", job.id, tail.log, stored.log),
+      stream: await storeOutput(tx, "stream", job.id, tail.stream, stored.stream),
     };
     tx.afterCommit(() => {
       stored = next;
       tail.log.release(next.log);
       tail.stream.release(next.stream);
-      app.relay.tell("said", job.id);
+      app.bus.publish("said", job.id);
     });
   }
 
@@ -91,12 +91,15 @@ function collect(
     refused = false;
     flushing ??= app.db
       .write(async (tx) => {
-        if (await isHeld(app, tx, runs)) await store(tx);
+        if (await isJobHeldHere(app, tx, runs)) await store(tx);
       })
       .catch((cause) => {
-        // Tried again in its time: not at each word of a job that says much while the disk is full.
+        // Retried at the next interval, not at each write of a job that logs much while the disk is full.
         refused = true;
-        app.log.warn({ ...aboutJob(job), error: String(cause) }, "a piece of log could not be stored yet");
+        app.log.warn(
+          { ...jobLogFields(job), error: String(cause) },
+          "a piece of log could not be stored yet",
+        );
       })
       .then(() => {
         flushing = undefined;
@@ -104,10 +107,10 @@ function collect(
   }
 
   function said(): void {
-    // What is to leave nothing behind stays in memory.
+    // Output of a job with `delete_after_use` stays in memory.
     if (stopped || job.delete_after_use) return;
-    timer ??= setInterval(flush, FLUSH_MS);
-    if (unstored() > MAX_UNSTORED && !refused) flush();
+    timer ??= setInterval(flush, FLUSH_INTERVAL_MS);
+    if (unstored() > MAX_UNSTORED_CHARS && !refused) flush();
   }
 
   return {
@@ -119,7 +122,7 @@ function collect(
       tail.appendStream(text);
       said();
       if (flow_job === undefined) return;
-      forwarded ??= collect(app, { ...job, id: flow_job }, runs, "");
+      forwarded ??= createWriter(app, { ...job, id: flow_job }, runs, "");
       forwarded.stream(text);
     },
     forwardStream(id) {
@@ -138,11 +141,11 @@ function collect(
     close() {
       if (forwarded) app.events.closeTail(flow_job!);
     },
-    jobs: () => (forwarded ? [job.id, flow_job!] : [job.id]),
+    jobIds: () => (forwarded ? [job.id, flow_job!] : [job.id]),
     async resultWithStream(result) {
       tail.finish();
-      if (tail.stream.end === 0 || !takesStream(result)) return result;
-      const whole = withStream(result, await readFrom(app, "stream", job.id, 0));
+      if (tail.stream.end === 0 || !canCarryStream(result)) return result;
+      const whole = mergeStream(result, await readOutput(app, "stream", job.id, 0));
       const limit = app.config.max_result_mb;
       if (Buffer.byteLength(whole) <= limit * 1_000_000) return whole;
       throw new ResultTooLarge(
@@ -152,26 +155,27 @@ function collect(
   };
 }
 
-/** Whoever was given the job meanwhile stores what it says now. */
-async function isHeld(app: App, tx: Tx, job_id: string): Promise<boolean> {
+/** Returns whether this worker still holds the job: another worker stores its output otherwise. */
+async function isJobHeldHere(app: App, tx: Tx, job_id: string): Promise<boolean> {
   const isMine = and(eq(jobs.id, job_id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker));
   return (await tx.select({ id: jobs.id }).from(jobs).where(isMine)).length > 0;
 }
 
 /**
- * What a job that streamed answers (contract 6.3). A main that returned an iterable, or nothing, has its stream for a
- * result: the whole text as a string. One that returned an object beside what it streamed (by `streamResult`, or lines
- * on stdout) has that object, and in its field `wm_stream` the whole text. Any other value stays what it is, since it
- * has no room for the text, which can still be read as the job's stream.
+ * Merges a stream into its job's result. An iterable or nothing: the whole text as a string. An object: the object with
+ * the whole text in its field `wm_stream`. Any other value stays unchanged; its text can be read as the job's stream.
  */
-function withStream(result: string, stream: string): string {
+function mergeStream(result: string, stream: string): string {
   if (!result.startsWith("{")) return JSON.stringify(stream);
-  if (result.includes('"wm_stream"')) return withMembers(result, { wm_stream: stream });
+  if (result.includes('"wm_stream"')) return mergeMembers(result, { wm_stream: stream });
   const comma = result === "{}" ? "" : ",";
   return `${result.slice(0, -1)}${comma}"wm_stream":${JSON.stringify(stream)}}`;
 }
 
-/** Nothing, the empty text of an iterable that yielded nothing, or an object. */
-function takesStream(result: string): boolean {
+/**
+ * Returns whether a result has room for the stream: null, the empty text of an iterable that yielded nothing, or an
+ * object.
+ */
+function canCarryStream(result: string): boolean {
   return result === "null" || result === '""' || result.startsWith("{");
 }

@@ -1,41 +1,51 @@
-/** Scripts that restart until they are canceled: whenever a run ends, the next one is queued in the same transaction. */
+/**
+ * Scripts with `restart_unless_cancelled`: the next run is queued in the transaction that completes the current one.
+ */
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
-import { newJobId } from "../../../lib/text/ids.ts";
+import { createUuid } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { insertJob } from "../../../platform/queue/job-store.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
-import { type Deployed, deployedByHash, deployedByPath } from "../../code/scripts/versions.ts";
-import { withCurrentKey } from "../arguments/stale-ciphertext.ts";
-import { entrypointOf } from "../job/entrypoints.ts";
-
-/** Runs begin at least this far apart, so that one that fails at once does not keep the server busy. */
-const LEAST_MS = 1_000;
-
-/** What the next run takes over from the one that ended. */
-type Successor = Parameters<typeof insertJob>[1];
+import {
+  type DeployedScript,
+  getDeployedScriptByHash,
+  getDeployedScriptByPath,
+} from "../../code/scripts/versions.ts";
+import { reencryptIfStale } from "../arguments/stale-ciphertext.ts";
+import { decodeEntrypoint } from "../job/entrypoints.ts";
 
 /**
- * Whatever the end of a run was, if nobody asked for it, the next one follows: also after a result from the cache, an
- * error of the server's own, and a worker that is lost.
- * @returns the run that follows on this one; undefined when the script is gone, or asks for none (any more)
+ * Minimum time between the starts of two runs, so that a script that fails immediately does not keep the server busy.
  */
-export async function successorOf(app: App, job: Job, now: Date): Promise<Successor | undefined> {
+const MIN_RESTART_INTERVAL_MS = 1_000;
+
+/** The row of the next run. */
+type NextRun = Parameters<typeof insertJob>[1];
+
+/**
+ * Returns the next run of a script with `restart_unless_cancelled`, whatever the outcome of `job` (success, failure,
+ * cache hit, lost worker).
+ * @returns undefined if the script is gone or no longer restarts
+ */
+export async function findNextRun(app: App, job: Job, now: Date): Promise<NextRun | undefined> {
   const { kind, workspace_id, script_path, script_hash } = job;
-  // As a step of a flow it runs once, as the flow says; so does one of its functions that another job asked for.
-  if (job.flow_step_id !== null || entrypointOf(job) !== undefined) return undefined;
+  // A step of a flow runs once, as the flow says. So does a job that runs another function than main.
+  if (job.flow_step_id !== null || decodeEntrypoint(job) !== undefined) return undefined;
   if (kind !== "script" || !script_path || !script_hash || job.delete_after_use) return undefined;
-  const own = await ifDeployed(() => deployedByHash(app, workspace_id, script_hash));
+  const own = await findIfDeployed(() => getDeployedScriptByHash(app, workspace_id, script_hash));
   if (!own?.restart_unless_cancelled) return undefined;
-  const names = await namesNow(app, job);
-  const next = await ifDeployed(() => deployedByPath(app, workspace_id, names.script_path ?? script_path));
+  const names = await readCurrentNames(app, job);
+  const next = await findIfDeployed(() =>
+    getDeployedScriptByPath(app, workspace_id, names.script_path ?? script_path),
+  );
   if (!next?.restart_unless_cancelled) return undefined;
-  const earliest = (job.started_at ?? now).getTime() + LEAST_MS;
+  const earliest = (job.started_at ?? now).getTime() + MIN_RESTART_INTERVAL_MS;
   return {
     ...job,
     ...names,
-    id: newJobId(),
+    id: createUuid(),
     state: "queued",
     script_hash: next.hash,
     created_at: now,
@@ -46,8 +56,8 @@ export async function successorOf(app: App, job: Job, now: Date): Promise<Succes
   };
 }
 
-/** Whoever it runs as may be called otherwise than when it began, and the script stand elsewhere. */
-async function namesNow(app: App, job: Job): Promise<Partial<Job>> {
+/** Reads names that may have changed since the job began: the user it runs as, and the path of the script. */
+async function readCurrentNames(app: App, job: Job): Promise<Partial<Job>> {
   const [row] = await app.db.read
     .select({
       script_path: jobs.script_path,
@@ -60,7 +70,9 @@ async function namesNow(app: App, job: Job): Promise<Partial<Job>> {
   return row ?? {};
 }
 
-async function ifDeployed(find: () => Deployed | Promise<Deployed>): Promise<Deployed | undefined> {
+async function findIfDeployed(
+  find: () => DeployedScript | Promise<DeployedScript>,
+): Promise<DeployedScript | undefined> {
   try {
     return await find();
   } catch (cause) {
@@ -69,10 +81,10 @@ async function ifDeployed(find: () => Deployed | Promise<Deployed>): Promise<Dep
   }
 }
 
-/** Queues the next run, unless somebody asked meanwhile that there be none. */
-export async function queueSuccessor(app: App, tx: Tx, job: Job, successor: Successor): Promise<void> {
+/** Queues the next run, unless the job was canceled meanwhile. */
+export async function enqueueNextRun(app: App, tx: Tx, job: Job, successor: NextRun): Promise<void> {
   const [row] = await tx.select({ canceled: jobs.cancel_requested }).from(jobs).where(eq(jobs.id, job.id));
   if (row?.canceled) return;
-  await insertJob(tx, { ...successor, args: await withCurrentKey(app, tx, job, successor.args) });
+  await insertJob(tx, { ...successor, args: await reencryptIfStale(app, tx, job, successor.args) });
   tx.afterCommit(app.queue.wake);
 }

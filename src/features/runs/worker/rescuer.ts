@@ -1,56 +1,58 @@
-/** Puts back jobs whose worker is gone, so that an acknowledged job is never lost. Counted on the row, and bounded. */
+/**
+ * Requeues jobs of lost workers, so that an acknowledged job is never lost. Losses are counted on the row, and bounded.
+ */
 
-import type { Service } from "../../../lib/async/start-stop.ts";
+import type { Service } from "../../../lib/async/service.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
-import { putBack } from "../../../platform/queue/job-store.ts";
-import { aboutJob } from "../../../platform/queue/log-fields.ts";
+import { requeueLostJobs } from "../../../platform/queue/job-store.ts";
+import { jobLogFields } from "../../../platform/queue/log-fields.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
-import { settleWithoutLock } from "../../code/flows/locks.ts";
-import { type NewAlert, raiseAlertWith } from "../../signals/alerts/service.ts";
-import { canceledResult } from "../job/canceled.ts";
-import { storeEnd } from "./complete-job.ts";
-import { type Ending, failure } from "./outcome.ts";
+import { failLocking } from "../../code/flows/locks.ts";
+import { type NewAlert, raiseAlertInTransaction } from "../../signals/alerts/service.ts";
+import { createCanceledResult } from "../job/canceled.ts";
+import { completeJob } from "./complete-job.ts";
+import { createFailure, type JobOutcome } from "./outcome.ts";
 
-/** How often it is looked for lost workers, in a lease's time. */
-const RUNS_A_LEASE = 2;
-/** The part of a lease after which a server that starts looks first: a live worker says so twice in it. */
-const BEFORE_FIRST_RUN = 1 / 3;
+/** Scans for lost workers in one lease. */
+const SCANS_PER_LEASE = 2;
+/** Part of a lease after which a starting server scans first. A live worker sends two heartbeats in that time. */
+const FIRST_SCAN_LEASE_FRACTION = 1 / 3;
 
 export interface Rescuer extends Service {
-  /** Puts back what is lost by now. */
+  /** Requeues the jobs that are lost by now. */
   rescue(): Promise<void>;
 }
 
-function timesLost({ attempts, begun, losses }: Job): number {
+function countLosses({ attempts, begun, losses }: Job): number {
   return Math.max(attempts + (begun ? 1 : 0), losses + 1);
 }
 
 export function createRescuer(app: App): Rescuer {
   const lease_ms = app.config.lease_s * 1000;
   /**
-   * In milliseconds of `performance.now()`. The database was not there a while ago: workers that could not tell of
-   * themselves get the time to.
+   * No scan before this time, in milliseconds of `performance.now()`. After a database outage, live workers get one
+   * lease to send a heartbeat.
    */
   let waits_until = 0;
 
   async function rescue(): Promise<void> {
-    // The data directory has one process: whatever is still running there ran in one that is gone.
+    // On SQLite the data directory has one process: any job still running belongs to an earlier one.
     const isOnly = app.db.dialect === "sqlite";
     const before = isOnly ? undefined : new Date(app.clock().getTime() - lease_ms);
-    const { requeued, canceled, exhausted } = await putBack(app.db, {
+    const { requeued, canceled, exhausted } = await requeueLostJobs(app.db, {
       ...(before ? { before } : {}),
     });
     for (const job of canceled) {
-      const result = canceledResult(job.canceled_reason ?? "canceled", job.canceled_by ?? "the server");
+      const result = createCanceledResult(job.canceled_reason ?? "canceled", job.canceled_by ?? "the server");
       await end(job, { status: "canceled", result });
     }
     for (const job of exhausted) {
       const message = job.delete_after_use
         ? "the job lost its worker, and its arguments were kept nowhere else"
-        : `the job lost its worker ${timesLost(job)} times and was given up`;
+        : `the job lost its worker ${countLosses(job)} times and was given up`;
       const where = job.script_path ?? job.kind;
-      await end(job, failure({ name: "WorkerLost", message }), {
+      await end(job, createFailure({ name: "WorkerLost", message }), {
         kind: "worker_lost",
         message: `job ${job.id} (${where}): ${message}`,
         workspace_id: job.workspace_id,
@@ -62,39 +64,41 @@ export function createRescuer(app: App): Rescuer {
     app.queue.wake();
   }
 
-  /** One that cannot be ended must not keep the others, or a server that starts, from going on. */
-  async function end(job: Job, ending: Ending, alert?: NewAlert): Promise<void> {
+  /**
+   * Completes a lost job. An error is logged only, so that it stops neither the other jobs nor the start of the server.
+   */
+  async function end(job: Job, ending: JobOutcome, alert?: NewAlert): Promise<void> {
     try {
       await store(job, ending, alert);
     } catch (cause) {
       app.log.error(
-        { ...aboutJob(job), error: String(cause) },
-        "a job that lost its worker could not be ended",
+        { ...jobLogFields(job), error: String(cause) },
+        "a job that lost its worker could not be completed",
       );
     }
   }
 
-  async function store(job: Job, ending: Ending, alert: NewAlert | undefined): Promise<void> {
-    const row = await storeEnd(app, job, ending, {
+  async function store(job: Job, ending: JobOutcome, alert: NewAlert | undefined): Promise<void> {
+    const row = await completeJob(app, job, ending, {
       worker: job.worker ?? "",
       isolation: null,
       traceless: false,
       async also(tx) {
-        await settleWithoutLock(app, tx, job, "the dependency job did not come to its end");
-        if (alert) await raiseAlertWith(app, tx, alert);
+        await failLocking(app, tx, job, "the dependency job did not come to its end");
+        if (alert) await raiseAlertInTransaction(app, tx, alert);
       },
     });
     const { status, result } = ending;
     if (row) app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
   }
 
-  /** Looked for once, before anything else is begun, by a process that has its database for itself. */
+  /** On SQLite it runs once, before anything else starts. */
   const task = createPeriodicTask(app, {
-    failure: "lost jobs could not be looked for",
+    failure_message: "lost jobs could not be searched for",
     ...(app.db.dialect === "sqlite"
-      ? { starts_with_run: true }
-      : // The database may have been away for all: those who live tell so a few times before the first run.
-        { first_ms: lease_ms * BEFORE_FIRST_RUN, interval_ms: lease_ms / RUNS_A_LEASE }),
+      ? { runs_on_start: true }
+      : // After an outage of the database, live workers send some heartbeats before the first scan.
+        { first_delay_ms: lease_ms * FIRST_SCAN_LEASE_FRACTION, interval_ms: lease_ms / SCANS_PER_LEASE }),
     async run() {
       if (performance.now() < waits_until) return;
       try {

@@ -1,106 +1,113 @@
-/** One job from running to completed. */
+/** Runs one job, from claimed to completed. */
 import { and, eq } from "drizzle-orm";
 import { requireRuntime } from "../../../engines/languages/languages.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import type { Language } from "../../../engines/languages/types.ts";
 import type { RunnableVersion, RunOutcome, RunRequest } from "../../../engines/runner/types.ts";
-import { backoffMs } from "../../../lib/async/retry.ts";
+import { computeBackoffMs } from "../../../lib/async/retry.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import { SvcError } from "../../../lib/errors.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { OUTAGE_BACKOFF, throughOutage } from "../../../platform/loops/retry-on-outage.ts";
-import { forgetOutput } from "../../../platform/queue/job-store.ts";
-import { aboutJob } from "../../../platform/queue/log-fields.ts";
+import { OUTAGE_BACKOFF, retryOnOutage } from "../../../platform/loops/retry-on-outage.ts";
+import { deleteOutput } from "../../../platform/queue/job-store.ts";
+import { jobLogFields } from "../../../platform/queue/log-fields.ts";
 import { isFrame } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { loadImports, resolveImports } from "../../code/scripts/imports/imports.ts";
-import { deployedByHash } from "../../code/scripts/versions.ts";
-import { customEnvironment } from "../../tenancy/workspaces/environment.ts";
-import { fateOf } from "../../tenancy/workspaces/gate.ts";
-import { followReferences, mayRefer, withPinned } from "../arguments/references.ts";
-import { type Code, flowScriptVersion, type ResolvedCode } from "../flows/drive/code.ts";
-import { beginClaimedFlow } from "../flows/flow-events.ts";
-import { placeInFlow } from "../flows/status/place.ts";
-import { endByResult } from "../follow/response-control.ts";
-import { cachedResult, cacheResult } from "../job/cached-results.ts";
-import { canceledResult } from "../job/canceled.ts";
-import { entrypointOf, versionWith, withoutOverride } from "../job/entrypoints.ts";
-import { jobEnvironment, withCustom } from "../job/environment.ts";
-import { finish } from "./complete-with-retry.ts";
-import { deployerOf, lockFor, resolveDependencies } from "./dependencies/resolve-dependencies.ts";
+import { getDeployedScriptByHash } from "../../code/scripts/versions.ts";
+import { getWorkspaceEnvironment } from "../../tenancy/workspaces/environment.ts";
+import { queuedJobPolicy } from "../../tenancy/workspaces/gate.ts";
+import { applyPinnedArguments, mayContainReferences, resolveReferences } from "../arguments/references.ts";
+import { createInlineVersion, type InlineCode, type ResolvedCode } from "../flows/drive/inline-scripts.ts";
+import { startClaimedFlow } from "../flows/flow-events.ts";
+import { findFlowPlace } from "../flows/status/flow-place.ts";
+import { readControlledOutcome } from "../follow/response-control.ts";
+import { findCachedResult, storeCachedResult } from "../job/cached-results.ts";
+import { createCanceledResult } from "../job/canceled.ts";
+import { decodeEntrypoint, removeEntrypointArgument, withEntrypoint } from "../job/entrypoints.ts";
+import { addCustomVariables, createJobEnvironment } from "../job/environment.ts";
+import { completeWithRetry } from "./complete-with-retry.ts";
+import { getDeployer, resolveDependencies, resolveLock } from "./dependencies/resolve-dependencies.ts";
 import { resolveFlowDependencies } from "./dependencies/resolve-flow-dependencies.ts";
-import { collectOutput, type Output } from "./job-output.ts";
-import { type Ending, failure, isLockJob } from "./outcome.ts";
+import { createOutputWriter, type OutputWriter } from "./job-output.ts";
+import { createFailure, isDependencyJob, type JobOutcome } from "./outcome.ts";
 
-/** Why a signal is aborted when the server stops: the job goes back to the queue. Any other abort cancels it. */
+/** Abort reason when the server stops or sheds load: the job returns to the queue. Any other reason cancels it. */
 export const RELEASED = "released";
 
 /**
- * Runs a job that is stored as running under this worker's name, and stores how it ended.
- * @param onEnd called once, when nothing of it runs any more
+ * Runs a job that is stored as running under this worker's name, and stores its outcome.
+ * @param onEnd called once, when none of its code runs any more
  */
 export async function runJob(app: App, job: Job, signal: AbortSignal, onEnd: () => void): Promise<void> {
-  const output = collectOutput(app, job);
-  // A queued job of a workspace that was closed meanwhile is claimed all the same.
-  const fate = fateOf(app, job.workspace_id);
-  let outcome = fate ? await endedUnbegun(app, job, fate) : await attempt(app, job, signal, output);
+  const output = createOutputWriter(app, job);
+  // A queued job is claimed even if its workspace was closed meanwhile.
+  const fate = queuedJobPolicy(app, job.workspace_id);
+  let outcome = fate
+    ? await outcomeOfClosedWorkspace(app, job, fate)
+    : await attemptRun(app, job, signal, output);
   onEnd();
   await output.stop();
-  if (outcome === "released" && job.delete_after_use) outcome = await canceledEnding(app, job);
+  if (outcome === "released" && job.delete_after_use) outcome = await readCanceledOutcome(app, job);
   if (outcome === "begun") {
     app.events.closeTail(job.id);
     return;
   }
-  if (outcome === "released") await release(app, job, output);
-  else await finish(app, job, outcome, output);
+  if (outcome === "released") await requeueJob(app, job, output);
+  else await completeWithRetry(app, job, outcome, output);
   output.close();
 }
 
-async function endedUnbegun(app: App, job: Job, fate: "canceled" | "held"): Promise<Ending | "released"> {
+async function outcomeOfClosedWorkspace(
+  app: App,
+  job: Job,
+  fate: "canceled" | "held",
+): Promise<JobOutcome | "released"> {
   if (fate === "held" && job.flow_step_id === null && !job.cancel_requested) return "released";
-  return canceledEnding(app, job);
+  return readCanceledOutcome(app, job);
 }
 
-/** @returns what its process is to be told; an ending, where it takes no process */
-async function prepare(
+/** Prepares a run. @returns the request for its process, or the outcome of a job that needs no process */
+async function reencryptVariables(
   app: App,
   job: Job,
   signal: AbortSignal,
-  output: Output,
-): Promise<RunRequest | Ending | "begun"> {
-  // Asked for while it was queued, by a flow that waits for its end.
-  if (job.cancel_requested) return canceledEnding(app, job);
-  if (isLockJob(job)) {
+  output: OutputWriter,
+): Promise<RunRequest | JobOutcome | "begun"> {
+  // A flow that waits for the job requested this while it was queued.
+  if (job.cancel_requested) return readCanceledOutcome(app, job);
+  if (isDependencyJob(job)) {
     const resolve = job.kind === "dependencies" ? resolveDependencies : resolveFlowDependencies;
     return resolve(app, job, output, signal);
   }
-  if (isFrame(job.kind)) return (await beginClaimedFlow(app, job)) ? "begun" : canceledEnding(app, job);
+  if (isFrame(job.kind)) return (await startClaimedFlow(app, job)) ? "begun" : readCanceledOutcome(app, job);
   if (job.kind === "identity") return { status: "success", result: job.args };
   if (job.kind === "noop") return { status: "success", result: "null" };
-  const cached = job.cache_ttl ? await cachedResult(app, job) : undefined;
+  const cached = job.cache_ttl ? await findCachedResult(app, job) : undefined;
   if (cached !== undefined) {
     output.log("the result was taken from the cache: the same code has run with these arguments\n");
     return { status: "success", result: cached };
   }
-  const place = job.flow_step_id === null ? undefined : await placeInFlow(app, job);
-  if (place?.streams_to) await speakFor(app, job, place.streams_to, output);
-  // As the step of a flow it is all that runs; in a script it runs before main.
+  const place = job.flow_step_id === null ? undefined : await findFlowPlace(app, job);
+  if (place?.stream_job) await forwardStream(app, job, place.stream_job, output);
+  // A flow's preprocessor is a step of its own. In a script it runs before main.
   const isPreprocessor = job.flow_step_id === "preprocessor";
-  const code = await codeOf(app, job, signal, output);
-  const version = isPreprocessor ? asPreprocessor(code) : code;
-  const entrypoint = entrypointOf(job);
-  const asked = customEnvironment(app, job.workspace_id);
+  const code = await loadVersion(app, job, signal, output);
+  const version = isPreprocessor ? toPreprocessorVersion(code) : code;
+  const entrypoint = decodeEntrypoint(job);
+  const asked = getWorkspaceEnvironment(app, job.workspace_id);
   const custom = asked instanceof Promise ? await asked : asked;
   const args = (isPreprocessor ? job.preprocessor_input : null) ?? job.args;
-  const own = entrypoint === undefined ? args : withoutOverride(args);
-  const given = withPinned(own, version.parameters);
-  // A preprocessor is handed what came, as it came: what it makes of that is stored, and may refer.
+  const own = entrypoint === undefined ? args : removeEntrypointArgument(args);
+  const given = applyPinnedArguments(own, version.parameters);
+  // A preprocessor gets its input unchanged. The arguments it returns are stored and may contain references.
   const isRaw = job.preprocessor_input !== null || isPreprocessor;
-  const plain = !isRaw && mayRefer(given) ? await followReferences(app, job, given, place) : undefined;
+  const plain =
+    !isRaw && mayContainReferences(given) ? await resolveReferences(app, job, given, place) : undefined;
   return {
     job_id: job.id,
-    version: entrypoint === undefined ? version : await versionWith(version, entrypoint),
+    version: entrypoint === undefined ? version : await withEntrypoint(version, entrypoint),
     entrypoint: entrypoint ?? (isPreprocessor ? "preprocessor" : "main"),
     permissioned_as: job.permissioned_as,
     email: job.email,
@@ -109,11 +116,11 @@ async function prepare(
     secrets: plain?.secrets,
     token_placeholder: plain?.token_placeholder,
     preprocessor_input: (isPreprocessor ? null : job.preprocessor_input) ?? undefined,
-    followReferences: (args) =>
-      throughOutage(app, aboutJob(job), () => followReferences(app, job, args, place), signal),
-    environment: withCustom(jobEnvironment(app, job, place), custom, version.envs),
+    resolveReferences: (args) =>
+      retryOnOutage(app, jobLogFields(job), () => resolveReferences(app, job, args, place), signal),
+    environment: addCustomVariables(createJobEnvironment(app, job, place), custom, version.envs),
     variant: custom.id,
-    shared: place?.shares ? (job.root_job ?? undefined) : undefined,
+    shared: place?.sharesFolder ? (job.root_job ?? undefined) : undefined,
     timeout_ms:
       Math.min(job.timeout_s ?? app.settings.get("job_default_timeout"), app.config.max_timeout_s) * 1000,
     onLog: output.log,
@@ -121,63 +128,78 @@ async function prepare(
   };
 }
 
-/** What comes before any code of the job runs can be done over again. */
-async function attempt(
+/** Prepares and runs a job. Errors before its code runs are retried if they are transient. */
+async function attemptRun(
   app: App,
   job: Job,
   signal: AbortSignal,
-  output: Output,
-): Promise<Ending | "released" | "begun"> {
+  output: OutputWriter,
+): Promise<JobOutcome | "released" | "begun"> {
   try {
-    const ready = await throughOutage(app, aboutJob(job), () => prepare(app, job, signal, output), signal);
-    if (isLockJob(job) && signal.aborted) return await abortedEnding(app, job, signal);
+    const ready = await retryOnOutage(
+      app,
+      jobLogFields(job),
+      () => reencryptVariables(app, job, signal, output),
+      signal,
+    );
+    if (isDependencyJob(job) && signal.aborted) return await abortedOutcome(app, job, signal);
     if (ready === "begun" || "status" in ready) return ready;
-    const outcome = await run(app, job, ready, signal);
-    return await throughOutage(app, aboutJob(job), () => toEnding(app, job, outcome, output, signal));
+    const outcome = await runInProcess(app, job, ready, signal);
+    return await retryOnOutage(app, jobLogFields(job), () => toJobOutcome(app, job, outcome, output, signal));
   } catch (error) {
-    if (signal.aborted) return abortedEnding(app, job, signal);
+    if (signal.aborted) return abortedOutcome(app, job, signal);
     if (!(error instanceof SvcError))
-      app.log.error({ ...aboutJob(job), error: String(error) }, "a job failed inside the server");
+      app.log.error({ ...jobLogFields(job), error: String(error) }, "a job failed inside the server");
     const message =
       error instanceof SvcError ? error.message : "the server could not run the job; its log says more";
-    return failure({ name: error instanceof SvcError ? error.name : "InternalErr", message });
+    return createFailure({ name: error instanceof SvcError ? error.name : "InternalErr", message });
   }
 }
 
-/** What can run nowhere else waits here for a machine that can start a process. */
-async function run(app: App, job: Job, request: RunRequest, signal: AbortSignal): Promise<RunOutcome> {
+/** Runs the request. A job that must run on this machine waits here until a process can be started. */
+async function runInProcess(
+  app: App,
+  job: Job,
+  request: RunRequest,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
   const staysHere = job.delete_after_use || request.shared !== undefined;
   for (let postponed = 1; ; postponed++) {
     const outcome = await app.runner.run(request, signal);
     if (outcome.kind !== "postponed" || !staysHere) return outcome;
-    await sleep(backoffMs(OUTAGE_BACKOFF, postponed), signal);
+    await sleep(computeBackoffMs(OUTAGE_BACKOFF, postponed), signal);
     if (signal.aborted) return { kind: "canceled" };
   }
 }
 
-/** What the last step of a flow streams is the flow's stream, from its beginning. */
-async function speakFor(app: App, job: Job, flow_job: string, output: Output): Promise<void> {
-  if (job.attempts + job.losses > 0) await app.db.write((tx) => forgetOutput(tx, [flow_job]));
+/** Forwards the stream of a flow's last step to the flow's job, from its beginning. */
+async function forwardStream(app: App, job: Job, flow_job: string, output: OutputWriter): Promise<void> {
+  if (job.attempts + job.losses > 0) await app.db.write((tx) => deleteOutput(tx, [flow_job]));
   output.forwardStream(flow_job);
 }
 
-/** A version whose function `preprocessor` is run in the place of main. */
-function asPreprocessor(version: RunnableVersion): RunnableVersion {
+/** Returns a version that runs the function `preprocessor` instead of main. */
+function toPreprocessorVersion(version: RunnableVersion): RunnableVersion {
   const id = sha256(`${version.id}\npreprocessor`).slice(0, 32);
   const { preprocessor_parameters: parameters = [] } = version;
   return { ...version, id, parameters, preprocessor_parameters: undefined };
 }
 
-async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): Promise<RunnableVersion> {
+async function loadVersion(
+  app: App,
+  job: Job,
+  signal: AbortSignal,
+  output: OutputWriter,
+): Promise<RunnableVersion> {
   if (job.kind === "flowscript") {
-    return flowScriptVersion(app, job, (code) => resolveCode(app, job, code, output, signal));
+    return createInlineVersion(app, job, (code) => resolveCode(app, job, code, output, signal));
   }
   if (job.script_hash) {
-    const found = deployedByHash(app, job.workspace_id, job.script_hash);
+    const found = getDeployedScriptByHash(app, job.workspace_id, job.script_hash);
     const { version, pins } = found instanceof Promise ? await found : found;
     requireRuntime(version.language);
     const whole = pins ? { ...version, imports: await loadImports(app, job.workspace_id, pins) } : version;
-    // What its run writes to its folder goes with a child of its own.
+    // Files that its run writes must not outlive it, so it gets a process of its own.
     return job.delete_after_use ? { ...whole, isolation: "fresh" } : whole;
   }
   const content = job.raw_code ?? "";
@@ -201,64 +223,65 @@ async function codeOf(app: App, job: Job, signal: AbortSignal, output: Output): 
   };
 }
 
-/** What code needs that is not deployed: as it is found now, with the rights of whom the job runs as. */
+/** Resolves the lock and the imports of undeployed code, with the rights of the user the job runs as. */
 async function resolveCode(
   app: App,
   job: Job,
-  code: Code,
-  output: Output,
+  code: InlineCode,
+  output: OutputWriter,
   signal: AbortSignal,
 ): Promise<ResolvedCode> {
   const analysis = await analyseScript(code.language, code.content);
   const options = { onLog: output.log, signal };
   if (analysis.imports.length === 0) {
-    return { lock: code.lock || (await lockFor(app, analysis.packages, options)), imports: [] };
+    return { lock: code.lock || (await resolveLock(app, analysis.packages, options)), imports: [] };
   }
   const { workspace_id } = job;
-  const found = await resolveImports(app, await deployerOf(app, job), { ...code, workspace_id });
-  return { lock: code.lock || (await lockFor(app, found.packages, options)), imports: found.imported };
+  const found = await resolveImports(app, await getDeployer(app, job), { ...code, workspace_id });
+  return { lock: code.lock || (await resolveLock(app, found.packages, options)), imports: found.imported };
 }
 
-async function toEnding(
+async function toJobOutcome(
   app: App,
   job: Job,
   outcome: RunOutcome,
-  output: Output,
+  output: OutputWriter,
   signal: AbortSignal,
-): Promise<Ending | "released"> {
+): Promise<JobOutcome | "released"> {
   switch (outcome.kind) {
     case "success": {
       const result = await output.resultWithStream(outcome.result);
-      const { failed, fault } = endByResult(result);
+      const { failed, fault } = readControlledOutcome(result);
       const ran = { mem_peak_kb: outcome.mem_peak_kb, preprocessed_args: outcome.preprocessed_args };
-      if (fault !== undefined) return { ...failure({ name: "InvalidControlKey", message: fault }), ...ran };
+      if (fault !== undefined)
+        return { ...createFailure({ name: "InvalidControlKey", message: fault }), ...ran };
       return {
         status: failed ? "failure" : "success",
         result,
         ...ran,
-        also: job.cache_ttl && !failed ? (tx) => cacheResult(app, tx, job, result) : undefined,
+        inTransaction: job.cache_ttl && !failed ? (tx) => storeCachedResult(app, tx, job, result) : undefined,
       };
     }
     case "failure":
       return {
-        ...failure(outcome.error),
+        ...createFailure(outcome.error),
         mem_peak_kb: outcome.mem_peak_kb,
         preprocessed_args: outcome.preprocessed_args,
       };
     case "canceled":
-      return abortedEnding(app, job, signal);
+      return abortedOutcome(app, job, signal);
     case "released":
     case "postponed":
       return "released";
   }
 }
 
-async function abortedEnding(app: App, job: Job, signal: AbortSignal): Promise<Ending | "released"> {
-  return signal.reason === RELEASED ? "released" : canceledEnding(app, job);
+async function abortedOutcome(app: App, job: Job, signal: AbortSignal): Promise<JobOutcome | "released"> {
+  return signal.reason === RELEASED ? "released" : readCanceledOutcome(app, job);
 }
 
-async function canceledEnding(app: App, job: Job): Promise<Ending> {
-  const [row] = await throughOutage(app, aboutJob(job), async () =>
+async function readCanceledOutcome(app: App, job: Job): Promise<JobOutcome> {
+  const [row] = await retryOnOutage(app, jobLogFields(job), async () =>
     app.db.read
       .select({ by: jobs.canceled_by, reason: jobs.canceled_reason })
       .from(jobs)
@@ -266,15 +289,18 @@ async function canceledEnding(app: App, job: Job): Promise<Ending> {
   );
   return {
     status: "canceled",
-    result: canceledResult(row?.reason ?? "canceled", row?.by ?? "the server"),
+    result: createCanceledResult(row?.reason ?? "canceled", row?.by ?? "the server"),
   };
 }
 
-/** Puts the job back in the queue. While the server runs, it does so through an outage; at its end, the rescuer may. */
-async function release(app: App, job: Job, output: Output): Promise<void> {
+/**
+ * Returns the job to the queue. While the server accepts jobs, outages are retried; at shutdown a failure is left to
+ * the rescuer.
+ */
+async function requeueJob(app: App, job: Job, output: OutputWriter): Promise<void> {
   const put = () =>
     app.db.write(async (tx) => {
-      const isHeld = fateOf(app, job.workspace_id) === "held";
+      const isHeld = queuedJobPolicy(app, job.workspace_id) === "held";
       const state = isHeld ? "held" : "queued";
       const [released] = await tx
         .update(jobs)
@@ -282,11 +308,11 @@ async function release(app: App, job: Job, output: Output): Promise<void> {
         .where(and(eq(jobs.id, job.id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker)))
         .returning({ id: jobs.id });
       if (!released) return;
-      await forgetOutput(tx, output.jobs());
+      await deleteOutput(tx, output.jobIds());
       tx.afterCommit(app.queue.wake);
     });
   try {
-    if (app.accepting) await throughOutage(app, aboutJob(job), put);
+    if (app.acceptsJobs) await retryOnOutage(app, jobLogFields(job), put);
     else await put();
   } finally {
     app.events.closeTail(job.id);

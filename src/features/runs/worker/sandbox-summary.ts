@@ -1,9 +1,9 @@
 import type { App } from "../../../platform/app/context.ts";
 import type { JobKind } from "../../../platform/queue/states.ts";
 
-const WALLED: ReadonlySet<JobKind> = new Set<JobKind>(["script", "preview", "flowscript"]);
+const SANDBOXED_KINDS: ReadonlySet<JobKind> = new Set<JobKind>(["script", "preview", "flowscript"]);
 
-/** In a line, what holds around the process that runs a job of this kind here; null where none does. */
-export function isolationOf(app: App, { kind }: { kind: JobKind }): string | null {
-  return WALLED.has(kind) ? app.runner.holds() : null;
+/** Returns a one-line summary of the sandbox for jobs of this kind; null for kinds that start no process. */
+export function sandboxSummary(app: App, { kind }: { kind: JobKind }): string | null {
+  return SANDBOXED_KINDS.has(kind) ? app.runner.sandboxSummary() : null;
 }

@@ -1,98 +1,95 @@
 /**
- * The worker of this process: claim → run → finish.
+ * This process's worker: claim → run → complete.
  *
- * It never polls a database of its own: submitting wakes it, a finished job makes it look again, and a timer is set
- * for the next scheduled job. On PostgreSQL other processes submit too, so a slow poll looks for what no wake-up told.
+ * On SQLite it does not poll: submitted jobs and completed ones wake it, and a timer is set for the next scheduled job.
+ * On PostgreSQL other servers submit too, so a slow poll finds jobs whose wake-up was lost.
  *
- * While jobs are short it claims a little ahead of the pool's slots, so that children do not idle during a commit; as
- * soon as they are not, it claims only what can begin at once.
+ * While jobs are short it claims a little ahead of its slots, so that processes do not idle during a commit. With long
+ * jobs it claims only what can start at once.
  */
 import { and, eq, sql } from "drizzle-orm";
-import { sleep, sleepWhileNot } from "../../../lib/async/sleep.ts";
+import { pollUntil, sleep } from "../../../lib/async/sleep.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createAlarm } from "../../../platform/loops/alarm.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
-import { claimJobs, nextDue } from "../../../platform/queue/claim.ts";
-import { aboutJob } from "../../../platform/queue/log-fields.ts";
-import type { Consumer } from "../../../platform/queue/queue.ts";
+import { claimJobs, nextQueuedAt } from "../../../platform/queue/claim.ts";
+import { jobLogFields } from "../../../platform/queue/log-fields.ts";
+import type { LocalWorker } from "../../../platform/queue/queue.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
-import { type Active, createSigns } from "./job-heartbeats.ts";
+import { type ActiveJob, createJobHeartbeats } from "./job-heartbeats.ts";
 import { RELEASED, runJob } from "./run-job.ts";
-import { noteStart } from "./run-time.ts";
+import { recordStart } from "./run-time.ts";
 
-/** Work claimed ahead may keep a slot busy for about this long. */
-const AHEAD_MS = 100;
-/** Arguments of the jobs of one claim, in bytes. */
-const CLAIM_BYTES = 16_000_000;
-/** While every slot has been busy with the same job for so long, nothing is claimed ahead. */
-const HELD_UP_MS = 50;
+/** Jobs claimed ahead may keep a slot busy for about this long. */
+const CLAIM_AHEAD_MS = 100;
+/** Bytes of arguments in the jobs of one claim. */
+const MAX_CLAIM_BYTES = 16_000_000;
+/** Nothing is claimed ahead while every slot has run the same job for this long. */
+const STALL_THRESHOLD_MS = 50;
 const MAX_AHEAD_PER_SLOT = 128;
 const MAX_CLAIM = 256;
-/** Ends that may be on their way to the database beside what runs: more of them show that it does not keep up. */
-const MAX_STORING = 1_024;
-/**
- * What waits here behind jobs that turned out to be long goes back to the queue after this: on PostgreSQL another worker
- * may be free.
- */
-const STALLED_MS = 250;
-const SHED_EVERY_MS = 100;
-const POSTGRES_POLL_MS = 1_000;
-/** After a claim that failed, and while the machine lacks what a process takes. */
-const RETRY_MS = 1_000;
-/** How long the ends of jobs may take to be stored at shutdown. */
-const STORE_MS = 5_000;
+/** Completed jobs that may wait for the database beside the running ones. More of them mean that it cannot keep up. */
+const MAX_COMPLETING = 1_024;
+/** Jobs that wait here behind long ones return to the queue after this time: another server's worker may be free. */
+const RELEASE_AFTER_MS = 250;
+const RELEASE_INTERVAL_MS = 100;
+const POLL_INTERVAL_MS = 1_000;
+/** Wait after a failed claim, and while the machine lacks resources to start a process. */
+const RETRY_INTERVAL_MS = 1_000;
+/** Time to store outcomes at shutdown. */
+const STORE_TIMEOUT_MS = 5_000;
 
 export interface Worker {
   start(): Promise<void>;
-  /** Takes no new jobs, lets running ones end for `grace_ms`, then stops them: they go back to the queue. */
+  /** Claims no new jobs and waits up to `grace_ms` for running ones. The others are stopped and return to the queue. */
   stop(grace_ms: number): Promise<void>;
-  active(): number;
-  /** What it has done since the start. */
-  work(): { executed: number; last: { id: string; workspace_id: string } | undefined };
+  activeCount(): number;
+  /** Work done since the start. */
+  stats(): { executed: number; last: { id: string; workspace_id: string } | undefined };
 }
 
-/** Which tags' jobs a worker takes, at any time; undefined: all. */
-export interface TakenTags {
-  /** From the queue. */
+/** Tags of the jobs that a worker takes, read at each use; undefined: all. */
+export interface TagFilter {
+  /** Of jobs claimed from the queue. */
   claimed: () => string[] | undefined;
-  /** From those who submit jobs in this process. */
-  handed: () => string[] | undefined;
+  /** Of jobs dispatched by this process. */
+  dispatched: () => string[] | undefined;
 }
 
-export function createWorker(app: App, tags: TakenTags): Worker {
+export function createWorker(app: App, tags: TagFilter): Worker {
   const { db, queue, config } = app;
-  const active = new Map<string, Active>();
-  /** Of these, what has run and whose end is being stored: it takes no slot. */
+  const active = new Map<string, ActiveJob>();
+  /** Jobs in `active` that have run and whose outcome is being stored: they occupy no slot. */
   let ended = 0;
   let executed = 0;
   let last: { id: string; workspace_id: string } | undefined;
   let accepting = false;
   let claiming = false;
   let wakeAgain = false;
-  /** The last claim took all it asked for: there is more, and no need to look. */
+  /** The last claim returned as many jobs as it asked for: the next needs no check. */
   let more = false;
-  /** Something may be queued that was not looked at since. */
+  /** A wake-up came since the last claim. */
   let unseen = false;
   let idle: (() => void) | undefined;
   const alarm = createAlarm(() => app.clock(), wake);
   const inMs = (ms: number) => new Date(app.clock().getTime() + ms);
 
-  /** Jobs that may wait here for a slot. */
+  /** Number of jobs that may wait here for a slot. */
   function ahead(): number {
-    const isStalled = app.runner.stalledMs() > HELD_UP_MS;
-    const most = isStalled ? 0 : Math.floor(AHEAD_MS / Math.max(app.runner.averageMs(), 0.1));
+    const isStalled = app.runner.stalledMs() > STALL_THRESHOLD_MS;
+    const most = isStalled ? 0 : Math.floor(CLAIM_AHEAD_MS / Math.max(app.runner.averageMs(), 0.1));
     return config.workers * Math.min(MAX_AHEAD_PER_SLOT, most);
   }
 
   function room(): number {
-    if (app.runner.shortage() !== undefined) return 0;
-    const before = Math.max(active.size - ended, active.size - MAX_STORING);
-    return config.workers + ahead() - before - queue.reserved();
+    if (app.runner.shortageReason() !== undefined) return 0;
+    const before = Math.max(active.size - ended, active.size - MAX_COMPLETING);
+    return config.workers + ahead() - before - queue.reservedSlots();
   }
 
-  const consumer: Consumer = {
-    room: (tag) => (accepting && (tags.handed()?.includes(tag) ?? true) ? room() : 0),
-    take,
+  const consumer: LocalWorker = {
+    freeSlots: (tag) => (accepting && (tags.dispatched()?.includes(tag) ?? true) ? room() : 0),
+    accept: take,
     wake,
     has: (job_id) => active.has(job_id),
     cancel: (job_id) => active.get(job_id)?.controller.abort(),
@@ -101,13 +98,13 @@ export function createWorker(app: App, tags: TakenTags): Worker {
   function take(job: Job, isBound: boolean): void {
     const held = active.get(job.id);
     if (held) {
-      // It was put back while it runs here: the row is this worker's again, and so is the end of what runs.
-      held.again = job;
+      // It was requeued while it still runs here. This worker holds the row again, and the current run completes it.
+      held.next_claim = job;
       return;
     }
     const controller = new AbortController();
     active.set(job.id, { job, isBound, controller });
-    noteStart(app, job);
+    recordStart(app, job);
     executed++;
     last = job;
     const waited = (job.started_at ?? job.scheduled_for).getTime() - job.scheduled_for.getTime();
@@ -121,12 +118,12 @@ export function createWorker(app: App, tags: TakenTags): Worker {
     runJob(app, job, controller.signal, end)
       .catch((cause) =>
         app.log.error(
-          { ...aboutJob(job), error: String(cause), stack: (cause as Error).stack },
-          "a job could not be finished",
+          { ...jobLogFields(job), error: String(cause), stack: (cause as Error).stack },
+          "a job could not be completed",
         ),
       )
       .finally(() => {
-        const again = active.get(job.id)?.again;
+        const again = active.get(job.id)?.next_claim;
         active.delete(job.id);
         if (hasEnded) ended--;
         if (again) takeAgain(again);
@@ -135,7 +132,7 @@ export function createWorker(app: App, tags: TakenTags): Worker {
       });
   }
 
-  /** A job that was claimed while a run of it came to its end here, where that end is not the job's. */
+  /** Runs a job that was claimed again while an earlier run of it ended here without completing it. */
   function takeAgain(job: Job): void {
     const isMine = sql`${jobs.state} = 'running' AND ${jobs.worker} = ${queue.worker}`;
     db.read
@@ -144,7 +141,7 @@ export function createWorker(app: App, tags: TakenTags): Worker {
       .where(and(eq(jobs.id, job.id), isMine))
       .then(([row]) => row && take(job, false))
       .catch((cause) =>
-        app.log.error({ ...aboutJob(job), error: String(cause) }, "a claimed job is left to the rescuer"),
+        app.log.error({ ...jobLogFields(job), error: String(cause) }, "a claimed job is left to the rescuer"),
       );
   }
 
@@ -155,21 +152,24 @@ export function createWorker(app: App, tags: TakenTags): Worker {
 
   function look(): void {
     if (!accepting) return;
-    if (app.runner.shortage() !== undefined) {
-      alarm.setBefore(inMs(RETRY_MS));
+    if (app.runner.shortageReason() !== undefined) {
+      alarm.setBefore(inMs(RETRY_INTERVAL_MS));
       return;
     }
     if (claiming) {
       wakeAgain = true;
       return;
     }
-    // While enough waits here, jobs are claimed many at a time: the end of one that runs looks again.
+    // While enough jobs wait here, the next claim is delayed and takes many: the end of a running job calls this again.
     if (room() < Math.max(1, ahead() / 4)) return;
     claiming = true;
     claim()
       .catch((cause) => {
-        app.log.error({ error: String(cause), again_in_ms: RETRY_MS }, "queued jobs could not be claimed");
-        alarm.setBefore(inMs(RETRY_MS));
+        app.log.error(
+          { error: String(cause), again_in_ms: RETRY_INTERVAL_MS },
+          "queued jobs could not be claimed",
+        );
+        alarm.setBefore(inMs(RETRY_INTERVAL_MS));
       })
       .finally(() => {
         claiming = false;
@@ -180,14 +180,14 @@ export function createWorker(app: App, tags: TakenTags): Worker {
       });
   }
 
-  /** Of the arguments of the jobs that were claimed last. */
+  /** Bytes of arguments per job in the last claim. */
   let typical_bytes = 1;
 
   async function claim(): Promise<void> {
     unseen = false;
     if (!more && !(await anythingDue())) return;
-    // Jobs with large arguments are claimed a few at a time: a claim reads and writes them whole.
-    const limit = Math.min(room(), MAX_CLAIM, Math.max(1, Math.floor(CLAIM_BYTES / typical_bytes)));
+    // Jobs with large arguments are claimed a few at a time, because a claim reads and writes them whole.
+    const limit = Math.min(room(), MAX_CLAIM, Math.max(1, Math.floor(MAX_CLAIM_BYTES / typical_bytes)));
     if (limit <= 0) {
       unseen = true;
       return;
@@ -199,7 +199,7 @@ export function createWorker(app: App, tags: TakenTags): Worker {
         now: app.clock(),
         tags: tags.claimed(),
       });
-      // With the commit, not after it: a cancel in the same commit must find what it cancels.
+      // In the commit, not after it: a cancellation in the same commit must find the job.
       tx.afterCommit(() => {
         for (const job of jobs) take(job, false);
       });
@@ -210,73 +210,73 @@ export function createWorker(app: App, tags: TakenTags): Worker {
     more = claimed === limit;
     if (claimed === 0) {
       if (db.dialect === "sqlite") wakeAgain = true;
-      // Another worker is taking what is due.
-      else alarm.set(inMs(POSTGRES_POLL_MS));
+      // Another worker is claiming the due jobs.
+      else alarm.set(inMs(POLL_INTERVAL_MS));
       return;
     }
     unseen = true;
-    // Less than there is room for: what is left is not due yet, and a timer is set for it.
+    // There is room left, so nothing more is due: look once more to set the timer.
     wakeAgain ||= room() > 0;
   }
 
-  /** Looks before it claims: an empty claim would be a transaction for nothing. Sets the timer for what is due later. */
+  /** Returns whether a job is due, which saves empty claims. Otherwise sets the timer for the next one. */
   async function anythingDue(): Promise<boolean> {
-    const due = await nextDue(db.read, tags.claimed());
+    const due = await nextQueuedAt(db.read, tags.claimed());
     alarm.clear();
     if (due && due <= app.clock()) return true;
     if (due) alarm.set(due);
-    if (db.dialect === "postgres") alarm.setBefore(inMs(POSTGRES_POLL_MS));
+    if (db.dialect === "postgres") alarm.setBefore(inMs(POLL_INTERVAL_MS));
     return false;
   }
 
-  /** Puts back what was taken ahead and cannot begin. What no other worker could run has to wait. */
+  /** Returns jobs claimed ahead that cannot start to the queue. Jobs that only this worker can run stay. */
   function shed(): void {
-    if (app.runner.stalledMs() < STALLED_MS) return;
-    for (const job_id of app.runner.waiting()) {
+    if (app.runner.stalledMs() < RELEASE_AFTER_MS) return;
+    for (const job_id of app.runner.waitingJobs()) {
       const held = active.get(job_id);
       if (held && !held.isBound) held.controller.abort(RELEASED);
     }
   }
 
-  const signs = createSigns(app, active, () => {
+  const signs = createJobHeartbeats(app, active, () => {
     if (db.dialect === "postgres") wake();
   });
   const shedding = createPeriodicTask(app, {
-    failure: "jobs that cannot begin could not be given back",
-    first_ms: SHED_EVERY_MS,
-    interval_ms: SHED_EVERY_MS,
+    failure_message: "stalled jobs could not be returned to the queue",
+    first_delay_ms: RELEASE_INTERVAL_MS,
+    interval_ms: RELEASE_INTERVAL_MS,
     run: async () => shed(),
   });
 
   return {
     async start() {
       accepting = true;
-      queue.attach(consumer);
+      queue.attachWorker(consumer);
       await signs.start();
-      // A command works by itself: there may be nobody else.
-      if (db.channel && !queue.alone) await shedding.start();
+      // A worker that runs alone (one command) has no other worker to release jobs to.
+      if (db.channel && !queue.runsAlone) await shedding.start();
       wake();
     },
     async stop(grace_ms) {
       accepting = false;
       alarm.clear();
       await shedding.stop();
-      const promised = () => claiming || queue.reserved() > 0;
-      await sleepWhileNot(() => !promised(), STORE_MS);
+      const promised = () => claiming || queue.reservedSlots() > 0;
+      await pollUntil(() => !promised(), STORE_TIMEOUT_MS);
       if (active.size > 0) {
         const done = new AbortController();
         idle = () => done.abort();
         await sleep(grace_ms, done.signal);
       }
-      // Ends the children; what still ran comes back as released and is put back by runJob.
+      // Stops the script processes. Jobs that were running end as released and are requeued by `runJob`.
       await app.runner.stop();
       for (const { controller } of active.values()) controller.abort(RELEASED);
-      // What cannot be stored now is left to the rescuer of the next start.
-      await sleepWhileNot(() => active.size === 0 && !promised(), STORE_MS);
+      // Outcomes that cannot be stored now are left to the rescuer of the next start.
+      await pollUntil(() => active.size === 0 && !promised(), STORE_TIMEOUT_MS);
       await signs.stop();
-      queue.attach(undefined);
+      queue.attachWorker(undefined);
     },
-    active: () => active.size,
-    work: () => ({ executed, last: last && { id: last.id, workspace_id: last.workspace_id } }),
+    activeCount: () => active.size,
+    stats: () => ({ executed, last: last && { id: last.id, workspace_id: last.workspace_id } }),
   };
 }

@@ -1,43 +1,43 @@
-/** Tells of an alert by mail, in a chat, or to a URL. */
+/** Sends alerts by mail, to a chat, or to a URL. */
 import { hostname } from "node:os";
 import { BadRequest, SvcError } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
-import type { CriticalChannel } from "../../../platform/config/values.ts";
+import type { CriticalChannel } from "../../../platform/config/setting-schemas.ts";
+import { isSuccess, requestConfiguredUrl } from "../../../platform/outgoing/configured-targets.ts";
 import type { OutgoingAnswer } from "../../../platform/outgoing/request.ts";
-import { askNamed, isSuccess } from "../../../platform/outgoing/settings.ts";
-import { letter } from "../mail/letter.ts";
+import { createLetter } from "../mail/letter.ts";
 import { sendMail } from "../mail/send.ts";
 
-/** For a chat or a URL to answer. */
-const ANSWER_MS = 10_000;
-/** Bytes of the answer: more than a few words of it nobody needs. */
-const MAX_ANSWER = 100_000;
-/** Where the chat product's own interface is. */
-export const CHAT_API = "https://slack.com/api";
+/** How long a chat or URL may take to respond, in milliseconds. */
+const RESPONSE_TIMEOUT_MS = 10_000;
+/** Upper limit of the response, in bytes; only a short message is read from it. */
+const MAX_RESPONSE_BYTES = 100_000;
+/** Default base URL of the chat product's API. */
+export const CHAT_API_URL = "https://slack.com/api";
 
-/** What is told, whichever way. */
-export interface Notice {
+/** The content of an alert, independent of the channel. */
+export interface AlertNotice {
   alert_type: "critical_error" | "recovered_critical_error";
   kind: string;
   message: string;
   workspace_id: string | null;
   created_at: Date;
-  /** Undefined for a trial. */
+  /** Undefined for a test alert. */
   id?: number;
 }
 
 export interface SendFailure {
-  /** Without what is secret in it. */
+  /** Display name of the channel, without secrets. */
   channel: string;
   error: string;
   at: string;
 }
 
-/** One place that alerts are sent to. */
-export type Channel = Partial<Pick<CriticalChannel, "email" | "chat_channel" | "webhook_url">>;
+/** One destination of alerts. */
+export type AlertChannel = Partial<Pick<CriticalChannel, "email" | "chat_channel" | "webhook_url">>;
 
-/** The places that the setting's entries name: an entry may name several. */
-export function channelsOf(entries: readonly CriticalChannel[]): Channel[] {
+/** Returns the destinations in the setting's entries; one entry may name several. */
+export function listChannels(entries: readonly CriticalChannel[]): AlertChannel[] {
   return entries.flatMap(({ email, chat_channel, slack_channel, webhook_url }) => [
     ...(email === undefined ? [] : [{ email }]),
     ...(chat_channel === undefined ? [] : [{ chat_channel }]),
@@ -48,49 +48,46 @@ export function channelsOf(entries: readonly CriticalChannel[]): Channel[] {
   ]);
 }
 
-/** What a channel is called where others read it: of a URL only the host, since the rest is as good as a key. */
-export function nameOf({ email, chat_channel, webhook_url }: Channel): string {
+/** Returns a channel's display name. Of a URL it shows only the host, since the path may be a secret. */
+export function describeChannel({ email, chat_channel, webhook_url }: AlertChannel): string {
   if (email !== undefined) return `e-mail ${email}`;
   if (webhook_url !== undefined) return `URL at ${new URL(webhook_url).host}`;
   return isUrl(chat_channel!) ? `chat at ${new URL(chat_channel!).host}` : `chat channel ${chat_channel}`;
 }
 
-/**
- * Sends to one channel.
- * @throws SvcError saying what went wrong, with nothing secret in it
- */
-export async function send(app: App, channel: Channel, notice: Notice): Promise<void> {
+/** Sends an alert to one channel. @throws SvcError saying what went wrong, without secrets */
+export async function sendToChannel(app: App, channel: AlertChannel, notice: AlertNotice): Promise<void> {
   const { email, chat_channel, webhook_url } = channel;
-  if (email !== undefined) return sendMail(app, email, toLetter(app, notice));
+  if (email !== undefined) return sendMail(app, email, composeAlertLetter(app, notice));
   if (webhook_url !== undefined) {
-    await post(app, webhook_url, { type: "critical_alert", instance: instanceOf(app), ...notice });
+    await postJson(app, webhook_url, { type: "critical_alert", instance: instanceName(app), ...notice });
     return;
   }
-  if (isUrl(chat_channel!)) await post(app, chat_channel!, { text: toText(app, notice) });
-  else await postToChannel(app, chat_channel!, toText(app, notice));
+  if (isUrl(chat_channel!)) await postJson(app, chat_channel!, { text: formatText(app, notice) });
+  else await postToChannel(app, chat_channel!, formatText(app, notice));
 }
 
 function isUrl(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text);
 }
 
-function headline({ alert_type, message, workspace_id }: Notice): string {
+function formatHeadline({ alert_type, message, workspace_id }: AlertNotice): string {
   const what = alert_type === "critical_error" ? "Critical alert" : "Recovered";
   return `${what}${workspace_id === null ? "" : ` in workspace ${workspace_id}`}: ${message}`;
 }
 
-function toText(app: App, notice: Notice): string {
-  return `${headline(notice)}\n${instanceOf(app)}`;
+function formatText(app: App, notice: AlertNotice): string {
+  return `${formatHeadline(notice)}\n${instanceName(app)}`;
 }
 
-function toLetter(app: App, notice: Notice) {
-  return letter(headline(notice).slice(0, 120), [
-    headline(notice),
-    `At ${notice.created_at.toISOString()}, on ${instanceOf(app)} (${notice.kind}).`,
+function composeAlertLetter(app: App, notice: AlertNotice) {
+  return createLetter(formatHeadline(notice).slice(0, 120), [
+    formatHeadline(notice),
+    `At ${notice.created_at.toISOString()}, on ${instanceName(app)} (${notice.kind}).`,
   ]);
 }
 
-/** By the chat's own interface: https://api.slack.com/methods/chat.postMessage */
+/** Posts through the chat API: https://api.slack.com/methods/chat.postMessage */
 async function postToChannel(app: App, channel: string, text: string): Promise<void> {
   const chat = app.settings.get("chat");
   const token = chat?.bot?.bot_access_token ?? chat?.access_token;
@@ -99,14 +96,14 @@ async function postToChannel(app: App, channel: string, text: string): Promise<v
       hint: "set the setting chat with its access_token, or give the URL of an incoming webhook as chat_channel",
     });
   }
-  const url = `${(chat?.api_url ?? CHAT_API).replace(/\/+$/, "")}/chat.postMessage`;
-  const answer = await post(app, url, { channel, text }, { authorization: `Bearer ${token}` });
-  const { ok, error } = parsed(answer);
+  const url = `${(chat?.api_url ?? CHAT_API_URL).replace(/\/+$/, "")}/chat.postMessage`;
+  const answer = await postJson(app, url, { channel, text }, { authorization: `Bearer ${token}` });
+  const { ok, error } = parseChatResponse(answer);
   if (ok !== true)
     throw new BadRequest(`the chat refuses the message: ${String(error ?? "it says no more").slice(0, 200)}`);
 }
 
-function parsed({ body }: OutgoingAnswer): { ok?: boolean; error?: string } {
+function parseChatResponse({ body }: OutgoingAnswer): { ok?: boolean; error?: string } {
   try {
     return JSON.parse(body.toString()) ?? {};
   } catch {
@@ -114,28 +111,28 @@ function parsed({ body }: OutgoingAnswer): { ok?: boolean; error?: string } {
   }
 }
 
-async function post(
+async function postJson(
   app: App,
   url: string,
   body: object,
   headers: Record<string, string> = {},
 ): Promise<OutgoingAnswer> {
-  const answer = await askNamed(app, {
+  const answer = await requestConfiguredUrl(app, {
     url,
     method: "POST",
     headers: { "content-type": "application/json; charset=utf-8", ...headers },
     body: JSON.stringify(body),
-    timeout_ms: ANSWER_MS,
-    max_bytes: MAX_ANSWER,
+    timeout_ms: RESPONSE_TIMEOUT_MS,
+    max_bytes: MAX_RESPONSE_BYTES,
   });
   if (isSuccess(answer)) return answer;
   throw new BadRequest(`${new URL(url).host} answers with status ${answer.status}`);
 }
 
-/** The instance's address; before it listens anywhere, the machine's name. */
-const instanceOf = (app: App) => app.urls.base || hostname();
+/** Returns the instance's URL, or the host name until it is known. */
+const instanceName = (app: App) => app.urls.base || hostname();
 
-/** What may be told of a failed sending. */
-export function reasonOf(cause: unknown): string {
+/** Returns the reason of a failed delivery that may be shown to people. */
+export function describeSendFailure(cause: unknown): string {
   return cause instanceof SvcError ? cause.message : "it failed; the log says more";
 }

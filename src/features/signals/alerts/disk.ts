@@ -1,24 +1,24 @@
-/** Looks now and then whether the disk of the data directory is nearly full. */
+/** Checks periodically whether the disk of the data directory is nearly full. */
 import { statfs } from "node:fs/promises";
 import { hostname } from "node:os";
 import { perApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { raiseAlert } from "./service.ts";
 
-const MB = 1_000_000;
-/** While it stays low, it is said again this often. */
-const AGAIN_MS = 24 * 3_600_000;
+const BYTES_PER_MB = 1_000_000;
+/** Interval at which the alert is repeated while the disk stays full. */
+const REPEAT_INTERVAL_MS = 24 * 3_600_000;
 
-const stateOf = perApp<App, { lowSince: number | undefined }>(() => ({ lowSince: undefined }));
+const diskState = perApp<App, { lowSince: number | undefined }>(() => ({ lowSince: undefined }));
 
-/** Raises an alert when there is less room than `min_free_mb`, and another one when there is enough again. */
+/** Raises an alert if less than `min_free_mb` is free, and a recovery alert once there is enough again. */
 export async function checkDisk(app: App): Promise<void> {
   const { min_free_mb, data_dir } = app.config;
   const { bavail, bsize } = await statfs(data_dir);
-  const free_mb = Math.floor((bavail * bsize) / MB);
-  const state = stateOf(app);
+  const free_mb = Math.floor((bavail * bsize) / BYTES_PER_MB);
+  const state = diskState(app);
   const now = app.clock().getTime();
-  // Of several servers each has a disk of its own.
+  // Each server has its own disk.
   const subject = hostname();
   if (free_mb >= min_free_mb) {
     if (state.lowSince === undefined) return;
@@ -27,7 +27,7 @@ export async function checkDisk(app: App): Promise<void> {
     await raiseAlert(app, { kind: "disk_nearly_full", message, subject, recovered: true });
     return;
   }
-  if (state.lowSince !== undefined && now - state.lowSince < AGAIN_MS) return;
+  if (state.lowSince !== undefined && now - state.lowSince < REPEAT_INTERVAL_MS) return;
   state.lowSince = now;
   const message = `the disk of the data directory on ${subject} is nearly full: ${free_mb} MB are free, and ${min_free_mb} MB should be (SVC_MIN_FREE_MB)`;
   await raiseAlert(app, { kind: "disk_nearly_full", message, subject });

@@ -1,6 +1,6 @@
 /**
- * A database that could not be brought up to date has no table to keep an alert in, perhaps: what happened is written
- * beside it, and becomes an alert when a server starts next.
+ * Alerts about failed database migrations. After a failure the database may not have a table for alerts. So the failure
+ * is written to a file in the data directory, and the next successful start raises the alert.
  */
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -9,22 +9,22 @@ import { VERSION } from "../../../lib/version.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { raiseAlert } from "./service.ts";
 
-const pathIn = (data_dir: string) => join(data_dir, "failed-migration.json");
+const migrationReportPath = (data_dir: string) => join(data_dir, "failed-migration.json");
 
-interface Failed {
+interface FailedMigration {
   at: string;
   version: string;
   error: string;
 }
 
-/** Keeps what is known of the failure, where that can be kept: the failure itself is what matters, and is thrown. */
-export function keepFailedMigration(app: Pick<App, "config" | "log" | "clock">, cause: unknown): void {
-  // What a database says of its own statement may quote rows.
+/** Writes the failure to the file. A write error is only logged, since the migration's own error is thrown. */
+export function storeFailedMigration(app: Pick<App, "config" | "log" | "clock">, cause: unknown): void {
+  // Database errors may quote row contents, so only their code is kept.
   const error =
     cause instanceof SvcError ? cause.message : ((cause as { code?: string }).code ?? "it failed");
-  const failed: Failed = { at: app.clock().toISOString(), version: VERSION, error };
+  const failed: FailedMigration = { at: app.clock().toISOString(), version: VERSION, error };
   try {
-    writeFileSync(pathIn(app.config.data_dir), JSON.stringify(failed), { mode: 0o600 });
+    writeFileSync(migrationReportPath(app.config.data_dir), JSON.stringify(failed), { mode: 0o600 });
   } catch (refused) {
     app.log.warn(
       { error: String(refused) },
@@ -33,15 +33,15 @@ export function keepFailedMigration(app: Pick<App, "config" | "log" | "clock">, 
   }
 }
 
-/** Raises what an earlier start had to tell. */
-export async function tellFailedMigration(app: App): Promise<void> {
-  let failed: Failed;
+/** Raises an alert for a failure that an earlier start recorded. */
+export async function reportFailedMigration(app: App): Promise<void> {
+  let failed: FailedMigration;
   try {
-    failed = JSON.parse(readFileSync(pathIn(app.config.data_dir), "utf8"));
+    failed = JSON.parse(readFileSync(migrationReportPath(app.config.data_dir), "utf8"));
   } catch {
     return;
   }
   const message = `at ${failed.at}, svc ${failed.version} could not bring the database up to date: ${failed.error}`;
   await raiseAlert(app, { kind: "migration_failed", message, subject: failed.at });
-  rmSync(pathIn(app.config.data_dir), { force: true });
+  rmSync(migrationReportPath(app.config.data_dir), { force: true });
 }

@@ -1,52 +1,59 @@
 /**
- * Telling the channels of the setting `critical_error_channels`. That an alert is to be told is stored with the alert
- * itself, in one transaction, and stays until every channel has it, somebody acknowledges it, or a day has passed. So no
- * alert is lost when a server dies; one that dies while it tells leaves an alert that a channel may hear of twice.
+ * Notifies the channels of the setting `critical_error_channels`. The pending notification is stored with the alert in
+ * one transaction. It stays until every channel was notified, somebody acknowledges the alert, or a day has passed.
+ * Delivery is at least once: after a crash a channel may be notified twice.
  */
 
 import { and, asc, eq, isNotNull, lte, sql } from "drizzle-orm";
-import { inBackground } from "../../../lib/async/background.ts";
-import { type Backoff, backoffMs } from "../../../lib/async/retry.ts";
+import { runInBackground } from "../../../lib/async/background.ts";
+import { type Backoff, computeBackoffMs } from "../../../lib/async/retry.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { type Channel, channelsOf, nameOf, reasonOf, type SendFailure, send } from "./channels.ts";
+import {
+  type AlertChannel,
+  describeChannel,
+  describeSendFailure,
+  listChannels,
+  type SendFailure,
+  sendToChannel,
+} from "./channels.ts";
 import { criticalAlerts } from "./tables.ts";
 
-/** Longer than all channels can take, which are told at the same time: until then nobody else tells it. */
+/** Lease on an alert; longer than notifying all channels in parallel can take. */
 const LEASE_MS = 120_000;
-/** Alerts are few: none of it is left to chance. */
+/** Without jitter: alerts are few, so attempts need not be spread. */
 const BACKOFF: Backoff = { first_ms: 10_000, max_ms: 3_600_000, jitter: 0 };
-/** After this an alert says nothing new: it is given up. */
-const PATIENCE_MS = 24 * 3_600_000;
-const AT_ONCE = 20;
+/** A notification that could not be sent for this long is dropped. */
+const GIVE_UP_AFTER_MS = 24 * 3_600_000;
+const BATCH_SIZE = 20;
 
 type Alert = typeof criticalAlerts.$inferSelect;
 
-/** Begins to tell one alert, outside any transaction, where it is due and no other server tells it. */
-export function tell(app: App, id: number): void {
-  inBackground(
+/** Notifies the channels in the background, unless the alert is not due or another server holds the lease. */
+export function notifyChannels(app: App, id: number): void {
+  runInBackground(
     app,
     async () => {
-      const alert = await take(app, id);
-      if (alert) await settle(app, alert, await sendToAll(app, alert));
+      const alert = await leaseAlert(app, id);
+      if (alert) await storeNotifyOutcome(app, alert, await sendToAllChannels(app, alert));
     },
-    (cause) => app.log.error({ alert: id, error: String(cause) }, "the alert could not be told"),
+    (cause) => app.log.error({ alert: id, error: String(cause) }, "alert notification failed"),
   );
 }
 
-/** Tells what failed before, and what a process that ended had no time to tell. */
-export async function tellDue(app: App): Promise<void> {
+/** Notifies about alerts whose earlier attempt failed, or was interrupted by the end of a process. */
+export async function notifyDue(app: App): Promise<void> {
   const due = await app.db.read
     .select({ id: criticalAlerts.id })
     .from(criticalAlerts)
     .where(and(isNotNull(criticalAlerts.next_try_at), lte(criticalAlerts.next_try_at, app.clock())))
     .orderBy(asc(criticalAlerts.next_try_at))
-    .limit(AT_ONCE);
-  for (const { id } of due) tell(app, id);
+    .limit(BATCH_SIZE);
+  for (const { id } of due) notifyChannels(app, id);
 }
 
-/** @returns undefined when another server has it, or nobody is to be told any more */
-async function take(app: App, id: number): Promise<Alert | undefined> {
+/** Leases an alert. @returns undefined if another server has it, or nothing is pending */
+async function leaseAlert(app: App, id: number): Promise<Alert | undefined> {
   const now = app.clock();
   const [alert] = await app.db.write((tx) =>
     tx
@@ -58,30 +65,34 @@ async function take(app: App, id: number): Promise<Alert | undefined> {
   return alert;
 }
 
-interface Outcome {
-  /** Digests of the channels that have it by now. */
+interface NotifyOutcome {
+  /** Hashes of the channels that were notified. */
   told: string[];
   failures: SendFailure[];
 }
 
-/** To every channel there is by now that does not have it yet: one that was mended meanwhile is tried as it is. */
-async function sendToAll(app: App, alert: Alert): Promise<Outcome> {
+/** Sends to every configured channel that was not notified yet, with the current settings. */
+async function sendToAllChannels(app: App, alert: Alert): Promise<NotifyOutcome> {
   const { id, alert_type, kind, message, workspace_id, created_at } = alert;
   const notice = { id, alert_type, kind, message, workspace_id, created_at };
-  const outcome: Outcome = { told: [...(alert.told ?? [])], failures: [] };
-  const channels = channelsOf(app.settings.get("critical_error_channels"));
-  const left = channels.filter((channel) => !outcome.told.includes(digestOf(channel)));
+  const outcome: NotifyOutcome = { told: [...(alert.told ?? [])], failures: [] };
+  const channels = listChannels(app.settings.get("critical_error_channels"));
+  const left = channels.filter((channel) => !outcome.told.includes(hashChannel(channel)));
   await Promise.all(
     left.map(async (channel) => {
       try {
-        await send(app, channel, notice);
-        outcome.told.push(digestOf(channel));
+        await sendToChannel(app, channel, notice);
+        outcome.told.push(hashChannel(channel));
       } catch (cause) {
-        const failure = { channel: nameOf(channel), error: reasonOf(cause), at: app.clock().toISOString() };
+        const failure = {
+          channel: describeChannel(channel),
+          error: describeSendFailure(cause),
+          at: app.clock().toISOString(),
+        };
         outcome.failures.push(failure);
         app.log.warn(
           { alert: id, channel: failure.channel, error: failure.error },
-          "a channel was not told of an alert",
+          "alert could not be sent to a channel",
         );
       }
     }),
@@ -89,16 +100,17 @@ async function sendToAll(app: App, alert: Alert): Promise<Outcome> {
   return outcome;
 }
 
-/** What a channel is known by, with nothing in it that could be read. */
-function digestOf({ email, chat_channel, webhook_url }: Channel): string {
+/** Returns an id of the channel that reveals nothing about it. */
+function hashChannel({ email, chat_channel, webhook_url }: AlertChannel): string {
   return sha256(JSON.stringify([email, chat_channel, webhook_url])).slice(0, 16);
 }
 
-/** Stores who was told, and when the others are tried again. What was acknowledged meanwhile is told no more. */
-async function settle(app: App, alert: Alert, { told, failures }: Outcome): Promise<void> {
+/** Stores who was notified, and when the others are tried again. An alert acknowledged meanwhile stays done. */
+async function storeNotifyOutcome(app: App, alert: Alert, { told, failures }: NotifyOutcome): Promise<void> {
   const now = app.clock().getTime();
-  const isOver = failures.length === 0 || now - alert.created_at.getTime() >= PATIENCE_MS;
-  if (isOver && failures.length > 0) app.log.error({ alert: alert.id }, "an alert was told to some alone");
+  const isOver = failures.length === 0 || now - alert.created_at.getTime() >= GIVE_UP_AFTER_MS;
+  if (isOver && failures.length > 0)
+    app.log.error({ alert: alert.id }, "alert notification given up: some channels were not reached");
   await app.db.write(async (tx) => {
     await tx
       .update(criticalAlerts)
@@ -106,7 +118,7 @@ async function settle(app: App, alert: Alert, { told, failures }: Outcome): Prom
       .where(eq(criticalAlerts.id, alert.id));
     await tx
       .update(criticalAlerts)
-      .set({ next_try_at: isOver ? null : new Date(now + backoffMs(BACKOFF, alert.tries)) })
+      .set({ next_try_at: isOver ? null : new Date(now + computeBackoffMs(BACKOFF, alert.tries)) })
       .where(and(eq(criticalAlerts.id, alert.id), isNotNull(criticalAlerts.next_try_at)));
   });
 }

@@ -1,29 +1,29 @@
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { check } from "../../../platform/config/check.ts";
-import type { CriticalChannel } from "../../../platform/config/values.ts";
+import { parseSettingValue } from "../../../platform/config/parse-setting.ts";
+import type { CriticalChannel } from "../../../platform/config/setting-schemas.ts";
 import {
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
+  queryInteger,
   responds,
-  wholeNumber,
 } from "../../../platform/http/operation.ts";
-import { channelsOf, nameOf, reasonOf, send } from "./channels.ts";
+import { describeChannel, describeSendFailure, listChannels, sendToChannel } from "./channels.ts";
 import { muteCriticalAlerts } from "./mute.ts";
-import { acknowledge, acknowledgeAll, listAlerts } from "./service.ts";
+import { acknowledgeAlert, acknowledgeAllAlerts, listAlerts } from "./service.ts";
 
 const CriticalAlert = z.object({
   id: z.number(),
   alert_type: z.string(),
-  /** What happened, for programs. */
+  /** Machine-readable kind, such as `worker_lost`. */
   kind: z.string(),
   message: z.string(),
   workspace_id: z.string().nullable(),
-  /** How often it was raised while it stood. */
+  /** How often it was raised within a day, while it was not acknowledged. */
   count: z.number(),
-  created_at: moment,
-  last_raised_at: moment,
+  created_at: isoTimestamp,
+  last_raised_at: isoTimestamp,
   acknowledged: z.boolean(),
   send_failures: z.array(z.object({ channel: z.string(), error: z.string(), at: z.string() })).nullable(),
 });
@@ -35,9 +35,9 @@ export const listCriticalAlerts = operation({
   access: "devops",
   summary: "List critical alerts, newest first",
   query: z.object({
-    page: wholeNumber.min(1).max(1_000_000_000).default(1),
-    page_size: wholeNumber.min(1).max(100).default(10),
-    /** Left out or null: all. */
+    page: queryInteger.min(1).max(1_000_000_000).default(1),
+    page_size: queryInteger.min(1).max(100).default(10),
+    /** Absent or null: all alerts. */
     acknowledged: z
       .union(
         [
@@ -69,7 +69,7 @@ export const acknowledgeCriticalAlert = operation({
   run: async (ctx, { id }) => {
     if (!/^\d{1,15}$/.test(id))
       throw new BadRequest(`"${id.slice(0, 40)}" is not the id of an alert: it must be a number`);
-    await acknowledge(ctx, Number(id));
+    await acknowledgeAlert(ctx, Number(id));
     return `critical alert ${id} acknowledged`;
   },
 });
@@ -79,7 +79,7 @@ export const acknowledgeAllCriticalAlerts = operation({
   name: "acknowledgeAllCriticalAlerts",
   path: "/settings/critical_alerts/acknowledge_all",
   summary: "Acknowledge all critical alerts",
-  run: async (ctx) => `${await acknowledgeAll(ctx)} critical alerts acknowledged`,
+  run: async (ctx) => `${await acknowledgeAllAlerts(ctx)} critical alerts acknowledged`,
 });
 
 export const testCriticalChannels = operation({
@@ -93,8 +93,8 @@ export const testCriticalChannels = operation({
   audit: { operation: "settings.test_critical_channels", action_kind: "Execute" },
   run: async (ctx, { body }) => {
     const { app } = ctx;
-    const channels = channelsOf(check("critical_error_channels", body) as CriticalChannel[]);
-    const names = channels.map(nameOf);
+    const channels = listChannels(parseSettingValue("critical_error_channels", body) as CriticalChannel[]);
+    const names = channels.map(describeChannel);
     await ctx.write({ parameters: { channels: names.join(", ").slice(0, 500) } }, async () => {});
     const notice = {
       alert_type: "critical_error",
@@ -105,9 +105,9 @@ export const testCriticalChannels = operation({
     } as const;
     const failures = await Promise.all(
       channels.map((channel) =>
-        send(app, channel, notice).then(
+        sendToChannel(app, channel, notice).then(
           () => undefined,
-          (cause) => `${nameOf(channel)}: ${reasonOf(cause)}`,
+          (cause) => `${describeChannel(channel)}: ${describeSendFailure(cause)}`,
         ),
       ),
     );

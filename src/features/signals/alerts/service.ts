@@ -1,64 +1,64 @@
 /**
- * Critical alerts: raised where something happens that the operator must know of, stored first and told to the
- * channels after the commit (`telling.ts`).
+ * Critical alerts: conditions the operator must know about. An alert is stored first; channels are notified after the
+ * commit (`notify-channels.ts`).
  */
 import { and, count, desc, eq, gt, lt } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { NotFound } from "../../../lib/errors.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
 import { workspaceSettings } from "../../tenancy/workspaces/tables.ts";
-import { tell } from "./notify-channels.ts";
+import { notifyChannels } from "./notify-channels.ts";
 import { criticalAlerts } from "./tables.ts";
 
-/** The same alert raised again within this time is counted, not told again, as long as nobody acknowledged it. */
-const SAME_MS = 24 * 3_600_000;
-/** For this long acknowledged alerts are kept. */
-const KEPT_MS = 90 * 24 * 3_600_000;
+/** The same alert raised again within this time is only counted, unless it was acknowledged. */
+const DEDUPLICATION_MS = 24 * 3_600_000;
+/** How long acknowledged alerts are kept. */
+const RETENTION_MS = 90 * 24 * 3_600_000;
 
-const MAX_MESSAGE = 2_000;
+const MAX_MESSAGE_CHARS = 2_000;
 
 export interface NewAlert {
-  /** What happened, for programs: lower case and underscores. */
+  /** Machine-readable kind, in lower case with underscores. */
   kind: string;
-  /** For a person, with nothing secret in it. */
+  /** For people; must not contain secrets. */
   message: string;
   workspace_id?: string | undefined;
-  /** What it is about, where there may be several at once: alerts of one kind, workspace and subject are the same. */
+  /** The subject, such as a host name. Alerts of the same kind, workspace and subject are the same alert. */
   subject?: string | undefined;
-  /** It is over. */
+  /** Marks a recovery: the condition has ended. */
   recovered?: boolean;
 }
 
 /**
- * Raises an alert. Never throws: what raises it has enough to do, so an alert that cannot be stored goes to the log.
- * Resolves once it is stored; the channels are told by then or later.
+ * Raises an alert. Never throws: an alert that cannot be stored is logged. Resolves once it is stored; channels are
+ * notified in the background.
  */
 export async function raiseAlert(app: App, alert: NewAlert): Promise<void> {
-  sayInLog(app, alert);
+  logAlert(app, alert);
   try {
-    const id = await app.db.write((tx) => store(app, tx, alert));
-    if (id !== undefined) tell(app, id);
+    const id = await app.db.write((tx) => storeAlert(app, tx, alert));
+    if (id !== undefined) notifyChannels(app, id);
   } catch (cause) {
     app.log.error({ alert: alert.kind, error: String(cause) }, "the alert could not be stored");
   }
 }
 
-/** Raises an alert in the transaction that stores what it tells of: there is never the one without the other. */
-export async function raiseAlertWith(app: App, tx: Tx, alert: NewAlert): Promise<void> {
-  const id = await store(app, tx, alert);
+/** Raises an alert in the transaction of the change it reports, so both are committed or neither is. */
+export async function raiseAlertInTransaction(app: App, tx: Tx, alert: NewAlert): Promise<void> {
+  const id = await storeAlert(app, tx, alert);
   tx.afterCommit(() => {
-    sayInLog(app, alert);
-    if (id !== undefined) tell(app, id);
+    logAlert(app, alert);
+    if (id !== undefined) notifyChannels(app, id);
   });
 }
 
-function sayInLog({ log }: App, { kind, message, workspace_id, recovered }: NewAlert): void {
+function logAlert({ log }: App, { kind, message, workspace_id, recovered }: NewAlert): void {
   const about = { alert: kind, ...(workspace_id ? { workspace: workspace_id } : {}) };
   log[recovered ? "warn" : "error"](about, message);
 }
 
-/** @returns the id of a new row; undefined when the same alert stands already */
-async function store(app: App, tx: Tx, alert: NewAlert): Promise<number | undefined> {
+/** @returns the id of the new row; undefined if the same alert was only counted */
+async function storeAlert(app: App, tx: Tx, alert: NewAlert): Promise<number | undefined> {
   const now = app.clock();
   const alert_type = alert.recovered ? "recovered_critical_error" : "critical_error";
   const key = [alert_type, alert.kind, alert.workspace_id ?? "", alert.subject ?? ""].join(" ");
@@ -71,7 +71,7 @@ async function store(app: App, tx: Tx, alert: NewAlert): Promise<number | undefi
       and(
         eq(criticalAlerts.key, key),
         eq(criticalAlerts.acknowledged, muted),
-        gt(criticalAlerts.created_at, new Date(now.getTime() - SAME_MS)),
+        gt(criticalAlerts.created_at, new Date(now.getTime() - DEDUPLICATION_MS)),
       ),
     );
   if (same) {
@@ -84,7 +84,7 @@ async function store(app: App, tx: Tx, alert: NewAlert): Promise<number | undefi
     .values({
       alert_type,
       kind: alert.kind,
-      message: alert.message.slice(0, MAX_MESSAGE),
+      message: alert.message.slice(0, MAX_MESSAGE_CHARS),
       workspace_id: alert.workspace_id ?? null,
       key,
       count: 1,
@@ -100,7 +100,10 @@ async function store(app: App, tx: Tx, alert: NewAlert): Promise<number | undefi
   return row!.id;
 }
 
-/** Whether admins of the workspace want its alerts to stand nowhere as open; the channels are the instance's. */
+/**
+ * Returns whether the workspace's admins muted its alerts: they are stored as acknowledged. Channels are notified
+ * anyway.
+ */
 async function isMuted(tx: Tx, workspace_id: string | undefined): Promise<boolean> {
   if (workspace_id === undefined) return false;
   const [row] = await tx
@@ -110,11 +113,11 @@ async function isMuted(tx: Tx, workspace_id: string | undefined): Promise<boolea
   return row?.settings.mute_critical_alerts ?? false;
 }
 
-/** Lets go of what was acknowledged long ago. */
-export async function forgetOldAlerts(app: App): Promise<void> {
+/** Deletes acknowledged alerts after their retention. */
+export async function deleteOldAlerts(app: App): Promise<void> {
   const old = and(
     eq(criticalAlerts.acknowledged, true),
-    lt(criticalAlerts.created_at, new Date(app.clock().getTime() - KEPT_MS)),
+    lt(criticalAlerts.created_at, new Date(app.clock().getTime() - RETENTION_MS)),
   );
   const [some] = await app.db.read.select({ id: criticalAlerts.id }).from(criticalAlerts).where(old).limit(1);
   if (some) await app.db.write((tx) => tx.delete(criticalAlerts).where(old));
@@ -145,27 +148,27 @@ export function listAlerts(
     .offset((page - 1) * page_size);
 }
 
-/** Whoever was not told of it yet need not be. */
-const ACKNOWLEDGED = { acknowledged: true, next_try_at: null };
+/** Acknowledging also cancels pending notifications. */
+const ACKNOWLEDGED_STATE = { acknowledged: true, next_try_at: null };
 
 /** @throws NotFound */
-export async function acknowledge(ctx: Context, id: number): Promise<void> {
+export async function acknowledgeAlert(ctx: Context, id: number): Promise<void> {
   await ctx.write({ resource: String(id) }, async (tx) => {
     const rows = await tx
       .update(criticalAlerts)
-      .set(ACKNOWLEDGED)
+      .set(ACKNOWLEDGED_STATE)
       .where(eq(criticalAlerts.id, id))
       .returning({ id: criticalAlerts.id });
     if (rows.length === 0) throw new NotFound(`critical alert ${id}`);
   });
 }
 
-/** @returns how many stood */
-export async function acknowledgeAll(ctx: Context): Promise<number> {
+/** @returns how many were unacknowledged */
+export async function acknowledgeAllAlerts(ctx: Context): Promise<number> {
   return ctx.write({}, async (tx) => {
     const standing = eq(criticalAlerts.acknowledged, false);
     const [found] = await tx.select({ n: count() }).from(criticalAlerts).where(standing);
-    await tx.update(criticalAlerts).set(ACKNOWLEDGED).where(standing);
+    await tx.update(criticalAlerts).set(ACKNOWLEDGED_STATE).where(standing);
     return Number(found?.n ?? 0);
   });
 }

@@ -3,29 +3,29 @@ import type { SendFailure } from "./channels.ts";
 
 const { table, text, integer, boolean, timestamp, json, serial, index } = kit;
 
-/** What the operator must know of. Rows stay until they are old and acknowledged. */
+/** Critical alerts. Rows are deleted some time after they were acknowledged. */
 export const criticalAlerts = table(
   "critical_alerts",
   {
     id: serial("id"),
     alert_type: text("alert_type").$type<"critical_error" | "recovered_critical_error">().notNull(),
-    /** What happened, for programs: `worker_lost`. */
+    /** Machine-readable kind, such as `worker_lost`. */
     kind: text("kind").notNull(),
     message: text("message").notNull(),
     workspace_id: text("workspace_id"),
-    /** Alerts of one key are the same alert. */
+    /** Identifies the alert: kind, workspace and subject. */
     key: text("key").notNull(),
     /** How often it was raised. */
     count: integer("count").notNull(),
     created_at: timestamp("created_at").notNull(),
     last_raised_at: timestamp("last_raised_at").notNull(),
     acknowledged: boolean("acknowledged").notNull(),
-    /** When the channels that were not told yet are tried next; null when nobody is to be told any more. */
+    /** When the remaining channels are tried next; null if no notification is pending. */
     next_try_at: timestamp("next_try_at"),
     tries: integer("tries").notNull().default(0),
-    /** Digests of the channels that were told. */
+    /** Hashes of the channels that were notified. */
     told: json<string[]>("told"),
-    /** The channels that could not be reached at the last try, and why. */
+    /** Channels that the last attempt could not reach, with the reason. */
     send_failures: json<SendFailure[]>("send_failures"),
   },
   (t) => [

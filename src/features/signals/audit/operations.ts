@@ -1,15 +1,21 @@
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
-import { moment, type Operation, operation, paging, responds } from "../../../platform/http/operation.ts";
+import {
+  isoTimestamp,
+  type Operation,
+  operation,
+  paging,
+  responds,
+} from "../../../platform/http/operation.ts";
+import { auditFilters, listAuditPage, scopeOfInstance, scopeOfWorkspace, streamAuditLines } from "./scan.ts";
 import { auditLog } from "./tables.ts";
-import { auditFilters, linesOfAudit, pageOfAudit, seenEverywhere, seenIn } from "./walk.ts";
 
 const AuditLog = z
   .object({
     id: z.number(),
     workspace_id: z.string(),
-    timestamp: moment,
+    timestamp: isoTimestamp,
     username: z.string(),
     email: z.string(),
     operation: z.string(),
@@ -31,7 +37,7 @@ export const getAuditLog = operation({
   run: async (ctx, { workspace, id }) => {
     if (!/^\d{1,15}$/.test(id))
       throw new BadRequest(`"${id}" is not the id of an audit row: it must be a number`);
-    const { rows } = seenIn(ctx, workspace);
+    const { rows } = scopeOfWorkspace(ctx, workspace);
     const [row] = await ctx.app.db.read
       .select()
       .from(auditLog)
@@ -49,7 +55,7 @@ export const listAuditLogs = operation({
   summary: "List audit rows, newest first",
   query: z.object({ ...paging, ...auditFilters }),
   responds: responds.json(z.array(AuditLog)),
-  run: (ctx, { workspace, query }) => pageOfAudit(ctx, seenIn(ctx, workspace), query),
+  run: (ctx, { workspace, query }) => listAuditPage(ctx, scopeOfWorkspace(ctx, workspace), query),
 });
 
 export const exportAuditLogs = operation({
@@ -60,7 +66,7 @@ export const exportAuditLogs = operation({
   summary: "Read audit rows as JSON lines, oldest first; who is no admin reads their own alone",
   query: z.object(auditFilters),
   responds: lines,
-  run: (ctx, { workspace, query }) => linesOfAudit(ctx, seenIn(ctx, workspace), query),
+  run: (ctx, { workspace, query }) => streamAuditLines(ctx, scopeOfWorkspace(ctx, workspace), query),
 });
 
 const everywhere = { ...auditFilters, workspace: z.string().optional() };
@@ -73,7 +79,7 @@ export const listAllAuditLogs = operation({
   summary: "List audit rows of all workspaces, of none (`global`) and of deleted ones, newest first",
   query: z.object({ ...paging, ...everywhere }),
   responds: responds.json(z.array(AuditLog)),
-  run: (ctx, { query }) => pageOfAudit(ctx, seenEverywhere(query.workspace), query),
+  run: (ctx, { query }) => listAuditPage(ctx, scopeOfInstance(query.workspace), query),
 });
 
 export const exportAllAuditLogs = operation({
@@ -84,7 +90,7 @@ export const exportAllAuditLogs = operation({
   summary: "Read audit rows of all workspaces as JSON lines, oldest first, however many there are",
   query: z.object(everywhere),
   responds: lines,
-  run: (ctx, { query }) => linesOfAudit(ctx, seenEverywhere(query.workspace), query),
+  run: (ctx, { query }) => streamAuditLines(ctx, scopeOfInstance(query.workspace), query),
 });
 
 export const auditOperations: Operation[] = [

@@ -1,30 +1,30 @@
-import { sharedStatement } from "../../../database/database.ts";
+import { batchedStatement } from "../../../database/database.ts";
 import { sql } from "../../../database/kit.ts";
-import type { Hooks } from "../../../platform/http/execute.ts";
+import type { OperationPolicies } from "../../../platform/http/execute.ts";
 import { auditLog } from "./tables.ts";
 
-const p = sql.placeholder;
+const namedParameter = sql.placeholder;
 
 type Row = Omit<typeof auditLog.$inferSelect, "id">;
 
-const insert = sharedStatement<Row, unknown>(
+const insertStatement = batchedStatement<Row, unknown>(
   (q) =>
     q.insert(auditLog).values({
-      workspace_id: p("workspace_id"),
-      timestamp: p("timestamp"),
-      username: p("username"),
-      email: p("email"),
-      operation: p("operation"),
-      action_kind: p("action_kind"),
-      resource: p("resource"),
-      parameters: p("parameters"),
+      workspace_id: namedParameter("workspace_id"),
+      timestamp: namedParameter("timestamp"),
+      username: namedParameter("username"),
+      email: namedParameter("email"),
+      operation: namedParameter("operation"),
+      action_kind: namedParameter("action_kind"),
+      resource: namedParameter("resource"),
+      parameters: namedParameter("parameters"),
     } as unknown as Row),
   () => undefined,
 );
 
-/** Adds a row to the transaction of the change it tells of. */
-export const recordAudit: Hooks["recordAudit"] = async (tx, row) => {
-  await tx.exec(insert, {
+/** Inserts an audit row in the transaction of the change it records. */
+export const recordAudit: OperationPolicies["recordAudit"] = async (tx, row) => {
+  await tx.exec(insertStatement, {
     workspace_id: row.workspace_id,
     timestamp: row.timestamp,
     username: row.username,

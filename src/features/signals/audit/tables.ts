@@ -2,7 +2,9 @@ import { kit } from "../../../database/kit.ts";
 
 const { table, text, timestamp, json, serial, index } = kit;
 
-/** What was done, by whom, in the same transaction as the change. Rows are only ever added, and go with retention. */
+/**
+ * The audit log: who did what, written in the transaction of the change. Rows are append-only and deleted by retention.
+ */
 export const auditLog = table(
   "audit_log",
   {

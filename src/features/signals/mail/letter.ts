@@ -1,28 +1,28 @@
-/** A mail's words, once as text and once as HTML. */
+/** A mail with a text and an HTML version. */
 export interface Letter {
   subject: string;
   text: string;
   html: string;
-  /** The Message-ID, where a mail may be sent twice; left out, each mail gets one of its own. */
+  /** The Message-ID, if the mail may be sent twice; by default each mail gets a new one. */
   messageId?: string;
 }
 
-/** What a paragraph may be beside words: a line to be copied, such as a password or an address. */
-export interface Line {
+/** A paragraph to be copied, such as a password or an address. */
+export interface CopyableLine {
   code: string;
 }
 
-export function letter(subject: string, paragraphs: readonly (string | Line)[]): Letter {
+export function createLetter(subject: string, paragraphs: readonly (string | CopyableLine)[]): Letter {
   const text = paragraphs.map((part) => (typeof part === "string" ? part : `    ${part.code}`)).join("\n\n");
   const html = paragraphs
     .map((part) =>
       typeof part === "string"
-        ? `<p>${escaped(part).replaceAll("\n", "<br>")}</p>`
-        : `<pre style="font-size:1.1em">${escaped(part.code)}</pre>`,
+        ? `<p>${escapeText(part).replaceAll("\n", "<br>")}</p>`
+        : `<pre style="font-size:1.1em">${escapeText(part.code)}</pre>`,
     )
     .join("\n");
   return {
-    // A subject is one line (RFC 5322 §2.2).
+    // A subject must be one line (RFC 5322 §2.2).
     subject: subject.replace(/\s+/g, " ").slice(0, 200),
     text: `${text}\n`,
     html: `<!doctype html>\n<html lang="en"><body style="font:16px/1.5 system-ui,sans-serif">\n${html}\n</body></html>\n`,
@@ -31,6 +31,6 @@ export function letter(subject: string, paragraphs: readonly (string | Line)[]):
 
 const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-function escaped(text: string): string {
+function escapeText(text: string): string {
   return text.replace(/[&<>"]/g, (character) => ENTITIES[character]!);
 }

@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { checkEmail } from "../../../lib/text/paths.ts";
+import { parseEmail } from "../../../lib/text/paths.ts";
 import { optional } from "../../../lib/zod.ts";
-import { check } from "../../../platform/config/check.ts";
-import type { SmtpSettings } from "../../../platform/config/values.ts";
+import { parseSettingValue } from "../../../platform/config/parse-setting.ts";
+import type { SmtpSettings } from "../../../platform/config/setting-schemas.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { letter } from "./letter.ts";
-import { sendThrough } from "./send.ts";
+import { createLetter } from "./letter.ts";
+import { sendMailThrough } from "./send.ts";
 
-/** The settings as this one operation names them. */
+/** The mail settings, under the field names of this operation. */
 const TestSettings = z.object({
   host: z.string(),
   username: z.string(),
@@ -16,7 +16,7 @@ const TestSettings = z.object({
   from: z.string(),
   tls_implicit: z.boolean(),
   disable_tls: z.boolean(),
-  /** PEM of an authority of one's own. */
+  /** PEM of a private certificate authority. */
   ca: optional(z.string()),
 });
 
@@ -30,21 +30,23 @@ export const testSmtp = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "settings.test_smtp", action_kind: "Execute" },
   run: async (ctx, { body }) => {
-    const to = checkEmail(body.to);
-    const server = toSettings(body.smtp);
+    const to = parseEmail(body.to);
+    const server = toSmtpSettings(body.smtp);
     const place = `${server.smtp_host}:${server.smtp_port}`;
     await ctx.write({ resource: to, parameters: { server: place } }, async () => {});
-    await sendThrough(
+    await sendMailThrough(
       server,
       to,
-      letter("Test mail", [`This mail was sent by ${ctx.app.urls.base} to try its mail server. It works.`]),
+      createLetter("Test mail", [
+        `This mail was sent by ${ctx.app.urls.base} to try its mail server. It works.`,
+      ]),
     );
     return `mail sent to ${to} through ${place}`;
   },
 });
 
-function toSettings(given: z.output<typeof TestSettings>): SmtpSettings {
-  return check("smtp_settings", {
+function toSmtpSettings(given: z.output<typeof TestSettings>): SmtpSettings {
+  return parseSettingValue("smtp_settings", {
     smtp_host: given.host,
     smtp_port: given.port,
     smtp_from: given.from,

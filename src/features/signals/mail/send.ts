@@ -1,24 +1,24 @@
-/** Mails go out through the server of the setting `smtp_settings`, as it is at that moment. */
+/** Sends mail through the server in the setting `smtp_settings`, read for each mail. */
 
-import { withinMs } from "../../../lib/async/sleep.ts";
+import { withTimeout } from "../../../lib/async/sleep.ts";
 import { BadRequest, type SvcError } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
-import type { SmtpSettings } from "../../../platform/config/values.ts";
+import type { SmtpSettings } from "../../../platform/config/setting-schemas.ts";
 import type { Letter } from "./letter.ts";
 
-/** For each of looking up the name, connecting, the greeting, and every answer after it. */
-const STEP_MS = 10_000;
-/** For a whole mail. */
-const MAIL_MS = 30_000;
+/** Timeout of each step: DNS lookup, connecting, greeting, and every response. */
+const STEP_TIMEOUT_MS = 10_000;
+/** Timeout of the whole mail. */
+const MAIL_TIMEOUT_MS = 30_000;
 
-/** Whether mails can be sent: a mail server is set. */
-export function canMail(app: App): boolean {
+/** Returns whether a mail server is configured. */
+export function isMailConfigured(app: App): boolean {
   return app.settings.get("smtp_settings") !== undefined;
 }
 
 /**
- * Sends one mail, with its text and its HTML part.
- * @throws BadRequest saying what is missing or what went wrong, within MAIL_MS
+ * Sends one mail, with a text and an HTML part.
+ * @throws BadRequest saying what is missing or what went wrong, within MAIL_TIMEOUT_MS
  */
 export async function sendMail(app: App, to: string, letter: Letter): Promise<void> {
   const server = app.settings.get("smtp_settings");
@@ -27,14 +27,11 @@ export async function sendMail(app: App, to: string, letter: Letter): Promise<vo
       hint: "a super admin sets smtp_settings, and tries it with settings/test_smtp",
     });
   }
-  await sendThrough(server, to, letter);
+  await sendMailThrough(server, to, letter);
 }
 
-/**
- * The same through a server that is given.
- * @throws BadRequest
- */
-export async function sendThrough(server: SmtpSettings, to: string, letter: Letter): Promise<void> {
+/** Sends a mail through the given server. @throws BadRequest */
+export async function sendMailThrough(server: SmtpSettings, to: string, letter: Letter): Promise<void> {
   const { createTransport } = await import("nodemailer");
   const { smtp_host, smtp_port, smtp_username, smtp_password } = server;
   const transport = createTransport({
@@ -45,19 +42,19 @@ export async function sendThrough(server: SmtpSettings, to: string, letter: Lett
     requireTLS: !server.smtp_disable_tls && !server.smtp_tls_implicit,
     ...(smtp_username ? { auth: { user: smtp_username, pass: smtp_password ?? "" } } : {}),
     ...(server.smtp_ca ? { tls: { ca: server.smtp_ca } } : {}),
-    dnsTimeout: STEP_MS,
-    connectionTimeout: STEP_MS,
-    greetingTimeout: STEP_MS,
-    socketTimeout: STEP_MS,
-    // A letter is words of ours: no file or address it might name is read.
+    dnsTimeout: STEP_TIMEOUT_MS,
+    connectionTimeout: STEP_TIMEOUT_MS,
+    greetingTimeout: STEP_TIMEOUT_MS,
+    socketTimeout: STEP_TIMEOUT_MS,
+    // Letters never contain attachments, so files and URLs are not read.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
   const sent = transport.sendMail({ from: server.smtp_from, to, ...letter });
   try {
-    await withinMs(MAIL_MS, sent, () => Object.assign(new Error(), { code: "ETIMEDOUT" }));
+    await withTimeout(MAIL_TIMEOUT_MS, sent, () => Object.assign(new Error(), { code: "ETIMEDOUT" }));
   } catch (cause) {
-    throw explained(cause, server);
+    throw describeSmtpFailure(cause, server);
   } finally {
     transport.close();
   }
@@ -65,13 +62,13 @@ export async function sendThrough(server: SmtpSettings, to: string, letter: Lett
 
 interface SmtpFailure {
   code?: string;
-  /** What the server answered (RFC 5321 §4.2). */
+  /** The server's response (RFC 5321 §4.2). */
   response?: string;
   message?: string;
 }
 
-/** What the text of a failure tells of it, where its code does not. */
-const TOLD: [sign: RegExp, text: string, hint?: string][] = [
+/** Failures recognized by their message, because their code is ambiguous. */
+const KNOWN_FAILURES: [sign: RegExp, text: string, hint?: string][] = [
   [/certificate|altname/i, "shows a certificate that is not trusted", "give its authority's PEM as smtp_ca"],
   [
     /wrong.version/i,
@@ -81,13 +78,13 @@ const TOLD: [sign: RegExp, text: string, hint?: string][] = [
   [/ECONNREFUSED/, "cannot be reached: nothing listens there", "check the host and the port"],
 ];
 
-function explained(cause: unknown, server: SmtpSettings): SvcError {
+function describeSmtpFailure(cause: unknown, server: SmtpSettings): SvcError {
   const { code = "", response, message = "" } = cause as SmtpFailure;
   const place = `the mail server ${server.smtp_host}:${server.smtp_port}`;
-  const said = because(response ?? message);
+  const said = formatReason(response ?? message);
   const refuse = (text: string, hint?: string) =>
     new BadRequest(`${place} ${text}`, { cause, ...(hint ? { hint } : {}) });
-  const told = TOLD.find(([sign]) => sign.test(message));
+  const told = KNOWN_FAILURES.find(([sign]) => sign.test(message));
   if (told) return refuse(`${told[1]}${said}`, told[2]);
   // 530: authentication required (RFC 4954 §6).
   if (code === "ENOAUTH" || response?.startsWith("530"))
@@ -116,7 +113,7 @@ function explained(cause: unknown, server: SmtpSettings): SvcError {
   }
 }
 
-/** The end of a sentence that tells why, on one line. */
-function because(text: string): string {
+/** Formats a reason as the end of a sentence, on one line. */
+function formatReason(text: string): string {
   return text ? `: ${text.replace(/\s+/g, " ").slice(0, 200)}` : "";
 }

@@ -1,46 +1,50 @@
-/** What has become of the events that endpoints are told of. */
+/** Deliveries of webhook events: sending, retrying, listing and redelivering them. */
 
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
-import { type Backoff, backoffMs } from "../../../lib/async/retry.ts";
+import { type Backoff, computeBackoffMs } from "../../../lib/async/retry.ts";
 import { NotFound } from "../../../lib/errors.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
 import { OutgoingError } from "../../../platform/outgoing/connect.ts";
 import { type OutgoingAnswer, sendRequest } from "../../../platform/outgoing/request.ts";
-import { allowedTargets } from "../../../platform/outgoing/targets.ts";
-import { ANYWHERE, getEndpoint, secretsOf } from "./endpoints.ts";
-import { INSTANCE } from "./event-types.ts";
-import { senderOf } from "./outbox.ts";
-import { signedHeaders } from "./signature.ts";
+import { configuredTargets } from "../../../platform/outgoing/targets.ts";
+import { ANY_TARGET, getEndpoint, readSigningSecrets } from "./endpoints.ts";
+import { INSTANCE_WORKSPACE } from "./event-types.ts";
+import { webhookSenderOf } from "./outbox.ts";
+import { createSignatureHeaders } from "./signature.ts";
 import { type WebhookDelivery, type WebhookEndpoint, webhookDeliveries, webhookEvents } from "./tables.ts";
 
-/** How long a receiver has for its answer, connecting included. */
+/** How long a receiver may take to respond, connecting included. */
 const TIMEOUT_MS = 5_000;
-/** Of the answer nothing but its status counts. */
-const MAX_ANSWER_BYTES = 16_384;
+/** Upper limit of the response; only its status is used. */
+const MAX_RESPONSE_BYTES = 16_384;
 const MAX_REDIRECTS = 3;
-/** For events that are tried for a day: 5 s, 10 s, 20 s … 3 h. */
+/** Delay before each retry, for up to a day: 5 s, 10 s, 20 s … 3 h. */
 const BACKOFF: Backoff = { first_ms: 5_000, max_ms: 3 * 3_600_000, jitter: 0.5 };
-const PATIENCE_MS = 24 * 3_600_000;
-/** What a receiver may ask for with `Retry-After`. */
-const LONGEST_ASKED_MS = 3_600_000;
+const GIVE_UP_AFTER_MS = 24 * 3_600_000;
+/** Upper limit of a receiver's `Retry-After`. */
+const MAX_RETRY_AFTER_MS = 3_600_000;
 
-export interface Message {
+export interface WebhookMessage {
   id: string;
   payload: string;
 }
 
-export interface Outcome {
+export interface DeliveryOutcome {
   ok: boolean;
-  /** HTTP status; undefined where there was no answer. */
+  /** HTTP status; undefined without a response. */
   status?: number;
   error?: string;
-  /** Milliseconds for which the receiver asks to be left alone. */
+  /** The receiver's `Retry-After`, in milliseconds. */
   retry_after_ms?: number;
 }
 
-/** Sends one message, signed. Whatever goes wrong is in the outcome. */
-export async function sendMessage(app: App, endpoint: WebhookEndpoint, message: Message): Promise<Outcome> {
+/** Sends one signed message. Failures of the receiver are returned as outcome, not thrown. */
+export async function sendWebhook(
+  app: App,
+  endpoint: WebhookEndpoint,
+  message: WebhookMessage,
+): Promise<DeliveryOutcome> {
   const { id, payload: body } = message;
   try {
     const answer = await sendRequest({
@@ -49,45 +53,44 @@ export async function sendMessage(app: App, endpoint: WebhookEndpoint, message: 
       headers: {
         "content-type": "application/json",
         "user-agent": "svc-webhooks",
-        ...signedHeaders({ id, body, at: app.clock() }, await secretsOf(app, endpoint)),
+        ...createSignatureHeaders({ id, body, at: app.clock() }, await readSigningSecrets(app, endpoint)),
       },
       body,
-      targets: endpoint.workspace_id === INSTANCE ? ANYWHERE : allowedTargets(app),
+      targets: endpoint.workspace_id === INSTANCE_WORKSPACE ? ANY_TARGET : configuredTargets(app),
       timeout_ms: TIMEOUT_MS,
-      max_bytes: MAX_ANSWER_BYTES,
+      max_bytes: MAX_RESPONSE_BYTES,
       max_redirects: MAX_REDIRECTS,
     });
-    return outcomeOf(answer);
+    return toOutcome(answer);
   } catch (cause) {
     if (cause instanceof OutgoingError) return { ok: false, error: cause.message };
     throw cause;
   }
 }
 
-function outcomeOf({ status, headers }: OutgoingAnswer): Outcome {
+function toOutcome({ status, headers }: OutgoingAnswer): DeliveryOutcome {
   if (status >= 200 && status < 300) return { ok: true, status };
   const asked = Number(headers.get("retry-after") ?? Number.NaN) * 1000;
   return {
     ok: false,
     status,
     error: `the receiver answered ${status}`,
-    ...(asked > 0 ? { retry_after_ms: Math.min(asked, LONGEST_ASKED_MS) } : {}),
+    ...(asked > 0 ? { retry_after_ms: Math.min(asked, MAX_RETRY_AFTER_MS) } : {}),
   };
 }
 
 /**
- * When a delivery that has failed is tried again: exponential back-off, of which half is left to chance so that many do
- * not come at once.
+ * Computes when a failed delivery is tried again: exponential backoff, half of it random, so that retries are spread.
  * @param attempts made so far, at least 1
- * @returns undefined when its time is over
+ * @returns undefined if the retry period is over
  */
-export function nextTry(
+export function computeNextAttempt(
   { attempts, created_at, now }: { attempts: number; created_at: Date; now: Date },
-  { retry_after_ms = 0 }: Outcome,
+  { retry_after_ms = 0 }: DeliveryOutcome,
   random: () => number = Math.random,
 ): Date | undefined {
-  if (now.getTime() - created_at.getTime() >= PATIENCE_MS) return undefined;
-  return new Date(now.getTime() + Math.max(backoffMs(BACKOFF, attempts, random), retry_after_ms));
+  if (now.getTime() - created_at.getTime() >= GIVE_UP_AFTER_MS) return undefined;
+  return new Date(now.getTime() + Math.max(computeBackoffMs(BACKOFF, attempts, random), retry_after_ms));
 }
 
 export interface ListedDelivery extends Omit<WebhookDelivery, "endpoint_id"> {
@@ -97,7 +100,10 @@ export interface ListedDelivery extends Omit<WebhookDelivery, "endpoint_id"> {
   created_at: Date;
 }
 
-/** Newest events first. @param before `event_seq` of the last one of the page before. @throws NotFound */
+/**
+ * Lists the deliveries of an endpoint, newest events first. @param before `event_seq` of the last delivery on the page
+ * before. @throws NotFound
+ */
 export async function listDeliveries(
   db: Reader,
   workspace_id: string,
@@ -130,10 +136,10 @@ export async function listDeliveries(
 }
 
 /**
- * Sends again: one event, whatever became of it, or all that were given up.
+ * Schedules deliveries again: one event, whatever its state, or all that have failed.
  * @returns how many. @throws NotFound
  */
-export async function redeliver(
+export async function redeliverEvents(
   ctx: Context,
   workspace_id: string,
   endpoint_id: string,
@@ -154,7 +160,7 @@ export async function redeliver(
     if (event_seq !== undefined && again.length === 0) {
       throw new NotFound(`event ${event_seq} among those of webhook endpoint ${endpoint_id}`);
     }
-    tx.afterCommit(() => senderOf(app).wake(endpoint_id));
+    tx.afterCommit(() => webhookSenderOf(app).wake(endpoint_id));
     return again.length;
   });
 }

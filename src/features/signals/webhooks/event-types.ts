@@ -1,7 +1,7 @@
-/** Which changes are told, and in which words: each is one that leaves an audit row. */
+/** Webhook event types, and how they are derived from audited changes. */
 
-/** Stands for the instance where else a workspace is named. */
-export const INSTANCE = "global";
+/** Pseudo workspace id for events of the instance. */
+export const INSTANCE_WORKSPACE = "global";
 
 export const EVENT_TYPES = [
   "CreateScript",
@@ -33,85 +33,85 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-export interface ToldEvent {
+export interface WebhookEvent {
   type: string;
-  /** What is sent beside the type. */
+  /** Fields of the payload besides the type. */
   keys: Record<string, string>;
 }
 
-/** What an audit row says of a change. */
-export interface Change {
+/** The part of an audit row from which an event is derived. */
+export interface AuditedChange {
   operation: string;
   workspace_id: string;
-  /** The path, name or hash that was touched. */
+  /** The path, name or hash that was changed. */
   resource: string;
   parameters: Record<string, string>;
 }
 
-type Make = (change: Change) => ToldEvent;
+type EventFactory = (change: AuditedChange) => WebhookEvent;
 
-const atPath =
-  (type: EventType): Make =>
+const pathEvent =
+  (type: EventType): EventFactory =>
   ({ workspace_id: workspace, resource: path }) => ({ type, keys: { workspace, path } });
 
-/** A rename says where it was and where it is; any other change has both the same. */
-const moved =
-  (type: EventType): Make =>
+/** A rename gives the old and the new path; for other changes both are the same. */
+const replacePrefix =
+  (type: EventType): EventFactory =>
   ({ workspace_id: workspace, resource, parameters: { old_path, new_path } }) => ({
     type,
     keys: { workspace, old_path: old_path ?? resource, new_path: new_path ?? resource },
   });
 
-const version =
-  (type: EventType): Make =>
+const versionEvent =
+  (type: EventType): EventFactory =>
   ({ workspace_id: workspace, resource: path, parameters: { hash = "" } }) => ({
     type,
     keys: { workspace, path, hash },
   });
 
-const named =
-  (type: EventType): Make =>
+const namedEvent =
+  (type: EventType): EventFactory =>
   ({ workspace_id: workspace, resource: name }) => ({ type, keys: { workspace, name } });
 
-const typeNamed =
-  (type: EventType): Make =>
+const typeEvent =
+  (type: EventType): EventFactory =>
   ({ resource: name }) => ({ type, keys: { name } });
 
-/** A path goes with all versions, a hash is one of them. */
-const scriptGone: Make = (change) =>
+/** A path means that all versions were deleted, a hash only that version. */
+const scriptDeletedEvent: EventFactory = (change) =>
   change.resource.includes("/")
-    ? atPath("DeleteScriptPath")(change)
+    ? pathEvent("DeleteScriptPath")(change)
     : { type: "DeleteScript", keys: { workspace: change.workspace_id, hash: change.resource } };
 
-const BY_OPERATION: Record<string, Make> = {
-  "scripts.create": version("CreateScript"),
-  "scripts.update": version("UpdateScript"),
-  "scripts.archive": scriptGone,
-  "scripts.delete": scriptGone,
-  "flows.create": atPath("CreateFlow"),
-  "flows.update": moved("UpdateFlow"),
-  "flows.archive": atPath("ArchiveFlow"),
-  "flows.delete": atPath("DeleteFlow"),
-  "apps.create": atPath("CreateApp"),
-  "apps.update": moved("UpdateApp"),
-  "apps.delete": atPath("DeleteApp"),
-  "resources.create": atPath("CreateResource"),
-  "resources.update": moved("UpdateResource"),
-  "resources.delete": atPath("DeleteResource"),
-  "resource_types.create": typeNamed("CreateResourceType"),
-  "resource_types.update": typeNamed("UpdateResourceType"),
-  "resource_types.delete": typeNamed("DeleteResourceType"),
-  "variables.create": atPath("CreateVariable"),
-  "variables.update": moved("UpdateVariable"),
-  "variables.delete": atPath("DeleteVariable"),
-  "folder.create": named("CreateFolder"),
-  "folder.update": named("UpdateFolder"),
-  "folder.add_owner": named("UpdateFolder"),
-  "folder.remove_owner": named("UpdateFolder"),
-  "folder.delete": named("DeleteFolder"),
+const EVENTS_BY_OPERATION: Record<string, EventFactory> = {
+  "scripts.create": versionEvent("CreateScript"),
+  "scripts.update": versionEvent("UpdateScript"),
+  "scripts.archive": scriptDeletedEvent,
+  "scripts.delete": scriptDeletedEvent,
+  "flows.create": pathEvent("CreateFlow"),
+  "flows.update": replacePrefix("UpdateFlow"),
+  "flows.archive": pathEvent("ArchiveFlow"),
+  "flows.delete": pathEvent("DeleteFlow"),
+  "apps.create": pathEvent("CreateApp"),
+  "apps.update": replacePrefix("UpdateApp"),
+  "apps.delete": pathEvent("DeleteApp"),
+  "resources.create": pathEvent("CreateResource"),
+  "resources.update": replacePrefix("UpdateResource"),
+  "resources.delete": pathEvent("DeleteResource"),
+  "resource_types.create": typeEvent("CreateResourceType"),
+  "resource_types.update": typeEvent("UpdateResourceType"),
+  "resource_types.delete": typeEvent("DeleteResourceType"),
+  "variables.create": pathEvent("CreateVariable"),
+  "variables.update": replacePrefix("UpdateVariable"),
+  "variables.delete": pathEvent("DeleteVariable"),
+  "folder.create": namedEvent("CreateFolder"),
+  "folder.update": namedEvent("UpdateFolder"),
+  "folder.add_owner": namedEvent("UpdateFolder"),
+  "folder.remove_owner": namedEvent("UpdateFolder"),
+  "folder.delete": namedEvent("DeleteFolder"),
 };
 
-/** The event that a change is; undefined for changes nobody is told of. */
-export function eventOf(change: Change): ToldEvent | undefined {
-  return BY_OPERATION[change.operation]?.(change);
+/** Returns the event for a change; undefined if the change has none. */
+export function findEvent(change: AuditedChange): WebhookEvent | undefined {
+  return EVENTS_BY_OPERATION[change.operation]?.(change);
 }

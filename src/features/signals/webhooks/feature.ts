@@ -3,8 +3,8 @@ import { earlierBy } from "../../../database/conditions.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { instanceWebhookOperations } from "./api/instance-operations.ts";
 import { webhookOperations } from "./api/operations.ts";
-import { removeEndpoints } from "./endpoints.ts";
-import { recordChange, senderOf } from "./outbox.ts";
+import { deleteWorkspaceEndpoints } from "./endpoints.ts";
+import { recordChange, webhookSenderOf } from "./outbox.ts";
 import { webhookRetention } from "./retention.ts";
 import { createWebhookSender } from "./sender/webhook-sender.ts";
 import { webhookDeliveries, webhookEndpoints } from "./tables.ts";
@@ -26,7 +26,7 @@ export const feature = defineFeature({
   tablesDeletedLast: [webhookEndpoints],
   on: {
     changeAudited: recordChange,
-    workspaceDeleted: removeEndpoints,
+    workspaceDeleted: deleteWorkspaceEndpoints,
     /** What failed before is tried again as soon as it would have been. */
     async clockSetBack(app, by_ms) {
       const { state, next_at } = webhookDeliveries;
@@ -36,7 +36,7 @@ export const feature = defineFeature({
           .set({ next_at: earlierBy(next_at, by_ms) })
           .where(and(eq(state, "pending"), gt(next_at, app.clock()))),
       );
-      senderOf(app).wake();
+      webhookSenderOf(app).wake();
     },
   },
 });

@@ -1,9 +1,9 @@
-/** What happens to people on the whole instance, told where the setting `instance_events_webhook` says. */
+/** Events about users of the instance, sent to the URL in the setting `instance_events_webhook`. */
 
 import type { Tx } from "../../../database/database.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { currentLicense, stateOf } from "../../tenancy/license/service.ts";
-import { INSTANCE } from "./event-types.ts";
+import { licenseStateAt, readCurrentLicense } from "../../tenancy/license/service.ts";
+import { INSTANCE_WORKSPACE } from "./event-types.ts";
 import { recordEvent } from "./outbox.ts";
 
 export type InstanceEvent =
@@ -11,10 +11,10 @@ export type InstanceEvent =
   | { type: "UserAddedWorkspace" | "UserInvitedWorkspace"; workspace: string; email: string }
   | { type: "UserJoinedWorkspace"; workspace: string; email: string; username: string };
 
-/** Stores an event in the transaction of what it tells of. Without a licence that holds nobody is told. */
+/** Stores an event in the transaction of its change. Without a valid licence no event is stored. */
 export async function recordInstanceEvent(app: App, tx: Tx, event: InstanceEvent): Promise<void> {
-  const { license } = await currentLicense(app);
-  if (!license || stateOf(license, app.clock()) === "over") return;
+  const { license } = await readCurrentLicense(app);
+  if (!license || licenseStateAt(license, app.clock()) === "over") return;
   const { type, ...keys } = event;
-  await recordEvent(app, tx, INSTANCE, { type, keys });
+  await recordEvent(app, tx, INSTANCE_WORKSPACE, { type, keys });
 }

@@ -11,15 +11,15 @@ export const webhookRetention: Retention = {
   tables: [webhookEvents, webhookDeliveries],
   deleteExpired({ db, config }, now) {
     const kept_ms = Math.max(DAY_MS, config.webhook_retention_s * 1000);
-    return expiredEvents(db, new Date(now.getTime() - kept_ms));
+    return deleteExpiredEvents(db, new Date(now.getTime() - kept_ms));
   },
 };
 
-/** Events that everybody who is told of them has, or has been given up for, with the record of their deliveries. */
-async function* expiredEvents(db: Database, before: Date): Batches {
+/** Deletes events, with their deliveries, once every delivery has succeeded or failed for good. */
+async function* deleteExpiredEvents(db: Database, before: Date): Batches {
   const { seq, workspace_id, created_at, told } = webhookEvents;
   for (let after = 0; ; ) {
-    // They are stored in the order of their age: behind the first that is young no other is old.
+    // Stored in the order of time, so the scan ends at the first event that is not expired.
     const piece = await db.read
       .select({ seq, workspace_id, created_at, told })
       .from(webhookEvents)
@@ -28,7 +28,7 @@ async function* expiredEvents(db: Database, before: Date): Batches {
       .limit(MOST_ROWS);
     const old = piece.filter((event) => event.created_at < before);
     if (old.length === 0) return;
-    await removeEvents(
+    await deleteEvents(
       db,
       old.filter((event) => event.told === null),
     );
@@ -38,7 +38,7 @@ async function* expiredEvents(db: Database, before: Date): Batches {
   }
 }
 
-async function removeEvents(db: Database, old: { seq: number; workspace_id: string }[]): Promise<void> {
+async function deleteEvents(db: Database, old: { seq: number; workspace_id: string }[]): Promise<void> {
   const places = [...new Set(old.map(({ workspace_id }) => workspace_id))];
   const told = db.read
     .select({ id: webhookEndpoints.id })

@@ -1,17 +1,17 @@
-/** Signatures of the Standard Webhooks convention (https://www.standardwebhooks.com), version 1: HMAC-SHA256. */
+/** Webhook signatures: Standard Webhooks (https://www.standardwebhooks.com), version 1, HMAC-SHA256. */
 import { randomBytes } from "node:crypto";
 import { Webhook } from "standardwebhooks";
 
-/** A new secret: 32 bytes, in the form in which receivers' libraries take it. */
-export function newSecret(): string {
+/** Creates a secret: 32 random bytes in the `whsec_` format that receivers' libraries expect. */
+export function createWebhookSecret(): string {
   return `whsec_${randomBytes(32).toString("base64")}`;
 }
 
 /**
- * The headers that prove where a message comes from.
- * @param secrets those that are valid now: while one takes over from another, each signs
+ * Returns the headers that authenticate a message.
+ * @param secrets all valid ones: during a rotation each of them signs
  */
-export function signedHeaders(
+export function createSignatureHeaders(
   { id, body, at }: { id: string; body: string; at: Date },
   secrets: readonly string[],
 ): Record<string, string> {

@@ -2,10 +2,10 @@ import { kit } from "../../../database/kit.ts";
 
 const { table, text, timestamp, serial } = kit;
 
-/** Every attempt to renew the licence. */
+/** The history of licence renewals, one row per attempt. */
 export const licenseRenewals = table("license_renewals", {
   id: serial("id"),
   attempted_at: timestamp("attempted_at").notNull(),
-  /** `success`, or what went wrong. */
+  /** `success`, or the error message. */
   result: text("result").notNull(),
 });

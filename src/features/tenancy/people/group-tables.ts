@@ -2,20 +2,20 @@ import { kit } from "../../../database/kit.ts";
 
 const { table, text, json, index, primaryKey } = kit;
 
-/** Groups of a workspace. `all` needs no row: it has one when something was said of it. */
+/** Groups of a workspace. The group `all` exists without a row; it has one if its summary or managers were set. */
 export const groups = table(
   "workspace_groups",
   {
     workspace_id: text("workspace_id").notNull(),
     name: text("name").notNull(),
     summary: text("summary").notNull(),
-    /** Who manages it: names that are true. */
+    /** The managers: the names whose value is true. */
     extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
   },
   (t) => [primaryKey({ columns: [t.workspace_id, t.name] })],
 );
 
-/** By e-mail, which stays when somebody is called otherwise. */
+/** Members of workspace groups, by e-mail, which does not change when a user is renamed. */
 export const groupMembers = table(
   "group_members",
   {
@@ -29,11 +29,11 @@ export const groupMembers = table(
   ],
 );
 
-/** Groups of the whole instance: whoever is in one is in the group of that name in every workspace they belong to. */
+/** Groups of the instance. A member of one belongs to the group of that name in each of their workspaces. */
 export const instanceGroups = table("instance_groups", {
   name: text("name").primaryKey(),
   summary: text("summary").notNull(),
-  /** What a directory that people are kept in knows it by. */
+  /** Ids under which an external user directory (SCIM) knows the group. */
   id: text("id"),
   scim_display_name: text("scim_display_name"),
   external_id: text("external_id"),
@@ -48,5 +48,5 @@ export const instanceGroupMembers = table(
   (t) => [primaryKey({ columns: [t.name, t.email] }), index("instance_group_members_by_email").on(t.email)],
 );
 
-export type InstanceGroup = typeof instanceGroups.$inferSelect;
-export type Group = typeof groups.$inferSelect;
+export type InstanceGroupRow = typeof instanceGroups.$inferSelect;
+export type GroupRow = typeof groups.$inferSelect;

@@ -1,11 +1,11 @@
 /**
- * The groups as which the server starts jobs that no person asks for. An admin gives rights to them as to others; who is
- * in one sees its jobs.
+ * The groups that server-initiated jobs run as. Admins grant rights to them as to any group; members of such a group
+ * see its jobs.
  */
 
-/** The workspace's error handler. */
-export const ERROR_HANDLERS = "error_handler";
-/** What commands in the chat product start. */
-export const CHAT = "chat";
+/** Runs the workspace's error handler. */
+export const ERROR_HANDLER_GROUP = "error_handler";
+/** Runs jobs started by a command in the chat product. */
+export const CHAT_GROUP = "chat";
 
-export const SERVER_GROUPS: readonly string[] = [ERROR_HANDLERS, CHAT];
+export const SERVER_GROUPS: readonly string[] = [ERROR_HANDLER_GROUP, CHAT_GROUP];

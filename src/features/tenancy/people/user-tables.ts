@@ -4,7 +4,7 @@ const { table, text, integer, boolean, timestamp, primaryKey } = kit;
 
 export const users = table("users", {
   email: text("email").primaryKey(),
-  /** Argon2id, PHC string; null for people who log in elsewhere. */
+  /** Argon2id, PHC string; null for users who log in with a provider. */
   password_hash: text("password_hash"),
   login_type: text("login_type").notNull(),
   super_admin: boolean("super_admin").notNull(),
@@ -16,13 +16,13 @@ export const users = table("users", {
   /** True until the first login. */
   first_time_user: boolean("first_time_user").notNull(),
   created_at: timestamp("created_at").notNull(),
-  /** The steps of the tutorials that were done, a bit each; only clients read it. */
+  /** Bitmask of the completed tutorial steps; only clients interpret it. */
   tutorial_progress: integer("tutorial_progress").notNull().default(0),
 });
 
 /**
- * Names that people had in a workspace. What stands under `u/<name>/` and what ran as `u/<name>` is never somebody
- * else's, so the name goes to nobody but the one who had it.
+ * Usernames that were once used in a workspace, with the person who had them. A username is never given to anybody
+ * else, because items below `u/<name>/` and jobs run as `u/<name>` belong to that person.
  */
 export const formerUsernames = table(
   "former_usernames",

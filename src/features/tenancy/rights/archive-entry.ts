@@ -1,14 +1,18 @@
 /** Files in the archive of a workspace, as existing clients know them. */
 import type { ZipEntry } from "../../../lib/files/zip.ts";
-import { type Kept, unsaidOf } from "./unknown-fields.ts";
+import { type UnknownFields, unknownFieldsOf } from "./unknown-fields.ts";
 
 /**
- * A file of JSON; a field that is null or undefined is left out of it.
- * @param kept what clients said of the item that is not known here, or that means the same unsaid
+ * Returns a JSON file; fields that are null or undefined are left out.
+ * @param kept unknown fields of the item, and fields whose explicit form must be preserved; see `unknown-fields.ts`
  */
-export function jsonEntry(name: string, fields: Record<string, unknown>, kept?: Kept | null): ZipEntry {
+export function createJsonEntry(
+  name: string,
+  fields: Record<string, unknown>,
+  kept?: UnknownFields | null,
+): ZipEntry {
   const said = Object.entries(fields).filter(([, value]) => value != null);
-  const content = { ...Object.fromEntries(said), ...unsaidOf(fields, kept) };
+  const content = { ...Object.fromEntries(said), ...unknownFieldsOf(fields, kept) };
   return { name, content: JSON.stringify(content, null, 2) };
 }
 

@@ -6,52 +6,52 @@ import { and, eq } from "drizzle-orm";
 import { containsText } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
-import { EVERYBODY, type Permissions } from "../../../platform/access/permissions.ts";
+import { EVERYONE_GROUP, type Permissions } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { folders } from "../people/folder-tables.ts";
 import { groups, instanceGroups } from "../people/group-tables.ts";
-import { forgetMembers } from "../people/members.ts";
+import { invalidateMembers } from "../people/members.ts";
 import { SERVER_GROUPS } from "../people/server-groups.ts";
 import { workspaceMembers } from "../workspaces/tables.ts";
 import { itemKindsOf, itemsGranting, storeAcl } from "./item-kinds.ts";
 
-const NAME = /^(u\/[a-zA-Z]\w*|g\/[\w-]+)$/;
+const GRANTEE_PATTERN = /^(u\/[a-zA-Z]\w*|g\/[\w-]+)$/;
 
-/** @param field of the body that holds it @throws BadRequest when rights cannot be given to it */
-export function checkName(field: string, name: string): string {
-  if (name.length <= 60 && NAME.test(name)) return name;
+/** Validates the name of a grantee. @param field of the body that holds it @throws BadRequest for a malformed name */
+export function parseGrantee(field: string, name: string): string {
+  if (name.length <= 60 && GRANTEE_PATTERN.test(name)) return name;
   throw new BadRequest(
     `body field \`${field}\`: "${name.slice(0, 60)}" is neither a user nor a group: write u/<username> or g/<group>`,
   );
 }
 
-const MAX_MENTION = 255;
+const MAX_NAME_LENGTH = 255;
 
 /**
- * What a folder that comes from elsewhere says of owners and rights is kept as it is said: only a user's or a group's name
- * gives rights to anybody.
- * @throws BadRequest for an empty or endless text, and one with control characters
+ * Validates an owner or grantee in an imported folder. Unknown forms are stored as they are and grant nothing: only
+ * names of users and groups do.
+ * @throws BadRequest for an empty or too long text, and for control characters
  */
-export function checkMention(field: string, name: string): string {
-  if (name !== "" && name.length <= MAX_MENTION && !/\p{C}/u.test(name)) return name;
+export function parseForeignGrantee(field: string, name: string): string {
+  if (name !== "" && name.length <= MAX_NAME_LENGTH && !/\p{C}/u.test(name)) return name;
   throw new BadRequest(
-    `body field \`${field}\`: a name must have 1 to ${MAX_MENTION} characters and no control characters: write u/<username> or g/<group>`,
+    `body field \`${field}\`: a name must have 1 to ${MAX_NAME_LENGTH} characters and no control characters: write u/<username> or g/<group>`,
   );
 }
 
-/** @throws BadRequest when nobody in the workspace has the name */
+/** @throws BadRequest if no user or group of the workspace has the name */
 export async function requireGrantee(
   db: Reader,
   workspace_id: string,
   field: string,
   name: string,
 ): Promise<void> {
-  checkName(field, name);
+  parseGrantee(field, name);
   const short = name.slice(2);
   const isUser = name.startsWith("u/");
-  // What the server runs as these needs rights whether or not somebody is in them; only admins make them.
+  // Jobs of the server run as these groups, so they may hold grants even without a row. Only admins create them.
   if (!isUser && SERVER_GROUPS.includes(short)) return;
-  if (isUser ? await userExists(db, workspace_id, short) : await groupExists(db, workspace_id, short)) return;
+  if (isUser ? await hasUser(db, workspace_id, short) : await hasGroup(db, workspace_id, short)) return;
   const what = isUser ? "user" : "group";
   throw new BadRequest(`body field \`${field}\`: there is no ${what} ${short} in workspace ${workspace_id}`);
 }
@@ -85,7 +85,7 @@ export async function withGrant(
   return others;
 }
 
-async function userExists(db: Reader, workspace_id: string, username: string): Promise<boolean> {
+async function hasUser(db: Reader, workspace_id: string, username: string): Promise<boolean> {
   const rows = await db
     .select({ username: workspaceMembers.username })
     .from(workspaceMembers)
@@ -93,9 +93,9 @@ async function userExists(db: Reader, workspace_id: string, username: string): P
   return rows.length > 0;
 }
 
-/** Whether there is a group of the name, in the workspace or on the instance. */
-export async function groupExists(db: Reader, workspace_id: string, name: string): Promise<boolean> {
-  if (name === EVERYBODY) return true;
+/** Returns whether the workspace or the instance has a group of this name. */
+export async function hasGroup(db: Reader, workspace_id: string, name: string): Promise<boolean> {
+  if (name === EVERYONE_GROUP) return true;
   const own = await db
     .select({ name: groups.name })
     .from(groups)
@@ -169,7 +169,7 @@ async function replaceGrantee(
 ): Promise<void> {
   for (const kind of itemKindsOf(app).values()) {
     for (const { path, extra_perms } of await itemsGranting(tx, kind, workspace_id, from)) {
-      await storeAcl(app, tx, { kind, workspace_id, path }, replaced(extra_perms, from, to));
+      await storeAcl(app, tx, { kind, workspace_id, path }, replaceInGrants(extra_perms, from, to));
     }
   }
   for (const { name, owners, extra_perms } of await foldersGranting(tx, workspace_id, from)) {
@@ -179,20 +179,20 @@ async function replaceGrantee(
       .update(folders)
       .set({
         owners: isOwner && to !== undefined ? [...others, to] : others,
-        extra_perms: replaced(extra_perms, from, to),
+        extra_perms: replaceInGrants(extra_perms, from, to),
       })
       .where(and(eq(folders.workspace_id, workspace_id), eq(folders.name, name)));
   }
   for (const { name, extra_perms } of await groupsGranting(tx, workspace_id, from)) {
     await tx
       .update(groups)
-      .set({ extra_perms: replaced(extra_perms, from, to) })
+      .set({ extra_perms: replaceInGrants(extra_perms, from, to) })
       .where(and(eq(groups.workspace_id, workspace_id), eq(groups.name, name)));
   }
-  tx.afterCommit(() => forgetMembers(app, workspace_id));
+  tx.afterCommit(() => invalidateMembers(app, workspace_id));
 }
 
-function replaced(entries: Permissions, from: string, to: string | undefined): Permissions {
+function replaceInGrants(entries: Permissions, from: string, to: string | undefined): Permissions {
   const { [from]: entry = false, ...others } = entries;
   return to === undefined ? others : { ...others, [to]: entry || others[to] === true };
 }

@@ -13,7 +13,7 @@ export const itemKindsOf = perApp((app: App): ReadonlyMap<string, ItemKind> => {
   return new Map(kinds.map((each) => [each.kind, each] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
 });
 
-const at = ({ table, live }: ItemKind, workspace_id: string, path: string) =>
+const whereItem = ({ table, live }: ItemKind, workspace_id: string, path: string) =>
   and(eq(table.workspace_id, workspace_id), eq(table.path, path), live);
 
 /** The grants of an item; undefined when there is no such item, or no such kind. */
@@ -27,7 +27,7 @@ export async function aclOf(
   const [row] = await db
     .select({ extra_perms: kind.table.extra_perms })
     .from(kind.table)
-    .where(at(kind, workspace_id, path))
+    .where(whereItem(kind, workspace_id, path))
     .limit(1);
   return row?.extra_perms;
 }
@@ -42,7 +42,7 @@ export async function storeAcl(
   await tx
     .update(kind.table)
     .set({ extra_perms })
-    .where(at(kind, workspace_id, path));
+    .where(whereItem(kind, workspace_id, path));
   tx.afterCommit(() => kind.invalidate?.(app, workspace_id, path));
 }
 

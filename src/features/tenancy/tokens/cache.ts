@@ -1,43 +1,48 @@
-/** Identities of tokens seen recently. Resolving one of them costs no query; a revoked one is forgotten at once. */
+/**
+ * Caches the identities of recently used tokens, so resolving one needs no query. A revoked token is invalidated at
+ * once on all servers.
+ */
 
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import type { App, Identity } from "../../../platform/app/context.ts";
-import { forgottenEverywhere, IDENTITY_TTL_MS } from "../../../platform/cluster/cache-invalidation.ts";
-import type { Lifetime } from "./lifetime.ts";
+import { defineInvalidation, IDENTITY_TTL_MS } from "../../../platform/cluster/cache-invalidation.ts";
+import type { TokenLifetime } from "./lifetime.ts";
 
 const MAX_CACHED = 20_000;
-/** A flood of unknown tokens should not become a flood of queries. */
-const UNKNOWN_MS = 1_000;
+/** How long an unknown token is cached, so that a flood of them does not become a flood of queries. */
+const UNKNOWN_TOKEN_TTL_MS = 1_000;
 
-/** Whose a token is, and the times that its end follows from. */
-export interface KnownToken {
+/** A token's identity, and the times its expiry is computed from. */
+export interface CachedToken {
   identity: Identity;
-  lifetime: Lifetime;
+  lifetime: TokenLifetime;
 }
 
 export interface TokenCache {
-  /** By hash; null for what is no token. */
-  entries: Cache<KnownToken | null>;
-  /** Hashes used since the last flush, and when. */
-  used: Map<string, Date>;
+  /** By hash; null for unknown tokens. */
+  entries: Cache<CachedToken | null>;
+  /** Time of last use by hash, since the last flush. */
+  lastUses: Map<string, Date>;
 }
 
 export const tokenCache = perApp<App, TokenCache>((app) => ({
   entries: new Cache({ max: MAX_CACHED, ttl_ms: IDENTITY_TTL_MS, now: () => app.clock().getTime() }),
-  used: new Map(),
+  lastUses: new Map(),
 }));
 
-/** Asked for once by all who come with it meanwhile. @returns null for what is no token */
-export function loadToken(
+/** Loads a token into the cache; concurrent calls share one query. @returns null if it is unknown */
+export function loadCachedToken(
   app: App,
   hash: string,
-  look: () => Promise<KnownToken | null>,
-): Promise<KnownToken | null> {
-  return tokenCache(app).entries.load(hash, look, (known) => (known ? IDENTITY_TTL_MS : UNKNOWN_MS));
+  look: () => Promise<CachedToken | null>,
+): Promise<CachedToken | null> {
+  return tokenCache(app).entries.load(hash, look, (known) =>
+    known ? IDENTITY_TTL_MS : UNKNOWN_TOKEN_TTL_MS,
+  );
 }
 
-const forgetToken = forgottenEverywhere<[hash?: string]>("token", {
+const invalidateToken = defineInvalidation<[hash?: string]>("token", {
   forget(app, hash) {
     const { entries } = tokenCache(app);
     if (hash === undefined) entries.clear();
@@ -46,12 +51,15 @@ const forgetToken = forgottenEverywhere<[hash?: string]>("token", {
   forgetAll: (app) => tokenCache(app).entries.clear(),
 });
 
-/** Called after a commit that changed who many people are: other servers know tokens that this one does not. */
-export function forgetAllTokens(app: App): void {
-  forgetToken(app);
+/**
+ * Invalidates all tokens. Call it after a commit that changed many users, since other servers may cache tokens this one
+ * does not know.
+ */
+export function invalidateAllTokens(app: App): void {
+  invalidateToken(app);
 }
 
-/** Called after the commit that revoked them or changed whose they are. */
-export function forgetTokens(app: App, hashes: Iterable<string>): void {
-  for (const hash of hashes) forgetToken(app, hash);
+/** Invalidates tokens. Call it after the commit that revoked them or changed their owner. */
+export function invalidateTokens(app: App, hashes: Iterable<string>): void {
+  for (const hash of hashes) invalidateToken(app, hash);
 }

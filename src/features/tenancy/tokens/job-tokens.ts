@@ -1,38 +1,38 @@
 /**
- * The tokens that jobs are given: in memory only, each its own, answering until its job has ended. A token is the name of
- * the script process that runs the job, which all jobs of that process share, and a secret of the job alone.
+ * Job tokens: kept in memory only, one per job, valid until the job ends. A token consists of the name of the script
+ * process (shared by its jobs) and a secret of the job.
  *
- * A job may call any server, by the public address, and only the server that runs it knows the token. The name says which
- * server that is, in a way that nobody can make up who has not the instance key: whatever else is unknown costs the other
- * servers nothing.
+ * A job may call any server through the public address, but only the server that runs it knows the token. The name
+ * identifies that server and is authenticated with the instance key (HMAC), so forged tokens cause no queries to other
+ * servers.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { RunnerOptions } from "../../../engines/runner/types.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
-import { randomText, sha256 } from "../../../lib/text/ids.ts";
+import { createRandomText, sha256 } from "../../../lib/text/ids.ts";
 import type { App, Identity } from "../../../platform/app/context.ts";
-import { askedElsewhere } from "../../../platform/cluster/request-reply.ts";
-import { PREFIX_LENGTH } from "./tables.ts";
+import { defineQuery } from "../../../platform/cluster/request-reply.ts";
+import { TOKEN_PREFIX_CHARS } from "./tables.ts";
 
-const NONCE_LENGTH = 16;
-const MARK_LENGTH = 6;
-const PROOF_LENGTH = 10;
-const NAME_LENGTH = NONCE_LENGTH + MARK_LENGTH + PROOF_LENGTH;
-const SECRET_LENGTH = 32;
+const NONCE_CHARS = 16;
+const SERVER_MARK_CHARS = 6;
+const PROOF_CHARS = 10;
+const PROCESS_NAME_CHARS = NONCE_CHARS + SERVER_MARK_CHARS + PROOF_CHARS;
+const SECRET_CHARS = 32;
 
 interface RunningJob {
   token: string;
   identity: Identity;
 }
 
-/** Jobs that script processes run right now, by the name of the process. */
-const runningOf = perApp<App, Map<string, RunningJob>>(() => new Map());
+/** The running job of each script process, by process name. */
+const runningJobs = perApp<App, Map<string, RunningJob>>(() => new Map());
 
-/** The tokens of script processes. @returns the runner's hook */
+/** Creates the runner's hook that issues and revokes job tokens. */
 export function createJobTokens(app: App): RunnerOptions["tokensFor"] {
-  const running = runningOf(app);
+  const running = runningJobs(app);
   return ({ workspace_id, permissioned_as, email }) => {
-    const name = newName(app);
+    const name = createProcessName(app);
     return {
       begin(job_id) {
         const token = name + crypto.randomUUID().replaceAll("-", "");
@@ -43,7 +43,7 @@ export function createJobTokens(app: App): RunnerOptions["tokensFor"] {
     };
 
     function identityOf(token: string, job_id: string): Identity {
-      const shown = token.slice(0, PREFIX_LENGTH);
+      const shown = token.slice(0, TOKEN_PREFIX_CHARS);
       return {
         email,
         super_admin: false,
@@ -62,43 +62,46 @@ export function createJobTokens(app: App): RunnerOptions["tokensFor"] {
   };
 }
 
-/** Whose token this is, when it is that of a job that runs here. */
-export function jobHere(app: App, value: string): Identity | undefined {
-  if (value.length !== NAME_LENGTH + SECRET_LENGTH) return undefined;
-  const job = runningOf(app).get(value.slice(0, NAME_LENGTH));
+/** Returns the identity behind a token, if it is that of a job running on this server. */
+export function findLocalJob(app: App, value: string): Identity | undefined {
+  if (value.length !== PROCESS_NAME_CHARS + SECRET_CHARS) return undefined;
+  const job = runningJobs(app).get(value.slice(0, PROCESS_NAME_CHARS));
   return job && timingSafeEqual(Buffer.from(job.token), Buffer.from(value, "latin1"))
     ? job.identity
     : undefined;
 }
 
-/** Random text, whose server's script process it names, and that it was one of ours: 32 letters and digits. */
-function newName(app: App): string {
-  const body = randomText(NONCE_LENGTH) + markOf(app);
-  return body + proofOf(app, body);
+/** Creates the name of a script process: random text, a mark of this server, and an HMAC over both; 32 characters. */
+function createProcessName(app: App): string {
+  const body = createRandomText(NONCE_CHARS) + serverMark(app);
+  return body + processNameProof(app, body);
 }
 
-/** Tells a token of another server's job from one that is not, or was minted here. */
-export function mayBeJobElsewhere(app: App, value: string): boolean {
-  if (!app.db.channel || value.length !== NAME_LENGTH + SECRET_LENGTH) return false;
-  const body = value.slice(0, NAME_LENGTH - PROOF_LENGTH);
-  const proof = Buffer.from(value.slice(NAME_LENGTH - PROOF_LENGTH, NAME_LENGTH));
-  const wanted = Buffer.from(proofOf(app, body));
+/**
+ * Returns whether the token carries a valid name of another server's process. Forged names and this server's own do
+ * not.
+ */
+export function mayBeRemoteJob(app: App, value: string): boolean {
+  if (!app.db.channel || value.length !== PROCESS_NAME_CHARS + SECRET_CHARS) return false;
+  const body = value.slice(0, PROCESS_NAME_CHARS - PROOF_CHARS);
+  const proof = Buffer.from(value.slice(PROCESS_NAME_CHARS - PROOF_CHARS, PROCESS_NAME_CHARS));
+  const wanted = Buffer.from(processNameProof(app, body));
   if (proof.length !== wanted.length || !timingSafeEqual(proof, wanted)) return false;
-  return !body.endsWith(markOf(app));
+  return !body.endsWith(serverMark(app));
 }
 
-const markOf = (app: App) => sha256(app.queue.worker).slice(0, MARK_LENGTH);
+const serverMark = (app: App) => sha256(app.queue.worker).slice(0, SERVER_MARK_CHARS);
 
-const proofOf = (app: App, body: string) =>
-  createHmac("sha256", app.instanceKey).update(`job token ${body}`).digest("hex").slice(0, PROOF_LENGTH);
+const processNameProof = (app: App, body: string) =>
+  createHmac("sha256", app.instanceKey).update(`job token ${body}`).digest("hex").slice(0, PROOF_CHARS);
 
-const askForJob = askedElsewhere<[name: string, hash: string]>("job of token", (app, name, hash) => {
-  const job = runningOf(app).get(name);
+const queryRemoteJob = defineQuery<[name: string, hash: string]>("job of token", (app, name, hash) => {
+  const job = runningJobs(app).get(name);
   return job && sha256(job.token) === hash ? JSON.stringify(job.identity) : undefined;
 });
 
-/** Asked anew each time: the job may have ended. */
-export async function jobElsewhere(app: App, value: string): Promise<Identity | undefined> {
-  const answer = await askForJob(app, value.slice(0, NAME_LENGTH), sha256(value));
+/** Asks the server that runs the job for its identity. Not cached, since the job may have ended. */
+export async function findRemoteJob(app: App, value: string): Promise<Identity | undefined> {
+  const answer = await queryRemoteJob(app, value.slice(0, PROCESS_NAME_CHARS), sha256(value));
   return answer === undefined ? undefined : (JSON.parse(answer) as Identity);
 }

@@ -1,7 +1,7 @@
-/** Labels that programs give the tokens they make for themselves; `session` is a login's. */
-const MACHINE = /^(session$|ephemeral-script|debugger-token|mcp-oauth-|app-embed|sdk-)/;
+/** Labels of tokens that programs create for themselves; `session` is that of a login. */
+const MACHINE_LABEL = /^(session$|ephemeral-script|debugger-token|mcp-oauth-|app-embed|sdk-)/;
 
-/** Whether nobody made the token for themselves: then its end is nobody's business. */
+/** Returns whether a program created the token for itself. Nobody is notified when such a token expires. */
 export function isMachineLabel(label: string | null | undefined): boolean {
-  return label != null && MACHINE.test(label);
+  return label != null && MACHINE_LABEL.test(label);
 }

@@ -1,32 +1,35 @@
-/** When a token ends: at its own expiration, or once it is as old as the instance lets tokens become. */
+/** Token expiry: a token's own expiration, or the instance's maximum age, whichever comes first. */
 
 import { BadRequest } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 
-export interface Lifetime {
+export interface TokenLifetime {
   created_at: Date;
   expiration: Date | null;
 }
 
-/** The cap on the age of all tokens, in milliseconds; undefined while there is none. */
-export function capOf(app: App): number | undefined {
+/** Returns the maximum age of tokens in milliseconds, or undefined if the instance sets none. */
+export function maxTokenAgeMs(app: App): number | undefined {
   const seconds = app.settings.get("max_token_lifetime_secs");
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/** Undefined: never. The cap may be set at any time, and counts for tokens that were there before it. */
-export function endOf(app: App, { created_at, expiration }: Lifetime): Date | undefined {
-  const cap = capOf(app);
+/**
+ * Returns when the token expires; undefined: never. The maximum age applies to existing tokens too, from the moment it
+ * is set.
+ */
+export function tokenExpiry(app: App, { created_at, expiration }: TokenLifetime): Date | undefined {
+  const cap = maxTokenAgeMs(app);
   if (cap === undefined) return expiration ?? undefined;
   const oldest = created_at.getTime() + cap;
   return new Date(Math.min(oldest, expiration?.getTime() ?? oldest));
 }
 
-/** @throws BadRequest for a time that is over, or longer than tokens may hold */
-export function checkExpiration(app: App, expiration: Date): void {
+/** @throws BadRequest for a time in the past or beyond the maximum age */
+export function requireValidExpiration(app: App, expiration: Date): void {
   const now = app.clock();
   if (expiration <= now) throw new BadRequest("body field `expiration`: must be a time to come");
-  const cap = capOf(app);
+  const cap = maxTokenAgeMs(app);
   if (cap === undefined || expiration.getTime() - now.getTime() <= cap) return;
   const latest = new Date(now.getTime() + cap).toISOString();
   throw new BadRequest(

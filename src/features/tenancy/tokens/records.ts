@@ -1,16 +1,16 @@
 /** Tokens as the API answers with them. */
 import { z } from "zod";
-import { moment } from "../../../platform/http/operation.ts";
+import { isoTimestamp } from "../../../platform/http/operation.ts";
 
-/** A token as lists show it: never its value. */
+/** A token as lists show it, without its value. */
 export const TruncatedToken = z.object({
   token_prefix: z.string(),
-  created_at: moment,
-  last_used_at: moment,
+  created_at: isoTimestamp,
+  last_used_at: isoTimestamp,
   label: z.string().nullish(),
-  expiration: moment.nullish(),
+  expiration: isoTimestamp.nullish(),
   scopes: z.array(z.string()).nullish(),
   workspace_id: z.string().nullish(),
-  /** Whether a login, a person or a program made it. */
+  /** Whether a login, a user or a program created it. */
   kind: z.enum(["session", "user", "machine"]),
 });

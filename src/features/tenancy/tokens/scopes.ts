@@ -1,21 +1,21 @@
 /**
- * What a restricted token may do. Two spellings are accepted: `domain:action[:kind][:resource,…]`, and the older
- * `run:script/<path>`, `run:flow/<path>` and `jobs:…` names, which are read as their newer counterparts.
+ * Scopes of restricted tokens. Two notations are accepted: `domain:action[:kind][:resource,…]`, and the older
+ * `run:script/<path>`, `run:flow/<path>` and `jobs:…` names, which are mapped to the former.
  */
 
 import { BadRequest, Forbidden } from "../../../lib/errors.ts";
 import type { Identity } from "../../../platform/app/context.ts";
-import type { Scope } from "../../../platform/http/operation.ts";
+import type { OperationScope } from "../../../platform/http/operation.ts";
 
-interface Grant {
+interface ScopeGrant {
   domain: string;
   action: "read" | "write" | "run";
   kind: "scripts" | "flows" | undefined;
-  /** Empty: all. */
+  /** Empty: every resource. */
   resources: string[];
 }
 
-const LEGACY: Record<string, string> = {
+const LEGACY_SCOPES: Record<string, string> = {
   "jobs:listjobs": "jobs:read",
   "jobs:runscript": "jobs:run:scripts",
   "jobs:runflow": "jobs:run:flows",
@@ -23,11 +23,11 @@ const LEGACY: Record<string, string> = {
   "jobs:deletejob": "jobs:write",
 };
 
-/** Which jobs a token may run and see, by their tags; the rest of what it may do it leaves alone. */
-const FILTER_TAGS = "if_jobs:filter_tags:";
+/** Prefix of the scope that limits a token to jobs with certain tags. It grants and restricts nothing else. */
+const TAG_FILTER_PREFIX = "if_jobs:filter_tags:";
 
-/** What scopes may be for: the nouns of the interface, and two of this service's own. */
-const DOMAINS = new Set(
+/** Valid domains: the nouns of the HTTP interface, and two of this service's own. */
+const SCOPE_DOMAINS = new Set(
   `jobs scripts flows apps raw_apps variables resources schedules folders users groups workspaces acls audit settings
   workers service_logs configs oauth oidc ai inputs drafts favorites capture job_helpers concurrency_groups agent_workers
   openapi indexer git_sync teams mcp http_triggers websocket_triggers kafka_triggers nats_triggers mqtt_triggers
@@ -35,26 +35,26 @@ const DOMAINS = new Set(
 );
 
 /**
- * Checks a scope that a new token is to have. Those of tokens there are already may be of any noun.
- * @throws BadRequest when the text is no scope, or of a noun that there is not
+ * Validates a scope of a new token. Existing tokens may have any domain.
+ * @throws BadRequest for malformed text or an unknown domain
  */
-export function checkScope(text: string): void {
+export function requireValidScope(text: string): void {
   const grant = parseScope(text);
-  if (!grant || DOMAINS.has(grant.domain)) return;
+  if (!grant || SCOPE_DOMAINS.has(grant.domain)) return;
   throw new BadRequest(`"${text}" is not a scope: there are no ${grant.domain}`, {
     hint: "GET /api/tokens/list/scopes lists what a token can be restricted to",
   });
 }
 
 /**
- * Reads one scope.
+ * Parses one scope.
  * @returns undefined for `if_jobs:filter_tags:…`, which grants nothing
- * @throws BadRequest when the text is no scope
+ * @throws BadRequest for malformed text
  */
-function parseScope(text: string): Grant | undefined {
-  if (text.startsWith(FILTER_TAGS)) return undefined;
+function parseScope(text: string): ScopeGrant | undefined {
+  if (text.startsWith(TAG_FILTER_PREFIX)) return undefined;
   const legacyRun = /^run:(script|flow)\/(.+)$/.exec(text);
-  const modern = legacyRun ? `jobs:run:${legacyRun[1]}s:${legacyRun[2]}` : (LEGACY[text] ?? text);
+  const modern = legacyRun ? `jobs:run:${legacyRun[1]}s:${legacyRun[2]}` : (LEGACY_SCOPES[text] ?? text);
   const [domain, action, ...rest] = modern.split(":");
   if (
     !domain ||
@@ -78,52 +78,58 @@ function parseScope(text: string): Grant | undefined {
   return { domain, action: action === "delete" ? "write" : action, kind, resources };
 }
 
-const parsed = new WeakMap<string[], Grant[]>();
+const parsedScopes = new WeakMap<string[], ScopeGrant[]>();
 
-function grantsOf(scopes: string[]): Grant[] {
-  let grants = parsed.get(scopes);
+function parseScopes(scopes: string[]): ScopeGrant[] {
+  let grants = parsedScopes.get(scopes);
   if (!grants) {
     grants = scopes.map(parseScope).filter((grant) => grant !== undefined);
-    parsed.set(scopes, grants);
+    parsedScopes.set(scopes, grants);
   }
   return grants;
 }
 
-/** `prefix/*` covers what is below the prefix, and the prefix itself. */
-function covers(pattern: string, resource: string): boolean {
+/** Returns whether a pattern matches a resource. `prefix/*` matches the prefix itself and everything below it. */
+function matchesPattern(pattern: string, resource: string): boolean {
   if (!pattern.endsWith("/*")) return pattern === resource;
   const prefix = pattern.slice(0, -2);
   return resource === prefix || resource.startsWith(`${prefix}/`);
 }
 
-function allows(grant: Grant, scope: Scope, resource: string | undefined): boolean {
+function grantAllows(grant: ScopeGrant, scope: OperationScope, resource: string | undefined): boolean {
   if (grant.domain !== scope.domain) return false;
-  // Who may run something may see what becomes of it; which jobs these are is checked when the job is known.
+  // A token that may run something may also read its jobs; the job is checked against the token once it is loaded.
   if (grant.action === "run" && scope.action === "read") {
-    return scope.domain === "jobs" && !scope.many && (resource === undefined || isAmong(grant, resource));
+    return (
+      scope.domain === "jobs" && !scope.many && (resource === undefined || matchesResource(grant, resource))
+    );
   }
   if (grant.action === "read" && scope.action !== "read") return false;
   if (grant.action === "write" && scope.action === "run") return false;
   if (grant.action === "run" && scope.action === "write") return false;
   if (grant.kind !== undefined && grant.kind !== scope.kind) return false;
-  return isAmong(grant, resource);
+  return matchesResource(grant, resource);
 }
 
-function isAmong({ resources }: Grant, resource: string | undefined): boolean {
+function matchesResource({ resources }: ScopeGrant, resource: string | undefined): boolean {
   if (resources.length === 0) return true;
-  return resource !== undefined && resources.some((pattern) => covers(pattern, resource));
+  return resource !== undefined && resources.some((pattern) => matchesPattern(pattern, resource));
 }
 
-/** Whether the token is not restricted, or covers the operation. */
-export function isAllowed({ token }: Identity, scope: Scope, resource: string | undefined): boolean {
+/** Returns whether the token is unrestricted or its scopes allow the operation. */
+export function isScopeAllowed(
+  { token }: Identity,
+  scope: OperationScope,
+  resource: string | undefined,
+): boolean {
   if (!token?.scopes?.length) return true;
-  const grants = grantsOf(token.scopes);
-  return grants.length === 0 || grants.some((grant) => allows(grant, scope, resource));
+  const grants = parseScopes(token.scopes);
+  return grants.length === 0 || grants.some((grant) => grantAllows(grant, scope, resource));
 }
 
 /** @throws Forbidden when the token is restricted and does not cover the operation */
-export function checkScopes(identity: Identity, scope: Scope, resource: string | undefined): void {
-  if (isAllowed(identity, scope, resource)) return;
+export function requireScope(identity: Identity, scope: OperationScope, resource: string | undefined): void {
+  if (isScopeAllowed(identity, scope, resource)) return;
   const needed = [scope.domain, scope.action, scope.kind, resource]
     .filter((part) => part !== undefined)
     .join(":");
@@ -131,54 +137,54 @@ export function checkScopes(identity: Identity, scope: Scope, resource: string |
 }
 
 /**
- * Whether the token was made to run one script or flow and for nothing else, as a webhook's is. It may be public: it
- * reads its runs, and nothing of whose it is.
+ * Returns whether the token can only run one script or flow, as a webhook token does. Such a token may be public: it
+ * can read the jobs it started, but nothing about its owner.
  */
-export function onlyTriggers({ token }: Identity): boolean {
+export function isTriggerToken({ token }: Identity): boolean {
   if (!token?.scopes?.length) return false;
-  const [grant, ...others] = grantsOf(token.scopes);
+  const [grant, ...others] = parseScopes(token.scopes);
   if (!grant || others.length > 0 || grant.domain !== "jobs" || grant.action !== "run") return false;
   return grant.resources.length === 1 && !grant.resources[0]!.endsWith("*");
 }
 
-/** @throws Forbidden for a token that only triggers something */
-export function refuseTriggering(identity: Identity): void {
-  if (!onlyTriggers(identity)) return;
+/** @throws Forbidden for a token that can only run one script or flow */
+export function requireNoTriggerToken(identity: Identity): void {
+  if (!isTriggerToken(identity)) return;
   throw new Forbidden("the token runs what it was made for and reads those runs, and does nothing else");
 }
 
-/** The tags of the only jobs that the token may run and see; undefined: of any. */
-export function tagsOf(identity: Identity | undefined): string[] | undefined {
-  return tagsIn(identity?.token?.scopes);
+/** Returns the tags of the jobs that the token may run and see; undefined: all jobs. */
+export function allowedTags(identity: Identity | undefined): string[] | undefined {
+  return parseTagFilter(identity?.token?.scopes);
 }
 
-function tagsIn(scopes: string[] | undefined): string[] | undefined {
-  const filters = scopes?.filter((scope) => scope.startsWith(FILTER_TAGS)) ?? [];
+function parseTagFilter(scopes: string[] | undefined): string[] | undefined {
+  const filters = scopes?.filter((scope) => scope.startsWith(TAG_FILTER_PREFIX)) ?? [];
   if (filters.length === 0) return undefined;
-  return filters.flatMap((filter) => filter.slice(FILTER_TAGS.length).split(","));
+  return filters.flatMap((filter) => filter.slice(TAG_FILTER_PREFIX.length).split(","));
 }
 
 /** @throws Forbidden when the token may not run jobs of this tag */
-export function checkTag(identity: Identity, tag: string): void {
-  const tags = tagsOf(identity);
+export function requireAllowedTag(identity: Identity, tag: string): void {
+  const tags = allowedTags(identity);
   if (!tags || tags.includes(tag)) return;
   throw new Forbidden(`the token runs and sees jobs with the tag ${tags.join(" or ")} only, not ${tag}`);
 }
 
-/** The runnables that a restricted token names, by their path. */
-export function runnablesOf(scopes: string[] | null): { kind: "scripts" | "flows"; path: string }[] {
-  return grantsOf(scopes ?? []).flatMap(({ domain, kind, resources }) =>
+/** Returns the paths of scripts and flows that a token's scopes name. */
+export function listRunnables(scopes: string[] | null): { kind: "scripts" | "flows"; path: string }[] {
+  return parseScopes(scopes ?? []).flatMap(({ domain, kind, resources }) =>
     domain === "jobs" && kind !== undefined ? resources.map((path) => ({ kind, path })) : [],
   );
 }
 
-/** Whether every right of `inner` is one of `outer` too: a restricted token makes no stronger one. */
-export function isWithin(inner: string[] | undefined, outer: string[] | undefined): boolean {
+/** Returns whether `inner` grants nothing that `outer` does not, so a restricted token cannot create a stronger one. */
+export function isScopeSubset(inner: string[] | undefined, outer: string[] | undefined): boolean {
   if (!outer || outer.length === 0) return true;
-  if (!isWithinTags(inner, outer)) return false;
-  const outerGrants = grantsOf(outer);
+  if (!isTagSubset(inner, outer)) return false;
+  const outerGrants = parseScopes(outer);
   if (outerGrants.length === 0) return true;
-  const innerGrants = grantsOf(inner ?? []);
+  const innerGrants = parseScopes(inner ?? []);
   if (innerGrants.length === 0) return false;
   return innerGrants.every((grant) =>
     outerGrants.some(
@@ -189,13 +195,13 @@ export function isWithin(inner: string[] | undefined, outer: string[] | undefine
         (wide.resources.length === 0 ||
           (grant.resources.length > 0 &&
             grant.resources.every((resource) =>
-              wide.resources.some((pattern) => covers(pattern, resource)),
+              wide.resources.some((pattern) => matchesPattern(pattern, resource)),
             ))),
     ),
   );
 }
 
-function isWithinTags(inner: string[] | undefined, outer: string[]): boolean {
-  const wide = tagsIn(outer);
-  return wide === undefined || tagsIn(inner)?.every((tag) => wide.includes(tag)) === true;
+function isTagSubset(inner: string[] | undefined, outer: string[]): boolean {
+  const wide = parseTagFilter(outer);
+  return wide === undefined || parseTagFilter(inner)?.every((tag) => wide.includes(tag)) === true;
 }

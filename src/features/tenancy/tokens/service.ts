@@ -1,55 +1,55 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
-import type { Service } from "../../../lib/async/start-stop.ts";
-import { randomText, sha256 } from "../../../lib/text/ids.ts";
+import type { Service } from "../../../lib/async/service.ts";
+import { createRandomText, sha256 } from "../../../lib/text/ids.ts";
 import type { App, Identity } from "../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import { users } from "../people/user-tables.ts";
-import { forgetTokens, type KnownToken, loadToken, tokenCache } from "./cache.ts";
-import { jobElsewhere, jobHere, mayBeJobElsewhere } from "./job-tokens.ts";
-import { endOf } from "./lifetime.ts";
-import { PREFIX_LENGTH, tokens } from "./tables.ts";
+import { type CachedToken, invalidateTokens, loadCachedToken, tokenCache } from "./cache.ts";
+import { findLocalJob, findRemoteJob, mayBeRemoteJob } from "./job-tokens.ts";
+import { tokenExpiry } from "./lifetime.ts";
+import { TOKEN_PREFIX_CHARS, tokens } from "./tables.ts";
 
-const TOKEN_LENGTH = 32;
-const USE_FLUSH_MS = 60_000;
-const USE_BATCH_SIZE = 500;
+const TOKEN_CHARS = 32;
+const FLUSH_INTERVAL_MS = 60_000;
+const BATCH_SIZE = 500;
 
 /**
- * Whose token this is: from memory when it was seen recently, else by one query.
- * @returns undefined when it is unknown, expired, or of a job that has ended
+ * Returns the identity behind a token, from the cache or by one query.
+ * @returns undefined if it is unknown or expired, or belongs to a job that has ended
  */
 export function resolveToken(app: App, value: string): Identity | undefined | Promise<Identity | undefined> {
-  const job = jobHere(app, value);
+  const job = findLocalJob(app, value);
   if (job) return job;
   const hash = sha256(value);
   const cache = tokenCache(app);
   const known = cache.entries.get(hash);
   if (known === undefined) {
-    return mayBeJobElsewhere(app, value) ? jobElsewhere(app, value) : resolveUnknown(app, hash);
+    return mayBeRemoteJob(app, value) ? findRemoteJob(app, value) : resolveUncached(app, hash);
   }
-  return known ? used(app, hash, known) : undefined;
+  return known ? recordUse(app, hash, known) : undefined;
 }
 
-/** Whose the token is that is used now; undefined when it is over. */
-function used(app: App, hash: string, known: KnownToken): Identity | undefined {
+/** Records the use of a token and returns its identity; undefined if it has expired. */
+function recordUse(app: App, hash: string, known: CachedToken): Identity | undefined {
   const now = app.clock();
-  if (isOver(app, known, now)) return undefined;
-  const uses = tokenCache(app).used;
+  if (isExpired(app, known, now)) return undefined;
+  const uses = tokenCache(app).lastUses;
   if (!uses.has(hash)) uses.set(hash, now);
   return known.identity;
 }
 
-async function resolveUnknown(app: App, hash: string): Promise<Identity | undefined> {
-  const known = await loadToken(app, hash, () => findToken(app, hash));
-  return known ? used(app, hash, known) : undefined;
+async function resolveUncached(app: App, hash: string): Promise<Identity | undefined> {
+  const known = await loadCachedToken(app, hash, () => findToken(app, hash));
+  return known ? recordUse(app, hash, known) : undefined;
 }
 
-function isOver(app: App, { lifetime }: KnownToken, now: Date): boolean {
-  const end = endOf(app, lifetime);
+function isExpired(app: App, { lifetime }: CachedToken, now: Date): boolean {
+  const end = tokenExpiry(app, lifetime);
   return end !== undefined && end <= now;
 }
 
-async function findToken(app: App, hash: string): Promise<KnownToken | null> {
+async function findToken(app: App, hash: string): Promise<CachedToken | null> {
   const [row] = await app.db.read
     .select({ token: tokens, super_admin: users.super_admin, devops: users.devops })
     .from(tokens)
@@ -68,7 +68,7 @@ async function findToken(app: App, hash: string): Promise<KnownToken | null> {
         label: row.token.label ?? undefined,
         scopes: row.token.scopes ?? undefined,
         workspace_id: row.token.workspace_id ?? undefined,
-        expiration: endOf(app, row.token),
+        expiration: tokenExpiry(app, row.token),
         job: undefined,
       },
     },
@@ -76,28 +76,28 @@ async function findToken(app: App, hash: string): Promise<KnownToken | null> {
 }
 
 /**
- * Stores when tokens were last used: now and then and together, never on a request's way. What cannot be stored is kept for
- * the next time.
+ * Stores the last-use times collected in memory. Runs periodically and in batches, never during a request. Times that
+ * cannot be stored are kept for the next flush.
  */
-export async function flushTokenUse(app: App): Promise<void> {
-  const { used } = tokenCache(app);
-  const rows = [...used];
-  used.clear();
+export async function flushTokenUses(app: App): Promise<void> {
+  const { lastUses } = tokenCache(app);
+  const rows = [...lastUses];
+  lastUses.clear();
   try {
-    for (let at = 0; at < rows.length; at += USE_BATCH_SIZE) {
-      await storeUse(app, rows.slice(at, at + USE_BATCH_SIZE));
+    for (let at = 0; at < rows.length; at += BATCH_SIZE) {
+      await storeTokenUses(app, rows.slice(at, at + BATCH_SIZE));
     }
   } catch (cause) {
     for (const [hash, last_used_at] of rows) {
-      const newer = used.get(hash);
-      if (!newer || newer < last_used_at) used.set(hash, last_used_at);
+      const newer = lastUses.get(hash);
+      if (!newer || newer < last_used_at) lastUses.set(hash, last_used_at);
     }
     throw cause;
   }
 }
 
-/** One statement; servers that store uses of the same tokens do so one after the other. */
-async function storeUse(app: App, rows: [hash: string, last_used_at: Date][]): Promise<void> {
+/** Stores the uses in one statement, under a lock that serializes the servers. */
+async function storeTokenUses(app: App, rows: [hash: string, last_used_at: Date][]): Promise<void> {
   const hashes = rows.map(([hash]) => hash);
   const times = rows.map(
     ([hash, at]) => sql`WHEN ${hash} THEN CAST(${sql.param(at, tokens.last_used_at)} AS timestamptz)`,
@@ -111,14 +111,14 @@ async function storeUse(app: App, rows: [hash: string, last_used_at: Date][]): P
   });
 }
 
-export function createTokenUse(app: App): Service {
-  const flush = () => flushTokenUse(app);
+export function createTokenUseFlusher(app: App): Service {
+  const flush = () => flushTokenUses(app);
   return createPeriodicTask(app, {
-    failure: "the use of tokens could not be stored yet",
-    first_ms: USE_FLUSH_MS,
-    interval_ms: USE_FLUSH_MS,
+    failure_message: "the use of tokens could not be stored yet",
+    first_delay_ms: FLUSH_INTERVAL_MS,
+    interval_ms: FLUSH_INTERVAL_MS,
     run: flush,
-    last: flush,
+    after_stop: flush,
   });
 }
 
@@ -131,13 +131,13 @@ export interface NewToken {
   kind: "session" | "user" | "machine";
 }
 
-/** @returns the token's value: it is not kept */
+/** Creates a token. @returns its value, which is not stored */
 export async function issueToken(app: App, tx: Tx, token: NewToken): Promise<string> {
-  const value = randomText(TOKEN_LENGTH);
+  const value = createRandomText(TOKEN_CHARS);
   const now = app.clock();
   await tx.insert(tokens).values({
     hash: sha256(value),
-    prefix: value.slice(0, PREFIX_LENGTH),
+    prefix: value.slice(0, TOKEN_PREFIX_CHARS),
     email: token.email,
     label: token.label ?? null,
     expiration: token.expiration ?? null,
@@ -152,10 +152,10 @@ export async function issueToken(app: App, tx: Tx, token: NewToken): Promise<str
 
 export async function revokeToken(app: App, tx: Tx, hash: string): Promise<void> {
   await tx.delete(tokens).where(eq(tokens.hash, hash));
-  tx.afterCommit(() => forgetTokens(app, [hash]));
+  tx.afterCommit(() => invalidateTokens(app, [hash]));
 }
 
-/** Ends every session of a person but the one that asked. */
+/** Deletes all sessions of a user except the one with hash `except`. */
 export async function revokeSessions(
   app: App,
   tx: Tx,
@@ -167,7 +167,7 @@ export async function revokeSessions(
     .where(and(eq(tokens.email, email), eq(tokens.kind, "session"), sql`${tokens.hash} <> ${except ?? ""}`))
     .returning({ hash: tokens.hash });
   tx.afterCommit(() =>
-    forgetTokens(
+    invalidateTokens(
       app,
       ended.map((row) => row.hash),
     ),

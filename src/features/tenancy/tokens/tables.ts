@@ -2,10 +2,10 @@ import { kit } from "../../../database/kit.ts";
 
 const { table, text, integer, timestamp, json, serial, index } = kit;
 
-/** First characters of a token that are shown. */
-export const PREFIX_LENGTH = 10;
+/** Number of leading characters of a token that lists show. */
+export const TOKEN_PREFIX_CHARS = 10;
 
-/** Tokens are stored as SHA-256 only: the value is shown once, when it is made. */
+/** Tokens, stored as SHA-256 hashes; the value is shown once, when the token is created. */
 export const tokens = table(
   "tokens",
   {
@@ -17,19 +17,22 @@ export const tokens = table(
     expiration: timestamp("expiration"),
     scopes: json<string[]>("scopes"),
     workspace_id: text("workspace_id"),
-    /** Who made it: a login, a person for themselves, or a program for itself, whose end is nobody's business. */
+    /**
+     * Its origin: a login, a user for themselves, or a program for itself. Nobody is notified when the last kind
+     * expires.
+     */
     kind: text("kind").$type<"session" | "user" | "machine">().notNull(),
     created_at: timestamp("created_at").notNull(),
     last_used_at: timestamp("last_used_at").notNull(),
-    /** When it was told that it ends soon; null until then. */
+    /** When the owner was notified that it expires soon; null until then. */
     notified_at: timestamp("notified_at"),
   },
   (t) => [index("tokens_by_email").on(t.email), index("tokens_by_expiration").on(t.expiration)],
 );
 
 /**
- * What is still to be told of tokens that end soon or have ended: stored with the event that says the same, gone once
- * it is told. The token itself may be gone by then.
+ * Outbox of notices about expiring and expired tokens, inserted in the same transaction as the webhook event. A row is
+ * deleted once it is sent. The token itself may be deleted before that.
  */
 export const tokenNotices = table(
   "token_notices",
@@ -44,7 +47,7 @@ export const tokenNotices = table(
     expiration: timestamp("expiration").notNull(),
     created_at: timestamp("created_at").notNull(),
     attempts: integer("attempts").notNull(),
-    /** Nobody takes it before this: one is telling it, or has failed and waits. */
+    /** Not sent before this time: another server holds the lease, or the last attempt failed. */
     next_at: timestamp("next_at").notNull(),
   },
   (t) => [index("token_notices_by_next").on(t.next_at)],

@@ -1,4 +1,4 @@
-/** Variables that an admin has set for all jobs of a workspace: asked for by every job, so answered from memory. */
+/** Environment variables that an admin sets for all jobs of a workspace. Every job reads them, so they are cached. */
 import { and, asc, eq } from "drizzle-orm";
 import { z } from "zod";
 import { Cache } from "../../../lib/async/cache.ts";
@@ -6,34 +6,37 @@ import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
-import { forgottenEverywhere } from "../../../platform/cluster/cache-invalidation.ts";
+import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { workspaceEnvironment } from "./tables.ts";
 
-export interface Environment {
+export interface WorkspaceEnvironment {
   variables: Readonly<Record<string, string>>;
-  /** Another one whenever the variables are others; empty when there are none. */
+  /** Hash of the variables, so it changes with them; empty if there are none. */
   id: string;
 }
 
 const MAX_CACHED = 10_000;
 
 /** By workspace. */
-const cacheOf = perApp((_: App) => new Cache<Environment>({ max: MAX_CACHED }));
+const environmentCache = perApp((_: App) => new Cache<WorkspaceEnvironment>({ max: MAX_CACHED }));
 
-/** Forgets what was remembered; called after a commit that changed it. */
-export const forgetEnvironment = forgottenEverywhere<[workspace_id: string]>("environment", {
-  forget: (app, workspace_id) => cacheOf(app).delete(workspace_id),
-  forgetAll: (app) => cacheOf(app).clear(),
+/** Invalidates the cached variables; call it after a commit that changed them. */
+export const invalidateEnvironment = defineInvalidation<[workspace_id: string]>("environment", {
+  forget: (app, workspace_id) => environmentCache(app).delete(workspace_id),
+  forgetAll: (app) => environmentCache(app).clear(),
 });
 
-/** The workspace's own variables. */
-export function customEnvironment(app: App, workspace_id: string): Environment | Promise<Environment> {
-  const cache = cacheOf(app);
-  return cache.get(workspace_id) ?? cache.load(workspace_id, () => load(app, workspace_id));
+/** Returns the workspace's variables, from the cache or by one query. */
+export function getWorkspaceEnvironment(
+  app: App,
+  workspace_id: string,
+): WorkspaceEnvironment | Promise<WorkspaceEnvironment> {
+  const cache = environmentCache(app);
+  return cache.get(workspace_id) ?? cache.load(workspace_id, () => loadEnvironment(app, workspace_id));
 }
 
-async function load(app: App, workspace_id: string): Promise<Environment> {
+async function loadEnvironment(app: App, workspace_id: string): Promise<WorkspaceEnvironment> {
   const rows = await app.db.read
     .select({ name: workspaceEnvironment.name, value: workspaceEnvironment.value })
     .from(workspaceEnvironment)
@@ -44,25 +47,25 @@ async function load(app: App, workspace_id: string): Promise<Environment> {
   return { variables, id };
 }
 
-/** Names that say where a job is, what it may do, or which programs it runs. */
-const RESERVED = /^(WM_.*|BASE_URL|BASE_INTERNAL_URL|BUN_BE_BUN|HOME|PATH|PWD|LD_.*)$/;
-const MOST_VARIABLES = 200;
-const MOST_VALUE = 32_768;
+/** Names that identify the job, define its rights, or select the programs it runs. */
+const RESERVED_NAME = /^(WM_.*|BASE_URL|BASE_INTERNAL_URL|BUN_BE_BUN|HOME|PATH|PWD|LD_.*)$/;
+const MAX_VARIABLES = 200;
+const MAX_VALUE_CHARS = 32_768;
 
-/** @throws BadRequest naming the field and what would be right */
-function checkName(name: string): string {
+/** Validates a variable name. @throws BadRequest naming the field and what would be right */
+function parseVariableName(name: string): string {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(name)) {
     throw new BadRequest(
       `body field \`name\`: "${name.slice(0, 60)}" cannot name a variable: begin with a letter or _, then letters, digits and _`,
     );
   }
-  if (!RESERVED.test(name)) return name;
+  if (!RESERVED_NAME.test(name)) return name;
   throw new BadRequest(`body field \`name\`: ${name} is the server's own to set: use another name`);
 }
 
 /**
- * Sets a variable for every job that begins from now on; without a value it is removed.
- * @throws BadRequest
+ * Sets a variable for all jobs that start from now on, or deletes it if no value is given.
+ * @throws BadRequest for an invalid name, or too many variables
  */
 async function setVariable(
   ctx: WorkspaceContext,
@@ -70,17 +73,17 @@ async function setVariable(
 ): Promise<void> {
   const { app, caller } = ctx;
   const { workspace_id } = caller.member;
-  const name = checkName(given.name);
+  const name = parseVariableName(given.name);
   const { value } = given;
   const own = eq(workspaceEnvironment.workspace_id, workspace_id);
   await ctx.write({ resource: workspace_id, parameters: { name } }, async (tx) => {
-    tx.afterCommit(() => forgetEnvironment(app, workspace_id));
+    tx.afterCommit(() => invalidateEnvironment(app, workspace_id));
     await tx.lock(`environment of workspace ${workspace_id}`);
     await tx.delete(workspaceEnvironment).where(and(own, eq(workspaceEnvironment.name, name)));
     if (value === undefined) return;
     const others = await tx.select({ name: workspaceEnvironment.name }).from(workspaceEnvironment).where(own);
-    if (others.length >= MOST_VARIABLES) {
-      throw new BadRequest(`workspace ${workspace_id} has ${MOST_VARIABLES} variables, the most it may have`);
+    if (others.length >= MAX_VARIABLES) {
+      throw new BadRequest(`workspace ${workspace_id} has ${MAX_VARIABLES} variables, the most it may have`);
     }
     await tx.insert(workspaceEnvironment).values({ workspace_id, name, value });
   });
@@ -94,7 +97,7 @@ export const setEnvironmentVariable = operation({
   summary: "Set a variable in the environment of every job; without a value it is removed",
   body: z.object({
     name: z.string(),
-    value: z.string().max(MOST_VALUE, `must have at most ${MOST_VALUE} characters`).nullish(),
+    value: z.string().max(MAX_VALUE_CHARS, `must have at most ${MAX_VALUE_CHARS} characters`).nullish(),
   }),
   responds: responds.text("confirmation"),
   audit: { operation: "workspaces.set_environment_variable", action_kind: "Update" },

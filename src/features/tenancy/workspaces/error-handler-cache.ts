@@ -1,32 +1,32 @@
-/** Which workspaces have no error handler: asked at every failure, so answered from memory when it can be. */
+/** Caches which workspaces have an error handler, as every failed job asks. */
 
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { forgottenEverywhere } from "../../../platform/cluster/cache-invalidation.ts";
+import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 
 const MAX_CACHED = 10_000;
 
 /** By workspace: whether it has one. */
-const handlersOf = perApp((_: App) => new Cache<boolean>({ max: MAX_CACHED }));
+const handlerCache = perApp((_: App) => new Cache<boolean>({ max: MAX_CACHED }));
 
-/** True when it is certain: all servers forget what they know when one of them is told of a handler. */
+/** Returns true if the cache says that there is none. All servers invalidate it when a handler is set. */
 export function hasNoErrorHandler(app: App, workspace_id: string): boolean {
-  return handlersOf(app).get(workspace_id) === false;
+  return handlerCache(app).get(workspace_id) === false;
 }
 
-/** @param look reads the settings, where it is not known */
+/** Returns whether the workspace has an error handler. @param look reads the settings on a cache miss */
 export async function hasErrorHandler(
   app: App,
   workspace_id: string,
   look: () => Promise<boolean>,
 ): Promise<boolean> {
-  const handlers = handlersOf(app);
+  const handlers = handlerCache(app);
   return handlers.get(workspace_id) ?? handlers.load(workspace_id, look);
 }
 
-/** Called after the commit of a change of the settings. */
-export const forgetErrorHandler = forgottenEverywhere<[workspace_id: string]>("error handler", {
-  forget: (app, workspace_id) => handlersOf(app).delete(workspace_id),
-  forgetAll: (app) => handlersOf(app).clear(),
+/** Invalidates the cached answer; call it after a commit that changed the settings. */
+export const invalidateErrorHandler = defineInvalidation<[workspace_id: string]>("error handler", {
+  forget: (app, workspace_id) => handlerCache(app).delete(workspace_id),
+  forgetAll: (app) => handlerCache(app).clear(),
 });

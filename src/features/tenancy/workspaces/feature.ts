@@ -1,9 +1,9 @@
 import { defineFeature } from "../../../platform/http/feature.ts";
-import { environmentOperations, forgetEnvironment } from "./environment.ts";
-import { forgetErrorHandler } from "./error-handler-cache.ts";
-import { forgetKey } from "./secrets.ts";
+import { environmentOperations, invalidateEnvironment } from "./environment.ts";
+import { invalidateErrorHandler } from "./error-handler-cache.ts";
+import { invalidateKey } from "./secrets.ts";
 import { workspaceSettings } from "./tables.ts";
-import { forgetUsage } from "./usage.ts";
+import { discardPendingUsage } from "./usage.ts";
 
 export const feature = defineFeature({
   folder: "tenancy/workspaces",
@@ -14,9 +14,9 @@ export const feature = defineFeature({
     { column: workspaceSettings.settings, key: workspaceSettings.workspace_id, form: "names" },
   ],
   invalidateWorkspace(app, workspace_id) {
-    forgetKey(app, workspace_id);
-    forgetEnvironment(app, workspace_id);
-    forgetUsage(app, workspace_id);
-    forgetErrorHandler(app, workspace_id);
+    invalidateKey(app, workspace_id);
+    invalidateEnvironment(app, workspace_id);
+    discardPendingUsage(app, workspace_id);
+    invalidateErrorHandler(app, workspace_id);
   },
 });

@@ -1,64 +1,71 @@
 /**
- * Workspaces in which nothing begins any more, for good or while their id changes: a call that was let in before is
- * stopped here, when it is about to store a job.
+ * The gate decides whether a workspace accepts new jobs. It is closed for archived and deleted workspaces, and while an
+ * id changes. Calls admitted earlier are stopped here, in the transaction that inserts their job.
  */
 import { and, eq, sql } from "drizzle-orm";
-import { sharedStatement, type Tx } from "../../../database/database.ts";
+import { batchedStatement, type Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { forgottenEverywhere } from "../../../platform/cluster/cache-invalidation.ts";
-import { othersAlive } from "../../../platform/cluster/heartbeat.ts";
-import { heededElsewhere } from "../../../platform/cluster/request-reply.ts";
+import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
+import { listOtherLiveWorkers } from "../../../platform/cluster/heartbeat.ts";
+import { defineBarrier } from "../../../platform/cluster/request-reply.ts";
 import { workspaces } from "./tables.ts";
 
-interface Closed {
-  /** What has become of the workspace, such as `is archived`. */
+interface ClosedState {
+  /** The reason, as the end of a sentence, such as `is archived`. */
   why: string;
-  /** This server is at work on it: nobody else knows better. */
+  /** This server is making the change, so messages from others do not reopen it. */
   isUnderWay: boolean;
-  /** It will go on elsewhere: what is queued waits until then, instead of being canceled. */
+  /** The workspace gets a new id: queued jobs are held until then instead of being canceled. */
   isMoving: boolean;
 }
 
-/** By workspace: empty on most servers at most times. */
-const closedOf = perApp<App, Map<string, Closed>>(() => new Map());
+/** Closed workspaces by id; usually empty. */
+const closedWorkspaces = perApp<App, Map<string, ClosedState>>(() => new Map());
 
-/** `why` is what has become of the workspace, such as `is archived`. */
-export const close = forgottenEverywhere<[workspace_id: string, why: string, moving?: "moving"]>("closed", {
-  forget: (app, workspace_id, why, moving) =>
-    void closedOf(app).set(workspace_id, { why, isUnderWay: false, isMoving: moving !== undefined }),
-  forgetAll() {},
-});
+/** Closes a workspace on all servers. `why` ends the error message, such as `is archived`. */
+export const closeWorkspace = defineInvalidation<[workspace_id: string, why: string, moving?: "moving"]>(
+  "closed",
+  {
+    forget: (app, workspace_id, why, moving) =>
+      void closedWorkspaces(app).set(workspace_id, {
+        why,
+        isUnderWay: false,
+        isMoving: moving !== undefined,
+      }),
+    forgetAll() {},
+  },
+);
 
-/** Closes it while this server changes something of it, until it is closed for good or open again. */
-export function closeMeanwhile(app: App, workspace_id: string, why: string, moving?: "moving"): void {
-  close(app, workspace_id, why, moving);
-  closedOf(app).get(workspace_id)!.isUnderWay = true;
+/** Closes a workspace while this server archives, deletes or moves it, until it is closed for good or reopened. */
+export function closeTemporarily(app: App, workspace_id: string, why: string, moving?: "moving"): void {
+  closeWorkspace(app, workspace_id, why, moving);
+  closedWorkspaces(app).get(workspace_id)!.isUnderWay = true;
 }
 
 /**
- * What becomes of a queued job of the workspace that is about to begin: undefined where nothing stands in its way. On
- * PostgreSQL the claim passes over what is archived or moving, whoever was told.
+ * Returns what happens to a queued job of the workspace that is about to start; undefined: it starts. On PostgreSQL the
+ * claim itself also skips archived and moving workspaces, even if this server missed the message.
  */
-export function fateOf(app: App, workspace_id: string): "canceled" | "held" | undefined {
-  const closed = closedOf(app).get(workspace_id);
+export function queuedJobPolicy(app: App, workspace_id: string): "canceled" | "held" | undefined {
+  const closed = closedWorkspaces(app).get(workspace_id);
   if (!closed) return undefined;
   return closed.isMoving ? "held" : "canceled";
 }
 
-/** It is open again, or another one has its id. */
-export const reopen = forgottenEverywhere<[workspace_id: string]>("reopened", {
-  forget: (app, workspace_id) => void closedOf(app).delete(workspace_id),
-  // What is archived or gone lets nobody in at all.
+/** Reopens a workspace on all servers, or frees its id for another workspace. */
+export const reopenWorkspace = defineInvalidation<[workspace_id: string]>("reopened", {
+  forget: (app, workspace_id) => void closedWorkspaces(app).delete(workspace_id),
+  // Safe after missed messages: access to archived and deleted workspaces is refused by the database row anyway.
   forgetAll(app) {
-    for (const [workspace_id, { isUnderWay }] of closedOf(app)) {
-      if (!isUnderWay) closedOf(app).delete(workspace_id);
+    for (const [workspace_id, { isUnderWay }] of closedWorkspaces(app)) {
+      if (!isUnderWay) closedWorkspaces(app).delete(workspace_id);
     }
   },
 });
 
-const isOpen = sharedStatement<{ id: string }, { id: string }[]>(
+const openWorkspaceStatement = batchedStatement<{ id: string }, { id: string }[]>(
   (q) =>
     q
       .select({ id: workspaces.id })
@@ -67,64 +74,64 @@ const isOpen = sharedStatement<{ id: string }, { id: string }[]>(
   ({ id }) => [{ id }],
 );
 
-const nameOf = (workspace_id: string) => `workspace ${workspace_id}`;
+const workspaceLockName = (workspace_id: string) => `workspace ${workspace_id}`;
 
 /**
- * Refuses what is about to be stored in a workspace that is closed.
+ * Throws if the workspace is archived, deleted or being renamed. Call it in the transaction that inserts a job.
  *
- * What this server was told is not enough where there are others: it may have stood still since, or stand still between
- * here and the commit, for longer than anybody waits for it. So the transaction itself takes part in holding the
- * workspace's name, and then looks whether it is there and not archived. Whoever makes it otherwise holds that name alone
- * (`holdAlone`) in the transaction that does. One that had the name before is committed by then, and its job is seen, and
- * ended or taken along; one that has it later sees what has become of the workspace. Neither a clock nor a message takes
- * part in this. On SQLite one transaction follows the other, and the one process that there is knows what is closed.
- * @returns undefined where there is nothing to wait for
- * @throws BadRequest
+ * In-memory state is not enough with several servers, because this one may be paused between the check and its commit.
+ * On PostgreSQL the transaction therefore takes a shared advisory lock on the workspace and then reads its row.
+ * `lockWorkspace` takes the lock exclusively. So an insert either commits before the change, which then sees the job,
+ * or waits and sees the closed workspace. On SQLite transactions are serial and the only process knows what is closed.
+ * @returns undefined on SQLite, where the check is synchronous
+ * @throws BadRequest if the workspace is closed
  */
-export function refuseClosed(app: App, tx: Tx, workspace_id: string): Promise<void> | undefined {
-  const closed = closedOf(app).get(workspace_id);
+export function requireOpenWorkspace(app: App, tx: Tx, workspace_id: string): Promise<void> | undefined {
+  const closed = closedWorkspaces(app).get(workspace_id);
   if (closed) throw new BadRequest(`workspace ${workspace_id} ${closed.why}`);
-  return app.db.channel && lookWhetherOpen(tx, workspace_id);
+  return app.db.channel && requireOpenRow(tx, workspace_id);
 }
 
-async function lookWhetherOpen(tx: Tx, workspace_id: string): Promise<void> {
-  await tx.share(nameOf(workspace_id));
-  const found = await tx.exec(isOpen, { id: workspace_id });
+async function requireOpenRow(tx: Tx, workspace_id: string): Promise<void> {
+  await tx.lockShared(workspaceLockName(workspace_id));
+  const found = await tx.exec(openWorkspaceStatement, { id: workspace_id });
   if (found.length === 0)
     throw new BadRequest(`workspace ${workspace_id} is archived, was deleted, or has another id now`);
 }
 
-/** Until the end of the transaction nothing is stored in the workspaces by those who ask `refuseClosed`. */
-export async function holdAlone(tx: Tx, ...workspace_ids: string[]): Promise<void> {
-  // In one order, so that nobody waits for who waits for them.
-  for (const id of workspace_ids.sort()) await tx.lock(nameOf(id));
+/**
+ * Locks workspaces exclusively until the end of the transaction: no transaction that calls `requireOpenWorkspace` can
+ * commit meanwhile.
+ */
+export async function lockWorkspace(tx: Tx, ...workspace_ids: string[]): Promise<void> {
+  // Always in the same order, to avoid deadlocks.
+  for (const id of workspace_ids.sort()) await tx.lock(workspaceLockName(id));
 }
 
-/** Other servers have what they let in before either stored or refused when they say that they have heard. */
-const heeded = heededElsewhere<[workspace_id: string, why: string, isMoving: string]>(
+/** Cluster barrier: servers acknowledge once writes they admitted earlier are committed or rejected. */
+const announceClosed = defineBarrier<[workspace_id: string, why: string, isMoving: string]>(
   "close",
   async (app, workspace_id, why, isMoving) => {
-    closedOf(app).set(workspace_id, { why, isUnderWay: false, isMoving: isMoving === "true" });
-    await app.db.channel?.written();
+    closedWorkspaces(app).set(workspace_id, { why, isUnderWay: false, isMoving: isMoving === "true" });
+    await app.db.channel?.awaitWrites();
   },
 );
 
 /**
- * Resolves when nobody begins anything in the closed workspace any more, so that what runs there can be ended: all who
- * live have said that they have heard. Who does not say so is waited for until its lease is over, and no longer than one
- * lease; should it live all the same, it can store nothing there once the workspace is moved (`refuseClosed`).
+ * Waits until every live server has acknowledged that the workspace is closed, for at most one lease. After that its
+ * running jobs can be ended. A server that misses the deadline is harmless: its inserts fail in `requireOpenWorkspace`.
  */
-export async function untilHeard(app: App, workspace_id: string): Promise<void> {
-  const closed = closedOf(app).get(workspace_id);
+export async function awaitAllServers(app: App, workspace_id: string): Promise<void> {
+  const closed = closedWorkspaces(app).get(workspace_id);
   if (!app.db.channel || !closed) return;
   const { lease_s } = app.config;
-  await heeded(
+  await announceClosed(
     app,
-    () => othersAlive(app),
+    () => listOtherLiveWorkers(app),
     lease_s * 1000,
     workspace_id,
     closed.why,
     String(closed.isMoving),
   );
-  await app.db.channel.written();
+  await app.db.channel.awaitWrites();
 }

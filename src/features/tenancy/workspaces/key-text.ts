@@ -1,44 +1,46 @@
-/** The text of a workspace's key, as clients exchange it, and the bytes that seal with it. */
+/** Derives the 32 key bytes of a workspace from the key text that clients exchange. */
 import { createHash, type ScryptOptions, scrypt } from "node:crypto";
 import { promisify } from "node:util";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 
-/** Of a key that is made here. */
-export const KEY_LENGTH = 64;
+/** Characters of a generated key. */
+export const KEY_TEXT_CHARS = 64;
 
-/** Longer ones are refused: stretching them is work. */
-const MAX_KEY_LENGTH = 1_000;
+/** Longer texts are refused, since deriving a key from them costs CPU time. */
+const MAX_KEY_TEXT_CHARS = 1_000;
 
 /**
- * Any text can be a key. One of 64 characters, as they are made here, is as good as it looks; others are stretched.
- * @throws BadRequest for an empty text or one beyond measure
+ * Validates a key text. Any text is accepted; texts that do not look like a generated key are stretched with scrypt.
+ * @throws BadRequest for an empty or too long text
  */
-export function checkKey(text: string): string {
-  if (text !== "" && text.length <= MAX_KEY_LENGTH) return text;
+export function parseKeyText(text: string): string {
+  if (text !== "" && text.length <= MAX_KEY_TEXT_CHARS) return text;
   throw new BadRequest(
-    `body field \`new_key\`: must have 1 to ${MAX_KEY_LENGTH} characters; \`openssl rand -hex 32\` prints a good one`,
+    `body field \`new_key\`: must have 1 to ${MAX_KEY_TEXT_CHARS} characters; \`openssl rand -hex 32\` prints a good one`,
   );
 }
 
-/** OWASP's choice of scrypt for 16 MiB. It takes long, so it is done once for each text, and beside other work. */
-const SCRYPT = { N: 2 ** 14, r: 8, p: 5, maxmem: 2 ** 26 };
-const MAX_STRETCHED = 1_000;
+/**
+ * OWASP's parameters for scrypt with 16 MiB. Deriving is slow, so results are cached, and it runs off the main thread.
+ */
+const SCRYPT_OPTIONS = { N: 2 ** 14, r: 8, p: 5, maxmem: 2 ** 26 };
+const MAX_CACHED_KEYS = 1_000;
 
-const stretch = promisify<string, string, number, ScryptOptions, Buffer>(scrypt);
-const stretched = perApp<App, Map<string, Promise<Uint8Array>>>(() => new Map());
+const deriveKey = promisify<string, string, number, ScryptOptions, Buffer>(scrypt);
+const derivedKeys = perApp<App, Map<string, Promise<Uint8Array>>>(() => new Map());
 
-/** 32 bytes for AES-256. One salt for all: a text is the same key in every workspace that it is given to. */
-export async function bytesOf(app: App, text: string): Promise<Uint8Array> {
+/** Returns 32 bytes for AES-256. The salt is constant: the same text yields the same key in every workspace. */
+export async function deriveKeyBytes(app: App, text: string): Promise<Uint8Array> {
   const digest = createHash("sha256").update(text).digest();
-  if (/^[\x21-\x7e]+$/.test(text) && text.length === KEY_LENGTH) return new Uint8Array(digest);
-  const known = stretched(app);
+  if (/^[\x21-\x7e]+$/.test(text) && text.length === KEY_TEXT_CHARS) return new Uint8Array(digest);
+  const known = derivedKeys(app);
   const name = digest.toString("hex");
   let bytes = known.get(name);
   if (!bytes) {
-    bytes = stretch(text, "svc workspace key", 32, SCRYPT).then((made) => new Uint8Array(made));
-    if (known.size >= MAX_STRETCHED) known.clear();
+    bytes = deriveKey(text, "svc workspace key", 32, SCRYPT_OPTIONS).then((made) => new Uint8Array(made));
+    if (known.size >= MAX_CACHED_KEYS) known.clear();
     known.set(name, bytes);
   }
   return bytes;

@@ -6,72 +6,72 @@ import { createHmac, hkdfSync } from "node:crypto";
 import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
-import { SCHEME, seal, unseal } from "../../../lib/crypto/seal.ts";
+import { decrypt, encrypt, SCHEME_PREFIX } from "../../../lib/crypto/seal.ts";
 import { BadRequest, Internal, NotFound } from "../../../lib/errors.ts";
-import { randomText } from "../../../lib/text/ids.ts";
+import { createRandomText } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { forgottenEverywhere } from "../../../platform/cluster/cache-invalidation.ts";
-import { unsealForeign } from "./foreign-secrets.ts";
-import { bytesOf, KEY_LENGTH } from "./key-text.ts";
+import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
+import { decryptForeign } from "./foreign-secrets.ts";
+import { deriveKeyBytes, KEY_TEXT_CHARS } from "./key-text.ts";
 import { workspaces } from "./tables.ts";
 
-/** The audit row of every reading of a secret in plain, whichever operation it is read by. */
-export const SECRET_READ = { operation: "variables.decrypt_secret", action_kind: "Execute" } as const;
+/** The audit entry of reading a secret, whichever operation reads it. */
+export const SECRET_READ_AUDIT = { operation: "variables.decrypt_secret", action_kind: "Execute" } as const;
 
 interface WorkspaceKey {
-  /** As existing clients exchange it. */
+  /** The key text that existing clients exchange. */
   text: string;
   /** 32 bytes, for AES-256. */
   bytes: Uint8Array;
-  /** As it is stored: another one whenever the key is another. */
+  /** The wrapped key as it is stored; it changes with every rotation. */
   wrapped: string;
 }
 
-interface Remembered {
+interface CachedKeys {
   current: WorkspaceKey;
-  /** What was sealed before the last change of the key: somebody may have read it just before. */
+  /** The key before the last rotation: texts that were read just before still need it. */
   previous: WorkspaceKey | undefined;
-  /** When that change was seen, in milliseconds since 1970. */
+  /** When the rotation was seen, in milliseconds since 1970. */
   changed_at: number;
-  /** When it was read, in milliseconds since 1970. */
+  /** When the key was last read, in milliseconds since 1970; 0 forces a reload. */
   at: number;
 }
 
-/** On PostgreSQL another process may have changed the key: what is remembered is asked for again after this. */
-const FRESH_MS = 60_000;
-/** Nothing is longer on its way from being sealed to being stored: after this a key that was exchanged is not tried. */
-const ON_THE_WAY_MS = 600_000;
+/** How long a key is cached on PostgreSQL, where another process may rotate it. */
+const KEY_CACHE_TTL_MS = 60_000;
+/** How long after a rotation the previous key is tried. No text is longer on its way from encryption to storage. */
+const PREVIOUS_KEY_MS = 600_000;
 
-const keysOf = perApp<App, Map<string, Remembered>>(() => new Map());
+const cachedKeys = perApp<App, Map<string, CachedKeys>>(() => new Map());
 
-/** Has every server ask for a workspace's key again; the one it knows stays at hand for what it has sealed. */
-const askAgain = forgottenEverywhere<[workspace_id: string]>("key", {
+/** Makes every server reload a workspace's key. The cached key stays available for texts it encrypted. */
+const expireKey = defineInvalidation<[workspace_id: string]>("key", {
   forget(app, workspace_id) {
-    const known = keysOf(app).get(workspace_id);
+    const known = cachedKeys(app).get(workspace_id);
     if (known) known.at = 0;
   },
   forgetAll(app) {
-    for (const known of keysOf(app).values()) known.at = 0;
+    for (const known of cachedKeys(app).values()) known.at = 0;
   },
 });
 
-/** Forgets what was remembered of a workspace's key: the workspace is gone. */
-export function forgetKey(app: App, workspace_id: string): void {
-  askAgain(app, workspace_id);
-  keysOf(app).delete(workspace_id);
+/** Drops the cached key of a workspace that was deleted or renamed. */
+export function invalidateKey(app: App, workspace_id: string): void {
+  expireKey(app, workspace_id);
+  cachedKeys(app).delete(workspace_id);
 }
 
-/** A new workspace key: 64 characters, as existing clients exchange it. */
-export function newWorkspaceKey(app: App, workspace_id: string): { wrapped_key: string } {
-  return { wrapped_key: wrapKey(app, workspace_id, randomText(KEY_LENGTH)) };
+/** Creates a workspace key: 64 characters, the form existing clients exchange. */
+export function createWorkspaceKey(app: App, workspace_id: string): { wrapped_key: string } {
+  return { wrapped_key: wrapKey(app, workspace_id, createRandomText(KEY_TEXT_CHARS)) };
 }
 
-/** The text of a key as it is stored: it opens with the instance key alone, and for this workspace. */
+/** Wraps a key text with the instance key; it can only be unwrapped for the same workspace. */
 export function wrapKey(app: App, workspace_id: string, text: string): string {
-  return seal(app.instanceKey, text, `workspace key ${workspace_id}`);
+  return encrypt(app.instanceKey, text, `workspace key ${workspace_id}`);
 }
 
-async function readWrapped(db: Reader, workspace_id: string): Promise<string> {
+async function readWrappedKey(db: Reader, workspace_id: string): Promise<string> {
   const [row] = await db
     .select({ wrapped_key: workspaces.wrapped_key })
     .from(workspaces)
@@ -80,8 +80,8 @@ async function readWrapped(db: Reader, workspace_id: string): Promise<string> {
   return row.wrapped_key;
 }
 
-async function unwrap(app: App, workspace_id: string, wrapped: string): Promise<WorkspaceKey> {
-  const text = unseal(app.instanceKey, wrapped, `workspace key ${workspace_id}`);
+async function unwrapKey(app: App, workspace_id: string, wrapped: string): Promise<WorkspaceKey> {
+  const text = decrypt(app.instanceKey, wrapped, `workspace key ${workspace_id}`);
   if (text === undefined) {
     throw new Internal(
       `the key of workspace ${workspace_id} cannot be unwrapped: the instance key is another one`,
@@ -90,69 +90,70 @@ async function unwrap(app: App, workspace_id: string, wrapped: string): Promise<
       },
     );
   }
-  return { text, bytes: await bytesOf(app, text), wrapped };
+  return { text, bytes: await deriveKeyBytes(app, text), wrapped };
 }
 
 /**
- * Whether the instance key is the one that this database's workspaces were made with, as far as there are any.
- * @throws Internal when it is another one: no secret could be read, and jobs would fail
+ * Checks that the instance key unwraps the key of a workspace in this database; passes if there are no workspaces.
+ * @throws Internal for another instance key: no secret could be read, and jobs would fail
  */
-export async function checkInstanceKey(app: App): Promise<void> {
+export async function requireInstanceKey(app: App): Promise<void> {
   const [row] = await app.db.read
     .select({ id: workspaces.id, wrapped_key: workspaces.wrapped_key })
     .from(workspaces)
     .orderBy(workspaces.id)
     .limit(1);
-  if (row) await unwrap(app, row.id, row.wrapped_key);
+  if (row) await unwrapKey(app, row.id, row.wrapped_key);
 }
 
-/** The key as the database has it now. */
-export async function currentKey(app: App, db: Reader, workspace_id: string): Promise<WorkspaceKey> {
-  const wrapped = await readWrapped(db, workspace_id);
-  const known = keysOf(app).get(workspace_id);
+/** Returns the key as stored in the database, as seen by `db`. */
+export async function readCurrentKey(app: App, db: Reader, workspace_id: string): Promise<WorkspaceKey> {
+  const wrapped = await readWrappedKey(db, workspace_id);
+  const known = cachedKeys(app).get(workspace_id);
   if (known?.current.wrapped === wrapped) return known.current;
-  return unwrap(app, workspace_id, wrapped);
+  return unwrapKey(app, workspace_id, wrapped);
 }
 
-/** Remembers a key that is committed. The one before serves for what was read while it was changed. */
-function remember(app: App, workspace_id: string, current: WorkspaceKey): WorkspaceKey {
-  const before = keysOf(app).get(workspace_id);
+/** Caches a committed key. On a rotation the key before is kept for texts that were read earlier. */
+function cacheKey(app: App, workspace_id: string, current: WorkspaceKey): WorkspaceKey {
+  const before = cachedKeys(app).get(workspace_id);
   const at = Date.now();
   const isSame = before?.current.wrapped === current.wrapped;
   const { previous, changed_at } = isSame ? before! : { previous: before?.current, changed_at: at };
-  keysOf(app).set(workspace_id, { current, previous, changed_at, at });
+  cachedKeys(app).set(workspace_id, { current, previous, changed_at, at });
   return current;
 }
 
-/** Reads the key anew. What a transaction sees that is not committed is not remembered. */
+/** Reloads the key from committed data; a transaction's uncommitted key is never cached. */
 async function loadKey(app: App, workspace_id: string): Promise<WorkspaceKey> {
-  return remember(app, workspace_id, await currentKey(app, app.db.read, workspace_id));
+  return cacheKey(app, workspace_id, await readCurrentKey(app, app.db.read, workspace_id));
 }
 
-async function keyOf(app: App, workspace_id: string): Promise<WorkspaceKey> {
-  const known = keysOf(app).get(workspace_id);
-  const isFresh = known && (app.db.dialect === "sqlite" || Date.now() - known.at < FRESH_MS);
+async function getKey(app: App, workspace_id: string): Promise<WorkspaceKey> {
+  const known = cachedKeys(app).get(workspace_id);
+  const isFresh = known && (app.db.dialect === "sqlite" || Date.now() - known.at < KEY_CACHE_TTL_MS);
   return isFresh ? known.current : loadKey(app, workspace_id);
 }
 
-function isTx(db: Reader): db is Tx {
+function isTransaction(db: Reader): db is Tx {
   return "lock" in db;
 }
 
-/** Nobody changes the key until the transaction ends: what it seals, and the change of a key, come one after the other. */
+/** Locks the key until the end of the transaction, which serializes encryption for storage with key rotation. */
 export function lockKey(tx: Tx, workspace_id: string): Promise<void> {
   return tx.lock(`key of workspace ${workspace_id}`);
 }
 
-function boundTo(workspace_id: string, purpose: string | undefined): string {
+function associatedData(workspace_id: string, purpose: string | undefined): string {
   return purpose === undefined ? workspace_id : `${workspace_id} ${purpose}`;
 }
 
 /**
- * @param db the transaction that stores the text, so that it is sealed with the key that holds when it is committed.
- * Sealed outside of one, with the key as it is committed now, it may be stale when it is stored: see `renewing`.
- * @param purpose what the text is for, where it is no variable: it opens for this alone
- * @returns text that only this workspace's key opens
+ * Encrypts a secret with the workspace's key.
+ * @param db the transaction that stores the text; the key then cannot be rotated before its commit. With a plain reader
+ * the text may be stale when it is stored: see `createReencrypter`
+ * @param purpose what the text is for, unless it is a variable; it can only be decrypted for the same purpose
+ * @returns text that only this workspace's key decrypts
  */
 export async function encryptSecret(
   app: App,
@@ -161,13 +162,18 @@ export async function encryptSecret(
   plain: string,
   purpose?: string,
 ): Promise<string> {
-  if (isTx(db)) await lockKey(db, workspace_id);
-  const key = isTx(db) ? await currentKey(app, db, workspace_id) : await loadKey(app, workspace_id);
-  return seal(key.bytes, plain, boundTo(workspace_id, purpose));
+  if (isTransaction(db)) await lockKey(db, workspace_id);
+  const key = isTransaction(db)
+    ? await readCurrentKey(app, db, workspace_id)
+    : await loadKey(app, workspace_id);
+  return encrypt(key.bytes, plain, associatedData(workspace_id, purpose));
 }
 
-/** What a job's argument is sealed for: nobody else who sees it may have it opened by a job of their own. */
-export const argumentOf = (email: string) => `argument of ${email}`;
+/**
+ * Returns the purpose of an encrypted job argument. It names the person, so nobody else can have it decrypted by a job
+ * of theirs.
+ */
+export const argumentPurpose = (email: string) => `argument of ${email}`;
 
 /** @throws BadRequest when the text was encrypted for another workspace or purpose, or not by this service */
 export async function decryptSecret(
@@ -177,75 +183,78 @@ export async function decryptSecret(
   text: string,
   purpose?: string,
 ): Promise<string> {
-  const bound = boundTo(workspace_id, purpose);
-  const opened = await tryKeys(app, db, workspace_id, (key) => unseal(key.bytes, text, bound));
+  const bound = associatedData(workspace_id, purpose);
+  const opened = await decryptWithAnyKey(app, db, workspace_id, (key) => decrypt(key.bytes, text, bound));
   if (opened !== undefined) return opened;
   throw new BadRequest(`the encrypted value cannot be read with the key of workspace ${workspace_id}`);
 }
 
 /**
- * The plain text of a stored secret, which may have come with the key that another service sealed it with. Undefined:
- * no key of this workspace opens it.
+ * Returns the plain text of a stored secret, also in the format of another service. Undefined if no key of this
+ * workspace decrypts it.
  */
-export function openSecret(
+export function decryptStoredSecret(
   app: App,
   db: Reader,
   workspace_id: string,
   text: string,
 ): Promise<string | undefined> {
-  return tryKeys(app, db, workspace_id, (key) => openedWith(key, text, workspace_id));
+  return decryptWithAnyKey(app, db, workspace_id, (key) => decryptWithKey(key, text, workspace_id));
 }
 
-function openedWith(key: WorkspaceKey, text: string, workspace_id: string): string | undefined {
-  return text.startsWith(SCHEME) ? unseal(key.bytes, text, workspace_id) : unsealForeign(key.text, text);
+function decryptWithKey(key: WorkspaceKey, text: string, workspace_id: string): string | undefined {
+  return text.startsWith(SCHEME_PREFIX)
+    ? decrypt(key.bytes, text, workspace_id)
+    : decryptForeign(key.text, text);
 }
 
-/** What `open` makes of the first key that it makes something of: those that are known, then the one that is stored. */
-async function tryKeys(
+/** Returns the first result of `attempt` with the cached keys, then with the stored one. */
+async function decryptWithAnyKey(
   app: App,
   db: Reader,
   workspace_id: string,
   attempt: (key: WorkspaceKey) => string | undefined,
 ): Promise<string | undefined> {
   const open = (key: WorkspaceKey | undefined) => key && attempt(key);
-  const known = keysOf(app).get(workspace_id);
+  const known = cachedKeys(app).get(workspace_id);
   const plain = open(known?.current) ?? open(known?.previous);
   if (plain !== undefined) return plain;
-  // Another server may have changed the key, or this transaction follows on the one that did.
-  const stored = isTx(db) ? await currentKey(app, db, workspace_id) : await loadKey(app, workspace_id);
+  // Another server may have rotated the key, or this transaction did.
+  const stored = isTransaction(db)
+    ? await readCurrentKey(app, db, workspace_id)
+    : await loadKey(app, workspace_id);
   return open(stored);
 }
 
 /**
- * What seals texts with the key that holds now which were sealed with one that was exchanged since, and returns all others
- * as they are. In the transaction that stores them nobody exchanges the key any more. However many texts there are, the
- * key is asked for once: requests may bring any number of them.
+ * Returns a function that re-encrypts texts from a rotated key with the current one, and returns all others unchanged.
+ * In a transaction it locks the key. The key is read once, however many texts a request contains.
  */
-export async function renewing(
+export async function createReencrypter(
   app: App,
   db: Reader,
   workspace_id: string,
 ): Promise<(text: string, email: string) => string> {
-  const known = keysOf(app).get(workspace_id);
-  if (isTx(db)) await lockKey(db, workspace_id);
-  const key = await currentKey(app, db, workspace_id);
-  const isRecent = known && Date.now() - known.changed_at < ON_THE_WAY_MS;
+  const known = cachedKeys(app).get(workspace_id);
+  if (isTransaction(db)) await lockKey(db, workspace_id);
+  const key = await readCurrentKey(app, db, workspace_id);
+  const isRecent = known && Date.now() - known.changed_at < PREVIOUS_KEY_MS;
   const exchanged = [known?.current, isRecent ? known.previous : undefined].flatMap((old) =>
     old && old.wrapped !== key.wrapped ? [old.bytes] : [],
   );
   return (text, email) => {
     for (const old of exchanged) {
-      for (const purpose of [argumentOf(email), undefined]) {
-        const plain = unseal(old, text, boundTo(workspace_id, purpose));
-        if (plain !== undefined) return seal(key.bytes, plain, boundTo(workspace_id, purpose));
+      for (const purpose of [argumentPurpose(email), undefined]) {
+        const plain = decrypt(old, text, associatedData(workspace_id, purpose));
+        if (plain !== undefined) return encrypt(key.bytes, plain, associatedData(workspace_id, purpose));
       }
     }
     return text;
   };
 }
 
-/** What a text sealed for one workspace and key is when it is sealed for another. Undefined: it does not open. */
-export function resealed(
+/** Re-encrypts a text for another workspace or key. Returns undefined if `from` does not decrypt it. */
+export function reencrypt(
   text: string,
   from: { key: WorkspaceKey; workspace_id: string },
   to: { key: WorkspaceKey; workspace_id: string },
@@ -253,43 +262,45 @@ export function resealed(
 ): string | undefined {
   const plain =
     purpose === undefined
-      ? openedWith(from.key, text, from.workspace_id)
-      : unseal(from.key.bytes, text, boundTo(from.workspace_id, purpose));
-  return plain === undefined ? undefined : seal(to.key.bytes, plain, boundTo(to.workspace_id, purpose));
+      ? decryptWithKey(from.key, text, from.workspace_id)
+      : decrypt(from.key.bytes, text, associatedData(from.workspace_id, purpose));
+  return plain === undefined
+    ? undefined
+    : encrypt(to.key.bytes, plain, associatedData(to.workspace_id, purpose));
 }
 
-/** A key out of its text, as it will be stored for this workspace. */
-export function keyFrom(app: App, workspace_id: string, text: string): Promise<WorkspaceKey> {
-  return unwrap(app, workspace_id, wrapKey(app, workspace_id, text));
+/** Derives a key from its text, wrapped as it will be stored for this workspace. */
+export function createKey(app: App, workspace_id: string, text: string): Promise<WorkspaceKey> {
+  return unwrapKey(app, workspace_id, wrapKey(app, workspace_id, text));
 }
 
-/** Called after the commit of a new key. @param keep whether what the one before has sealed may still be on the way */
-export function keyChanged(
+/** Activates a new key after its commit. @param keep whether texts encrypted with the key before may still arrive */
+export function activateKey(
   app: App,
   workspace_id: string,
   key: WorkspaceKey,
   { keep }: { keep: boolean },
 ): void {
-  askAgain(app, workspace_id);
-  remember(app, workspace_id, key);
-  if (!keep) keysOf(app).get(workspace_id)!.previous = undefined;
+  expireKey(app, workspace_id);
+  cacheKey(app, workspace_id, key);
+  if (!keep) cachedKeys(app).get(workspace_id)!.previous = undefined;
 }
 
-/** What texts are signed for; each has a key of its own, so that no signature says anything elsewhere. */
+/** Purposes of signatures. Each has its own derived key, so a signature is valid for one purpose only. */
 export type SigningPurpose = "approval" | "stored file" | "public app";
 
 /**
- * HMAC-SHA256 (RFC 2104) over the pieces, with a key derived from the workspace's for this purpose alone (HKDF-SHA256,
- * RFC 5869).
+ * Returns an HMAC-SHA256 (RFC 2104) over the pieces, with a key derived from the workspace's key for this purpose
+ * (HKDF-SHA256, RFC 5869).
  * @throws NotFound for an unknown workspace
  */
-export async function workspaceHmac(
+export async function signForWorkspace(
   app: App,
   workspace_id: string,
   purpose: SigningPurpose,
   pieces: readonly (string | Uint8Array)[],
 ): Promise<Buffer> {
-  const { bytes } = await keyOf(app, workspace_id);
+  const { bytes } = await getKey(app, workspace_id);
   const key = hkdfSync("sha256", bytes, workspace_id, `svc signing ${purpose}`, 32);
   const hmac = createHmac("sha256", Buffer.from(key));
   for (const piece of pieces) hmac.update(piece);

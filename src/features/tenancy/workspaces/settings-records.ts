@@ -1,11 +1,14 @@
-/** The settings of a workspace as they stand on the wire and in the database. What newer clients say beside it is kept and given back. */
+/**
+ * Schemas of the workspace settings, in the HTTP interface and in the database. Fields of newer clients are kept and
+ * returned.
+ */
 import { z } from "zod";
 import { LargeFileStorage } from "./storage-records.ts";
 
-const MOST_TEXT = 2_048;
-const text = z.string().max(MOST_TEXT, `must have at most ${MOST_TEXT} characters`);
+const MAX_TEXT_CHARS = 2_048;
+const text = z.string().max(MAX_TEXT_CHARS, `must have at most ${MAX_TEXT_CHARS} characters`);
 
-const PROVIDERS = [
+const AI_PROVIDERS = [
   "openai",
   "azure_openai",
   "anthropic",
@@ -18,7 +21,7 @@ const PROVIDERS = [
   "aws_bedrock",
   "customai",
 ] as const;
-const Provider = z.enum(PROVIDERS);
+const Provider = z.enum(AI_PROVIDERS);
 
 export const AiResource = z.looseObject({
   /** Path of the resource with the provider's key. */
@@ -29,7 +32,7 @@ export type AiResource = z.output<typeof AiResource>;
 
 const AiModel = z.looseObject({ model: text, provider: Provider });
 
-/** As newer clients settle it: several providers with their models. */
+/** The AI configuration of newer clients: several providers with their models. */
 export const AiConfig = z.looseObject({
   providers: z.partialRecord(
     Provider,
@@ -40,7 +43,7 @@ export const AiConfig = z.looseObject({
 });
 export type AiConfig = z.output<typeof AiConfig>;
 
-const GIT_TYPES = [
+const GIT_SYNC_TYPES = [
   "script",
   "flow",
   "app",
@@ -56,7 +59,7 @@ const GIT_TYPES = [
   "settings",
   "key",
 ] as const;
-const GitType = z.enum(GIT_TYPES);
+const GitType = z.enum(GIT_SYNC_TYPES);
 
 const GitRepository = z.looseObject({
   script_path: text,
@@ -94,18 +97,18 @@ export const DefaultScripts = z.looseObject({
 
 export const ScriptArgs = z.record(z.string(), z.unknown());
 
-/** A handler that schedules have which name none. */
+/** The default handler of schedules that name none. */
 const DefaultHandler = z.looseObject({
   /** `script/<path>` or `flow/<path>`. */
   path: z.string(),
   extra_args: ScriptArgs.optional(),
   times: z.number().int().optional(),
   exact: z.boolean().optional(),
-  /** Of `error` alone: the workspace's own error handler does not hear of the schedule's failures. */
+  /** For error handlers only: the workspace's error handler is not called for failures of schedules. */
   workspace_handler_muted: z.boolean().optional(),
 });
 
-/** What is kept. A field that is left out has its default; null is never kept. */
+/** The stored settings. An absent field has its default; null is never stored. */
 export const StoredSettings = z.object({
   auto_invite_operator: z.boolean().optional(),
   auto_add: z.boolean().optional(),
@@ -132,13 +135,13 @@ export const StoredSettings = z.object({
 });
 export type StoredSettings = z.output<typeof StoredSettings>;
 
-/** The answer of get_settings: contract 2.1. What is not set is null. */
+/** The response of `get_settings`: contract 2.1. Unset fields are null. */
 export const WorkspaceSettings = z.object({
   workspace_id: z.string(),
   chat_name: z.string().nullable(),
   chat_team_id: z.string().nullable(),
   chat_command_script: z.string().nullable(),
-  /** The same by the names of existing clients. */
+  /** Aliases of the three fields above, for existing clients. */
   slack_name: z.string().nullable(),
   slack_team_id: z.string().nullable(),
   slack_command_script: z.string().nullable(),
@@ -162,6 +165,6 @@ export const WorkspaceSettings = z.object({
   deploy_ui: DeployUiSettings.nullable(),
   default_app: z.string().nullable(),
   default_scripts: DefaultScripts.nullable(),
-  /** Left out unless it is so: clients of the time of the contract know no such field. */
+  /** Absent unless true: older clients do not know this field. */
   mute_critical_alerts: z.literal(true).optional(),
 });

@@ -1,17 +1,17 @@
-/** What admins have settled for a workspace: read whole, changed field by field. */
+/** Workspace settings that admins edit; read as a whole, changed field by field. */
 import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { forgetErrorHandler } from "./error-handler-cache.ts";
+import { invalidateErrorHandler } from "./error-handler-cache.ts";
 import type { StoredSettings } from "./settings-records.ts";
 import { workspaceSettings } from "./tables.ts";
 
-export interface Settings extends StoredSettings {
+export interface WorkspaceSettingValues extends StoredSettings {
   auto_invite_domain: string | undefined;
 }
 
-/** The settings as they are kept: what was never set is absent. */
-export async function readSettings(db: Reader, workspace_id: string): Promise<Settings> {
+/** Reads the stored settings; unset fields are absent. */
+export async function readSettings(db: Reader, workspace_id: string): Promise<WorkspaceSettingValues> {
   const [row] = await db
     .select()
     .from(workspaceSettings)
@@ -19,16 +19,16 @@ export async function readSettings(db: Reader, workspace_id: string): Promise<Se
   return { ...row?.settings, auto_invite_domain: row?.auto_invite_domain ?? undefined };
 }
 
-/** Undefined and null mean: as if it had never been set. */
-type Change = { [K in keyof Settings]?: Settings[K] | null | undefined };
+/** A partial change; undefined and null unset a field. */
+type SettingsChange = { [K in keyof WorkspaceSettingValues]?: WorkspaceSettingValues[K] | null | undefined };
 
 /**
- * Changes the named settings, and no others, in the operation's transaction.
- * @param also what belongs to the change elsewhere
+ * Changes the given settings and writes the audit row in one transaction.
+ * @param also further writes in the same transaction
  */
 export async function editSettings(
   ctx: WorkspaceContext,
-  change: Change,
+  change: SettingsChange,
   parameters: Record<string, string> = {},
   also: (tx: Tx) => Promise<void> = async () => {},
 ): Promise<void> {
@@ -36,13 +36,16 @@ export async function editSettings(
   await ctx.write({ resource: workspace_id, parameters }, async (tx) => {
     await storeSettings(tx, workspace_id, change);
     await also(tx);
-    tx.afterCommit(() => forgetErrorHandler(ctx.app, workspace_id));
+    tx.afterCommit(() => invalidateErrorHandler(ctx.app, workspace_id));
   });
 }
 
-async function storeSettings(tx: Tx, workspace_id: string, change: Change): Promise<void> {
+async function storeSettings(tx: Tx, workspace_id: string, change: SettingsChange): Promise<void> {
   await tx.lock(`settings of workspace ${workspace_id}`);
-  const { auto_invite_domain = null, ...settings } = merged(await readSettings(tx, workspace_id), change);
+  const { auto_invite_domain = null, ...settings } = mergeSettings(
+    await readSettings(tx, workspace_id),
+    change,
+  );
   const row = { workspace_id, auto_invite_domain, settings };
   await tx
     .insert(workspaceSettings)
@@ -50,7 +53,7 @@ async function storeSettings(tx: Tx, workspace_id: string, change: Change): Prom
     .onConflictDoUpdate({ target: workspaceSettings.workspace_id, set: row });
 }
 
-function merged(before: Settings, change: Change): Settings {
+function mergeSettings(before: WorkspaceSettingValues, change: SettingsChange): WorkspaceSettingValues {
   const after = Object.entries({ ...before, ...change }).filter(([, value]) => value != null);
-  return Object.fromEntries(after) as unknown as Settings;
+  return Object.fromEntries(after) as unknown as WorkspaceSettingValues;
 }

@@ -3,15 +3,15 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { randomText } from "../../../lib/text/ids.ts";
-import type { App, InWorkspace } from "../../../platform/app/context.ts";
+import { createRandomText } from "../../../lib/text/ids.ts";
+import type { App, WorkspaceScope } from "../../../platform/app/context.ts";
 import { workspaces } from "./tables.ts";
 
 /** Holds the folders of all workspaces. */
 export const storageDirectory = ({ config }: App): string => join(config.data_dir, "storage");
 
 /** Where the files of a workspace are. It stays the same when the workspace gets another id. */
-export async function workspaceDirectory({ app, caller }: InWorkspace): Promise<string> {
+export async function workspaceDirectory({ app, caller }: WorkspaceScope): Promise<string> {
   const { workspace_id } = caller.member;
   const [row] = await app.db.read
     .select({ folder: workspaces.storage_folder })
@@ -21,9 +21,9 @@ export async function workspaceDirectory({ app, caller }: InWorkspace): Promise<
 }
 
 /**
- * A folder for a new workspace that holds no files of another one: of one that had this id before, or of one whose
- * deletion was cut off by the end of the server.
- * @returns null where the workspace's id will do
+ * Chooses a folder for a new workspace that contains no files of another one. Such files may belong to a renamed
+ * workspace, or be left over from an interrupted deletion.
+ * @returns null if the workspace's id can be used
  */
 export async function newStorageFolder(app: App, workspace_id: string): Promise<string | null> {
   const [used] = await app.db.read
@@ -31,10 +31,10 @@ export async function newStorageFolder(app: App, workspace_id: string): Promise<
     .from(workspaces)
     .where(eq(workspaces.storage_folder, workspace_id));
   const isFree = !used && !existsSync(join(storageDirectory(app), workspace_id));
-  return isFree ? null : `${workspace_id}.${randomText(8)}`;
+  return isFree ? null : `${workspace_id}.${createRandomText(8)}`;
 }
 
-/** Removes the files that a workspace has on this server. Those in a bucket are the bucket's owner's. */
+/** Deletes a workspace's files on this server. Objects in a bucket stay. */
 export async function removeStorageFolder(app: App, folder: string): Promise<void> {
   await rm(join(storageDirectory(app), folder), { recursive: true, force: true });
 }

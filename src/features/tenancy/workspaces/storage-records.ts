@@ -1,19 +1,19 @@
-/** The records of object storage as they stand on the wire. */
+/** Schemas of object storage settings in the HTTP interface. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 
-const KINDS = ["FilesystemStorage", "S3Storage"] as const;
+const STORAGE_TYPES = ["FilesystemStorage", "S3Storage"] as const;
 
 const Storage = z.object({
-  /** `FilesystemStorage` is a folder below the data directory; the others name a resource. */
-  type: z.enum(KINDS, {
-    error: (issue) => `${JSON.stringify(issue.input)} is not offered; use one of ${KINDS.join(", ")}`,
+  /** `FilesystemStorage` is a folder in the data directory; `S3Storage` names a resource. */
+  type: z.enum(STORAGE_TYPES, {
+    error: (issue) => `${JSON.stringify(issue.input)} is not offered; use one of ${STORAGE_TYPES.join(", ")}`,
   }),
   s3_resource_path: optional(z.string()),
-  /** Said by clients for all kinds alike; the kinds that are offered have no use for it. */
+  /** Sent by clients for every type; ignored, as these storage types are not offered. */
   azure_blob_resource_path: z.string().nullish(),
   gcs_resource_path: z.string().nullish(),
-  /** Any member may be told the address and the keys of the bucket, not only who may read the resource. */
+  /** True if any member may read the bucket's address and keys; otherwise only readers of the resource may. */
   public_resource: optional(z.boolean()),
 });
 export type Storage = z.output<typeof Storage>;
@@ -30,7 +30,7 @@ export const S3Resource = z.object({
     .string()
     .nullish()
     .transform((region) => region || "us-east-1"),
-  /** Host, with or without a scheme and a port; empty means Amazon's own of the region. */
+  /** Host, optionally with scheme and port; empty: Amazon's host of the region. */
   endPoint: z
     .string()
     .nullish()
@@ -40,7 +40,7 @@ export const S3Resource = z.object({
     .boolean()
     .nullish()
     .transform((useSSL) => useSSL ?? true),
-  /** Required: without them the bucket would be opened with whatever keys the server's environment has. */
+  /** Required: otherwise the client would use credentials from the server's environment. */
   accessKey: z.string().min(1),
   secretKey: z.string().min(1),
   pathStyle: z
@@ -50,8 +50,11 @@ export const S3Resource = z.object({
 });
 export type S3Resource = z.output<typeof S3Resource>;
 
-/** `https://s3.eu-west-1.amazonaws.com`: where the bucket's service answers. A scheme that was given wins over `useSSL`. */
-export function endpointOf({ endPoint, region, useSSL, port }: S3Resource): string {
+/**
+ * Returns the service's address, such as `https://s3.eu-west-1.amazonaws.com`. A scheme in `endPoint` overrides
+ * `useSSL`.
+ */
+export function storageEndpoint({ endPoint, region, useSSL, port }: S3Resource): string {
   const [, scheme = useSSL ? "https" : "http", given] = /^(?:(https?):\/\/)?(.*?)\/*$/.exec(endPoint)!;
   const host = given || `s3.${region}.amazonaws.com`;
   return `${scheme}://${host}${port === undefined || /:\d+$/.test(host) ? "" : `:${port}`}`;

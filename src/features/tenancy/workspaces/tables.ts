@@ -11,11 +11,11 @@ export const workspaces = table("workspaces", {
   owner: text("owner").notNull(),
   archived: boolean("archived").notNull().default(false),
   created_at: timestamp("created_at").notNull(),
-  /** The workspace's own key, wrapped by the instance key. */
+  /** The workspace's encryption key, wrapped (encrypted) with the instance key. */
   wrapped_key: text("wrapped_key").notNull(),
-  /** Where its jobs' files are kept; null: nowhere. */
+  /** Storage settings for the files of its jobs; null: no storage. */
   large_file_storage: json<LargeFileStorage>("large_file_storage"),
-  /** The folder of its files below the server's own; null: called like the workspace. It stays when the id changes. */
+  /** Its folder below the server's file storage; null: the workspace's id. It stays the same when the id changes. */
   storage_folder: text("storage_folder"),
 });
 
@@ -28,7 +28,7 @@ export const workspaceMembers = table(
     is_admin: boolean("is_admin").notNull(),
     operator: boolean("operator").notNull(),
     disabled: boolean("disabled").notNull().default(false),
-    /** Made a member by an admin, without an account, and not come yet. */
+    /** Added by an admin before having an account; false after their first call. */
     unasked: boolean("unasked").notNull().default(false),
     created_at: timestamp("created_at").notNull(),
   },
@@ -39,7 +39,7 @@ export const workspaceMembers = table(
   ],
 );
 
-/** Who may become a member by saying so. */
+/** Pending invites; the invited person becomes a member by accepting. */
 export const workspaceInvites = table(
   "workspace_invites",
   {
@@ -52,20 +52,20 @@ export const workspaceInvites = table(
   (t) => [primaryKey({ columns: [t.workspace_id, t.email] })],
 );
 
-/** What admins have settled; a workspace without a row has the defaults. */
+/** Settings edited by admins; a workspace without a row has the defaults. */
 export const workspaceSettings = table(
   "workspace_settings",
   {
     workspace_id: text("workspace_id").primaryKey(),
-    /** People of which e-mail domain belong here; `*` means all. */
+    /** E-mail domain whose users join automatically; `*` means all domains. */
     auto_invite_domain: text("auto_invite_domain"),
-    /** Everything else; what is left out has its default. */
+    /** All other settings; absent fields have their default. */
     settings: json<StoredSettings>("settings").notNull(),
   },
   (t) => [index("workspace_settings_by_domain").on(t.auto_invite_domain)],
 );
 
-/** Variables that every job of the workspace finds in its environment. */
+/** Environment variables of every job of the workspace. */
 export const workspaceEnvironment = table(
   "workspace_environment",
   {
@@ -76,7 +76,7 @@ export const workspaceEnvironment = table(
   (t) => [primaryKey({ columns: [t.workspace_id, t.name] })],
 );
 
-/** How much was run, by whom, a row a month. */
+/** Executions by user and month. */
 export const workspaceUsage = table(
   "workspace_usage",
   {
@@ -85,7 +85,7 @@ export const workspaceUsage = table(
     /** Such as `2030-01`, in UTC. */
     month: text("month").notNull(),
     jobs: integer("jobs").notNull(),
-    /** Seconds of run, each job's begun second counted as a whole one. */
+    /** Execution units: run time in seconds, rounded up per job. */
     executions: integer("executions").notNull(),
   },
   (t) => [

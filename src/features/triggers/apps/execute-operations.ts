@@ -2,7 +2,7 @@ import { z } from "zod";
 import { LANGUAGES } from "../../../engines/languages/languages.ts";
 import { optional } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { executeComponent } from "./execute.ts";
+import { executeAppComponent } from "./execute.ts";
 
 const Inputs = z.record(z.string(), z.unknown());
 
@@ -29,11 +29,11 @@ const runComponent = operation({
   access: "anyone",
   scope: { domain: "apps", action: "run", resource: "path" },
   cors: true,
-  summary: "Run what a component of an app runs, as far as the app's policy allows",
+  summary: "Run the script or flow of an app's component, as far as the app's policy allows",
   body: Execution,
   responds: responds.text("uuid of the job"),
   audit: { operation: "jobs.run", action_kind: "Execute" },
-  run: (ctx, { workspace, path, body }) => executeComponent(ctx, workspace, path, body),
+  run: (ctx, { workspace, path, body }) => executeAppComponent(ctx, workspace, path, body),
 });
 
 export const appExecuteOperations: Operation[] = [runComponent];

@@ -1,26 +1,32 @@
-/** Running a component of an app: what its policy allows, with the rights its policy says. */
+/**
+ * Runs a component of an app: checks it against the app's policy, and runs it with the rights that the policy names.
+ */
 
 import { LANGUAGES } from "../../../engines/languages/languages.ts";
-import { analyseScript, usableLock } from "../../../engines/languages/reading/analyse.ts";
+import { analyseScript, findUsableLock } from "../../../engines/languages/reading/analyse.ts";
 import { BadRequest, Forbidden, NotFound, Unauthorized } from "../../../lib/errors.ts";
 import { parseJson } from "../../../lib/json/json.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import { canRead } from "../../../platform/access/permissions.ts";
 import type { App, Context, Identity, Member, WorkspaceContext } from "../../../platform/app/context.ts";
 import { findResource } from "../../assets/resources/service.ts";
-import { type Policy, type Triggerable, triggerableOf } from "../../code/apps/policy.ts";
-import { findApp, newestOf } from "../../code/apps/service.ts";
+import { findTriggerable, type Policy, type Triggerable } from "../../code/apps/policy.ts";
+import { findApp, getNewestVersion } from "../../code/apps/service.ts";
 import type { AppRow } from "../../code/apps/tables.ts";
-import { asCallerReads, hasOtherRights } from "../../runs/arguments/caller-references.ts";
-import { flowSubmission, type Submission, scriptSubmission } from "../../runs/submit/submission.ts";
+import { resolveAsCaller, runsWithOtherRights } from "../../runs/arguments/caller-references.ts";
+import {
+  createFlowSubmission,
+  createScriptSubmission,
+  type Submission,
+} from "../../runs/submit/submission.ts";
 import { submitJob } from "../../runs/submit/submit.ts";
 import { resolveTarget } from "../../runs/submit/target.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
 import { isSuperAdmin } from "../../tenancy/people/super-admin.ts";
-import { checkScopes } from "../../tenancy/tokens/scopes.ts";
-import { type CallerRights, inputsFor } from "./inputs.ts";
+import { requireScope } from "../../tenancy/tokens/scopes.ts";
+import { createComponentInputs, type ReferenceRights } from "./component-inputs.ts";
 
-export interface InlineScript {
+export interface AppInlineScript {
   content: string;
   language: string;
   lock?: string | undefined;
@@ -31,64 +37,66 @@ export interface Execution {
   /** `script/<path>` or `flow/<path>`; else there is `raw_code`. */
   path?: string | undefined;
   args: Record<string, unknown>;
-  raw_code?: InlineScript | undefined;
+  raw_code?: AppInlineScript | undefined;
   force_viewer_static_fields?: Record<string, unknown> | undefined;
   force_viewer_one_of_fields?: Record<string, unknown[]> | undefined;
   force_viewer_allow_user_resources?: string[] | undefined;
 }
 
-/** What is run, for whom, and with whose rights. */
-interface Admitted {
+/** An authorized execution: what runs, for whom, and with whose rights. */
+interface AuthorizedExecution {
   triggerable: Triggerable;
-  /** Undefined while the app is being made: there is nothing stored of it to go by. */
+  /** Undefined while the app is being edited: there is no stored app to check against. */
   app: AppRow | undefined;
-  /** Who looks at the app. */
+  /** The user of the app. */
   viewer: WorkspaceContext;
-  /** With whose rights it runs. */
+  /** The user with whose rights it runs. */
   runner: WorkspaceContext;
 }
 
 /**
- * Starts what a component runs.
+ * Starts the job of a component.
  * @returns the job's id
- * @throws NotFound for an app or a runnable that is not there, Unauthorized for who must log in, Forbidden for what the
- * policy does not allow, BadRequest
+ * @throws NotFound for an unknown app or runnable, Unauthorized without a required login, Forbidden if the policy does
+ * not allow it, BadRequest
  */
-export async function executeComponent(
+export async function executeAppComponent(
   ctx: Context,
   workspace: string,
   path: string,
   asked: Execution,
 ): Promise<string> {
-  const runnable = runnableOf(asked);
+  const runnable = parseRunnable(asked);
   const previews = asked.force_viewer_static_fields !== undefined;
   const admitted = previews
-    ? asAuthor(ctx, asked)
-    : await byPolicy(ctx, workspace, path, { component: asked.component, runnable });
+    ? authorizeAuthor(ctx, asked)
+    : await authorizeByPolicy(ctx, workspace, path, { component: asked.component, runnable });
   const { viewer, runner } = admitted;
-  const args = JSON.stringify(await inputsFor(admitted.triggerable, asked.args, rightsOf(admitted)));
+  const args = JSON.stringify(
+    await createComponentInputs(admitted.triggerable, asked.args, createReferenceRights(admitted)),
+  );
   const submission = asked.raw_code
-    ? await inlineSubmission(admitted, asked.raw_code, path, args)
-    : await deployedSubmission(runner, asked.path!, args);
-  const runs_as = submission.runs_as ?? (runner === viewer ? undefined : identityOf(runner));
+    ? await createInlineSubmission(admitted, asked.raw_code, path, args)
+    : await createDeployedSubmission(runner, asked.path!, args);
+  const runs_as = submission.runs_as ?? (runner === viewer ? undefined : runAsOf(runner));
   const job = await submitJob(viewer, { ...submission, runs_as, trigger: { kind: "app" } }, {});
   return job.id;
 }
 
-/** As policies name it. @throws BadRequest */
-function runnableOf({ path, raw_code }: Execution): string {
+/** Parses the runnable into the form that policies use. @throws BadRequest */
+function parseRunnable({ path, raw_code }: Execution): string {
   if (raw_code) return `rawscript/${sha256(raw_code.content)}`;
   if (path && /^(script|flow)\/./.test(path)) return path;
   throw new BadRequest("body field `path`: must be script/<path> or flow/<path>, or give `raw_code`");
 }
 
-/** An author tries a component of an app that is not deployed yet: with their own rights, which preview anything. */
-function asAuthor(ctx: Context, asked: Execution): Admitted {
-  const viewer = memberContext(ctx);
+/** Authorizes an author who tries an undeployed app: with their own rights, which include previews of any code. */
+function authorizeAuthor(ctx: Context, asked: Execution): AuthorizedExecution {
+  const viewer = findMemberContext(ctx);
   if (!viewer) throw new Unauthorized("log in to try an app out");
-  if (!mayPreview(viewer.caller.member)) throw new Forbidden("operators run apps as they are deployed");
-  // A token for an app runs what the app's policy allows, and no code that it brings along.
-  checkScopes(viewer.caller.identity, { domain: "jobs", action: "run" }, undefined);
+  if (!canPreview(viewer.caller.member)) throw new Forbidden("operators run apps as they are deployed");
+  // A token for an app may run only what the app's policy allows, and no other code.
+  requireScope(viewer.caller.identity, { domain: "jobs", action: "run" }, undefined);
   const triggerable = {
     static_inputs: asked.force_viewer_static_fields,
     one_of_inputs: asked.force_viewer_one_of_fields,
@@ -97,45 +105,45 @@ function asAuthor(ctx: Context, asked: Execution): Admitted {
   return { triggerable, app: undefined, viewer, runner: viewer };
 }
 
-const mayPreview = (member: Member) => member.is_admin || !member.operator;
+const canPreview = (member: Member) => member.is_admin || !member.operator;
 
-async function byPolicy(
+async function authorizeByPolicy(
   ctx: Context,
   workspace: string,
   path: string,
   { component, runnable }: { component: string; runnable: string },
-): Promise<Admitted> {
+): Promise<AuthorizedExecution> {
   const app = await findApp(ctx.app.db.read, workspace, path);
-  const viewer = memberContext(ctx);
+  const viewer = findMemberContext(ctx);
   const isOpen = app?.policy.execution_mode === "anonymous";
   if (!viewer && !isOpen) throw new Unauthorized("log in to use this app");
   if (!app || (viewer && !isOpen && !canRead(viewer.caller.member, path, app.extra_perms))) {
     throw new NotFound(`app ${path} in workspace ${workspace}`);
   }
-  const triggerable = triggerableOf(app.policy, component, runnable);
+  const triggerable = findTriggerable(app.policy, component, runnable);
   if (!triggerable)
     throw new Forbidden(`the app's policy does not let component ${component} run ${runnable}`);
   if (app.policy.execution_mode === "viewer") {
     return { triggerable, app, viewer: viewer!, runner: viewer! };
   }
-  const runner = await publisher(ctx, workspace, app.policy);
-  return { triggerable, app, viewer: viewer ?? anonymous(ctx, workspace), runner };
+  const runner = await createPublisherContext(ctx, workspace, app.policy);
+  return { triggerable, app, viewer: viewer ?? createAnonymousContext(ctx, workspace), runner };
 }
 
-function memberContext(ctx: Context): WorkspaceContext | undefined {
+function findMemberContext(ctx: Context): WorkspaceContext | undefined {
   const { identity, member } = ctx.caller;
   return identity && member ? { ...ctx, caller: { identity, member } } : undefined;
 }
 
-/** Nobody, as jobs call them. */
-const NOBODY = "anonymous";
+/** Username of callers without a login. */
+const ANONYMOUS = "anonymous";
 
-function anonymous(ctx: Context, workspace_id: string): WorkspaceContext {
-  const identity: Identity = { email: NOBODY, super_admin: false, devops: false, token: undefined };
+function createAnonymousContext(ctx: Context, workspace_id: string): WorkspaceContext {
+  const identity: Identity = { email: ANONYMOUS, super_admin: false, devops: false, token: undefined };
   const member: Member = {
     workspace_id,
-    email: NOBODY,
-    username: NOBODY,
+    email: ANONYMOUS,
+    username: ANONYMOUS,
     is_admin: false,
     operator: true,
     disabled: false,
@@ -146,8 +154,15 @@ function anonymous(ctx: Context, workspace_id: string): WorkspaceContext {
   return { ...ctx, caller: { identity, member } };
 }
 
-/** Whoever deployed the policy, as they stand in the workspace now. @throws BadRequest when they have left */
-async function publisher(ctx: Context, workspace: string, policy: Policy): Promise<WorkspaceContext> {
+/**
+ * Creates the context of the user who deployed the policy, with their current rights. @throws BadRequest if they have
+ * left
+ */
+async function createPublisherContext(
+  ctx: Context,
+  workspace: string,
+  policy: Policy,
+): Promise<WorkspaceContext> {
   const email = policy.on_behalf_of_email;
   const identity = email === undefined ? undefined : await identityByEmail(ctx.app, email);
   const member = identity && (await resolveMember(ctx.app, identity, workspace));
@@ -163,11 +178,11 @@ async function identityByEmail(app: App, email: string): Promise<Identity> {
   return { email, super_admin: await isSuperAdmin(app.db.read, email), devops: false, token: undefined };
 }
 
-function identityOf({ caller: { member } }: WorkspaceContext): { permissioned_as: string; email: string } {
+function runAsOf({ caller: { member } }: WorkspaceContext): { permissioned_as: string; email: string } {
   return { permissioned_as: `u/${member.username}`, email: member.email };
 }
 
-function rightsOf({ viewer, runner }: Admitted): CallerRights {
+function createReferenceRights({ viewer, runner }: AuthorizedExecution): ReferenceRights {
   const { app, caller } = viewer;
   const { workspace_id } = caller.member;
   const { email } = runner.caller.identity;
@@ -177,9 +192,9 @@ function rightsOf({ viewer, runner }: Admitted): CallerRights {
       const path = reference.slice(reference.indexOf(":") + 1);
       const row = await findResource(viewer, app.db.read, path);
       if (!row || !canRead(caller.member, path, row.extra_perms)) return undefined;
-      if (!hasOtherRights(caller.identity, { email })) return reference;
-      // Not the reference: what the resource refers to in its turn would be read with the app's rights.
-      const brought = await asCallerReads(
+      if (!runsWithOtherRights(caller.identity, { email })) return reference;
+      // Resolved, not passed on as a reference: references inside the resource would be resolved with the app's rights.
+      const brought = await resolveAsCaller(
         viewer,
         { workspace_id, email },
         JSON.stringify({ [at]: reference }),
@@ -189,31 +204,31 @@ function rightsOf({ viewer, runner }: Admitted): CallerRights {
   };
 }
 
-async function deployedSubmission(
+async function createDeployedSubmission(
   runner: WorkspaceContext,
   runnable: string,
   args: string,
 ): Promise<Submission> {
   const [kind, path] = [runnable.slice(0, runnable.indexOf("/")), runnable.slice(runnable.indexOf("/") + 1)];
   const target = await resolveTarget(runner, kind === "flow" ? { flow: path } : { path });
-  if (target.kind === "flow") return flowSubmission(runner, target.flow, args, {});
-  return scriptSubmission(runner, target.script, args, {});
+  if (target.kind === "flow") return createFlowSubmission(runner, target.flow, args, {});
+  return createScriptSubmission(runner, target.script, args, {});
 }
 
 /**
- * A script that is part of the app. How it is run is taken from the stored app: the same text in another language, or
- * with other dependencies, is another script.
- * @throws Forbidden when the app holds no such script and the run would not be the caller's own
+ * Creates the submission of a script inside the app. Its language and lock come from the stored app: the same text in
+ * another language, or with other dependencies, is another script.
+ * @throws Forbidden if the app contains no such script and the run would not have the caller's own rights
  */
-async function inlineSubmission(
-  { app, viewer, runner }: Admitted,
-  given: InlineScript,
+async function createInlineSubmission(
+  { app, viewer, runner }: AuthorizedExecution,
+  given: AppInlineScript,
   app_path: string,
   args: string,
 ): Promise<Submission> {
   const stored =
-    app && inlineScriptIn((await newestOf(viewer.app.db.read, app)).version.value, given.content);
-  if (!stored && (viewer !== runner || !mayPreview(viewer.caller.member))) {
+    app && findInlineScript((await getNewestVersion(viewer.app.db.read, app)).version.value, given.content);
+  if (!stored && (viewer !== runner || !canPreview(viewer.caller.member))) {
     throw new Forbidden("the app holds no inline script with this content");
   }
   const script = stored ?? given;
@@ -221,7 +236,7 @@ async function inlineSubmission(
   if (!language) {
     throw new BadRequest(`the inline script is in ${script.language}; use one of ${LANGUAGES.join(", ")}`);
   }
-  // A syntax error is told before there is a job.
+  // Syntax errors are reported before a job is created.
   await analyseScript(language, script.content);
   return {
     kind: "preview",
@@ -232,14 +247,14 @@ async function inlineSubmission(
     priority: 0,
     timeout_s: undefined,
     raw_code: script.content,
-    raw_lock: await usableLock(language, script.lock),
+    raw_lock: await findUsableLock(language, script.lock),
     args,
     visible_to_owner: true,
   };
 }
 
-/** The inline script with this content, wherever in the app's value it stands. */
-function inlineScriptIn(value: unknown, content: string): InlineScript | undefined {
+/** Finds the inline script with this content anywhere in the app's value. */
+function findInlineScript(value: unknown, content: string): AppInlineScript | undefined {
   const ahead: unknown[] = [value];
   while (ahead.length > 0) {
     const at = ahead.pop();

@@ -1,4 +1,4 @@
-/** Apps for people who need not be members: by an address that cannot be guessed, or one that an admin has chosen. */
+/** Apps for people who need not be members: at a secret address, or at one that an admin has chosen. */
 import { timingSafeEqual } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
@@ -7,35 +7,35 @@ import { canRead } from "../../../platform/access/permissions.ts";
 import type { App, Context, WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { resources } from "../../assets/resource-tables.ts";
-import { toRecord } from "../../code/apps/operations.ts";
+import { toAppRecord } from "../../code/apps/operations.ts";
 import { AppRecord } from "../../code/apps/records.ts";
-import { getApp, newestOf } from "../../code/apps/service.ts";
+import { getApp, getNewestVersion } from "../../code/apps/service.ts";
 import { type AppRow, apps } from "../../code/apps/tables.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
-import { workspaceHmac } from "../../tenancy/workspaces/secrets.ts";
+import { signForWorkspace } from "../../tenancy/workspaces/secrets.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 
-/** The one folder whose resources everybody may read: what public apps look like. */
-const THEMES = "f/app_themes/";
-/** The one type of resource that is public there: whatever else is kept in the folder is its members'. */
+/** The only folder with public resources: the themes of public apps. */
+const THEMES_PREFIX = "f/app_themes/";
+/** The only public resource type in that folder. */
 const THEME_TYPE = "app_theme";
 
-/** `<id>-<signature>`: HMAC-SHA256, in hex. */
-async function secretOf(
+/** Creates the secret: `<id>-<signature>`, HMAC-SHA256 in hex. */
+async function createAppSecret(
   app: App,
   { workspace_id, id }: Pick<AppRow, "workspace_id" | "id">,
 ): Promise<string> {
-  const signature = await workspaceHmac(app, workspace_id, "public app", [String(id)]);
+  const signature = await signForWorkspace(app, workspace_id, "public app", [String(id)]);
   return `${id}-${signature.toString("hex")}`;
 }
 
-/** @throws NotFound for what is no app's secret */
-async function appBySecret(app: App, workspace_id: string, secret: string): Promise<AppRow> {
+/** @throws NotFound for an invalid secret */
+async function getAppBySecret(app: App, workspace_id: string, secret: string): Promise<AppRow> {
   const id = /^(\d{1,15})-[0-9a-f]{64}$/.exec(secret)?.[1];
   const unknown = () => new NotFound(`public app in workspace ${workspace_id}`);
   if (id === undefined) throw unknown();
-  // An unknown workspace is told like a wrong secret.
-  const right = await secretOf(app, { workspace_id, id: Number(id) }).catch(() => undefined);
+  // An unknown workspace gives the same error as an invalid secret.
+  const right = await createAppSecret(app, { workspace_id, id: Number(id) }).catch(() => undefined);
   if (right === undefined || right.length !== secret.length) throw unknown();
   if (!timingSafeEqual(Buffer.from(right), Buffer.from(secret))) throw unknown();
   const [row] = await app.db.read
@@ -47,13 +47,13 @@ async function appBySecret(app: App, workspace_id: string, secret: string): Prom
 }
 
 /**
- * The app as somebody sees it who uses it: without what its policy settles.
- * @throws Unauthorized for who must log in first, NotFound for who may not read it
+ * Returns the app's record for its users, without its policy's fixed inputs.
+ * @throws Unauthorized if a login is required, NotFound if the caller may not read it
  */
-async function shownTo(ctx: Context, app: AppRow) {
+async function toPublicRecord(ctx: Context, app: AppRow) {
   const { execution_mode } = app.policy;
   if (execution_mode !== "anonymous") await requireReader(ctx, app);
-  const record = await toRecord(ctx.app, await newestOf(ctx.app.db.read, app));
+  const record = await toAppRecord(ctx.app, await getNewestVersion(ctx.app.db.read, app));
   return { ...record, versions: [app.version], policy: { execution_mode }, extra_perms: {}, created_by: "" };
 }
 
@@ -74,9 +74,9 @@ const getAppSecret = operation({
   method: "GET",
   path: "/w/{workspace}/apps/secret_of/{path}",
   access: "member",
-  summary: "Read the part of an app's public address that cannot be guessed",
+  summary: "Read the secret part of an app's public URL",
   responds: responds.text("the secret"),
-  run: async (ctx: WorkspaceContext, { path }) => secretOf(ctx.app, (await getApp(ctx, path)).app),
+  run: async (ctx: WorkspaceContext, { path }) => createAppSecret(ctx.app, (await getApp(ctx, path)).app),
 });
 
 const getPublicApp = operation({
@@ -86,9 +86,10 @@ const getPublicApp = operation({
   access: "anyone",
   scope: { domain: "apps", action: "read" },
   cors: true,
-  summary: "Read an app by its secret; only an anonymous one is for who is not logged in",
+  summary: "Read an app by its secret; without a login only an anonymous app",
   responds: responds.json(AppRecord),
-  run: async (ctx, { workspace, secret }) => shownTo(ctx, await appBySecret(ctx.app, workspace, secret)),
+  run: async (ctx, { workspace, secret }) =>
+    toPublicRecord(ctx, await getAppBySecret(ctx.app, workspace, secret)),
 });
 
 const getPublicAppByCustomPath = operation({
@@ -108,7 +109,7 @@ const getPublicAppByCustomPath = operation({
       .innerJoin(workspaces, eq(workspaces.id, apps.workspace_id))
       .where(and(eq(apps.custom_path, custom_path), eq(workspaces.archived, false)));
     if (!found) throw new NotFound(`app with custom path ${custom_path.slice(0, 80)}`);
-    return shownTo(ctx, found.row);
+    return toPublicRecord(ctx, found.row);
   },
 });
 
@@ -119,10 +120,11 @@ const getPublicResource = operation({
   access: "anyone",
   scope: { domain: "apps", action: "read" },
   cors: true,
-  summary: `Read a theme of apps: a resource below ${THEMES}`,
+  summary: `Read a theme of apps: a resource below ${THEMES_PREFIX}`,
   responds: responds.json(z.unknown()),
   run: async (ctx, { workspace, path }) => {
-    if (!path.startsWith(THEMES)) throw new BadRequest(`only resources below ${THEMES} are public`);
+    if (!path.startsWith(THEMES_PREFIX))
+      throw new BadRequest(`only resources below ${THEMES_PREFIX} are public`);
     const [row] = await ctx.app.db.read
       .select({ value: resources.value })
       .from(resources)

@@ -1,22 +1,22 @@
-/** A command that somebody has typed in the chat product starts a script or flow of the workspace that is connected. */
+/** Commands typed in the chat product: each starts the command script or flow of the connected workspace. */
 import { and, asc, eq, sql } from "drizzle-orm";
 import { z } from "zod";
-import { inBackground } from "../../../lib/async/background.ts";
+import { runInBackground } from "../../../lib/async/background.ts";
 import { SvcError } from "../../../lib/errors.ts";
 import { parseJson } from "../../../lib/json/json.ts";
-import { targetOfHandler } from "../../../lib/text/runnable-path.ts";
+import { parseRunnablePath } from "../../../lib/text/runnable-path.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { asSent } from "../../runs/arguments/caller-references.ts";
-import { signedRequest } from "../../runs/submit/signatures.ts";
-import { groupIdentity } from "../../tenancy/people/members.ts";
-import { CHAT } from "../../tenancy/people/server-groups.ts";
+import { escapeReferences } from "../../runs/arguments/caller-references.ts";
+import { verifySignatureWithKey } from "../../runs/submit/signatures.ts";
+import { groupRunAs } from "../../tenancy/people/members.ts";
+import { CHAT_GROUP } from "../../tenancy/people/server-groups.ts";
 import { workspaceSettings, workspaces } from "../../tenancy/workspaces/tables.ts";
 import { submitAsGroup } from "../handlers/submit-as-group.ts";
-import { signingSecret } from "./product.ts";
+import { getSigningSecret } from "./chat-settings.ts";
 
-const MAX_FORM = 100_000;
-/** The product gives up after 3 s. */
-const ANSWER_MS = 2_500;
+const MAX_FORM_BYTES = 100_000;
+/** Below the chat product's own limit of 3 s. */
+const RESPONSE_TIMEOUT_MS = 2_500;
 
 const Command = z.looseObject({
   team_id: z.string().regex(/^\w{1,50}$/),
@@ -25,27 +25,27 @@ const Command = z.looseObject({
 });
 
 /**
- * Starts what a request of the product asks for, and answers in time, whatever the start takes.
- * @returns what the product shows to who typed the command
- * @throws Unauthorized for what the product has not signed, NotFound while its secret is not set
+ * Starts what a signed request of the chat product asks for. It responds in time, even if the start takes longer.
+ * @returns the text that the product shows to the sender
+ * @throws Unauthorized for a request without a valid signature, NotFound while the signing secret is not set
  */
-export async function answerCommand(app: App, request: Request): Promise<string> {
-  const secret = signingSecret(app);
-  const signed = await signedRequest(app, request, {
+export async function handleChatCommand(app: App, request: Request): Promise<string> {
+  const secret = getSigningSecret(app);
+  const signed = await verifySignatureWithKey(app, request, {
     rule: { scheme: "slack" },
     key: async () => secret,
-    limit: MAX_FORM,
+    limit: MAX_FORM_BYTES,
   });
   const { token: _, ...form } = Object.fromEntries(new URLSearchParams(await signed.text()));
   const command = Command.safeParse(form);
   if (!command.success) return "This is no command: it names no team.";
-  return inTime(app, () => start(app, command.data));
+  return respondInTime(app, () => startCommand(app, command.data));
 }
 
-async function inTime(app: App, work: () => Promise<string>): Promise<string> {
+async function respondInTime(app: App, work: () => Promise<string>): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  const timer = setTimeout(() => resolve("It takes a moment to start."), ANSWER_MS);
-  inBackground(
+  const timer = setTimeout(() => resolve("It takes a moment to start."), RESPONSE_TIMEOUT_MS);
+  runInBackground(
     app,
     async () => resolve(await work()),
     (cause) => {
@@ -56,8 +56,8 @@ async function inTime(app: App, work: () => Promise<string>): Promise<string> {
   return promise.finally(() => clearTimeout(timer));
 }
 
-async function start(app: App, command: z.output<typeof Command>): Promise<string> {
-  const [connected, ...others] = await connectedTo(app, command.team_id);
+async function startCommand(app: App, command: z.output<typeof Command>): Promise<string> {
+  const [connected, ...others] = await listConnectedWorkspaces(app, command.team_id);
   if (!connected) return "No workspace with a command is connected to this team.";
   if (others.length > 0) {
     const ids = [connected, ...others].map(({ workspace_id }) => workspace_id).join(", ");
@@ -66,20 +66,23 @@ async function start(app: App, command: z.output<typeof Command>): Promise<strin
   const { workspace_id, script } = connected;
   const trigger = {
     workspace_id,
-    group: CHAT,
+    group: CHAT_GROUP,
     kind: "chat",
     created_by: `chat-${command.user_name}`,
   } as const;
-  const runner = { workspace_id, email: groupIdentity(CHAT).email };
+  const runner = { workspace_id, email: groupRunAs(CHAT_GROUP).email };
   const id = await submitAsGroup(app, trigger, {
-    target: targetOfHandler(script) ?? { path: script },
-    args: parseJson(await asSent(app, runner, JSON.stringify(command))) as Record<string, unknown>,
+    target: parseRunnablePath(script) ?? { path: script },
+    args: parseJson(await escapeReferences(app, runner, JSON.stringify(command))) as Record<string, unknown>,
     options: {},
   });
   return `Job ${id} has begun: ${app.urls.base}/api/w/${workspace_id}/jobs_u/get/${id}`;
 }
 
-async function connectedTo(app: App, team_id: string): Promise<{ workspace_id: string; script: string }[]> {
+async function listConnectedWorkspaces(
+  app: App,
+  team_id: string,
+): Promise<{ workspace_id: string; script: string }[]> {
   const rows = await app.db.read
     .select({ workspace_id: workspaceSettings.workspace_id, settings: workspaceSettings.settings })
     .from(workspaceSettings)

@@ -1,15 +1,15 @@
-/** Commands from the chat product, and a trial of the connection. */
+/** Commands from the chat product, and a test message. */
 import { z } from "zod";
-import { orElse } from "../../../lib/zod.ts";
+import { withDefault } from "../../../lib/zod.ts";
 import {
-  alsoAt,
+  aliasOperation,
   type Operation,
   operation,
   optionalBody,
   responds,
 } from "../../../platform/http/operation.ts";
-import { answerCommand } from "./command.ts";
-import { runTrial } from "./trial.ts";
+import { handleChatCommand } from "./command.ts";
+import { runTestMessage } from "./test-message.ts";
 
 const chatCommand = operation({
   name: "chatCommand",
@@ -21,7 +21,7 @@ const chatCommand = operation({
   responds: responds.raw("application/json", "what is shown to who typed the command"),
   audit: { operation: "jobs.run", action_kind: "Execute" },
   run: async ({ app, request }) =>
-    Response.json({ response_type: "ephemeral", text: await answerCommand(app, request) }),
+    Response.json({ response_type: "ephemeral", text: await handleChatCommand(app, request) }),
 });
 
 const runChatMessageTestJob = operation({
@@ -32,24 +32,24 @@ const runChatMessageTestJob = operation({
   summary: "Run a job that posts a message through the workspace's connection to the chat product",
   body: optionalBody(
     z.object({
-      hub_script_path: orElse(z.string(), ""),
-      channel: orElse(z.string(), "").transform((channel) => channel || "general"),
-      test_msg: orElse(z.string(), "This is a test message"),
+      hub_script_path: withDefault(z.string(), ""),
+      channel: withDefault(z.string(), "").transform((channel) => channel || "general"),
+      test_msg: withDefault(z.string(), "This is a test message"),
     }),
   ),
   responds: responds.raw("text/json", "the job's uuid, as `job_uuid`"),
   audit: { operation: "workspaces.run_chat_message_test_job", action_kind: "Execute" },
   run: async (ctx, { body }) =>
-    new Response(JSON.stringify({ job_uuid: await runTrial(ctx, body) }), {
+    new Response(JSON.stringify({ job_uuid: await runTestMessage(ctx, body) }), {
       headers: { "content-type": "text/json" },
     }),
 });
 
 export const chatOperations: Operation[] = [
   chatCommand,
-  alsoAt(chatCommand, { name: "slackCommand", path: "/oauth/slack" }),
+  aliasOperation(chatCommand, { name: "slackCommand", path: "/oauth/slack" }),
   runChatMessageTestJob,
-  alsoAt(runChatMessageTestJob, {
+  aliasOperation(runChatMessageTestJob, {
     name: "runSlackMessageTestJob",
     path: "/w/{workspace}/workspaces/run_slack_message_test_job",
   }),

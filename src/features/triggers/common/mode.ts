@@ -1,16 +1,16 @@
-/** Whether a trigger is switched on, as newer clients say it: a word where older ones have a yes or no. */
+/** The mode of a trigger: newer clients send a word where older ones send a boolean. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 
-/** `suspended` takes events in and runs nothing until somebody looks at them: here nothing is taken in then. */
-export const Mode = optional(z.enum(["enabled", "disabled", "suspended"]));
-type Mode = z.output<typeof Mode>;
+/** `suspended` queues events elsewhere until somebody acts; here it drops them, like `disabled`. */
+export const TriggerMode = optional(z.enum(["enabled", "disabled", "suspended"]));
+type TriggerMode = z.output<typeof TriggerMode>;
 
-/** What is said in both ways counts as switched on when both say so. */
-export function isEnabled(enabled: boolean | undefined, mode: Mode): boolean {
+/** A trigger is enabled if both fields say so. */
+export function isTriggerEnabled(enabled: boolean | undefined, mode: TriggerMode): boolean {
   return (enabled ?? true) && (mode ?? "enabled") === "enabled";
 }
 
-export function modeOf(enabled: boolean): "enabled" | "disabled" {
+export function toTriggerMode(enabled: boolean): "enabled" | "disabled" {
   return enabled ? "enabled" : "disabled";
 }

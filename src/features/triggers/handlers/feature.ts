@@ -1,15 +1,15 @@
 import { gt } from "drizzle-orm";
 import { earlierBy } from "../../../database/conditions.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
-import { createHandlerCaller } from "./caller.ts";
-import { handlersOf, noteHandlers } from "./outbox.ts";
+import { createHandlerTask } from "./handler-task.ts";
+import { handlerTaskOf, noteHandlers } from "./outbox.ts";
 import { handlerCalls } from "./tables.ts";
 
 export const feature = defineFeature({
   folder: "triggers/handlers",
   operations: {},
   pathColumns: [{ column: handlerCalls.schedule_path }],
-  loops: [{ name: "handlers", roles: ["all"], create: createHandlerCaller }],
+  loops: [{ name: "handlers", roles: ["all"], create: createHandlerTask }],
   on: {
     jobEnded: noteHandlers,
     /** What failed before is tried again as soon as it would have been. */
@@ -21,7 +21,7 @@ export const feature = defineFeature({
           .set({ next_at: earlierBy(next_at, by_ms) })
           .where(gt(next_at, app.clock())),
       );
-      handlersOf(app).wake();
+      handlerTaskOf(app).wake();
     },
   },
 });

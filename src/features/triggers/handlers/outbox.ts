@@ -1,7 +1,6 @@
 /**
- * The outbox of handlers: in the transaction that stores a job's end, a row says that somebody is to be told of it. So
- * no failure is forgotten, whatever becomes of the server, and none is told twice. A good end of a job that no schedule
- * has started costs nothing.
+ * Transactional outbox of handlers: the transaction that completes a job inserts a row per handler to start. So each
+ * failure is handled exactly once, whatever happens to the server. Successful jobs without a schedule cost nothing.
  */
 import type { Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
@@ -12,42 +11,45 @@ import { hasNoErrorHandler } from "../../tenancy/workspaces/error-handler-cache.
 import { countRun } from "../schedules/count-runs.ts";
 import { type HandlerCall, handlerCalls, type Occasion } from "./tables.ts";
 
-/** Called when a handler may have to be started; set by the role that does so, where there is one. */
-export const handlersOf = perApp<App, { wake(): void }>(() => ({ wake: () => {} }));
+/** Wakes the task that starts handlers; a no-op where there is none. */
+export const handlerTaskOf = perApp<App, { wake(): void }>(() => ({ wake: () => {} }));
 
-/** What a job that is a handler was set off by. */
+/** `trigger_kind` of a handler's job. */
 export const HANDLER_TRIGGER = "error_handler";
 
-/** Deployed scripts and flows; what a schedule runs may be a flow made for it, which tries the script again. */
-function isTold({ kind, schedule_path }: EndedJob): boolean {
+/**
+ * Returns whether failures of the job are handled: of deployed scripts and flows, and of the flow that retries a
+ * schedule's script.
+ */
+function isHandled({ kind, schedule_path }: EndedJob): boolean {
   return kind === "script" || kind === "flow" || (kind === "flowpreview" && schedule_path !== null);
 }
 
-function concerns(job: EndedJob, status: JobStatus): boolean {
+function canHaveHandlers(job: EndedJob, status: JobStatus): boolean {
   if (job.flow_step_id !== null) return false;
   if (status === "success" || status === "skipped") return job.schedule_path !== null;
-  return isTold(job);
+  return isHandled(job);
 }
 
 /** Who is to be told of an end is stored with it: nobody, for most ends. */
 export const noteHandlers: JobEndListener = (app, job, status) =>
-  concerns(job, status) ? (tx) => store(app, tx, job, status) : undefined;
+  canHaveHandlers(job, status) ? (tx) => store(app, tx, job, status) : undefined;
 
 async function store(app: App, tx: Tx, job: EndedJob, status: JobStatus): Promise<void> {
   if (job.trigger_kind === HANDLER_TRIGGER) {
-    if (status === "failure") await insert(app, tx, job, "handler");
+    if (status === "failure") await insertCall(app, tx, job, "handler");
     return;
   }
   if (job.parent_job !== null) return;
   const isBad = status === "failure" || status === "canceled";
-  if (isBad && !hasNoErrorHandler(app, job.workspace_id)) await insert(app, tx, job, "workspace");
-  if (status === "failure" && app.config.instance_error_handler) await insert(app, tx, job, "instance");
+  if (isBad && !hasNoErrorHandler(app, job.workspace_id)) await insertCall(app, tx, job, "workspace");
+  if (status === "failure" && app.config.instance_error_handler) await insertCall(app, tx, job, "instance");
   for (const { occasion, ...facts } of await countRun(tx, job, status)) {
-    await insert(app, tx, job, occasion, facts);
+    await insertCall(app, tx, job, occasion, facts);
   }
 }
 
-async function insert(
+async function insertCall(
   app: App,
   tx: Tx,
   { id, workspace_id, schedule_path }: EndedJob,
@@ -68,5 +70,5 @@ async function insert(
     .insert(handlerCalls)
     .values({ ...row, ...more })
     .onConflictDoNothing();
-  tx.afterCommit(handlersOf(app).wake);
+  tx.afterCommit(handlerTaskOf(app).wake);
 }

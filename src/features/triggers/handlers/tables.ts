@@ -3,28 +3,32 @@ import { kit } from "../../../database/kit.ts";
 const { table, text, integer, timestamp, index, primaryKey } = kit;
 
 /**
- * - workspace: a job has failed or was canceled, which the workspace's error handler may have to know of
- * - instance: a job has failed, which the instance's error handler has to know of
- * - failure, recovery, success: what a schedule's own handler has to know of
- * - handler: a handler itself has failed, which the operator has to know of
+ * Why a handler is called:
+ * - workspace: a job failed or was canceled, for the workspace's error handler
+ * - instance: a job failed, for the instance's error handler
+ * - failure, recovery, success: for the schedule's own handlers
+ * - handler: a handler itself failed, which raises an alert
  */
 export type Occasion = "workspace" | "instance" | "failure" | "recovery" | "success" | "handler";
 
-/** Ends of jobs that somebody is to be told of, each stored together with the end: gone when a handler was started. */
+/**
+ * The outbox of handlers: one row per handler to start, inserted with the job's completion and deleted when it is
+ * started.
+ */
 export const handlerCalls = table(
   "handler_calls",
   {
-    /** The job that has ended. */
+    /** The completed job. */
     job_id: text("job_id").notNull(),
     occasion: text("occasion").$type<Occasion>().notNull(),
     workspace_id: text("workspace_id").notNull(),
     schedule_path: text("schedule_path"),
-    /** How many runs of the schedule in a row have failed, or have come to a good end since one did. */
+    /** Consecutive failed runs of the schedule, or successful ones since the last failure. */
     times: integer("times"),
-    /** The run whose failure a schedule has recovered from. */
+    /** The failed run that the schedule recovered from. */
     failed_job: text("failed_job"),
     created_at: timestamp("created_at").notNull(),
-    /** When it is tried, for the first time or again. */
+    /** Time of the next attempt. */
     next_at: timestamp("next_at").notNull(),
     attempts: integer("attempts").notNull(),
   },

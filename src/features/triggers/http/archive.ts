@@ -4,10 +4,10 @@ import type { ZipEntry } from "../../../lib/files/zip.ts";
 import { readableBy } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { triggerEntry } from "../common/archive.ts";
+import { createTriggerEntry } from "../common/archive.ts";
 import { httpTriggers } from "./tables.ts";
 
-async function httpTriggerEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+async function listHttpTriggerEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
   const { member } = ctx.caller;
   const rows = await ctx.app.db.read
     .select()
@@ -15,7 +15,7 @@ async function httpTriggerEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
     .where(and(eq(httpTriggers.workspace_id, member.workspace_id), readableBy(member, httpTriggers)))
     .orderBy(asc(httpTriggers.path));
   return rows.map((row) =>
-    triggerEntry("http_trigger", row, {
+    createTriggerEntry("http_trigger", row, {
       summary: row.summary,
       description: row.description,
       route_path: row.route_path,
@@ -40,5 +40,5 @@ export const httpTriggerSection: ArchiveSection = {
   tables: [httpTriggers],
   domain: "http_triggers",
   isWanted: (options) => options.include_triggers,
-  entries: httpTriggerEntries,
+  entries: listHttpTriggerEntries,
 };

@@ -1,10 +1,10 @@
-import { pathTable } from "../../../database/path-table.ts";
+import { asPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { invalidateRoutes } from "./active-routes.ts";
 import { httpTriggerSection } from "./archive.ts";
 import { httpTriggerOperations } from "./operations.ts";
-import { refuseOverlapUnder } from "./places.ts";
+import { requireNoOverlapUnder } from "./route-conflicts.ts";
 import { routeOperations } from "./serve/serve-operations.ts";
-import { forgetRoutes } from "./table.ts";
 import { httpTriggers } from "./tables.ts";
 
 export const feature = defineFeature({
@@ -16,8 +16,8 @@ export const feature = defineFeature({
   itemKinds: [
     {
       kind: "http_trigger",
-      table: pathTable(httpTriggers, "extra_perms"),
-      invalidate: (app) => forgetRoutes(app),
+      table: asPathTable(httpTriggers, "extra_perms"),
+      invalidate: (app) => invalidateRoutes(app),
     },
   ],
   pathColumns: [
@@ -29,15 +29,15 @@ export const feature = defineFeature({
   archiveSections: [httpTriggerSection],
   triggerCounts: [
     {
-      table: pathTable(httpTriggers, "script_path", "is_flow"),
+      table: asPathTable(httpTriggers, "script_path", "is_flow"),
       count: "http_routes_count",
       used: "http_routes_used",
     },
   ],
-  invalidateWorkspace: (app) => forgetRoutes(app),
+  invalidateWorkspace: (app) => invalidateRoutes(app),
   on: {
-    userRenamed: async (app, tx) => tx.afterCommit(() => forgetRoutes(app)),
-    workspaceArchived: (app) => forgetRoutes(app),
-    workspaceMoving: refuseOverlapUnder,
+    userRenamed: async (app, tx) => tx.afterCommit(() => invalidateRoutes(app)),
+    workspaceArchived: (app) => invalidateRoutes(app),
+    workspaceMoving: requireNoOverlapUnder,
   },
 });

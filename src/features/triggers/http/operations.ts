@@ -1,25 +1,25 @@
 import { z } from "zod";
 import type { Retry as RetryRule } from "../../../engines/flow-engine/types.ts";
-import { optional, orElse } from "../../../lib/zod.ts";
+import { optional, withDefault } from "../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { Retry } from "../../code/flows/value/open-flow.ts";
-import { SignatureRule } from "../../code/scripts/records.ts";
-import { keepingOthers, mergeKept } from "../../tenancy/rights/unknown-fields.ts";
-import { triggerOperations, triggerRecord } from "../common/kind-operations.ts";
-import { isEnabled, Mode, modeOf } from "../common/mode.ts";
-import { standingKey } from "./places.ts";
+import { RetrySchema } from "../../code/flows/value/open-flow.ts";
+import { SignatureRuleSchema } from "../../code/scripts/records.ts";
+import { keepUnknownFields, mergeUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
+import { isTriggerEnabled, TriggerMode, toTriggerMode } from "../common/mode.ts";
+import { createTriggerOperations, triggerRecordFields } from "../common/trigger-operations.ts";
+import { getActiveRoutes } from "./active-routes.ts";
+import { routeKey } from "./route-conflicts.ts";
 import * as service from "./service.ts";
-import { routesOf } from "./table.ts";
 import { AUTHENTICATION_METHODS, HTTP_METHODS, type HttpTrigger, REQUEST_TYPES } from "./tables.ts";
 
 const base = "/w/{workspace}/http_triggers" as const;
 
-const orNull = <T extends z.ZodType>(schema: T) => orElse(schema, null);
-const orFalse = orElse(z.boolean(), false);
+const orNull = <T extends z.ZodType>(schema: T) => withDefault(schema, null);
+const orFalse = withDefault(z.boolean(), false);
 
 const method = z.string().toLowerCase().pipe(z.enum(HTTP_METHODS));
-/** Existing tools say `windmill` for a token of this service. */
+/** Existing tools say `windmill` for `token`. */
 const authentication = z.preprocess(
   (value) => (value === "windmill" ? "token" : value),
   z.enum(AUTHENTICATION_METHODS),
@@ -41,7 +41,7 @@ const written = {
   route_path: z.string(),
   workspaced_route: orFalse,
   http_method: method,
-  script_path: orElse(z.string(), ""),
+  script_path: withDefault(z.string(), ""),
   is_flow: orFalse,
   summary: orNull(z.string()),
   description: orNull(z.string()),
@@ -50,22 +50,30 @@ const written = {
   authentication_method: optional(authentication),
   requires_auth: optional(z.boolean()),
   authentication_resource_path: orNull(z.string().transform((path) => path.replace(/^\$res:/, ""))),
-  signature: orNull(SignatureRule),
+  signature: orNull(SignatureRuleSchema),
   raw_string: orFalse,
   wrap_body: orFalse,
   is_static_website: orFalse,
   static_asset_config: orNull(StaticAssets),
-  retry: orNull(Retry),
+  retry: orNull(RetrySchema),
 };
 
-const EditRoute = keepingOthers(z.object({ ...written, mode: Mode }));
-const NewRoute = keepingOthers(z.object({ ...written, enabled: optional(z.boolean()), mode: Mode }));
+const EditRoute = keepUnknownFields(z.object({ ...written, mode: TriggerMode }));
+const NewRoute = keepUnknownFields(
+  z.object({ ...written, enabled: optional(z.boolean()), mode: TriggerMode }),
+);
 
-/** How it was said first: by two flags, which the newer fields stand for. */
-export function settled({ is_async, requires_auth, mode: _, extra, ...body }: z.output<typeof EditRoute>) {
+/** Normalises a route: two older flags are replaced by the fields that newer clients use. */
+export function normaliseRoute({
+  is_async,
+  requires_auth,
+  mode: _,
+  extra,
+  ...body
+}: z.output<typeof EditRoute>) {
   return {
     ...body,
-    extra: mergeKept(null, extra),
+    extra: mergeUnknownFields(null, extra),
     retry: body.retry as RetryRule | null,
     request_type: body.request_type ?? (is_async ? ("async" as const) : ("sync" as const)),
     authentication_method:
@@ -75,7 +83,7 @@ export function settled({ is_async, requires_auth, mode: _, extra, ...body }: z.
 
 const HttpTriggerRecord = z
   .object({
-    ...triggerRecord,
+    ...triggerRecordFields,
     route_path: z.string(),
     workspaced_route: z.boolean(),
     http_method: z.enum(HTTP_METHODS),
@@ -85,14 +93,14 @@ const HttpTriggerRecord = z
     requires_auth: z.boolean(),
     authentication_method: z.enum(AUTHENTICATION_METHODS),
     authentication_resource_path: z.string().nullish(),
-    signature: SignatureRule.nullish(),
+    signature: SignatureRuleSchema.nullish(),
     raw_string: z.boolean(),
     wrap_body: z.boolean(),
     is_static_website: z.boolean(),
     static_asset_config: StaticAssets.nullish(),
     retry: z.unknown().nullish(),
-    mode: Mode,
-    /** Why it does not answer though it is switched on. */
+    mode: TriggerMode,
+    /** Why it does not answer although it is enabled. */
     error: z.string().nullish(),
   })
   .meta({ id: "HttpTrigger" });
@@ -103,8 +111,8 @@ const toRecord = async (
 ): Promise<z.input<typeof HttpTriggerRecord>> => ({
   ...extra,
   ...row,
-  mode: modeOf(row.enabled),
-  error: (await routesOf(app)).errors.get(standingKey(row)),
+  mode: toTriggerMode(row.enabled),
+  error: (await getActiveRoutes(app)).errors.get(routeKey(row)),
   is_async: row.request_type === "async",
   requires_auth: row.authentication_method !== "none",
 });
@@ -120,7 +128,10 @@ export const createHttpTrigger = operation({
   audit: { operation: "http_triggers.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
     const { enabled, ...route } = body;
-    await service.createRoute(ctx, { ...settled(route), enabled: isEnabled(enabled, body.mode) });
+    await service.createRoute(ctx, {
+      ...normaliseRoute(route),
+      enabled: isTriggerEnabled(enabled, body.mode),
+    });
     return body.path;
   },
 });
@@ -135,17 +146,17 @@ export const updateHttpTrigger = operation({
   responds: responds.text("the path it is kept at"),
   audit: { operation: "http_triggers.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
-    const enabled = body.mode && { enabled: isEnabled(undefined, body.mode) };
-    await service.updateRoute(ctx, path, { ...settled(body), ...enabled });
+    const enabled = body.mode && { enabled: isTriggerEnabled(undefined, body.mode) };
+    await service.updateRoute(ctx, path, { ...normaliseRoute(body), ...enabled });
     return body.path;
   },
 });
 
-const common = triggerOperations({
+const common = createTriggerOperations({
   noun: "http_triggers",
   name: "HttpTrigger",
   audit: "http_triggers",
-  store: service.routes,
+  store: service.routeStore,
   record: HttpTriggerRecord,
   toRecord,
 });
@@ -170,7 +181,7 @@ const existsRoute = operation({
     trigger_path: optional(z.string()),
   }),
   responds: responds.json(z.boolean()),
-  run: (ctx, { body: { trigger_path, ...asked } }) => service.routeExists(ctx, asked, trigger_path),
+  run: (ctx, { body: { trigger_path, ...asked } }) => service.isRouteAnswered(ctx, asked, trigger_path),
 });
 
 export const httpTriggerOperations: Operation[] = [

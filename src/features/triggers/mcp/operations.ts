@@ -11,8 +11,8 @@ const Message = z.looseObject({
 });
 
 /**
- * The one way in. Nothing is kept between calls, so there is nothing to listen to by GET or to end by DELETE, which
- * answer 405, as the protocol has it. A restricted token needs `mcp:run` to come in, and `jobs:run…` for what it runs.
+ * The only operation. The server is stateless, so GET (listen) and DELETE (end a session) return 405, as the protocol
+ * specifies. A restricted token needs `mcp:run`, and `jobs:run…` for what it runs.
  */
 const callAgentTools = operation({
   name: "callAgentTools",
@@ -27,7 +27,7 @@ const callAgentTools = operation({
     "JSON-RPC messages: what a job says on the way, then the answer",
   ),
   audit: { operation: "jobs.run.script", action_kind: "Execute" },
-  run: async (ctx) => (await import("./server.ts")).answerAgent(ctx),
+  run: async (ctx) => (await import("./server.ts")).handleMcpRequest(ctx),
 });
 
 export const mcpOperations: Operation[] = [callAgentTools];

@@ -1,6 +1,6 @@
 /**
- * What speaks the Model Context Protocol: the official SDK over one HTTP request (streamable HTTP, stateless). It is
- * loaded when the first agent calls.
+ * The Model Context Protocol server: the official SDK over one HTTP request (streamable HTTP, stateless). It is loaded
+ * with the first request.
  */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
@@ -15,43 +15,43 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/sdk/validation/ajv";
 import { BadRequest } from "../../../lib/errors.ts";
-import { refuseDeep } from "../../../lib/json/depth.ts";
-import { parseFields } from "../../../lib/json/json.ts";
+import { requireJsonDepth } from "../../../lib/json/depth.ts";
+import { parseSchemaJson } from "../../../lib/json/json.ts";
 import { VERSION } from "../../../lib/version.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { readText } from "../../../platform/http/input.ts";
-import { callTool } from "./call.ts";
-import type { Listener } from "./listen.ts";
-import { type Target, targetOf } from "./tool-names.ts";
+import { callTool } from "./call-tool.ts";
+import type { JobListener } from "./job-listener.ts";
+import { parseToolName, type ToolTarget } from "./tool-names.ts";
 import { findTool, listTools } from "./tools.ts";
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-/** Made once: each server would make one of its own, though nothing here asks for it. */
+/** Shared: each server would create its own, although it is not used. */
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
 /**
- * Answers one request of an agent.
- * @throws BadRequest for what is no JSON, PayloadTooLarge
+ * Handles one request of an agent.
+ * @throws BadRequest for invalid JSON, PayloadTooLarge
  */
-export async function answerAgent(ctx: WorkspaceContext): Promise<Response> {
+export async function handleMcpRequest(ctx: WorkspaceContext): Promise<Response> {
   const { app, request } = ctx;
   const text = await readText(request, app.settings.get("request_size_limit_mb") * 1_000_000);
   const transport = new WebStandardStreamableHTTPServerTransport({});
-  await serverFor(ctx).connect(transport);
-  return transport.handleRequest(request, { parsedBody: parse(text) });
+  await createMcpServer(ctx).connect(transport);
+  return transport.handleRequest(request, { parsedBody: parseMessage(text) });
 }
 
-function parse(text: string): unknown {
-  refuseDeep(text, "the body");
+function parseMessage(text: string): unknown {
+  requireJsonDepth(text, "the body");
   try {
-    return parseFields(text);
+    return parseSchemaJson(text);
   } catch (cause) {
     throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
   }
 }
 
-function serverFor(ctx: WorkspaceContext): Server {
+function createMcpServer(ctx: WorkspaceContext): Server {
   const { workspace_id } = ctx.caller.member;
   const server = new Server(
     { name: "svc", title: `svc: ${workspace_id}`, version: VERSION },
@@ -66,25 +66,25 @@ function serverFor(ctx: WorkspaceContext): Server {
     }
   });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const target = await resolve(ctx, params.name);
+    const target = await resolveTool(ctx, params.name);
     if (!target) throw new McpError(ErrorCode.InvalidParams, `there is no tool ${params.name.slice(0, 100)}`);
-    const result = await callTool(ctx, target, params.arguments, listenerOf(target, extra));
-    // As with every answer: what it tells of is on disk before it goes out.
-    await ctx.app.db.settled();
+    const result = await callTool(ctx, target, params.arguments, createNotifier(target, extra));
+    // Read barrier, as before every response: no data is sent that is not flushed.
+    await ctx.app.db.readBarrier();
     return result;
   });
   return server;
 }
 
-async function resolve(ctx: WorkspaceContext, name: string): Promise<Target | undefined> {
-  const target = targetOf(name);
+async function resolveTool(ctx: WorkspaceContext, name: string): Promise<ToolTarget | undefined> {
+  const target = parseToolName(name);
   return target === "hashed" ? findTool(ctx, name) : target;
 }
 
-/** Tells the agent's client what the job says: the log as messages, and progress if the client gave it a name. */
-function listenerOf({ path }: Target, { sendNotification, _meta, signal }: Extra): Listener {
+/** Creates a listener that forwards the log as messages, and progress if the client sent a token for it. */
+function createNotifier({ path }: ToolTarget, { sendNotification, _meta, signal }: Extra): JobListener {
   const tell = (notification: ServerNotification) => {
-    // A client that is gone hears nothing; that its call ends is told elsewhere.
+    // A closed connection is handled elsewhere; notifications to it are dropped.
     if (!signal.aborted) sendNotification(notification).catch(() => {});
   };
   const progressToken = _meta?.progressToken;

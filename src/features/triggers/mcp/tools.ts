@@ -1,19 +1,19 @@
-/** A workspace's scripts and flows as tools: those the caller may read and run. */
+/** A workspace's scripts and flows as tools: those that the caller may read and run. */
 
 import { BadRequest } from "../../../lib/errors.ts";
 import { canRead } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { type FoundRunnable, runnablesIn } from "../../code/runnables/runnables.ts";
-import { isAllowed } from "../../tenancy/tokens/scopes.ts";
-import { type Target, toolName } from "./tool-names.ts";
+import { type FoundRunnable, listWorkspaceRunnables } from "../../code/runnables/runnables.ts";
+import { isScopeAllowed } from "../../tenancy/tokens/scopes.ts";
+import { formatToolName, type ToolTarget } from "./tool-names.ts";
 
-/** What the protocol calls a tool (MCP 2025-11-25, Server Features › Tools). */
+/** A tool in the protocol (MCP 2025-11-25, Server Features › Tools). */
 export interface Tool {
   name: string;
   title?: string;
   description: string;
   inputSchema: InputSchema;
-  _meta: { kind: Target["kind"]; path: string };
+  _meta: { kind: ToolTarget["kind"]; path: string };
 }
 
 interface InputSchema {
@@ -23,58 +23,58 @@ interface InputSchema {
   required?: string[];
 }
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
 /**
- * One page of tools, in the order of their paths.
+ * Lists one page of tools, in order of their paths.
  * @param cursor the `nextCursor` of the page before
- * @throws BadRequest for a cursor that is none
+ * @throws BadRequest for an invalid cursor
  */
 export async function listTools(
   ctx: WorkspaceContext,
   cursor: string | undefined,
 ): Promise<{ tools: Tool[]; nextCursor?: string }> {
-  const after = cursor === undefined ? "" : readCursor(cursor);
-  const found = (await offered(ctx))
-    .map((runnable) => ({ key: keyOf(runnable), runnable }))
+  const after = cursor === undefined ? "" : parseCursor(cursor);
+  const found = (await listOfferedRunnables(ctx))
+    .map((runnable) => ({ key: toolKey(runnable), runnable }))
     .filter(({ key }) => key > after)
     .sort((a, b) => (a.key < b.key ? -1 : 1));
-  const page = found.slice(0, PAGE);
-  const tools = page.map(({ runnable }) => toTool(runnable));
-  if (found.length <= PAGE) return { tools };
+  const page = found.slice(0, PAGE_SIZE);
+  const tools = page.map(({ runnable }) => createTool(runnable));
+  if (found.length <= PAGE_SIZE) return { tools };
   return { tools, nextCursor: Buffer.from(page.at(-1)!.key).toString("base64url") };
 }
 
-/** What a hashed name stands for, if it is offered to the caller. */
-export async function findTool(ctx: WorkspaceContext, name: string): Promise<Target | undefined> {
-  return (await offered(ctx)).find((runnable) => toolName(runnable) === name);
+/** Finds the target of a hashed name, if it is offered to the caller. */
+export async function findTool(ctx: WorkspaceContext, name: string): Promise<ToolTarget | undefined> {
+  return (await listOfferedRunnables(ctx)).find((runnable) => formatToolName(runnable) === name);
 }
 
-const keyOf = ({ kind, path }: Target) => `${path} ${kind}`;
+const toolKey = ({ kind, path }: ToolTarget) => `${path} ${kind}`;
 
-function readCursor(cursor: string): string {
+function parseCursor(cursor: string): string {
   const key = Buffer.from(cursor, "base64url").toString();
   if (!/ (script|flow)$/.test(key))
     throw new BadRequest("the cursor is none that a list of tools ended with");
   return key;
 }
 
-/** Scripts that ask for signed requests are for those senders alone. */
-async function offered({ app, caller }: WorkspaceContext): Promise<FoundRunnable[]> {
+/** Lists the runnables offered as tools. Scripts that require signed requests are excluded. */
+async function listOfferedRunnables({ app, caller }: WorkspaceContext): Promise<FoundRunnable[]> {
   const { member, identity } = caller;
-  const found = await runnablesIn(app, [member.workspace_id]);
+  const found = await listWorkspaceRunnables(app, [member.workspace_id]);
   return found.filter(
     ({ kind, path, extra_perms, is_signed }) =>
       !is_signed &&
       canRead(member, path, extra_perms) &&
-      isAllowed(identity, { domain: "jobs", action: "run", kind: `${kind}s` }, path),
+      isScopeAllowed(identity, { domain: "jobs", action: "run", kind: `${kind}s` }, path),
   );
 }
 
-function toTool({ kind, path, summary, description, schema }: FoundRunnable): Tool {
+function createTool({ kind, path, summary, description, schema }: FoundRunnable): Tool {
   const said = [summary, description].filter((text) => text).join("\n\n");
   return {
-    name: toolName({ kind, path }),
+    name: formatToolName({ kind, path }),
     ...(summary ? { title: summary } : {}),
     description: said ? `${said}\n\n(${kind} ${path})` : `Runs the ${kind} ${path}.`,
     inputSchema: toInputSchema(schema),
@@ -82,7 +82,7 @@ function toTool({ kind, path, summary, description, schema }: FoundRunnable): To
   };
 }
 
-/** The schema that is stored with the code; whoever deployed it may have sent anything. */
+/** Converts the stored schema, which is not trusted to be valid. */
 function toInputSchema(schema: unknown): InputSchema {
   if (!isRecord(schema)) return { type: "object" };
   const { properties, required, ...rest } = schema;
@@ -91,7 +91,7 @@ function toInputSchema(schema: unknown): InputSchema {
     ...rest,
     type: "object",
     properties: Object.fromEntries(named) as Record<string, object>,
-    ...(isTexts(required) ? { required } : {}),
+    ...(isTextArray(required) ? { required } : {}),
   };
 }
 
@@ -99,6 +99,6 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isTexts(value: unknown): value is string[] {
+function isTextArray(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((each) => typeof each === "string");
 }

@@ -1,7 +1,7 @@
 /** Next times of schedules when the clock was set back: they are times of the wall clock. */
 import { and, eq, gt } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
-import { nextDue } from "./cron.ts";
+import { nextRunTime } from "./cron.ts";
 import { schedulerOf } from "./service.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
@@ -25,7 +25,7 @@ export async function rescheduleAfterSetBack(app: App): Promise<void> {
 /** Undefined where the stored time is right. */
 function earlierTime(row: Schedule, now: Date): Date | undefined {
   try {
-    const next_at = nextDue(row, now);
+    const next_at = nextRunTime(row, now);
     return next_at && next_at < row.next_at! ? next_at : undefined;
   } catch {
     // Found out when it is due, and shown on the schedule.

@@ -1,16 +1,16 @@
-/** Handlers that an admin has settled for the schedules of a workspace that name none of their own. */
+/** Default handlers of a workspace, for schedules without handlers of their own. */
 import { eq } from "drizzle-orm";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { editSettings, type Settings } from "../../tenancy/workspaces/settings.ts";
+import { editSettings, type WorkspaceSettingValues } from "../../tenancy/workspaces/settings.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
 export const HANDLER_TYPES = ["error", "recovery", "success"] as const;
 export type HandlerType = (typeof HANDLER_TYPES)[number];
 
-type Handler = NonNullable<Settings["default_error_handler"]>;
+type Handler = NonNullable<WorkspaceSettingValues["default_error_handler"]>;
 
-/** Which fields of a schedule a handler is, undefined: none. */
-const FIELDS: Record<HandlerType, (handler: Handler | undefined) => Partial<Schedule>> = {
+/** The fields of a schedule that a default handler sets; undefined clears them. */
+const HANDLER_FIELDS: Record<HandlerType, (handler: Handler | undefined) => Partial<Schedule>> = {
   error: (handler) => ({
     on_failure: handler?.path ?? null,
     on_failure_times: handler?.times ?? null,
@@ -29,18 +29,18 @@ const FIELDS: Record<HandlerType, (handler: Handler | undefined) => Partial<Sche
   }),
 };
 
-/** The fields that a new schedule takes from the defaults: of each handler that it does not name itself. */
-export function defaultsFor(
+/** Returns the fields that a new schedule takes from the defaults, for each handler it does not name itself. */
+export function defaultHandlerFields(
   { on_failure, on_recovery, on_success }: Pick<Schedule, "on_failure" | "on_recovery" | "on_success">,
-  settings: Settings,
+  settings: WorkspaceSettingValues,
 ): Partial<Schedule> {
   const named = { error: on_failure, recovery: on_recovery, success: on_success };
   const taken = HANDLER_TYPES.filter((type) => !named[type] && settings[`default_${type}_handler`]);
-  return Object.assign({}, ...taken.map((type) => FIELDS[type](settings[`default_${type}_handler`])));
+  return Object.assign({}, ...taken.map((type) => HANDLER_FIELDS[type](settings[`default_${type}_handler`])));
 }
 
-/** Settles a default; with `override_existing` every schedule of the workspace has it from now on. */
-export async function setDefault(
+/** Stores a default handler. With `override_existing` it also replaces the handler of every schedule. */
+export async function storeDefaultHandler(
   ctx: WorkspaceContext,
   type: HandlerType,
   { handler, override_existing }: { handler: Handler | undefined; override_existing: boolean },
@@ -50,6 +50,9 @@ export async function setDefault(
   const parameters = { type, path: handler?.path ?? "", override_existing: String(override_existing) };
   await editSettings(ctx, change, parameters, async (tx) => {
     if (!override_existing) return;
-    await tx.update(schedules).set(FIELDS[type](handler)).where(eq(schedules.workspace_id, workspace_id));
+    await tx
+      .update(schedules)
+      .set(HANDLER_FIELDS[type](handler))
+      .where(eq(schedules.workspace_id, workspace_id));
   });
 }

@@ -1,9 +1,9 @@
-import { pathTable } from "../../../database/path-table.ts";
+import { asPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { scheduleSection } from "./archive.ts";
 import { rescheduleAfterSetBack } from "./clock-change.ts";
 import { scheduleOperations } from "./operations.ts";
-import { primarySchedule } from "./primary-schedule.ts";
+import { findPrimarySchedule } from "./primary-schedule.ts";
 import { createScheduler } from "./scheduler.ts";
 import { schedulerOf } from "./service.ts";
 import { schedules } from "./tables.ts";
@@ -13,7 +13,7 @@ export const feature = defineFeature({
   operations: {
     "operations.ts": scheduleOperations,
   },
-  itemKinds: [{ kind: "schedule", table: pathTable(schedules, "extra_perms") }],
+  itemKinds: [{ kind: "schedule", table: asPathTable(schedules, "extra_perms") }],
   pathColumns: [
     { column: schedules.script_path },
     { column: schedules.on_failure, prefixes: ["script/", "flow/"] },
@@ -42,9 +42,9 @@ export const feature = defineFeature({
   archiveSections: [scheduleSection],
   triggerCounts: [
     {
-      table: pathTable(schedules, "script_path", "is_flow"),
+      table: asPathTable(schedules, "script_path", "is_flow"),
       count: "schedule_count",
-      details: primarySchedule,
+      details: findPrimarySchedule,
     },
   ],
   on: {

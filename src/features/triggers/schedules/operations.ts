@@ -1,36 +1,46 @@
 import { z } from "zod";
-import { contains } from "../../../lib/json/contains.ts";
-import { optional, orElse } from "../../../lib/zod.ts";
-import { moment, type Operation, operation, paging, responds } from "../../../platform/http/operation.ts";
-import { Retry } from "../../code/flows/value/open-flow.ts";
+import { containsJson } from "../../../lib/json/contains.ts";
+import { optional, withDefault } from "../../../lib/zod.ts";
+import {
+  isoTimestamp,
+  type Operation,
+  operation,
+  paging,
+  responds,
+} from "../../../platform/http/operation.ts";
+import { RetrySchema } from "../../code/flows/value/open-flow.ts";
 import { jsonFilter } from "../../runs/api/lists/json-filter.ts";
-import { type Kept, keepingOthers, mergeKept } from "../../tenancy/rights/unknown-fields.ts";
-import { triggerOperations, triggerRecord } from "../common/kind-operations.ts";
-import { nextRuns, notBefore } from "./cron.ts";
-import { HANDLER_TYPES, setDefault } from "./default-handlers.ts";
+import {
+  keepUnknownFields,
+  mergeUnknownFields,
+  type UnknownFields,
+} from "../../tenancy/rights/unknown-fields.ts";
+import { createTriggerOperations, triggerRecordFields } from "../common/trigger-operations.ts";
+import { earliestRunTime, listNextRuns } from "./cron.ts";
+import { HANDLER_TYPES, storeDefaultHandler } from "./default-handlers.ts";
 import * as service from "./service.ts";
 import type { Schedule } from "./tables.ts";
 
 const base = "/w/{workspace}/schedules" as const;
 
-/** How many times to come a preview tells. */
-const PREVIEWED = 5;
+/** Number of times in a preview. */
+const PREVIEW_COUNT = 5;
 
 const object = z.record(z.string(), z.unknown());
-const orNull = <T extends z.ZodType>(schema: T) => orElse(schema, null);
-const orFalse = orElse(z.boolean(), false);
+const orNull = <T extends z.ZodType>(schema: T) => withDefault(schema, null);
+const orFalse = withDefault(z.boolean(), false);
 const times = z.number().int().min(1);
 
 const changeable = {
   schedule: z.string(),
   timezone: z.string(),
-  args: orElse(object, {}),
+  args: withDefault(object, {}),
   summary: orNull(z.string()),
   description: orNull(z.string()),
   tag: orNull(z.string()),
   no_flow_overlap: orFalse,
-  paused_until: orNull(moment),
-  retry: orNull(Retry),
+  paused_until: orNull(isoTimestamp),
+  retry: orNull(RetrySchema),
   cron_version: orNull(z.string()),
   ws_error_handler_muted: orFalse,
   on_failure: orNull(z.string()),
@@ -44,20 +54,20 @@ const changeable = {
   on_success_extra_args: orNull(object),
 };
 
-const EditSchedule = keepingOthers(z.object(changeable));
-const NewSchedule = keepingOthers(
+const EditSchedule = keepUnknownFields(z.object(changeable));
+const NewSchedule = keepUnknownFields(
   z.object({
     path: z.string(),
     script_path: z.string(),
     is_flow: orFalse,
-    enabled: orElse(z.boolean(), true),
+    enabled: withDefault(z.boolean(), true),
     ...changeable,
   }),
 );
 
 const ScheduleRecord = z
   .object({
-    ...triggerRecord,
+    ...triggerRecordFields,
     schedule: z.string(),
     timezone: z.string(),
     args: object,
@@ -65,7 +75,7 @@ const ScheduleRecord = z
     description: z.string().nullish(),
     tag: z.string().nullish(),
     no_flow_overlap: z.boolean(),
-    paused_until: moment.nullish(),
+    paused_until: isoTimestamp.nullish(),
     retry: z.unknown().nullish(),
     cron_version: z.string().nullish(),
     ws_error_handler_muted: z.boolean(),
@@ -78,15 +88,15 @@ const ScheduleRecord = z
     on_recovery_extra_args: object.nullish(),
     on_success: z.string().nullish(),
     on_success_extra_args: object.nullish(),
-    /** When it runs next: an extension. */
-    next_at: moment.nullish(),
+    /** Next run (not in the contract). */
+    next_at: isoTimestamp.nullish(),
   })
   .meta({ id: "Schedule" });
 
 const toRecord = ({ extra, ...row }: Schedule): z.input<typeof ScheduleRecord> => ({ ...extra, ...row });
 
-function withKept<B extends { extra?: Kept | undefined }>(body: B) {
-  return { ...body, extra: mergeKept(null, body.extra) };
+function withKept<B extends { extra?: UnknownFields | undefined }>(body: B) {
+  return { ...body, extra: mergeUnknownFields(null, body.extra) };
 }
 
 export const createSchedule = operation({
@@ -119,17 +129,17 @@ export const updateSchedule = operation({
   },
 });
 
-const common = triggerOperations({
+const common = createTriggerOperations({
   noun: "schedules",
   name: "Schedule",
   audit: "schedule",
-  store: service.store,
+  store: service.scheduleStore,
   record: ScheduleRecord,
   toRecord,
   filters: z.object({ args: jsonFilter.optional() }),
   wanted({ args }) {
     const part = args as z.output<typeof jsonFilter> | undefined;
-    return part && ((row) => contains(row.args, part.value));
+    return part && ((row) => containsJson(row.args, part.value));
   },
 });
 export const {
@@ -150,9 +160,9 @@ const listSchedulesWithJobs = operation({
   query: z.object(paging),
   responds: responds.json(z.array(ScheduleRecord.extend({ jobs: z.array(Ran) }))),
   run: async (ctx, { query }) => {
-    const rows = await service.store.list(ctx, query);
+    const rows = await service.scheduleStore.list(ctx, query);
     return Promise.all(
-      rows.map(async (row) => ({ ...toRecord(row), jobs: await service.lastRuns(ctx, row) })),
+      rows.map(async (row) => ({ ...toRecord(row), jobs: await service.listLastRuns(ctx, row) })),
     );
   },
 });
@@ -176,8 +186,8 @@ const setDefaultHandler = operation({
   audit: { operation: "schedules.setdefaulthandler", action_kind: "Update" },
   run: async (ctx, { body }) => {
     const { handler_type, path } = body;
-    if (path) await service.checkHandler(ctx, "path", path);
-    await setDefault(ctx, handler_type, {
+    if (path) await service.requireValidHandler(ctx, "path", path);
+    await storeDefaultHandler(ctx, handler_type, {
       handler: path
         ? {
             path,
@@ -198,19 +208,19 @@ export const previewSchedule = operation({
   method: "POST",
   path: "/schedules/preview",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   scope: { domain: "schedules", action: "read" },
   summary: "Tell the next times of a rule",
   body: z.object({
     schedule: z.string(),
     timezone: z.string(),
     cron_version: optional(z.string()),
-    /** Times before are left out, as those of a schedule that is paused are: an extension. */
-    paused_until: orNull(moment),
+    /** Leaves out times before it, like a schedule's pause (not in the contract). */
+    paused_until: orNull(isoTimestamp),
   }),
-  responds: responds.json(z.array(moment)),
+  responds: responds.json(z.array(isoTimestamp)),
   run: ({ app }, { body: { schedule, timezone, paused_until } }) =>
-    nextRuns(schedule, timezone, notBefore(paused_until, app.clock()), PREVIEWED),
+    listNextRuns(schedule, timezone, earliestRunTime(paused_until, app.clock()), PREVIEW_COUNT),
 });
 
 export const scheduleOperations: Operation[] = [

@@ -4,7 +4,7 @@ import type { TriggeredRunnable } from "../../../platform/app/lifecycle.ts";
 import { schedules } from "./tables.ts";
 
 /** The schedule at the path of a script or flow itself, if there is one. */
-export async function primarySchedule(
+export async function findPrimarySchedule(
   app: App,
   { workspace_id, path, is_flow }: TriggeredRunnable,
 ): Promise<{ primary_schedule?: { schedule: string } }> {

@@ -1,8 +1,8 @@
-/** Starts what schedules run when they are due. */
+/** The background task that starts schedules when they are due. */
 import { asc, isNotNull, lte } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask, type PeriodicTask } from "../../../platform/loops/periodic-task.ts";
-import { runSchedule } from "./run.ts";
+import { runSchedule } from "./run-schedule.ts";
 import { schedulerOf } from "./service.ts";
 import { schedules } from "./tables.ts";
 
@@ -11,11 +11,11 @@ const BATCH_SIZE = 100;
 export function createScheduler(app: App): PeriodicTask {
   const { next_at } = schedules;
 
-  /** Starts those that are due. @throws what the last one failed with, once all others were started */
+  /** Starts all due schedules. @throws the last error, after all others were started */
   async function startDue(now: Date, stopping: AbortSignal): Promise<void> {
     const failures: unknown[] = [];
     for (let isLast = false; !isLast && !stopping.aborted; ) {
-      // Those that failed are due still, and keep none of the others waiting.
+      // Failed ones stay due and must not delay the others.
       const due = await app.db.read
         .select()
         .from(schedules)
@@ -29,7 +29,7 @@ export function createScheduler(app: App): PeriodicTask {
         if (each.status === "fulfilled") continue;
         const { workspace_id, path } = due[at]!;
         const about = { workspace: workspace_id, schedule: path };
-        app.log.warn({ ...about, error: String(each.reason) }, "a schedule has to wait");
+        app.log.warn({ ...about, error: String(each.reason) }, "a schedule could not start yet");
         failures.push(each.reason);
       }
     }
@@ -37,11 +37,11 @@ export function createScheduler(app: App): PeriodicTask {
   }
 
   const task = createPeriodicTask(app, {
-    of_leader: "schedules",
-    failure: "schedules that are due could not be started",
+    leader_task: "schedules",
+    failure_message: "due schedules could not be started",
     async run(now, stopping) {
-      // What is due is left to the next start: nothing is begun any more, and nothing is put off for that.
-      if (!app.accepting) return undefined;
+      // During shutdown due schedules are left to the next start.
+      if (!app.acceptsJobs) return undefined;
       await startDue(now, stopping);
       const [next] = await app.db.read
         .select({ next_at })

@@ -1,45 +1,45 @@
-/** Schedules: who may set them up, and what holds of each. */
+/** Schedules: permissions and validation. */
 import { and, desc, eq, inArray, isNotNull } from "drizzle-orm";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
-import { checkPath } from "../../../lib/text/paths.ts";
-import { targetOfHandler } from "../../../lib/text/runnable-path.ts";
-import { requireWrite } from "../../../platform/access/permissions.ts";
+import { parsePath } from "../../../lib/text/paths.ts";
+import { parseRunnablePath } from "../../../lib/text/runnable-path.ts";
+import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
-import { requireTarget, targetAt } from "../../runs/submit/target.ts";
+import { requireTarget, toTarget } from "../../runs/submit/target.ts";
 import { readSettings } from "../../tenancy/workspaces/settings.ts";
-import { TriggerStore, type Written } from "../common/store.ts";
-import { checkCron, nextDue } from "./cron.ts";
-import { defaultsFor } from "./default-handlers.ts";
+import { type TriggerInput, TriggerStore } from "../common/trigger-store.ts";
+import { nextRunTime, requireValidCron } from "./cron.ts";
+import { defaultHandlerFields } from "./default-handlers.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
-/** Called when what is due next may have changed; set by the scheduler where there is one. */
+/** Wakes the scheduler when the next due time may have changed; a no-op where there is none. */
 export const schedulerOf = perApp<App, { wake(): void }>(() => ({ wake: () => {} }));
 
-/** What is counted of its runs, and when the next one is. */
-type OfRuns = "failed_times" | "failed_job" | "recovered_times" | "error" | "next_at";
+/** Columns about its runs, which the service sets. */
+type RunColumns = "failed_times" | "failed_job" | "recovered_times" | "error" | "next_at";
 
-export const store = new TriggerStore<Schedule, OfRuns>(schedules, {
+export const scheduleStore = new TriggerStore<Schedule, RunColumns>(schedules, {
   kind: "schedule",
   one: "a schedule",
-  anew: (row, now) => ({ error: null, next_at: row.enabled ? nextDue(row, now) : null }),
+  anew: (row, now) => ({ error: null, next_at: row.enabled ? nextRunTime(row, now) : null }),
   changed: (app) => schedulerOf(app).wake(),
 });
 
-/** What its author says of a schedule. */
-export type ScheduleBody = Written<Schedule, OfRuns>;
+/** A schedule as its author writes it. */
+export type ScheduleBody = TriggerInput<Schedule, RunColumns>;
 
-const HANDLERS = ["on_failure", "on_recovery", "on_success"] as const;
+const HANDLER_FIELDS = ["on_failure", "on_recovery", "on_success"] as const;
 
-/** @throws BadRequest naming the field, Forbidden, NotFound for a script or flow that is not there */
+/** @throws BadRequest naming the field, Forbidden, NotFound for an unknown script or flow */
 export async function createSchedule(ctx: WorkspaceContext, body: ScheduleBody): Promise<void> {
   const { app, caller } = ctx;
-  const path = checkPath(body.path);
-  requireWrite(caller.member, path);
-  await checkBody(ctx, body);
-  const handlers = defaultsFor(body, await readSettings(app.db.read, caller.member.workspace_id));
-  await store.insert(ctx, { ...body, ...handlers, path });
+  const path = parsePath(body.path);
+  requireWriteAccess(caller.member, path);
+  await requireValidSchedule(ctx, body);
+  const handlers = defaultHandlerFields(body, await readSettings(app.db.read, caller.member.workspace_id));
+  await scheduleStore.insert(ctx, { ...body, ...handlers, path });
 }
 
 /** @throws BadRequest, Forbidden, NotFound */
@@ -48,21 +48,25 @@ export async function updateSchedule(
   path: string,
   changes: Omit<ScheduleBody, "path" | "script_path" | "is_flow" | "enabled">,
 ): Promise<void> {
-  await checkBody(ctx, { ...(await store.getWritable(ctx, path)), ...changes });
-  await store.update(ctx, path, changes);
+  await requireValidSchedule(ctx, { ...(await scheduleStore.getWritable(ctx, path)), ...changes });
+  await scheduleStore.update(ctx, path, changes);
 }
 
-async function checkBody(ctx: WorkspaceContext, body: ScheduleBody): Promise<void> {
-  checkCron(body.schedule, body.timezone);
-  await requireTarget(ctx, targetAt(body.script_path, body.is_flow));
-  for (const field of HANDLERS) {
+async function requireValidSchedule(ctx: WorkspaceContext, body: ScheduleBody): Promise<void> {
+  requireValidCron(body.schedule, body.timezone);
+  await requireTarget(ctx, toTarget(body.script_path, body.is_flow));
+  for (const field of HANDLER_FIELDS) {
     const handler = body[field];
-    if (handler) await checkHandler(ctx, field, handler);
+    if (handler) await requireValidHandler(ctx, field, handler);
   }
 }
 
-export async function checkHandler(ctx: WorkspaceContext, field: string, handler: string): Promise<void> {
-  const target = targetOfHandler(handler);
+export async function requireValidHandler(
+  ctx: WorkspaceContext,
+  field: string,
+  handler: string,
+): Promise<void> {
+  const target = parseRunnablePath(handler);
   if (!target) throw new BadRequest(`\`${field}\`: "${handler}" must be script/<path> or flow/<path>`);
   try {
     await requireTarget(ctx, target);
@@ -72,19 +76,19 @@ export async function checkHandler(ctx: WorkspaceContext, field: string, handler
   }
 }
 
-interface Ran {
+interface PastRun {
   id: string;
   success: boolean;
   duration_ms: number;
 }
 
-const MAX_RAN = 20;
+const MAX_LISTED_RUNS = 20;
 
-/** The last runs of a schedule, newest first. */
-export async function lastRuns(
+/** Lists the last runs of a schedule, newest first. */
+export async function listLastRuns(
   ctx: WorkspaceContext,
   { path, script_path, workspace_id }: Schedule,
-): Promise<Ran[]> {
+): Promise<PastRun[]> {
   const rows = await ctx.app.db.read
     .select({ id: jobs.id, status: jobs.status, duration_ms: jobs.duration_ms })
     .from(jobs)
@@ -99,7 +103,7 @@ export async function lastRuns(
       ),
     )
     .orderBy(desc(jobs.created_at), desc(jobs.id))
-    .limit(MAX_RAN);
+    .limit(MAX_LISTED_RUNS);
   return rows.map(({ id, status, duration_ms }) => ({
     id,
     success: status === "success" || status === "skipped",

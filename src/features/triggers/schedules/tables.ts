@@ -3,15 +3,15 @@ import type { Retry } from "../../../engines/flow-engine/types.ts";
 
 const { table, text, integer, boolean, timestamp, json, index, primaryKey } = kit;
 
-/** What runs by itself at given times. */
+/** Schedules: scripts and flows that run at given times. */
 export const schedules = table(
   "schedules",
   {
     workspace_id: text("workspace_id").notNull(),
     path: text("path").notNull(),
-    /** Cron, with or without seconds. */
+    /** Cron rule, with or without seconds. */
     schedule: text("schedule").notNull(),
-    /** IANA name. */
+    /** IANA name of the time zone. */
     timezone: text("timezone").notNull(),
     /** The script or flow that runs. */
     script_path: text("script_path").notNull(),
@@ -21,7 +21,7 @@ export const schedules = table(
     summary: text("summary"),
     description: text("description"),
     tag: text("tag"),
-    /** A run that is due while the one before still runs is left out. */
+    /** Skips a run while the one before has not ended. */
     no_flow_overlap: boolean("no_flow_overlap").notNull(),
     paused_until: timestamp("paused_until"),
     retry: json<Retry>("retry"),
@@ -36,22 +36,22 @@ export const schedules = table(
     on_recovery_extra_args: json<Record<string, unknown>>("on_recovery_extra_args"),
     on_success: text("on_success"),
     on_success_extra_args: json<Record<string, unknown>>("on_success_extra_args"),
-    /** What clients said of it beyond what is known here: given back as it was. */
+    /** Unknown fields sent by clients, returned unchanged. */
     extra: json<Record<string, unknown>>("extra"),
     edited_by: text("edited_by").notNull(),
     edited_at: timestamp("edited_at").notNull(),
-    /** Whoever edited it last: its runs act as that person. */
+    /** Email of its last editor: runs have that user's rights. */
     email: text("email").notNull(),
     extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
-    /** Why the last run that was due could not begin. */
+    /** Why the last due run could not start. */
     error: text("error"),
-    /** How many runs in a row have failed. */
+    /** Consecutive failed runs. */
     failed_times: integer("failed_times").notNull().default(0),
-    /** The last run that failed, until the schedule has recovered from it. */
+    /** The last failed run, until the schedule has recovered. */
     failed_job: text("failed_job"),
-    /** How many runs in a row have come to a good end since. */
+    /** Consecutive successful runs since the last failure. */
     recovered_times: integer("recovered_times").notNull().default(0),
-    /** When it runs next; null while it is switched off, or when its time is over. */
+    /** Next run; null while disabled, or when no further time exists. */
     next_at: timestamp("next_at"),
   },
   (t) => [

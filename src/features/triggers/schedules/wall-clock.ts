@@ -1,21 +1,24 @@
-/** The clock on the wall of a time zone. What it shows is written as the moment at which a clock in UTC shows the same. */
+/** The wall clock of a time zone. A wall-clock time is represented by the Date at which a UTC clock shows the same. */
 
 export interface WallClock {
-  /** What it shows at a moment. */
-  at: (moment: Date) => Date;
-  /** When it first shows a time. One that it leaps over when clocks are put forward counts as shown at the leap. */
-  when: (shown: Date) => Date;
+  /** Returns the wall-clock time at an instant. */
+  read: (moment: Date) => Date;
+  /**
+   * Returns the first instant that has a wall-clock time. A time skipped by daylight saving gives the instant of the
+   * change.
+   */
+  find: (shown: Date) => Date;
 }
 
 const toDate = ({ epochMilliseconds }: { epochMilliseconds: number }) => new Date(epochMilliseconds);
 
 /** @throws RangeError for a name that is no time zone */
-export function wallClock(timeZone: string): WallClock {
+export function createWallClock(timeZone: string): WallClock {
   const inZone = (moment: Date, zone: string) =>
     Temporal.Instant.fromEpochMilliseconds(moment.getTime()).toZonedDateTimeISO(zone);
   return {
-    at: (moment) => toDate(inZone(moment, timeZone).toPlainDateTime().toZonedDateTime("UTC")),
-    when(shown) {
+    read: (moment) => toDate(inZone(moment, timeZone).toPlainDateTime().toZonedDateTime("UTC")),
+    find(shown) {
       const time = inZone(shown, "UTC").toPlainDateTime();
       const first = time.toZonedDateTime(timeZone, { disambiguation: "earlier" });
       const isShown = first.toPlainDateTime().equals(time);

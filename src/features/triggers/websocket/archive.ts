@@ -4,10 +4,10 @@ import type { ZipEntry } from "../../../lib/files/zip.ts";
 import { readableBy } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
-import { triggerEntry } from "../common/archive.ts";
+import { createTriggerEntry } from "../common/archive.ts";
 import { websocketTriggers } from "./tables.ts";
 
-async function websocketTriggerEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
+async function listWebsocketTriggerEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
   const { member } = ctx.caller;
   const rows = await ctx.app.db.read
     .select()
@@ -17,7 +17,7 @@ async function websocketTriggerEntries(ctx: WorkspaceContext): Promise<ZipEntry[
     )
     .orderBy(asc(websocketTriggers.path));
   return rows.map((row) =>
-    triggerEntry("websocket_trigger", row, {
+    createTriggerEntry("websocket_trigger", row, {
       summary: row.summary,
       script_path: row.script_path,
       is_flow: row.is_flow,
@@ -35,5 +35,5 @@ export const websocketTriggerSection: ArchiveSection = {
   tables: [websocketTriggers],
   domain: "websocket_triggers",
   isWanted: (options) => options.include_triggers,
-  entries: websocketTriggerEntries,
+  entries: listWebsocketTriggerEntries,
 };

@@ -1,18 +1,18 @@
 import { z } from "zod";
-import { optional, orElse } from "../../../lib/zod.ts";
-import { moment, type Operation, operation, responds } from "../../../platform/http/operation.ts";
-import { keepingOthers, mergeKept } from "../../tenancy/rights/unknown-fields.ts";
-import { triggerOperations, triggerRecord } from "../common/kind-operations.ts";
-import { isEnabled, Mode, modeOf } from "../common/mode.ts";
+import { optional, withDefault } from "../../../lib/zod.ts";
+import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { keepUnknownFields, mergeUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
+import { isTriggerEnabled, TriggerMode, toTriggerMode } from "../common/mode.ts";
+import { createTriggerOperations, triggerRecordFields } from "../common/trigger-operations.ts";
 import * as service from "./service.ts";
 import type { WebsocketTrigger } from "./tables.ts";
 
 const base = "/w/{workspace}/websocket_triggers" as const;
 
-const MOST_LISTED = 50;
+const MAX_LIST_ENTRIES = 50;
 
 const object = z.record(z.string(), z.unknown());
-const orFalse = orElse(z.boolean(), false);
+const orFalse = withDefault(z.boolean(), false);
 
 const Filter = z.object({ key: z.string().min(1), value: z.unknown() });
 const InitialMessage = z.union(
@@ -34,27 +34,27 @@ const written = {
   script_path: z.string(),
   is_flow: orFalse,
   url: z.string().trim(),
-  url_runnable_args: orElse(object, null),
-  summary: orElse(z.string(), null),
-  filters: orElse(z.array(Filter).max(MOST_LISTED), []),
-  initial_messages: orElse(z.array(InitialMessage).max(MOST_LISTED), []),
+  url_runnable_args: withDefault(object, null),
+  summary: withDefault(z.string(), null),
+  filters: withDefault(z.array(Filter).max(MAX_LIST_ENTRIES), []),
+  initial_messages: withDefault(z.array(InitialMessage).max(MAX_LIST_ENTRIES), []),
   can_return_message: orFalse,
   can_return_error_result: orFalse,
 };
 
 const WebsocketTriggerRecord = z
   .object({
-    ...triggerRecord,
+    ...triggerRecordFields,
     url: z.string(),
     url_runnable_args: object.nullish(),
     filters: z.array(Filter),
     initial_messages: z.array(InitialMessage),
     can_return_message: z.boolean(),
     can_return_error_result: z.boolean(),
-    mode: Mode,
+    mode: TriggerMode,
     error: z.string().nullish(),
     server_id: z.string().nullish(),
-    last_server_ping: moment.nullish(),
+    last_server_ping: isoTimestamp.nullish(),
   })
   .meta({ id: "WebsocketTrigger" });
 
@@ -64,12 +64,16 @@ export const createWebsocketTrigger = operation({
   path: `${base}/create`,
   access: "author",
   summary: "Run a script or flow for each message of a WebSocket elsewhere",
-  body: keepingOthers(z.object({ ...written, enabled: optional(z.boolean()), mode: Mode })),
+  body: keepUnknownFields(z.object({ ...written, enabled: optional(z.boolean()), mode: TriggerMode })),
   responds: responds.created("the path it is kept at"),
   audit: { operation: "websocket_triggers.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
     const { enabled, mode, extra, ...trigger } = body;
-    const row = { ...trigger, extra: mergeKept(null, extra), enabled: isEnabled(enabled, mode) };
+    const row = {
+      ...trigger,
+      extra: mergeUnknownFields(null, extra),
+      enabled: isTriggerEnabled(enabled, mode),
+    };
     await service.createTrigger(ctx, row);
     return body.path;
   },
@@ -81,24 +85,28 @@ export const updateWebsocketTrigger = operation({
   path: `${base}/update/{path}`,
   access: "author",
   summary: "Change a WebSocket trigger, which reconnects; its runs act as whoever changed it last",
-  body: keepingOthers(z.object({ ...written, mode: Mode })),
+  body: keepUnknownFields(z.object({ ...written, mode: TriggerMode })),
   responds: responds.text("the path it is kept at"),
   audit: { operation: "websocket_triggers.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
     const { mode, extra, ...trigger } = body;
-    const enabled = mode && { enabled: isEnabled(undefined, mode) };
-    await service.updateTrigger(ctx, path, { ...trigger, ...enabled, extra: mergeKept(null, extra) });
+    const enabled = mode && { enabled: isTriggerEnabled(undefined, mode) };
+    await service.updateTrigger(ctx, path, {
+      ...trigger,
+      ...enabled,
+      extra: mergeUnknownFields(null, extra),
+    });
     return body.path;
   },
 });
 
-const common = triggerOperations({
+const common = createTriggerOperations({
   noun: "websocket_triggers",
   name: "WebsocketTrigger",
   audit: "websocket_triggers",
-  store: service.triggers,
+  store: service.triggerStore,
   record: WebsocketTriggerRecord,
-  toRecord: ({ extra, ...row }: WebsocketTrigger) => ({ ...extra, ...row, mode: modeOf(row.enabled) }),
+  toRecord: ({ extra, ...row }: WebsocketTrigger) => ({ ...extra, ...row, mode: toTriggerMode(row.enabled) }),
 });
 export const {
   setEnabled: setWebsocketTriggerEnabled,

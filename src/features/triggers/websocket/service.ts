@@ -1,83 +1,83 @@
-/** WebSocket triggers: who may set them up, and what must hold of each. */
+/** WebSocket triggers: permissions and validation. */
 
 import { and, eq, or } from "drizzle-orm";
 import { containsText } from "../../../database/conditions.ts";
 import type { Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
-import { checkPath } from "../../../lib/text/paths.ts";
-import { requireManage, requireWrite } from "../../../platform/access/permissions.ts";
+import { parsePath } from "../../../lib/text/paths.ts";
+import { requireManageAccess, requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
-import type { Renaming } from "../../../platform/app/person.ts";
-import { requireTarget, type Target, targetAt } from "../../runs/submit/target.ts";
-import { TriggerStore, type Written } from "../common/store.ts";
+import type { RenameParameters } from "../../../platform/app/person.ts";
+import { type RelockTarget, requireTarget, toTarget } from "../../runs/submit/target.ts";
+import { type TriggerInput, TriggerStore } from "../common/trigger-store.ts";
 import { type WebsocketTrigger, websocketTriggers } from "./tables.ts";
 
-/** Called when a trigger was changed; set by the listener where there is one. */
+/** Wakes the listener after a change; a no-op where there is none. */
 export const listenerOf = perApp<App, { wake(): void }>(() => ({ wake: () => {} }));
 
-/** What the listener writes. */
-type Listening = "error" | "server_id" | "last_server_ping";
+/** Columns that the listener writes. */
+type LeaseColumns = "error" | "server_id" | "last_server_ping";
 
-/** Whoever listens to a trigger as it was before has no hold on it any more. */
-export const triggers = new TriggerStore<WebsocketTrigger, Listening>(websocketTriggers, {
+/** A change clears the lease, so that the listening server reconnects with the new settings. */
+export const triggerStore = new TriggerStore<WebsocketTrigger, LeaseColumns>(websocketTriggers, {
   kind: "websocket_trigger",
   one: "a WebSocket trigger",
   anew: () => ({ error: null, server_id: null, last_server_ping: null }),
   changed: (app) => listenerOf(app).wake(),
 });
 
-type TriggerBody = Omit<Written<WebsocketTrigger, Listening>, "enabled">;
+type TriggerBody = Omit<TriggerInput<WebsocketTrigger, LeaseColumns>, "enabled">;
 
-/** @throws BadRequest naming the field, Forbidden, NotFound for what it would run */
+/** @throws BadRequest naming the field, Forbidden, NotFound for an unknown target */
 export async function createTrigger(
   ctx: WorkspaceContext,
   body: TriggerBody & { enabled: boolean },
 ): Promise<void> {
-  const path = checkPath(body.path);
-  requireWrite(ctx.caller.member, path);
-  await checkBody(ctx, body);
-  await triggers.insert(ctx, { ...body, path });
+  const path = parsePath(body.path);
+  requireWriteAccess(ctx.caller.member, path);
+  await requireValidTrigger(ctx, body);
+  await triggerStore.insert(ctx, { ...body, path });
 }
 
-/** Changes a trigger, and where it is kept: whoever listens begins anew. @throws as `createTrigger` */
+/** Changes a trigger, and its path: the listening server reconnects. @throws as `createTrigger` */
 export async function updateTrigger(
   ctx: WorkspaceContext,
   path: string,
   body: TriggerBody & { enabled?: boolean },
 ): Promise<void> {
-  await triggers.getWritable(ctx, path);
-  const to = checkPath(body.path);
+  await triggerStore.getWritable(ctx, path);
+  const to = parsePath(body.path);
   if (to !== path) {
-    requireManage(ctx.caller.member, path, "move");
-    requireWrite(ctx.caller.member, to);
+    requireManageAccess(ctx.caller.member, path, "move");
+    requireWriteAccess(ctx.caller.member, to);
   }
-  await checkBody(ctx, body);
-  await triggers.update(ctx, path, { ...body, path: to });
+  await requireValidTrigger(ctx, body);
+  await triggerStore.update(ctx, path, { ...body, path: to });
 }
 
-async function checkBody(ctx: WorkspaceContext, body: TriggerBody): Promise<void> {
+async function requireValidTrigger(ctx: WorkspaceContext, body: TriggerBody): Promise<void> {
   const { script_path, is_flow, url, initial_messages } = body;
-  await requireTarget(ctx, targetAt(script_path, is_flow));
-  const runnable = runnableOf(url);
+  await requireTarget(ctx, toTarget(script_path, is_flow));
+  const runnable = parseRunnableUrl(url);
   if (runnable) await requireTarget(ctx, runnable);
-  else checkUrl(url);
+  else parseWebsocketUrl(url);
   for (const message of initial_messages) {
     if ("raw_message" in message) continue;
     const { path, is_flow: isFlow } = message.runnable_result;
-    await requireTarget(ctx, targetAt(path, isFlow));
+    await requireTarget(ctx, toTarget(path, isFlow));
   }
 }
 
-/** What `$script:<path>` or `$flow:<path>` names; undefined for any other text. */
-export function runnableOf(url: string): Target | undefined {
+/** Parses `$script:<path>` or `$flow:<path>`; undefined for any other text. */
+export function parseRunnableUrl(url: string): RelockTarget | undefined {
   const [, kind, path] = /^\$(script|flow):(.+)$/.exec(url) ?? [];
   if (path === undefined) return undefined;
-  return targetAt(path, kind === "flow");
+  return toTarget(path, kind === "flow");
 }
 
-/** @throws BadRequest for what is no address of a WebSocket (RFC 6455 §3) */
-export function checkUrl(url: string): string {
+/** @throws BadRequest for an invalid WebSocket URL (RFC 6455 §3) */
+export function parseWebsocketUrl(url: string): string {
   const protocol = URL.parse(url)?.protocol;
   if (protocol === "ws:" || protocol === "wss:") return url;
   throw new BadRequest(
@@ -89,7 +89,11 @@ export function checkUrl(url: string): string {
  * Has the triggers of a renamed user listened to anew, and those that run something of theirs. As after an edit, the
  * server that listens knows the trigger as it was, so its lease ends.
  */
-export async function restartListening(app: App, tx: Tx, { workspace_id, to }: Renaming): Promise<void> {
+export async function restartListening(
+  app: App,
+  tx: Tx,
+  { workspace_id, to }: RenameParameters,
+): Promise<void> {
   const { path, script_path, url, url_runnable_args, initial_messages } = websocketTriggers;
   const texts = [path, script_path, url, url_runnable_args, initial_messages];
   const hasMoved = or(...texts.map((text) => containsText(text, `u/${to}/`)));

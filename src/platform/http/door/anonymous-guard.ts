@@ -1,29 +1,31 @@
-/** What is asked of callers who are nobody: that they come not too often, and that no other site sends them. */
+/**
+ * Guards for unauthenticated calls: rate limits per address, a delay for failed authentication, and a cross-site check.
+ */
 
 import { sleep } from "../../../lib/async/sleep.ts";
 import { Forbidden, TooManyRequests, Unauthorized } from "../../../lib/errors.ts";
 import type { App } from "../../app/context.ts";
 import type { Operation } from "../operation.ts";
-import { isFromElsewhere, type Site } from "./credentials.ts";
-import { createLimiter } from "./limiter.ts";
+import { isCrossSite, type Site } from "./credentials.ts";
 import { addressOf } from "./proxies.ts";
+import { createRateLimiter } from "./rate-limiter.ts";
 
-/** How long the answer takes to refused credentials that come too often. */
+/** Delay of responses to failed authentication above the rate limit. */
 const DELAY_MS = 2_000;
-/** Answers held back at once; each is a connection. */
-const MAX_DELAYED = 1_000;
+/** Most responses delayed at once; each holds a connection. */
+const MAX_DELAYED_ANSWERS = 1_000;
 
-export interface FrontDoor {
-  /** What an operation asks of a caller who is nobody; `token` is what did not stand for anybody. */
-  of(op: Operation): (request: Request, token: string | undefined) => Promise<void> | void;
-  /** Counts a call of nobody. @returns what to answer when there are too many */
-  tooMany(request: Request): TooManyRequests | undefined;
+export interface AnonymousGuard {
+  /** Returns the guard of an operation for unauthenticated callers; `token` is a token that identified nobody. */
+  guardFor(op: Operation): (request: Request, token: string | undefined) => Promise<void> | void;
+  /** Counts an unauthenticated call. @returns the error to send if the limit is exceeded */
+  countAnonymous(request: Request): TooManyRequests | undefined;
 }
 
-export function createFrontDoor(app: App, site: Site): FrontDoor {
+export function createAnonymousGuard(app: App, site: Site): AnonymousGuard {
   const now = () => app.clock().getTime();
-  const anonymous = createLimiter(app.config.anonymous_rate, now);
-  const failures = createLimiter(app.config.failed_auth_rate, now);
+  const anonymous = createRateLimiter(app.config.anonymous_rate, now);
+  const failures = createRateLimiter(app.config.failed_auth_rate, now);
   let delayed = 0;
 
   function tooMany(request: Request): TooManyRequests | undefined {
@@ -33,12 +35,12 @@ export function createFrontDoor(app: App, site: Site): FrontDoor {
     return new TooManyRequests(`too many calls without credentials from here: try again in ${wait} s`, wait);
   }
 
-  /** @throws TooManyRequests when too many answers are held back already */
+  /** @throws TooManyRequests when too many responses are delayed already */
   async function slowDown(request: Request): Promise<void> {
     app.meters.refused.credentials++;
     const wait = failures.count(addressOf(request));
     if (wait === undefined) return;
-    if (delayed >= MAX_DELAYED) {
+    if (delayed >= MAX_DELAYED_ANSWERS) {
       throw new TooManyRequests(`too many refused credentials from here: try again in ${wait} s`, wait);
     }
     delayed++;
@@ -47,24 +49,24 @@ export function createFrontDoor(app: App, site: Site): FrontDoor {
   }
 
   return {
-    tooMany,
-    of(op) {
+    countAnonymous: tooMany,
+    guardFor(op) {
       if (op.access !== "anyone") {
         return async (request) => {
           await slowDown(request);
-          throw refusal(op, request, site);
+          throw createUnauthorized(op, request, site);
         };
       }
-      // A login that another site sends would leave its own session behind (login CSRF). Signed links are asked for
-      // from anywhere, and what is open to other origins says so.
+      // A login sent by another site would plant its own session (login CSRF). GET is exempt because signed links are
+      // opened from anywhere; operations with `cors` or `page` declare themselves exempt.
       const ownPagesOnly = op.method !== "GET" && !op.cors && !op.page;
       return async (request, token) => {
-        if (!op.uncounted) {
+        if (!op.exemptFromRateLimit) {
           if (token !== undefined) await slowDown(request);
           const error = tooMany(request);
           if (error) throw error;
         }
-        if (ownPagesOnly && isFromElsewhere(request, site)) {
+        if (ownPagesOnly && isCrossSite(request, site)) {
           throw new Forbidden("this call may not come from a page of another site");
         }
       };
@@ -72,13 +74,13 @@ export function createFrontDoor(app: App, site: Site): FrontDoor {
   };
 }
 
-function refusal(op: Operation, request: Request, site: Site): Unauthorized {
+function createUnauthorized(op: Operation, request: Request, site: Site): Unauthorized {
   if (op.cookie === "ignored" && request.headers.has("cookie")) {
     return new Unauthorized("a valid token is needed: a cookie alone starts and changes nothing by GET", {
       hint: "send the token in the header `Authorization: Bearer …`, or call by POST",
     });
   }
-  if (!request.headers.has("cookie") || !isFromElsewhere(request, site)) {
+  if (!request.headers.has("cookie") || !isCrossSite(request, site)) {
     return new Unauthorized("a valid token is needed");
   }
   return new Unauthorized("a valid token is needed: the cookie counts only for pages of this server", {

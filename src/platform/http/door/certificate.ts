@@ -1,8 +1,8 @@
-/** The certificate that https is spoken with: read and checked at the start, and again whenever its files change. */
+/** The TLS certificate: loaded and checked at the start, and reloaded when its files change. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import type { Service } from "../../../lib/async/start-stop.ts";
+import type { Service } from "../../../lib/async/service.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { Log } from "../../../lib/logging/log.ts";
 import type { Config } from "../../config/config.ts";
@@ -13,7 +13,10 @@ export interface Certificate {
   key: string;
 }
 
-/** @throws BadRequest when only one of the two files is named, or one cannot be read or does not hold what it should */
+/**
+ * Loads the certificate.
+ * @throws BadRequest if only one of the two files is set, or one cannot be read or is invalid
+ */
 export function readCertificate({
   tls_cert,
   tls_key,
@@ -27,7 +30,7 @@ export function readCertificate({
   let fits: boolean;
   try {
     fits = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
-    // The file may hold a chain: this reads all of it, as the listener will.
+    // The file may hold a chain; this parses all of it, as the listener will.
     if (fits) createSecureContext({ cert, key });
   } catch (cause) {
     throw new BadRequest(`${tls_cert} and ${tls_key} cannot be used: ${(cause as Error).message}`, { cause });
@@ -47,24 +50,24 @@ function readPem(path: string, what: string): string {
   throw new BadRequest(`${path} holds no ${what} in PEM (RFC 7468)`);
 }
 
-/** How often the files are looked at; reading some kilobytes is nothing. */
-const INTERVAL_MS = 2_000;
-/** Whoever renews writes one file after the other: what does not fit is complained of when it still does not then. */
-const PATIENCE = 5;
+/** Polling interval of the files, which are a few kilobytes. */
+const POLL_INTERVAL_MS = 2_000;
+/** Failed reads in a row before a mismatch is reported: renewal tools write one file after the other. */
+const MAX_FAILED_READS = 5;
 
-export interface Watched {
-  /** Takes up another certificate. @throws when it cannot be; it is then tried again */
+export interface CertificateListener {
+  /** Starts using another certificate. If it throws, the renewal is tried again. */
   renew(certificate: Certificate): Promise<void>;
   log: Log;
-  /** Why the one before stays, once each time. */
+  /** Called once per rejected renewal, with the reason why the previous certificate stays in use. */
   complain(reason: string): void;
 }
 
-/** Has a certificate that was renewed taken up, whichever way its files were replaced, until stopped. */
+/** Watches the certificate's files and applies renewals until stopped, however the files are replaced. */
 export function watchCertificate(
   files: Pick<Config, "tls_cert" | "tls_key">,
   first: Certificate,
-  { renew, complain, log }: Watched,
+  { renew, complain, log }: CertificateListener,
 ): Service {
   let current = first;
   let refused = 0;
@@ -77,15 +80,15 @@ export function watchCertificate(
       }
       refused = 0;
     } catch (cause) {
-      if (++refused === PATIENCE) complain((cause as Error).message);
+      if (++refused === MAX_FAILED_READS) complain((cause as Error).message);
     }
   }
   return createPeriodicTask(
     { clock: () => new Date(), log },
     {
-      failure: "the certificate could not be looked at",
-      first_ms: INTERVAL_MS,
-      interval_ms: INTERVAL_MS,
+      failure_message: "the certificate could not be checked",
+      first_delay_ms: POLL_INTERVAL_MS,
+      interval_ms: POLL_INTERVAL_MS,
       run: look,
     },
   );

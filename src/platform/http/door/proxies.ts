@@ -1,56 +1,57 @@
 /**
- * Where a request came from: the caller's address, the host and the scheme it used. Behind a reverse proxy these stand
- * in `X-Forwarded-*`, which anybody can write: they are believed of the proxies that the operator trusts, no others.
+ * Trusted reverse proxies: determine the caller's address, host and scheme. `X-Forwarded-*` headers can be forged, so
+ * they count only on connections from configured proxies.
  */
 import { BlockList, isIP } from "node:net";
 import { BadRequest } from "../../../lib/errors.ts";
 
-/** A request as a listener hands it over; `ip` is the address of the other end of its connection. */
-type Arrived = Request & { ip?: string };
+/** A request as the listener passes it; `ip` is the address of the connection's peer. */
+type RequestWithIp = Request & { ip?: string };
 
-export interface Proxies {
-  /** Makes the request's `ip` that of the caller, where a trusted proxy tells it. */
-  settle(request: Request): void;
-  /** The host and the scheme that the caller used, as far as a trusted proxy tells; undefined: as they arrived. */
-  forwarded(request: Request): { host: string | undefined; https: boolean | undefined };
+export interface TrustedProxies {
+  /** Replaces the request's `ip` by the caller's address, if a trusted proxy forwarded it. */
+  applyForwardedFor(request: Request): void;
+  /** Returns the caller's host and scheme as forwarded by a trusted proxy; undefined: as in the request itself. */
+  readForwarded(request: Request): { host: string | undefined; https: boolean | undefined };
 }
 
-const NOTHING = { host: undefined, https: undefined };
+const NOT_FORWARDED = { host: undefined, https: undefined };
 
-/** No proxy is trusted: a request is what it says itself. */
-const NONE: Proxies = { settle: () => {}, forwarded: () => NOTHING };
+/** Trusts no proxy: requests are taken as they arrive. */
+const NO_PROXIES: TrustedProxies = { applyForwardedFor: () => {}, readForwarded: () => NOT_FORWARDED };
 
-/** The caller's address, without a port; "unknown" where the transport tells none. */
+/** Returns the caller's address without a port; "unknown" if the transport has none. */
 export function addressOf(request: Request): string {
-  return (request as Arrived).ip ?? "unknown";
+  return (request as RequestWithIp).ip ?? "unknown";
 }
 
 /**
+ * Parses the list of trusted proxies.
  * @param text addresses and CIDR ranges (RFC 4632), comma separated
- * @throws BadRequest naming the entry that is neither
+ * @throws BadRequest naming the invalid entry
  */
-export function trustProxies(text: string | undefined): Proxies {
+export function parseTrustedProxies(text: string | undefined): TrustedProxies {
   const entries = (text ?? "").split(",").map((entry) => entry.trim());
   const list = new BlockList();
-  for (const entry of entries) if (entry !== "") add(list, entry);
-  if (entries.every((entry) => entry === "")) return NONE;
+  for (const entry of entries) if (entry !== "") addEntry(list, entry);
+  if (entries.every((entry) => entry === "")) return NO_PROXIES;
 
   const isTrusted = (address: string) => {
     const kind = isIP(address);
     if (kind === 0) return false;
-    // The server listens on both loopback addresses, and a proxy that asks localhost takes either.
+    // The server listens on both loopback addresses, and a proxy that connects to localhost may use either.
     if (address === "::1" && list.check("127.0.0.1", "ipv4")) return true;
     return list.check(address, kind === 6 ? "ipv6" : "ipv4");
   };
-  // Set when a request arrives, since its own `ip` is then replaced by the caller's.
+  // Recorded on arrival, because the caller's address then replaces the request's `ip`.
   const believed = new WeakSet<Request>();
   return {
-    settle(request) {
-      const peer = (request as Arrived).ip;
+    applyForwardedFor(request) {
+      const peer = (request as RequestWithIp).ip;
       if (peer === undefined || !isTrusted(peer)) return;
       believed.add(request);
       const chain = (request.headers.get("x-forwarded-for") ?? "").split(",").map(withoutPort);
-      // From the right: what stands left of the first address that is no trusted proxy, the caller wrote itself.
+      // Read from the right: addresses left of the first untrusted one may be forged by the caller.
       let address = peer;
       for (const hop of chain.reverse()) {
         if (isIP(hop) === 0) break;
@@ -59,18 +60,18 @@ export function trustProxies(text: string | undefined): Proxies {
       }
       Object.defineProperty(request, "ip", { value: address, enumerable: true, configurable: true });
     },
-    forwarded(request) {
-      if (!believed.has(request)) return NOTHING;
-      const proto = lastOf(request.headers.get("x-forwarded-proto"))?.toLowerCase();
+    readForwarded(request) {
+      if (!believed.has(request)) return NOT_FORWARDED;
+      const proto = lastHeaderValue(request.headers.get("x-forwarded-proto"))?.toLowerCase();
       return {
-        host: lastOf(request.headers.get("x-forwarded-host")),
+        host: lastHeaderValue(request.headers.get("x-forwarded-host")),
         https: proto === undefined ? undefined : proto === "https",
       };
     },
   };
 }
 
-function add(list: BlockList, entry: string): void {
+function addEntry(list: BlockList, entry: string): void {
   const [address = "", bits, ...rest] = entry.split("/");
   const kind = isIP(address);
   const most = kind === 6 ? 128 : 32;
@@ -83,12 +84,12 @@ function add(list: BlockList, entry: string): void {
   list.addSubnet(address, prefix, kind === 6 ? "ipv6" : "ipv4");
 }
 
-/** The nearest proxy writes at the end. */
-function lastOf(header: string | null): string | undefined {
+/** Returns the last value of a list header: the nearest proxy appends at the end. */
+function lastHeaderValue(header: string | null): string | undefined {
   return header?.split(",").at(-1)?.trim() || undefined;
 }
 
-/** `192.0.2.1:4711` and `[2001:db8::1]:4711`, as some proxies write addresses. */
+/** Removes the port: some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
   const text = hop.trim();
   if (text.startsWith("[")) return text.slice(1, text.indexOf("]"));

@@ -1,12 +1,12 @@
-import { randomText } from "../../../lib/text/ids.ts";
+import { createRandomText } from "../../../lib/text/ids.ts";
 
-/** Ids made here tell one process from another, and count up within it. */
-const prefix = `${randomText(8)}-`;
-let made = 0;
+/** Generated ids: a random prefix per process, and a counter. */
+const prefix = `${createRandomText(8)}-`;
+let idCount = 0;
 
-/** The caller's own `x-request-id`, where it is short and plain enough for a log line; else a new one. */
-export function requestId(request: Request): string {
+/** Returns the caller's `x-request-id` if it is short and plain enough for a log line, else a new id. */
+export function resolveRequestId(request: Request): string {
   const given = request.headers.get("x-request-id");
   if (given !== null && /^[\w.:+=@-]{1,128}$/.test(given)) return given;
-  return prefix + (++made).toString(36);
+  return prefix + (++idCount).toString(36);
 }

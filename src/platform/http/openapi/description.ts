@@ -5,37 +5,37 @@ export interface Tag {
   description: string;
 }
 
-/** As much of a JSON Schema (2020-12) as is looked at here. */
-export type Schema = Record<string, unknown>;
+/** A JSON Schema (2020-12), as far as it is used here. */
+export type JsonSchema = Record<string, unknown>;
 
-export interface Parameter {
+export interface DescribedParameter {
   name: string;
   in: "path" | "query";
   required: boolean;
   description?: string;
-  schema: Schema;
+  schema: JsonSchema;
 }
 
-export interface Answer {
+export interface DescribedResponse {
   $ref?: string;
   description?: string;
-  content?: Record<string, { schema: Schema }>;
+  content?: Record<string, { schema: JsonSchema }>;
 }
 
 export interface DescribedOperation {
   operationId: string;
   summary: string;
   tags: string[];
-  parameters: Parameter[];
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> };
-  responses: Record<string, Answer>;
+  parameters: DescribedParameter[];
+  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> };
+  responses: Record<string, DescribedResponse>;
   "x-access": string;
 }
 
-export interface Description {
+export interface ApiDescription {
   openapi: string;
   info: { title: string; version: string; description: string };
   tags: Tag[];
   paths: Record<string, Record<string, DescribedOperation>>;
-  components: { schemas: Record<string, Schema> };
+  components: { schemas: Record<string, JsonSchema> };
 }

@@ -1,7 +1,7 @@
-/** The errors of operations, as the interface description tells them. */
-import { type Operation, parameterNames } from "../operation.ts";
+/** Error responses in the OpenAPI description. */
+import { listParameterNames, type Operation } from "../operation.ts";
 
-/** RFC 9457. */
+/** Problem details (RFC 9457). */
 export const PROBLEM = {
   type: "object",
   required: ["type", "title", "status", "detail"],
@@ -20,10 +20,14 @@ export const PROBLEM = {
   },
 };
 
-const WAIT = { "retry-after": { description: "Seconds (RFC 9110 §10.2.3).", schema: { type: "integer" } } };
-const SCHEME = { "www-authenticate": { description: "Bearer.", schema: { type: "string" } } };
+const RETRY_AFTER_HEADER = {
+  "retry-after": { description: "Seconds (RFC 9110 §10.2.3).", schema: { type: "integer" } },
+};
+const WWW_AUTHENTICATE_HEADER = {
+  "www-authenticate": { description: "Bearer.", schema: { type: "string" } },
+};
 
-function answer(description: string, more: object = {}) {
+function describeErrorResponse(description: string, more: object = {}) {
   return {
     description,
     headers: {
@@ -37,24 +41,30 @@ function answer(description: string, more: object = {}) {
   };
 }
 
-/** Text by default; RFC 9457 for who asks for application/problem+json. */
+/** Plain text by default; RFC 9457 for clients that accept application/problem+json. */
 export const ERROR_RESPONSES = {
-  BadRequest: answer(
+  BadRequest: describeErrorResponse(
     "The input is not what the operation takes; the text says where and what would be right.",
   ),
-  Unauthorized: answer("There is no valid token, or its owner is not a member of the workspace.", SCHEME),
-  Forbidden: answer("The caller, or the token by its scopes, may not do this."),
-  NotFound: answer("There is no such thing, or the caller may not know of it."),
-  TooManyRequests: answer("Too many calls without credentials from one address.", WAIT),
-  Error: answer(
+  Unauthorized: describeErrorResponse(
+    "There is no valid token, or its owner is not a member of the workspace.",
+    WWW_AUTHENTICATE_HEADER,
+  ),
+  Forbidden: describeErrorResponse("The caller, or the token by its scopes, may not do this."),
+  NotFound: describeErrorResponse("There is no such thing, or the caller may not know of it."),
+  TooManyRequests: describeErrorResponse(
+    "Too many calls without credentials from one address.",
+    RETRY_AFTER_HEADER,
+  ),
+  Error: describeErrorResponse(
     "Any other error: a conflict (409), too large (413), a failure of the server (500), busy (503).",
   ),
 };
 
-/** The errors an operation may answer, by status, as references. */
-export function errorsOf(op: Operation): Record<string, { $ref: string }> {
+/** Returns references to the error responses of an operation, by status. */
+export function errorResponsesOf(op: Operation): Record<string, { $ref: string }> {
   const closed = op.access !== "anyone";
-  const hasParameters = parameterNames(op.path).length > 0;
+  const hasParameters = listParameterNames(op.path).length > 0;
   const names: [status: string, name: keyof typeof ERROR_RESPONSES, isThere: boolean][] = [
     ["400", "BadRequest", hasParameters || !!op.query || !!op.body || !!op.reads],
     ["401", "Unauthorized", closed],

@@ -1,41 +1,48 @@
-/** The interface description, derived from the declarations: OpenAPI 3.1. */
+/** The OpenAPI 3.1 description, derived from the operations' declarations. */
 import { z } from "zod";
-import { createPacer } from "../../../lib/async/time-slices.ts";
+import { createTimeSlices } from "../../../lib/async/time-slices.ts";
 import { Unauthorized } from "../../../lib/errors.ts";
 import type { Context } from "../../app/context.ts";
 import {
-  moment,
-  needsBody,
+  isoTimestamp,
+  listParameterNames,
   type Operation,
   operation,
-  parameterNames,
-  type Reads,
+  type RequestBodySchemas,
+  requiresBody,
   responds,
   scopeOf,
 } from "../operation.ts";
-import type { DescribedOperation, Description, Parameter, Schema, Tag } from "./description.ts";
-import { ERROR_RESPONSES, errorsOf, PROBLEM } from "./openapi-errors.ts";
+import type {
+  ApiDescription,
+  DescribedOperation,
+  DescribedParameter,
+  JsonSchema,
+  Tag,
+} from "./description.ts";
+import { ERROR_RESPONSES, errorResponsesOf, PROBLEM } from "./openapi-errors.ts";
 
-/** The interface's own version, which existing clients look for; not that of this software. */
+/** Version of the HTTP interface that existing clients check; independent of the software's version. */
 export const INTERFACE_VERSION = "1.423.2";
 
 /**
- * What describes the program is open, since clients ask before they log in, unless the operator has closed it.
+ * Rejects unauthenticated callers if the instance closes its description. It is open by default, since clients read it
+ * before login.
  * @throws Unauthorized
  */
-export function refuseStrangers({ app, caller }: Context): void {
+export function requireDescriptionAccess({ app, caller }: Context): void {
   if (caller.identity || app.settings.get("open_description")) return;
   throw new Unauthorized("a valid token is needed: this instance tells strangers nothing of itself");
 }
 
-/** By what operations are sorted: each noun with what it is about, and the words that stand for another noun. */
-export interface Nouns {
-  about: Record<string, string>;
-  same: Record<string, string>;
+/** Tags that group operations: descriptions by tag, and aliases (path segment to tag). */
+export interface ApiTags {
+  descriptions: Record<string, string>;
+  aliases: Record<string, string>;
 }
 
-/** The operation that serves the description of `all`, itself included. */
-export function openapiOperation(all: () => readonly Operation[], nouns: Nouns): Operation {
+/** Creates the operation that serves the description of `all`, itself included. */
+export function createOpenapiOperation(all: () => readonly Operation[], nouns: ApiTags): Operation {
   let text: Promise<string> | undefined;
   return operation({
     name: "getOpenApiYaml",
@@ -46,17 +53,17 @@ export function openapiOperation(all: () => readonly Operation[], nouns: Nouns):
     summary: "Read the machine-readable description of this interface",
     responds: responds.raw("text/plain", "OpenAPI 3.1 document, in YAML"),
     run: async (ctx) => {
-      refuseStrangers(ctx);
-      text ??= describe(all(), nouns).then(toYaml);
+      requireDescriptionAccess(ctx);
+      text ??= describeApi(all(), nouns).then(toYaml);
       return new Response(await text, { headers: { "content-type": "text/plain; charset=utf-8" } });
     },
   });
 }
 
-/** The document as text, written path by path: as a whole it would take longer than others should wait. */
-async function toYaml({ paths, ...rest }: Description): Promise<string> {
+/** Serializes the document path by path and yields between them, because the whole takes too long at once. */
+async function toYaml({ paths, ...rest }: ApiDescription): Promise<string> {
   const { stringify } = await import("yaml");
-  const pace = createPacer();
+  const pace = createTimeSlices();
   const write = (value: object) => stringify(value, { aliasDuplicateObjects: false });
   const pieces = [write(rest), "paths:\n"];
   for (const [path, item] of Object.entries(paths)) {
@@ -66,23 +73,23 @@ async function toYaml({ paths, ...rest }: Description): Promise<string> {
   return pieces.join("");
 }
 
-/** The order of operations in the document follows from the interface, not from where in the code each is declared. */
+/** Orders operations by path and method, independent of where they are declared. */
 const byPath = (a: Operation, b: Operation) =>
   a.path === b.path ? compareText(a.method, b.method) : compareText(a.path, b.path);
 
 const compareText = (a: string, b: string) => (a < b ? -1 : Number(a > b));
 
-/** The whole document as a plain object. Pages for people, below no /api, are no part of it. */
-export async function describe(all: readonly Operation[], nouns: Nouns): Promise<Description> {
+/** Builds the whole document as a plain object. Pages outside /api are left out. */
+export async function describeApi(all: readonly Operation[], nouns: ApiTags): Promise<ApiDescription> {
   const operations = all.filter((op) => !op.page).sort(byPath);
-  const paths: Description["paths"] = {};
-  const pace = createPacer();
+  const paths: ApiDescription["paths"] = {};
+  const pace = createTimeSlices();
   for (const op of operations) {
     await pace();
     paths[op.path] ??= {};
     paths[op.path]![op.method.toLowerCase()] = describeOperation(op, nouns);
   }
-  const schemas: Record<string, Schema> = { Problem: PROBLEM };
+  const schemas: Record<string, JsonSchema> = { Problem: PROBLEM };
   hoistNamed(paths, schemas);
   const info = {
     title: "svc",
@@ -116,36 +123,39 @@ export async function describe(all: readonly Operation[], nouns: Nouns): Promise
     tags: tagsOf(operations, nouns),
     paths,
     components,
-  } as Description;
+  } as ApiDescription;
 }
 
-function tagOf(op: Operation, { same }: Nouns): string {
+function tagOf(op: Operation, { aliases }: ApiTags): string {
   const scope = scopeOf({ ...op, scope: undefined });
   const noun = scope ? scope.domain : "instance";
-  return same[noun] ?? noun;
+  return aliases[noun] ?? noun;
 }
 
-function tagsOf(operations: readonly Operation[], nouns: Nouns): Tag[] {
+function tagsOf(operations: readonly Operation[], nouns: ApiTags): Tag[] {
   const names = [...new Set(operations.map((op) => tagOf(op, nouns)))].sort();
-  return names.map((name) => ({ name, description: nouns.about[name] ?? `What stands below /${name}.` }));
+  return names.map((name) => ({
+    name,
+    description: nouns.descriptions[name] ?? `What stands below /${name}.`,
+  }));
 }
 
-const NAMED = "#/$defs/";
+const DEFS_PREFIX = "#/$defs/";
 
-/** Named schemas stand beside each one that uses them; references lead from the root, where OpenAPI has a place for them. */
-function hoistNamed(value: unknown, schemas: Record<string, Schema>): void {
+/** Moves named schemas from each schema's `$defs` to the document's components and rewrites their references. */
+function hoistNamed(value: unknown, schemas: Record<string, JsonSchema>): void {
   if (typeof value !== "object" || value === null) return;
   const node = value as Record<string, unknown>;
-  if (typeof node.$ref === "string" && node.$ref.startsWith(NAMED)) {
-    node.$ref = `#/components/schemas/${node.$ref.slice(NAMED.length)}`;
+  if (typeof node.$ref === "string" && node.$ref.startsWith(DEFS_PREFIX)) {
+    node.$ref = `#/components/schemas/${node.$ref.slice(DEFS_PREFIX.length)}`;
   }
   for (const inner of Object.values(node)) hoistNamed(inner, schemas);
   Object.assign(schemas, node.$defs);
   delete node.$defs;
 }
 
-function describeOperation(op: Operation, nouns: Nouns): DescribedOperation {
-  const body = bodyOf(op);
+function describeOperation(op: Operation, nouns: ApiTags): DescribedOperation {
+  const body = requestBodyOf(op);
   return {
     operationId: op.name,
     summary: op.summary,
@@ -155,24 +165,26 @@ function describeOperation(op: Operation, nouns: Nouns): DescribedOperation {
     ...(body ? { requestBody: body } : {}),
     responses: {
       [op.responds.status]: {
-        description: op.responds.description ?? answerOf(op),
+        description: op.responds.description ?? defaultResponseDescription(op),
         content: { [contentType(op)]: { schema: responseSchema(op) } },
       },
-      ...errorsOf(op),
+      ...errorResponsesOf(op),
     },
     "x-access": op.access,
   };
 }
 
-function bodyOf(op: Operation): DescribedOperation["requestBody"] {
-  const content = (reads: Reads) =>
-    Object.fromEntries(Object.entries(reads).map(([type, schema]) => [type, { schema: toSchema(schema) }]));
-  if (op.body) return { required: needsBody(op), content: content({ "application/json": op.body }) };
+function requestBodyOf(op: Operation): DescribedOperation["requestBody"] {
+  const content = (reads: RequestBodySchemas) =>
+    Object.fromEntries(
+      Object.entries(reads).map(([type, schema]) => [type, { schema: toJsonSchema(schema) }]),
+    );
+  if (op.body) return { required: requiresBody(op), content: content({ "application/json": op.body }) };
   return op.reads && { required: false, content: content(op.reads) };
 }
 
-/** What is answered where the declaration leaves that to the schema. */
-function answerOf(op: Operation): string {
+/** Returns the description of a response whose declaration has none. */
+function defaultResponseDescription(op: Operation): string {
   const type = op.responds.kind === "json" ? op.responds.schema._zod.def.type : "";
   if (type === "array") return "All that were found; empty when there are none.";
   if (type === "boolean") return "Yes or no.";
@@ -184,13 +196,13 @@ function contentType(op: Operation): string {
   return op.responds.kind === "json" ? "application/json" : "text/plain";
 }
 
-function responseSchema(op: Operation): Schema {
-  if (op.responds.kind === "json") return toSchema(op.responds.schema);
+function responseSchema(op: Operation): JsonSchema {
+  if (op.responds.kind === "json") return toJsonSchema(op.responds.schema);
   if (contentType(op).startsWith("text/")) return { type: "string" };
   return contentType(op) === "application/octet-stream" ? { type: "string", format: "binary" } : {};
 }
 
-/** Parameters that mean the same wherever they stand. */
+/** Descriptions of parameters that mean the same in all operations. */
 const KNOWN_PARAMETERS: Record<string, { description: string; example?: string }> = {
   workspace: { description: "Id of the workspace.", example: "acme" },
   path: {
@@ -209,7 +221,12 @@ const KNOWN_PARAMETERS: Record<string, { description: string; example?: string }
   per_page: { description: "How many on a page." },
 };
 
-function parameter(name: string, place: "path" | "query", required: boolean, schema: Schema): Parameter {
+function parameter(
+  name: string,
+  place: "path" | "query",
+  required: boolean,
+  schema: JsonSchema,
+): DescribedParameter {
   const { description, example } = KNOWN_PARAMETERS[name] ?? {};
   return {
     name,
@@ -221,14 +238,14 @@ function parameter(name: string, place: "path" | "query", required: boolean, sch
   };
 }
 
-function pathParameters(op: Operation): Parameter[] {
-  return parameterNames(op.path).map((name) => parameter(name, "path", true, { type: "string" }));
+function pathParameters(op: Operation): DescribedParameter[] {
+  return listParameterNames(op.path).map((name) => parameter(name, "path", true, { type: "string" }));
 }
 
-function queryParameters(op: Operation): Parameter[] {
+function queryParameters(op: Operation): DescribedParameter[] {
   if (!op.query) return [];
-  const { properties = {}, required = [] } = toSchema(op.query) as {
-    properties?: Record<string, Schema>;
+  const { properties = {}, required = [] } = toJsonSchema(op.query) as {
+    properties?: Record<string, JsonSchema>;
     required?: string[];
   };
   return Object.entries(properties).map(([name, schema]) =>
@@ -236,8 +253,10 @@ function queryParameters(op: Operation): Parameter[] {
   );
 }
 
-/** What is answered is described as it is handed to the schema, as what is asked is: a moment is text on both ways. */
-function toSchema(schema: z.ZodType): Schema {
+/**
+ * Converts a schema to JSON Schema in its input form, for requests and responses alike: a timestamp is text in both.
+ */
+function toJsonSchema(schema: z.ZodType): JsonSchema {
   const {
     $schema: _,
     $defs,
@@ -246,19 +265,19 @@ function toSchema(schema: z.ZodType): Schema {
     io: "input",
     unrepresentable: "any",
     override: ({ zodSchema, jsonSchema }) => {
-      if (zodSchema === moment || zodSchema._zod.def.type === "date") {
+      if (zodSchema === isoTimestamp || zodSchema._zod.def.type === "date") {
         delete jsonSchema.anyOf;
         Object.assign(jsonSchema, { type: "string", format: "date-time" });
       }
-      // What a format says already.
+      // The format implies it.
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern;
-      // Only what stands in $defs under its name has one.
+      // Only schemas in $defs are referenced by name.
       delete jsonSchema.id;
     },
-  }) as Schema & { $defs?: Record<string, Schema> };
+  }) as JsonSchema & { $defs?: Record<string, JsonSchema> };
   const id = z.globalRegistry.get(schema)?.id;
-  // One that refers to itself stands in $defs already.
+  // A recursive schema is in $defs already.
   if (id !== undefined && rest.$ref === undefined)
-    return { $ref: `${NAMED}${id}`, $defs: { ...$defs, [id]: rest } };
+    return { $ref: `${DEFS_PREFIX}${id}`, $defs: { ...$defs, [id]: rest } };
   return $defs ? { ...rest, $defs } : rest;
 }

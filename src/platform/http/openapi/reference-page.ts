@@ -1,13 +1,19 @@
-/** The reference of the interface for people: the description as one page that loads nothing and runs nothing. */
+/** The reference page: the description as one HTML page without scripts or external resources. */
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../../../lib/text/html.ts";
 import { type Operation, operation, responds } from "../operation.ts";
-import type { Answer, DescribedOperation, Description, Parameter, Tag } from "./description.ts";
-import { describe, type Nouns, refuseStrangers } from "./openapi.ts";
-import { notation } from "./schema-notation.ts";
+import type {
+  ApiDescription,
+  DescribedOperation,
+  DescribedParameter,
+  DescribedResponse,
+  Tag,
+} from "./description.ts";
+import { type ApiTags, describeApi, requireDescriptionAccess } from "./openapi.ts";
+import { renderSchema } from "./schema-notation.ts";
 
-/** The operation that shows the description of `all`. */
-export function referenceOperation(all: () => readonly Operation[], nouns: Nouns): Operation {
+/** Creates the operation that renders the description of `all`. */
+export function createReferenceOperation(all: () => readonly Operation[], nouns: ApiTags): Operation {
   let page: Promise<string> | undefined;
   return operation({
     name: "getReference",
@@ -18,15 +24,15 @@ export function referenceOperation(all: () => readonly Operation[], nouns: Nouns
     summary: "Read about this interface on a page",
     responds: responds.raw("text/html", "a page"),
     run: async (ctx) => {
-      refuseStrangers(ctx);
-      page ??= describe(all(), nouns).then(referencePage);
+      requireDescriptionAccess(ctx);
+      page ??= describeApi(all(), nouns).then(renderReferencePage);
       return new Response(await page, { headers: HEADERS });
     },
   });
 }
 
-/** Whoever opens the server's address in a browser is shown what there is. */
-export const frontDoor = operation({
+/** Redirects browsers from the server's address to the reference. */
+export const redirectToReference = operation({
   name: "frontDoor",
   method: "GET",
   path: "/",
@@ -65,14 +71,14 @@ const HEADERS = {
   ].join("; "),
 };
 
-/** The whole page. Whatever of it comes from the description is escaped. */
-function referencePage(document: Description): string {
+/** Renders the whole page; all text from the description is escaped. */
+function renderReferencePage(document: ApiDescription): string {
   const { info, tags, paths, components } = document;
-  const sections = tags.map((tag) => section(tag, operationsOf(paths, tag.name))).join("\n");
+  const sections = tags.map((tag) => renderSection(tag, operationsOf(paths, tag.name))).join("\n");
   const names = tags.map(({ name }) => `<a href="#${name}">${escapeHtml(name)}</a>`).join("\n");
   const schemas = Object.entries(components.schemas).map(
     ([name, schema]) => `<h3 id="schema-${escapeHtml(name)}">${escapeHtml(name)}</h3>
-<pre>${notation(schema)}</pre>`,
+<pre>${renderSchema(schema)}</pre>`,
   );
   return `<!doctype html>
 <html lang="en">
@@ -98,13 +104,13 @@ ${schemas.join("\n")}
 `;
 }
 
-interface Placed {
+interface RoutedOperation {
   method: string;
   path: string;
   op: DescribedOperation;
 }
 
-function operationsOf(paths: Description["paths"], tag: string): Placed[] {
+function operationsOf(paths: ApiDescription["paths"], tag: string): RoutedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
       .filter(([, op]) => op.tags.includes(tag))
@@ -112,28 +118,28 @@ function operationsOf(paths: Description["paths"], tag: string): Placed[] {
   );
 }
 
-function section({ name, description }: Tag, operations: Placed[]): string {
+function renderSection({ name, description }: Tag, operations: RoutedOperation[]): string {
   return `<h2 id="${escapeHtml(name)}">${escapeHtml(name)}</h2>
 <p>${escapeHtml(description)}</p>
-${operations.map(entry).join("\n")}`;
+${operations.map(renderOperation).join("\n")}`;
 }
 
-function entry({ method, path, op }: Placed): string {
+function renderOperation({ method, path, op }: RoutedOperation): string {
   const parts = [
-    `<p><code>${escapeHtml(op.operationId)}</code>, for ${WHO[op["x-access"]] ?? op["x-access"]}</p>`,
+    `<p><code>${escapeHtml(op.operationId)}</code>, for ${ACCESS_LABELS[op["x-access"]] ?? op["x-access"]}</p>`,
   ];
-  if (op.parameters.length > 0) parts.push(`<table>${op.parameters.map(parameterRow).join("")}</table>`);
+  if (op.parameters.length > 0) parts.push(`<table>${op.parameters.map(renderParameter).join("")}</table>`);
   for (const [type, { schema }] of Object.entries(op.requestBody?.content ?? {})) {
-    parts.push(`<p>Takes ${escapeHtml(type)}</p>\n<pre>${notation(schema)}</pre>`);
+    parts.push(`<p>Takes ${escapeHtml(type)}</p>\n<pre>${renderSchema(schema)}</pre>`);
   }
-  for (const [status, answer] of Object.entries(op.responses)) parts.push(answerOf(status, answer));
+  for (const [status, answer] of Object.entries(op.responses)) parts.push(renderResponse(status, answer));
   return `<details id="${escapeHtml(op.operationId)}">
 <summary><b class="method">${method}</b> <code>${escapeHtml(path)}</code> <span>${escapeHtml(op.summary)}</span></summary>
 ${parts.join("\n")}
 </details>`;
 }
 
-const WHO: Record<string, string> = {
+const ACCESS_LABELS: Record<string, string> = {
   anyone: "everybody",
   user: "who has a token",
   member: "members of the workspace",
@@ -143,16 +149,22 @@ const WHO: Record<string, string> = {
   superAdmin: "super admins",
 };
 
-function parameterRow({ name, in: place, required, schema, description = "" }: Parameter): string {
+function renderParameter({
+  name,
+  in: place,
+  required,
+  schema,
+  description = "",
+}: DescribedParameter): string {
   const said = [description, required ? "" : "may be left out"].filter((text) => text !== "").join(" ");
-  return `<tr><td><code>${escapeHtml(name)}</code><td>${place}<td><code>${notation(schema)}</code><td>${escapeHtml(said)}</tr>`;
+  return `<tr><td><code>${escapeHtml(name)}</code><td>${place}<td><code>${renderSchema(schema)}</code><td>${escapeHtml(said)}</tr>`;
 }
 
-/** Errors are the same everywhere, and told once at the top. */
-function answerOf(status: string, { description = "", content = {}, $ref }: Answer): string {
+/** Renders a success response. Errors are the same everywhere and explained once at the top. */
+function renderResponse(status: string, { description = "", content = {}, $ref }: DescribedResponse): string {
   if ($ref !== undefined) return "";
   const shapes = Object.entries(content).map(
-    ([type, { schema }]) => `<p>${escapeHtml(type)}</p>\n<pre>${notation(schema)}</pre>`,
+    ([type, { schema }]) => `<p>${escapeHtml(type)}</p>\n<pre>${renderSchema(schema)}</pre>`,
   );
   return `<p>Answers ${status}: ${escapeHtml(description)}</p>\n${shapes.join("\n")}`;
 }

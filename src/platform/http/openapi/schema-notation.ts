@@ -1,34 +1,34 @@
-/** JSON Schema (2020-12) as a person reads it: the notation of TypeScript's types, as HTML. */
+/** Renders a JSON Schema (2020-12) as HTML in the notation of TypeScript types. */
 import { escapeHtml } from "../../../lib/text/html.ts";
-import type { Schema } from "./description.ts";
+import type { JsonSchema } from "./description.ts";
 
 const REFERENCE = "#/components/schemas/";
 
 /**
- * A schema in the notation of types, names of schemas as links to `#schema-<name>`.
- * @param indent how deep the lines of objects stand
+ * Renders a schema; names of schemas link to `#schema-<name>`.
+ * @param indent nesting depth of object lines
  */
-export function notation(schema: Schema, indent = 0): string {
+export function renderSchema(schema: JsonSchema, indent = 0): string {
   if (typeof schema.$ref === "string") return link(schema.$ref);
   if (schema.const !== undefined) return literal(schema.const);
   if (Array.isArray(schema.enum)) return schema.enum.map(literal).join(" | ");
-  const choices = (schema.anyOf ?? schema.oneOf) as Schema[] | undefined;
-  if (choices) return union(choices.map((choice) => notation(choice, indent)));
+  const choices = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
+  if (choices) return union(choices.map((choice) => renderSchema(choice, indent)));
   if (Array.isArray(schema.allOf)) {
-    return schema.allOf.map((part: Schema) => notation(part, indent)).join(" &amp; ");
+    return schema.allOf.map((part: JsonSchema) => renderSchema(part, indent)).join(" &amp; ");
   }
   if (Array.isArray(schema.type)) {
-    return union(schema.type.map((type: string) => notation({ ...schema, type }, indent)));
+    return union(schema.type.map((type: string) => renderSchema({ ...schema, type }, indent)));
   }
-  return typeNotation(schema, indent);
+  return renderType(schema, indent);
 }
 
-function typeNotation(schema: Schema, indent: number): string {
+function renderType(schema: JsonSchema, indent: number): string {
   switch (schema.type) {
     case "array":
-      return `Array&lt;${notation((schema.items as Schema | undefined) ?? {}, indent)}&gt;`;
+      return `Array&lt;${renderSchema((schema.items as JsonSchema | undefined) ?? {}, indent)}&gt;`;
     case "object":
-      return objectNotation(schema, indent);
+      return renderObject(schema, indent);
     case "integer":
     case "number":
       return `${schema.type}${range(schema)}`;
@@ -42,18 +42,18 @@ function typeNotation(schema: Schema, indent: number): string {
   }
 }
 
-function objectNotation(schema: Schema, indent: number): string {
+function renderObject(schema: JsonSchema, indent: number): string {
   const { properties = {}, required = [] } = schema as {
-    properties?: Record<string, Schema>;
+    properties?: Record<string, JsonSchema>;
     required?: string[];
   };
   const more = schema.additionalProperties;
   const lines = Object.entries(properties).map(([name, property]) => {
     const mark = required.includes(name) ? "" : "?";
-    return `${escapeHtml(name)}${mark}: ${notation(property, indent + 1)}`;
+    return `${escapeHtml(name)}${mark}: ${renderSchema(property, indent + 1)}`;
   });
   if (typeof more === "object" && more !== null) {
-    const value = notation(more as Schema, indent + 1);
+    const value = renderSchema(more as JsonSchema, indent + 1);
     if (lines.length === 0) return `Record&lt;string, ${value}&gt;`;
     lines.push(`[name: string]: ${value}`);
   }
@@ -71,8 +71,8 @@ const literal = (value: unknown) => escapeHtml(JSON.stringify(value));
 
 const union = (parts: string[]) => [...new Set(parts)].join(" | ");
 
-/** Limits that say something: those of the numbers a computer has are left out. */
-function range({ minimum, maximum }: Schema): string {
+/** Renders numeric limits, except those of the number type itself. */
+function range({ minimum, maximum }: JsonSchema): string {
   const least = typeof minimum === "number" && minimum > Number.MIN_SAFE_INTEGER ? `${minimum}` : "";
   const most = typeof maximum === "number" && maximum < Number.MAX_SAFE_INTEGER ? `${maximum}` : "";
   return least || most ? ` (${least}…${most})` : "";

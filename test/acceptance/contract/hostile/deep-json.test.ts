@@ -1,7 +1,7 @@
 /** JSON that is nested without end: refused wherever it comes in, before anything is done with it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { isTooDeep, MAX_JSON_DEPTH } from "../../../../src/lib/json/depth.ts";
-import { parameterNames } from "../../../../src/platform/http/operation.ts";
+import { listParameterNames } from "../../../../src/platform/http/operation.ts";
 import { operations } from "../../../../src/server/features.ts";
 import {
   type Ask,
@@ -92,7 +92,7 @@ test("every operation that takes a body", async () => {
   const told: string[] = [];
   for (const op of paths) {
     let path = op.path as string;
-    for (const name of parameterNames(path))
+    for (const name of listParameterNames(path))
       path = path.replace(`{${name}}`, name === "workspace" ? "acme" : "1");
     const answer = await root(op.method, path, `{"value":${deep()}}`, { "content-type": "application/json" });
     if (answer.status >= 500 || answer.status < 400) told.push(`${op.method} ${op.path}: ${answer.status}`);

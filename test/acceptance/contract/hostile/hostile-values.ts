@@ -1,7 +1,12 @@
 /** Inputs of operations, made from what the operations declare: what they take, and in places what nobody should send. */
 import fc from "fast-check";
 import { z } from "zod";
-import { isGreedy, type Operation, parameterNames, rootOf } from "../../../../src/platform/http/operation.ts";
+import {
+  basePathOf,
+  isGreedy,
+  listParameterNames,
+  type Operation,
+} from "../../../../src/platform/http/operation.ts";
 
 export interface HostileCall {
   op: Operation;
@@ -229,7 +234,7 @@ function queryOf(op: Operation): fc.Arbitrary<string> {
 }
 
 function pathOf(op: Operation, workspace: string): fc.Arbitrary<string> {
-  const names = parameterNames(op.path);
+  const names = listParameterNames(op.path);
   const one = (name: string, last: boolean) => {
     if (name === "workspace") return fc.constant(workspace);
     const greedy = last && isGreedy(op.path);
@@ -237,7 +242,7 @@ function pathOf(op: Operation, workspace: string): fc.Arbitrary<string> {
   };
   return fc.tuple(...names.map((name, at) => one(name, at === names.length - 1))).map((values) => {
     const filled = names.reduce((path, name, at) => path.replace(`{${name}}`, () => values[at]!), op.path);
-    return rootOf(op) + filled;
+    return basePathOf(op) + filled;
   });
 }
 

@@ -1,6 +1,6 @@
 /** Names that could be taken for something else: groups, the local admin, other people, keys of objects. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { forgetMembers } from "../../../../src/features/tenancy/people/members.ts";
+import { invalidateMembers } from "../../../../src/features/tenancy/people/members.ts";
 import { users } from "../../../../src/features/tenancy/people/user-tables.ts";
 import { workspaceMembers } from "../../../../src/features/tenancy/workspaces/tables.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
@@ -43,10 +43,10 @@ test("what an account called as the local admin has set up runs with its own rig
   const key = { workspace_id: "acme", email, username: "mallory" };
   const row = { ...key, is_admin: false, operator: false, created_at: new Date() };
   await server.server.app.db.write((tx) => tx.insert(workspaceMembers).values(row));
-  forgetMembers(server.server.app);
-  const { contextOf } = await import("../../../../src/features/runs/submit/triggered.ts");
+  invalidateMembers(server.server.app);
+  const { createTriggerContext } = await import("../../../../src/features/runs/submit/triggered.ts");
   const trigger = { workspace_id: "acme", email, created_by: "x", kind: "http" } as const;
-  const { caller } = await contextOf(server.server.app, trigger);
+  const { caller } = await createTriggerContext(server.server.app, trigger);
   expect([caller.identity.super_admin, caller.member.is_admin]).toEqual([false, false]);
 });
 

@@ -1,15 +1,20 @@
 /** Requests made of the operations themselves: what a path's parameters stand for, and bodies their schemas take. */
 import { z } from "zod";
-import { isGreedy, type Operation, parameterNames, rootOf } from "../../../../src/platform/http/operation.ts";
+import {
+  basePathOf,
+  isGreedy,
+  listParameterNames,
+  type Operation,
+} from "../../../../src/platform/http/operation.ts";
 
 /** @param ids what parameters stand for, by their name */
 export function urlOf(op: Operation, ids: Record<string, string>): string {
-  const greedy = isGreedy(op.path) ? parameterNames(op.path).at(-1) : undefined;
+  const greedy = isGreedy(op.path) ? listParameterNames(op.path).at(-1) : undefined;
   const path = op.path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = ids[name] ?? "kept";
     return name === greedy ? value : encodeURIComponent(value);
   });
-  return rootOf(op) + path;
+  return basePathOf(op) + path;
 }
 
 /** Nothing, what the schema asks for, and all that it knows. */

@@ -4,7 +4,7 @@
  * is called is derived from the operations, so that a new one is swept without a line here.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type Operation, parameterNames } from "../../../../src/platform/http/operation.ts";
+import { listParameterNames, type Operation } from "../../../../src/platform/http/operation.ts";
 import { operations } from "../../../../src/server/features.ts";
 import { startTestServer, type TestServer } from "../../../support/harness.ts";
 import { type Caller, MEMBERS, OUTSIDERS, RESTRICTED, tokenOf } from "./callers.ts";
@@ -44,7 +44,7 @@ async function call(op: Operation, token: string | undefined, url: string, body:
   };
 }
 
-const ofWorkspace = (op: Operation) => parameterNames(op.path).includes("workspace");
+const ofWorkspace = (op: Operation) => listParameterNames(op.path).includes("workspace");
 const INSTANCE: Operation["access"][] = ["user", "devops", "superAdmin"];
 
 /** What of an answer is wrong, for this caller. */

@@ -6,11 +6,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { chownSync, existsSync, readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { sandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
+import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
 import { newPlace, processesOf, type Serving, setUp, until } from "../executable.ts";
 import { clientOf, type ScriptClient } from "../scripts.ts";
 
-const support = sandboxSupport();
+const support = detectSandboxSupport();
 const NOBODY = 65_534;
 const isRoot = process.geteuid?.() === 0 && Bun.which("setpriv") !== null;
 const become = isRoot ? ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"] : [];

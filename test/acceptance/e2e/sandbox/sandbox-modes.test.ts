@@ -1,12 +1,12 @@
 /** What the setting asks for, and what holds where a machine offers less: on the compiled executable. */
 import { afterEach, describe, expect, test } from "bun:test";
 import { dirname, join } from "node:path";
-import { sandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
+import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
 import { newPlace, type Place, processesOf, setUp, until } from "../executable.ts";
 import { clientOf } from "../scripts.ts";
 import { startVariant, variants } from "../variants.ts";
 
-const support = sandboxSupport();
+const support = detectSandboxSupport();
 const WITHOUT_LANDLOCK = [process.execPath, join(import.meta.dir, "without-landlock.ts")];
 const places: Place[] = [];
 afterEach(() => {

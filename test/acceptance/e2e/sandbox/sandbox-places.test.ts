@@ -4,11 +4,11 @@ import { createHash } from "node:crypto";
 import { chownSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { sandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
+import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
 import { newPlace, type Place, setUp, until } from "../executable.ts";
 import { clientOf } from "../scripts.ts";
 
-const support = sandboxSupport();
+const support = detectSandboxSupport();
 const places: Place[] = [];
 afterEach(() => {
   for (const place of places.splice(0)) place.remove();

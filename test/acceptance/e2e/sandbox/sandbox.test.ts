@@ -5,11 +5,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { sandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
+import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
 import { newPlace, type Place, type Serving, setUp } from "../executable.ts";
 import { clientOf, type ScriptClient } from "../scripts.ts";
 
-const support = sandboxSupport();
+const support = detectSandboxSupport();
 const place: Place = newPlace();
 const given = join(place.folder, "given");
 const readable = join(place.folder, "readable");

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { tendTokens } from "../../../../src/features/accounts/tokens/token-expiry.ts";
+import { expireTokens } from "../../../../src/features/accounts/tokens/expiry-task.ts";
 import { webhookEvents } from "../../../../src/features/signals/webhooks/tables.ts";
 import { tokenNotices, tokens } from "../../../../src/features/tenancy/tokens/tables.ts";
 import {
@@ -79,7 +79,7 @@ afterEach(async () => {
 });
 
 const inDays = (days: number) => new Date(Date.now() + days * DAY_MS).toISOString();
-const tend = () => tendTokens(server.server.app);
+const tend = () => expireTokens(server.server.app);
 const create = async (body: object, by = ask) =>
   (await expectOk(by("POST", "/users/tokens/create", { label: "ci", ...body }))).text;
 const works = async (token: string) => (await server.as(token)("GET", "/users/whoami")).status === 200;
@@ -262,19 +262,19 @@ describe("across servers", () => {
     await expectOk(owner("POST", "/w/acme/webhooks/create", { url: receiver.url }));
     await create({ expiration: inDays(3), workspace_id: "acme" }, owner);
     await create({ expiration: inDays(10), workspace_id: "acme" }, owner);
-    await tendTokens(first.server.app);
+    await expireTokens(first.server.app);
     await eventsTold(1);
     await first.stop();
     const second = await startTestServer(options);
     expect((await second.as(rootToken)("GET", "/users/whoami")).status).toBe(200);
-    await tendTokens(second.server.app);
+    await expireTokens(second.server.app);
     Object.assign(second.server.app, { clock: () => new Date(Date.now() + 4 * DAY_MS) });
-    await tendTokens(second.server.app);
+    await expireTokens(second.server.app);
     await eventsTold(3);
     await second.stop();
     const third = await startTestServer(options);
     Object.assign(third.server.app, { clock: () => new Date(Date.now() + 4 * DAY_MS) });
-    await tendTokens(third.server.app);
+    await expireTokens(third.server.app);
     expect((await third.as(token)("GET", "/users/tokens/list")).json()).toHaveLength(2);
     await third.stop();
     expect(receiver.events.map(({ type }) => type).sort()).toEqual([
@@ -334,12 +334,12 @@ describe("across servers", () => {
 
     answers = true;
     const next = await startTestServer(options);
-    await tendTokens(next.server.app);
+    await expireTokens(next.server.app);
     expect(ids).toHaveLength(1);
     // Once nobody can be telling it any more.
     Object.assign(next.server.app, { clock: () => new Date(Date.now() + 150_000) });
-    await tendTokens(next.server.app);
-    await tendTokens(next.server.app);
+    await expireTokens(next.server.app);
+    await expireTokens(next.server.app);
     await nothingLeft(next);
     expect(ids).toEqual([ids[0]!, ids[0]!]);
     const stored = await next.server.app.db.read.select({ type: webhookEvents.type }).from(webhookEvents);
@@ -366,7 +366,7 @@ describe("across servers", () => {
       for (let at = 0; at < 10; at++) {
         await create({ expiration: inDays(3), workspace_id: "acme" }, owner);
       }
-      const both = () => Promise.all([one, other, one, other].map((each) => tendTokens(each.server.app)));
+      const both = () => Promise.all([one, other, one, other].map((each) => expireTokens(each.server.app)));
       await both();
       await eventsTold(10);
       for (const each of [one, other]) {
@@ -419,8 +419,8 @@ describe("the cap on the age of tokens", () => {
     const isCi = ({ label }: Record<string, string>) => label === "ci";
     const after = async (days: number) => {
       Object.assign(app, { clock: () => new Date(Date.now() + days * DAY_MS) });
-      await tendTokens(app);
-      await tendTokens(app);
+      await expireTokens(app);
+      await expireTokens(app);
       return (await app.db.read.select().from(tokens).where(eq(tokens.label, "ci"))).length;
     };
     expect(await after(12)).toBe(1);

@@ -331,8 +331,8 @@ test("when a token was last used is stored with the next flush", async () => {
   const before = Date.now();
   Object.assign(own.server.app, { clock: () => new Date(before + 3_600_000) });
   await expectOk(mine("GET", "/users/whoami"));
-  const { flushTokenUse } = await import("../../../../src/features/tenancy/tokens/service.ts");
-  await flushTokenUse(own.server.app);
+  const { flushTokenUses } = await import("../../../../src/features/tenancy/tokens/service.ts");
+  await flushTokenUses(own.server.app);
   const [row] = (await mine("GET", "/users/tokens/list")).json();
   expect(row.token_prefix).toBe(token.slice(0, 10));
   expect(Date.parse(row.last_used_at)).toBe(before + 3_600_000);
@@ -342,7 +342,7 @@ test("uses that cannot be stored now are stored by the next flush, those of many
   await using own = await startTestServer();
   const { app } = own.server;
   const { ask: mine } = await own.user("uses");
-  const { flushTokenUse } = await import("../../../../src/features/tenancy/tokens/service.ts");
+  const { flushTokenUses } = await import("../../../../src/features/tenancy/tokens/service.ts");
   const made = Array.from({ length: 600 }, (_, n) =>
     expectOk(mine("POST", "/users/tokens/create", { label: `t${n}` })),
   );
@@ -352,9 +352,9 @@ test("uses that cannot be stored now are stored by the next flush, those of many
   for (const value of values) await expectOk(own.as(value)("GET", "/users/whoami"));
   const says = (text: string) => app.db.write((tx) => tx.rows(sql.raw(text)));
   await says("ALTER TABLE tokens RENAME TO hidden");
-  await expect(flushTokenUse(app)).rejects.toThrow();
+  await expect(flushTokenUses(app)).rejects.toThrow();
   await says("ALTER TABLE hidden RENAME TO tokens");
-  await flushTokenUse(app);
+  await flushTokenUses(app);
   const rows = await app.db.read.select().from(tokens).where(like(tokens.label, "t%"));
   expect(rows.map(({ last_used_at }) => last_used_at!.getTime())).toEqual(values.map(() => at));
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
-  newDevice,
-  type Origin,
-  takeAttempt,
+  consumeAttempt,
+  createDeviceProof,
+  type LoginOrigin,
 } from "../../../../src/features/accounts/sessions/login-throttle.ts";
-import { beginSession } from "../../../../src/features/accounts/sessions/sessions.ts";
+import { startSession } from "../../../../src/features/accounts/sessions/sessions.ts";
 import { users } from "../../../../src/features/tenancy/people/user-tables.ts";
 import type { App } from "../../../../src/platform/app/context.ts";
 import {
@@ -227,15 +227,15 @@ describe("guessing passwords", () => {
 /** The rules by themselves: who sends from where is made up, and time stands until it is moved. */
 describe("what is left to guess", () => {
   const ANN = "ann@example.org";
-  const from = (address: string, device?: string): Origin => ({ address, device });
+  const from = (address: string, device?: string): LoginOrigin => ({ address, device });
 
   function guesses() {
     let now = 0;
     const app = { clock: () => new Date(now), instanceKey: new Uint8Array(32) } as unknown as App;
     return {
       app,
-      wrong: (origin: Origin, email = ANN) => void takeAttempt(app, email, origin),
-      right: (origin: Origin, email = ANN) => takeAttempt(app, email, origin)(),
+      wrong: (origin: LoginOrigin, email = ANN) => void consumeAttempt(app, email, origin),
+      right: (origin: LoginOrigin, email = ANN) => consumeAttempt(app, email, origin)(),
       pass: (ms: number) => {
         now += ms;
       },
@@ -272,7 +272,7 @@ describe("what is left to guess", () => {
   test("an account that is guessed at from everywhere: a stranger has one guess, who is known has all", () => {
     const { app, wrong, right, pass } = guesses();
     right(from("192.0.2.1"));
-    const device = newDevice(app, ANN);
+    const device = createDeviceProof(app, ANN);
     many(100, (n) => wrong(place(n % 50)));
     wrong(from("198.51.100.1"));
     expect(() => wrong(from("198.51.100.1"))).toThrow(REFUSED);
@@ -291,7 +291,7 @@ describe("what is left to guess", () => {
 
   test("a browser is known for its own account only, and none makes such a proof itself", () => {
     const { app, wrong } = guesses();
-    const others = newDevice(app, "bob@example.org");
+    const others = createDeviceProof(app, "bob@example.org");
     many(100, (n) => wrong(place(n % 50)));
     for (const [n, device] of [others, `${others.split(".")[0]}.${"0".repeat(64)}`, "x", ""].entries()) {
       const origin = from(`198.51.100.${n}`, device);
@@ -333,7 +333,7 @@ describe("changing one's password", () => {
     const { app } = server.server;
     const begin = (hash: string) =>
       app.db
-        .write((tx) => beginSession(app, tx, "race@example.org", hash))
+        .write((tx) => startSession(app, tx, "race@example.org", hash))
         .then(
           ({ token }) => token,
           (cause: Error) => cause.message,

@@ -1,7 +1,7 @@
 /** References in the arguments of jobs: followed just before the run, never stored in plain. */
 
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { withoutHeader } from "../../../../src/features/runs/job/log-header.ts";
+import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
 import {
   type Ask,
   deploy,
@@ -63,7 +63,7 @@ async function ended(id: string, to = ask): Promise<Ended> {
     return answer.status === 200 ? answer.json<Ended>() : undefined;
   }, `job ${id}`);
   const result = (await to("GET", `/w/acme/jobs_u/completed/get_result/${id}`)).json();
-  return { ...job, result, log: withoutHeader((await to("GET", `/w/acme/jobs_u/get_logs/${id}`)).text) };
+  return { ...job, result, log: stripLogHeader((await to("GET", `/w/acme/jobs_u/get_logs/${id}`)).text) };
 }
 
 const run = async (path: string, args: unknown, to = ask) =>

@@ -1,7 +1,7 @@
 /** A file in a bucket is moved there, however long it is, and keeps what was said of it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { ObjectStore } from "../../../../src/features/assets/storage/store.ts";
-import { s3Store } from "../../../../src/features/assets/storage/stores/s3-store.ts";
+import type { ObjectStore } from "../../../../src/features/assets/storage/object-store.ts";
+import { createS3Store } from "../../../../src/features/assets/storage/stores/s3-store.ts";
 import { S3Resource } from "../../../../src/features/tenancy/workspaces/storage-records.ts";
 import { type Bucket, startBucket } from "../../../support/peers/bucket.ts";
 
@@ -13,7 +13,7 @@ afterAll(() => bucket.stop());
 
 /** @param copy_bytes the most that is copied in one call */
 const store = (copy_bytes: number): ObjectStore =>
-  s3Store(S3Resource.parse(bucket.resource), { allows: () => true }, copy_bytes);
+  createS3Store(S3Resource.parse(bucket.resource), { allows: () => true }, copy_bytes);
 
 async function* pieces(bytes: Buffer) {
   for (let at = 0; at < bytes.length; at += 100_000) yield bytes.subarray(at, at + 100_000);
@@ -30,8 +30,8 @@ test.each([
   await files.put("from here/a+b & (c).bin", pieces(bytes), wishes);
   await files.put("to/there.bin", pieces(Buffer.from("what was there")));
   await files.move("from here/a+b & (c).bin", "to/there.bin");
-  const { facts, read } = await files.get("to/there.bin");
-  expect(facts).toMatchObject({ size: 300_000, ...wishes });
+  const { info, read } = await files.get("to/there.bin");
+  expect(info).toMatchObject({ size: 300_000, ...wishes });
   expect(Buffer.from(await new Response(await read()).arrayBuffer()).equals(bytes)).toBe(true);
   const { keys } = await files.list({ prefix: "", marker: undefined, max_keys: 10 });
   expect([keys, bucket.unfinished()]).toEqual([["to/there.bin"], []]);

@@ -1,7 +1,7 @@
 /** What is sealed outside of variables follows the workspace's key: nothing that is to run still is lost with the old one. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Database } from "../../../../src/database/database.ts";
-import { getEndpoint, secretsOf } from "../../../../src/features/signals/webhooks/endpoints.ts";
+import { getEndpoint, readSigningSecrets } from "../../../../src/features/signals/webhooks/endpoints.ts";
 import {
   type Ask,
   deploy,
@@ -225,7 +225,7 @@ const onTheWay: [what: string, store: () => Promise<() => Promise<unknown>>, tol
       return async () => {
         const { app } = server.server;
         const endpoint = await getEndpoint(app.db.read, "acme", made.id);
-        expect(await secretsOf(app, endpoint)).toEqual([secret, made.secret]);
+        expect(await readSigningSecrets(app, endpoint)).toEqual([secret, made.secret]);
       };
     },
     undefined,

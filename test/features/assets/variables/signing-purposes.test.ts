@@ -1,6 +1,9 @@
 /** What is signed for one purpose says nothing elsewhere. */
 import { expect, test } from "bun:test";
-import { type SigningPurpose, workspaceHmac } from "../../../../src/features/tenancy/workspaces/secrets.ts";
+import {
+  type SigningPurpose,
+  signForWorkspace,
+} from "../../../../src/features/tenancy/workspaces/secrets.ts";
 import { expectOk, startTestServer } from "../../../support/harness.ts";
 
 test("each purpose and workspace has a key of its own, which ends with the workspace's", async () => {
@@ -11,7 +14,7 @@ test("each purpose and workspace has a key of its own, which ends with the works
   const made = async (workspace: string) =>
     Promise.all(
       purposes.map(async (purpose) =>
-        (await workspaceHmac(test.server.app, workspace, purpose, ["x"])).toString("hex"),
+        (await signForWorkspace(test.server.app, workspace, purpose, ["x"])).toString("hex"),
       ),
     );
   const all = [...(await made("acme")), ...(await made("other"))];

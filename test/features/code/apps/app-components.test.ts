@@ -299,11 +299,11 @@ test("an app whose publisher has left the workspace runs nothing", async () => {
   const nobody = server.as(undefined);
   expect((await run(nobody, { ...button, args: {} }, admin.ask)).permissioned_as).toBe("u/sam");
   const { workspaceMembers } = await import("../../../../src/features/tenancy/workspaces/tables.ts");
-  const { forgetMembers } = await import("../../../../src/features/tenancy/people/members.ts");
+  const { invalidateMembers } = await import("../../../../src/features/tenancy/people/members.ts");
   const { eq } = await import("drizzle-orm");
   await server.server.app.db.write(async (tx) => {
     await tx.delete(workspaceMembers).where(eq(workspaceMembers.username, "sam"));
-    tx.afterCommit(() => forgetMembers(server.server.app));
+    tx.afterCommit(() => invalidateMembers(server.server.app));
   });
   const refused = await execute(nobody, { ...button, args: {} });
   expect([refused.status, refused.text]).toEqual([

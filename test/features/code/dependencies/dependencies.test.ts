@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { usableLock } from "../../../../src/engines/languages/reading/analyse.ts";
+import { findUsableLock } from "../../../../src/engines/languages/reading/analyse.ts";
 import { type Ask, deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 let server: TestServer;
@@ -40,7 +40,7 @@ describe("a lock that a client sends", () => {
     ["has no integrity", lockText({}, { "is-number": good.slice(0, 3) })],
   ];
   test.each(cases)("and that %s is not used", async (_, lock) => {
-    expect(await usableLock(npm, lock)).toBeUndefined();
+    expect(await findUsableLock(npm, lock)).toBeUndefined();
   });
 
   test("and that is not used is resolved anew, for a version, a preview and a step", async () => {

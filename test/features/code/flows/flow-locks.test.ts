@@ -1,6 +1,6 @@
 /** The locks of scripts written in flows, found by jobs; the registry is one of our own, which answers when it is told. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { deployedFlowByPath } from "../../../../src/features/code/flows/versions.ts";
+import { getDeployedFlowByPath } from "../../../../src/features/code/flows/versions.ts";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 
 let server: TestServer;
@@ -75,7 +75,7 @@ const settled = (path: string) =>
     return status.ready || status.lock_error_logs ? status : undefined;
   }, "the locks");
 const jobOf = async (id: string) => (await ask("GET", `/w/acme/jobs_u/get/${id}`)).json();
-const run = async (path: string) => deployedFlowByPath(server.server.app, "acme", path);
+const run = async (path: string) => getDeployedFlowByPath(server.server.app, "acme", path);
 const storedValue = async (path: string) => (await ask("GET", at(`get/${path}`))).json().value;
 
 describe("a version whose scripts need packages", () => {

@@ -1,11 +1,11 @@
 /** Which version of a flow stands for its path when it is run, and drafts, which never do. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import {
-  deployedFlowByPath,
-  deployedFlowByVersion,
-  flowValueOf,
+  getDeployedFlowByPath,
+  getDeployedFlowByVersion,
+  getFlowValue,
 } from "../../../../src/features/code/flows/versions.ts";
-import { newJobId } from "../../../../src/lib/text/ids.ts";
+import { createUuid } from "../../../../src/lib/text/ids.ts";
 import { insertJob } from "../../../../src/platform/queue/job-store.ts";
 import {
   type Answer,
@@ -94,8 +94,8 @@ describe("a draft", () => {
   });
 });
 
-const run = async (path: string) => deployedFlowByPath(server.server.app, "acme", path);
-const runVersion = async (version: number) => deployedFlowByVersion(server.server.app, "acme", version);
+const run = async (path: string) => getDeployedFlowByPath(server.server.app, "acme", path);
+const runVersion = async (version: number) => getDeployedFlowByVersion(server.server.app, "acme", version);
 
 test("what is run is what was deployed last: nothing stale is remembered", async () => {
   await make("u/ann/fresh", { tag: "first", timeout: 5 });
@@ -134,7 +134,7 @@ test("a run that has begun keeps its steps when the flow is deleted", async () =
   await expectOk(change("u/ann/leaves"));
   await app.db.write((tx) =>
     insertJob(tx, {
-      id: newJobId(),
+      id: createUuid(),
       workspace_id: "acme",
       kind: "noop",
       state: "queued",
@@ -149,9 +149,9 @@ test("a run that has begun keeps its steps when the flow is deleted", async () =
     }),
   );
   await expectOk(ann("DELETE", at("delete/u/ann/leaves")));
-  const value = await flowValueOf(app, "acme", version_id);
+  const value = await getFlowValue(app, "acme", version_id);
   expect(contentOf({ value })).toBe(contentOf({ value: one }));
-  expect(await flowValueOf(app, "acme", version_id)).toBe(value);
+  expect(await getFlowValue(app, "acme", version_id)).toBe(value);
   expect(told(await ann("GET", at(`get/v/${version_id}`)))).toEqual([404, "NotFound"]);
   await make("u/ann/leaves");
   expect(await read("history/p/u/ann/leaves")).toHaveLength(1);

@@ -1,7 +1,7 @@
 /** What scripts do wrong: the job says what it was, and the server goes on. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { withoutHeader } from "../../../../src/features/runs/job/log-header.ts";
+import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
 import { type Ask, deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 let server: TestServer;
@@ -29,7 +29,7 @@ async function runToEnd(content: string, more: object = {}) {
   const id = crypto.randomUUID();
   const answer = await run(path, {}, `?job_id=${id}`);
   const job = (await ask("GET", `/w/acme/jobs_u/completed/get/${id}`)).json();
-  const log = withoutHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text);
+  const log = stripLogHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text);
   return { answer, job, log };
 }
 

@@ -1,8 +1,8 @@
 /** Scripts that import scripts: pinned when they are deployed, locked again when what they import is. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
-import { settleLock } from "../../../../src/features/code/scripts/imports/locking.ts";
-import { closeMeanwhile, reopen } from "../../../../src/features/tenancy/workspaces/gate.ts";
+import { completeLock } from "../../../../src/features/code/scripts/imports/locking.ts";
+import { closeTemporarily, reopenWorkspace } from "../../../../src/features/tenancy/workspaces/gate.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { type Ask, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 
@@ -197,11 +197,11 @@ describe("an import", () => {
         .where(and(eq(jobs.workspace_id, "acme"), eq(jobs.script_path, path)));
 
     async function whileClosed(work: () => Promise<void>) {
-      closeMeanwhile(server.server.app, "acme", "is archived");
+      closeTemporarily(server.server.app, "acme", "is archived");
       try {
         await work();
       } finally {
-        reopen(server.server.app, "acme");
+        reopenWorkspace(server.server.app, "acme");
       }
     }
 
@@ -227,7 +227,7 @@ describe("an import", () => {
       const before = await lockJobs("f/app/uses_late");
       await whileClosed(() =>
         server.server.app.db.write((tx) =>
-          settleLock(server.server.app, tx, job!, { lock: "", imports: [] }),
+          completeLock(server.server.app, tx, job!, { lock: "", imports: [] }),
         ),
       );
       expect(await lockJobs("f/app/uses_late")).toEqual(before);

@@ -1,7 +1,7 @@
 /** Probes and metrics: what they say, and to whom. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import { type Figure, toExposition } from "../../../../src/lib/logging/exposition.ts";
+import { type Sample, toExposition } from "../../../../src/lib/logging/prometheus.ts";
 import { eventsOf } from "../../../support/event-stream.ts";
 import { deploy, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 
@@ -103,9 +103,9 @@ describe("/api/health", () => {
   });
 
   test("is unready while the server drains", async () => {
-    server.server.app.accepting = false;
+    server.server.app.acceptsJobs = false;
     expect((await once(503)).json().failing).toEqual(["accepting"]);
-    server.server.app.accepting = true;
+    server.server.app.acceptsJobs = true;
     await once(200);
   });
 
@@ -216,13 +216,13 @@ describe("/api/metrics", () => {
 });
 
 test("figures are written as Prometheus reads them", () => {
-  const figures: Figure[] = [
+  const figures: Sample[] = [
     { value: 1, labels: { path: 'a"b\\c\nd', status: 200 } },
     { value: Number.POSITIVE_INFINITY },
     { value: Number.NaN, metricName: "svc_x_sum" },
     { value: 1e-7, labels: { le: "+Inf" } },
   ];
-  expect(toExposition([{ name: "svc_x", type: "gauge", help: "One\nline \\", figures }])).toBe(
+  expect(toExposition([{ name: "svc_x", type: "gauge", help: "One\nline \\", samples: figures }])).toBe(
     [
       "# HELP svc_x One\\nline \\\\",
       "# TYPE svc_x gauge",

@@ -1,8 +1,8 @@
 /** Licences: signed elsewhere, checked here without asking anybody, renewed where they say, and never in the way of data. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { CompactSign, importPKCS8 } from "jose";
-import { tendLicense } from "../../../../src/features/instance/license/renewal.ts";
-import { newKeyPair, signLicense } from "../../../../src/features/tenancy/license/key.ts";
+import { renewLicenseIfDue } from "../../../../src/features/instance/license/renewal.ts";
+import { createKeyPair, signLicense } from "../../../../src/features/tenancy/license/signed-license.ts";
 import {
   type Answer,
   type Ask,
@@ -16,12 +16,12 @@ const DAY_MS = 86_400_000;
 
 let server: TestServer;
 let ask: Ask;
-let keys: Awaited<ReturnType<typeof newKeyPair>>;
+let keys: Awaited<ReturnType<typeof createKeyPair>>;
 
 beforeAll(async () => {
   server = await startTestServer({ min_free_mb: 0 });
   ask = (await server.user("root", { super_admin: true })).ask;
-  keys = await newKeyPair();
+  keys = await createKeyPair();
   await set("license_public_key", keys.public_key);
 });
 afterAll(() => server.stop());
@@ -79,7 +79,7 @@ describe("a licence", () => {
 
   test("of another key, changed, or none at all is refused, and the one before stays", async () => {
     await set("license_key", await issue(300));
-    const other = await newKeyPair();
+    const other = await createKeyPair();
     const [head, body, signature] = (await issue(300)).split(".") as [string, string, string];
     const longer = Buffer.from(
       JSON.stringify({ ...JSON.parse(Buffer.from(body, "base64url").toString()), exp: 4_000_000_000 }),
@@ -107,7 +107,7 @@ describe("a licence", () => {
   });
 
   test("is checked with the old and the new public key while keys change, and never without one", async () => {
-    const next = await newKeyPair();
+    const next = await createKeyPair();
     await set("license_key", await issue(300));
     await set("license_public_key", `${next.public_key}, ${keys.public_key}`);
     expect(await licenseId()).toBe("lic-1");
@@ -133,8 +133,8 @@ describe("a licence", () => {
     await later(39, async () => {
       expect((await exported()).json()).toEqual(before);
       expect((await server.operator("GET", "/ee_license")).text).toBe("lic-1");
-      await tendLicense(server.server.app);
-      await tendLicense(server.server.app);
+      await renewLicenseIfDue(server.server.app);
+      await renewLicenseIfDue(server.server.app);
     });
     const alerts = (await expectOk(ask("GET", "/settings/critical_alerts?acknowledged=false"))).json();
     expect(alerts).toHaveLength(1);
@@ -224,18 +224,18 @@ describe("renewal", () => {
     );
     const { app } = server.server;
     await set("license_key", await issue(40, { renewal_url: place.renewal_url }));
-    await later(2, () => tendLicense(app));
+    await later(2, () => renewLicenseIfDue(app));
     expect(place.asked).toHaveLength(0);
     await later(15, async () => {
-      await Promise.all([tendLicense(app), tendLicense(app)]);
+      await Promise.all([renewLicenseIfDue(app), renewLicenseIfDue(app)]);
     });
-    await later(15.5, () => tendLicense(app));
+    await later(15.5, () => renewLicenseIfDue(app));
     expect(place.asked).toHaveLength(1);
     const [alert] = (await expectOk(ask("GET", "/settings/critical_alerts?acknowledged=false"))).json();
     expect(alert.kind).toBe("license_renewal_failed");
     expect(alert.message).toContain("answers with status 503");
     open = true;
-    await later(16.5, () => tendLicense(app));
+    await later(16.5, () => renewLicenseIfDue(app));
     expect(place.asked).toHaveLength(2);
     expect(await licenseId()).toBe("lic-3");
   });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createRemoteJWKSet, decodeProtectedHeader, type JWTPayload, jwtVerify } from "jose";
 import { allowInsecureRequests, discoveryRequest, processDiscoveryResponse } from "oauth4webapi";
 import { oidcKeys } from "../../../../src/features/instance/oidc/tables.ts";
-import { newKeyPair, signLicense } from "../../../../src/features/tenancy/license/key.ts";
+import { createKeyPair, signLicense } from "../../../../src/features/tenancy/license/signed-license.ts";
 import {
   type Ask,
   createDatabase,
@@ -27,7 +27,7 @@ let ask: Ask;
 let ahead_ms = 0;
 
 async function license(to: TestServer): Promise<void> {
-  const keys = await newKeyPair();
+  const keys = await createKeyPair();
   const key = await signLicense(
     {
       id: "lic-1",

@@ -28,9 +28,9 @@ describe("test_object_storage_config", () => {
     return { type: "S3", bucket: name, region, endpoint, path_style: true, allow_http: true, ...keys };
   };
   const files = async (): Promise<string[]> => {
-    const { s3Store } = await import("../../../../src/features/assets/storage/stores/s3-store.ts");
+    const { createS3Store } = await import("../../../../src/features/assets/storage/stores/s3-store.ts");
     const { S3Resource } = await import("../../../../src/features/tenancy/workspaces/storage-records.ts");
-    const store = s3Store(S3Resource.parse(bucket.resource), { allows: () => true });
+    const store = createS3Store(S3Resource.parse(bucket.resource), { allows: () => true });
     return (await store.list({ prefix: "", marker: undefined, max_keys: 10 })).keys;
   };
 

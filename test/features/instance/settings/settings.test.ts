@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { newKeyPair, signLicense } from "../../../../src/features/tenancy/license/key.ts";
+import { createKeyPair, signLicense } from "../../../../src/features/tenancy/license/signed-license.ts";
 import { loadConfig } from "../../../../src/platform/config/config.ts";
-import { KEYS, type SettingKey } from "../../../../src/platform/config/keys.ts";
+import { INSTANCE_SETTINGS, type SettingKey } from "../../../../src/platform/config/instance-settings.ts";
 import { startServer } from "../../../../src/server/server.ts";
 import {
   type Ask,
@@ -43,7 +43,7 @@ const SMTP = {
   smtp_password: "hunter2-of-the-mail",
 };
 
-const { public_key, private_pem } = await newKeyPair();
+const { public_key, private_pem } = await createKeyPair();
 const forADay = { issued_at: new Date(), expires_at: new Date(Date.now() + 86_400_000) };
 const LICENSE = await signLicense({ id: "lic", customer: "Acme", ...forADay }, private_pem);
 
@@ -184,7 +184,7 @@ describe("keys that are known", () => {
     expect(await get(key)).toEqual(before);
   });
 
-  test.each(Object.keys(KEYS) as SettingKey[])(
+  test.each(Object.keys(INSTANCE_SETTINGS) as SettingKey[])(
     "%s refuses each other type and each wrong value, says so, and stays as it was",
     async (key) => {
       const { good, bad } = EXAMPLES[key];
@@ -203,7 +203,7 @@ describe("keys that are known", () => {
           400,
           expect.stringContaining(`setting ${key} must be `),
         ]);
-        expect(text).toContain(KEYS[key].allowed);
+        expect(text).toContain(INSTANCE_SETTINGS[key].allowed);
       }
       expect(await get(key)).toEqual(before);
       await expectOk(set(key, null));
@@ -225,7 +225,7 @@ describe("keys that are known", () => {
 
   test("the list of all names each known key with its meaning and variable", async () => {
     const all = (await expectOk(ask("GET", "/settings/list_global?all=true"))).json();
-    for (const key of Object.keys(KEYS)) {
+    for (const key of Object.keys(INSTANCE_SETTINGS)) {
       expect(all.find((setting: { name: string }) => setting.name === key)).toMatchObject({
         meaning: expect.stringMatching(/\w/),
         variable: expect.stringMatching(/^[A-Z0-9_]+$/),

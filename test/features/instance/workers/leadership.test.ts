@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { createLeadership, LEASE_MS } from "../../../../src/platform/cluster/leadership.ts";
+import { createLeadership, LEADER_LEASE_MS } from "../../../../src/platform/cluster/leadership.ts";
 import { leaders } from "../../../../src/platform/cluster/tables.ts";
 import { createPeriodicTask } from "../../../../src/platform/loops/periodic-task.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
@@ -88,8 +88,8 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
     const runs = new Map<TestServer, number>([front, back].map((each) => [each, 0]));
     const tasks = [front, back].map((each) =>
       createPeriodicTask(each.server.app, {
-        of_leader: "counting",
-        failure: "it could not be counted",
+        leader_task: "counting",
+        failure_message: "it could not be counted",
         interval_ms: 5,
         run: async () => void runs.set(each, runs.get(each)! + 1),
       }),
@@ -109,7 +109,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
     const began = performance.now();
     const next = await until(() => [back, third].find(leads), "the next leader");
     // Told by NOTIFY, long before a lease has ended.
-    expect(performance.now() - began).toBeLessThan(LEASE_MS / 3);
+    expect(performance.now() - began).toBeLessThan(LEADER_LEASE_MS / 3);
     expect(await whoLeads(next)).toBe(next.server.app.queue.worker);
     expect(app.leader.isLeader()).toBe(false);
     front = await startTestServer(shared);
@@ -142,7 +142,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
       killed.kill("SIGKILL");
       await killed.exited;
       const began = performance.now();
-      while (!leads(front) && performance.now() - began < LEASE_MS + SLACK_MS) await Bun.sleep(20);
+      while (!leads(front) && performance.now() - began < LEADER_LEASE_MS + SLACK_MS) await Bun.sleep(20);
       expect(leads(front)).toBe(true);
       const before = (await runsOf("u/admin/goes-on")).length;
       await until(
@@ -168,7 +168,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
     await until(async () => ((await whoLeads(front)) === app.queue.worker ? true : undefined), "its lease");
     expect(successor.isLeader()).toBe(false);
     // To the other the lease is over.
-    now += LEASE_MS * 2;
+    now += LEADER_LEASE_MS * 2;
     await successor.stop();
     await successor.start();
     await until(() => successor.isLeader() || undefined, "the successor");

@@ -5,15 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { and, eq } from "drizzle-orm";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
-import { prepareExchange } from "../../../../src/features/lifecycle/keys/key-rotation.ts";
+import { prepareKeyRotation } from "../../../../src/features/lifecycle/keys/key-rotation.ts";
 import { inputs } from "../../../../src/features/runs/api/inputs/tables.ts";
-import { secretsOf } from "../../../../src/features/signals/webhooks/endpoints.ts";
+import { readSigningSecrets } from "../../../../src/features/signals/webhooks/endpoints.ts";
 import { webhookEndpoints } from "../../../../src/features/signals/webhooks/tables.ts";
 import {
+  activateKey,
   decryptSecret,
   encryptSecret,
-  forgetKey,
-  keyChanged,
+  invalidateKey,
 } from "../../../../src/features/tenancy/workspaces/secrets.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import {
@@ -100,18 +100,18 @@ test("every secret is sealed anew; what the old key has sealed opens no more", a
 
 test("any text is a key, which seals with more than its own digest", async () => {
   const { createHash } = await import("node:crypto");
-  const { unseal } = await import("../../../../src/lib/crypto/seal.ts");
+  const { decrypt } = await import("../../../../src/lib/crypto/seal.ts");
   await expectOk(admin("POST", "/w/acme/variables/create", secret("short_key")));
   for (const new_key of ["short", "two words, and ü", "x".repeat(65)]) {
     await expectOk(admin("POST", path, { new_key }));
     expect((await admin("GET", path)).json()).toEqual({ key: new_key });
     expect(await read("short_key")).toBe("value of short_key");
     const digest = createHash("sha256").update(new_key).digest();
-    expect(unseal(digest, await stored("short_key"), "acme")).toBeUndefined();
+    expect(decrypt(digest, await stored("short_key"), "acme")).toBeUndefined();
   }
   await expectOk(admin("POST", path, { new_key: keyNumber(3) }));
   const digest = createHash("sha256").update(keyNumber(3)).digest();
-  expect(unseal(digest, await stored("short_key"), "acme")).toBe("value of short_key");
+  expect(decrypt(digest, await stored("short_key"), "acme")).toBe("value of short_key");
 });
 
 test("webhook secrets and sealed arguments follow the key, and the id of the workspace", async () => {
@@ -136,13 +136,13 @@ test("webhook secrets and sealed arguments follow the key, and the id of the wor
 
   await expectOk(ask("POST", "/w/sealed/workspaces/encryption_key", { new_key: keyNumber(7) }));
   await expectOk(ask("POST", "/w/sealed/workspaces/change_workspace_id", { new_id: "moved" }));
-  forgetKey(app, "moved");
+  invalidateKey(app, "moved");
 
   const [hook] = await app.db.read
     .select()
     .from(webhookEndpoints)
     .where(eq(webhookEndpoints.workspace_id, "moved"));
-  const signs = await secretsOf(app, hook!);
+  const signs = await readSigningSecrets(app, hook!);
   expect([signs.length, signs[1]]).toEqual([2, made.secret]);
   const [saved] = await app.db.read.select().from(inputs).where(eq(inputs.workspace_id, "moved"));
   expect(JSON.parse(saved!.args).given).not.toBe(given);
@@ -215,11 +215,11 @@ test("reading and writing go on while the key of many secrets is exchanged, and 
 test("what is sealed and read at the moment of an exchange opens before and after it", async () => {
   const { app } = server.server;
   const before = await stored("one");
-  const exchange = await prepareExchange(app, "acme", { text: keyNumber(25) });
+  const exchange = await prepareKeyRotation(app, "acme", { text: keyNumber(25) });
   await Promise.all([
     app.db.write(async (tx) => {
       await exchange.store(tx);
-      tx.afterCommit(() => keyChanged(app, "acme", exchange.key, { keep: true }));
+      tx.afterCommit(() => activateKey(app, "acme", exchange.key, { keep: true }));
     }),
     app.db.write(async (tx) => {
       const value = await encryptSecret(app, tx, "acme", "value of late");
@@ -229,7 +229,7 @@ test("what is sealed and read at the moment of an exchange opens before and afte
   ]);
   expect(await decryptSecret(app, app.db.read, "acme", before)).toBe("value of one");
   // What this process remembers of the key before must not be what opens it.
-  forgetKey(app, "acme");
+  invalidateKey(app, "acme");
   expect(await read("late")).toBe("value of late");
 }, 30_000);
 

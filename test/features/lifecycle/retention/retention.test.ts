@@ -11,7 +11,7 @@ import { dialect } from "../../../../src/database/kit.ts";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
 import { flowUserStates } from "../../../../src/features/code/flows/tables.ts";
 import { createFilePruner, createPruner } from "../../../../src/features/lifecycle/retention/pruner.ts";
-import { withoutHeader } from "../../../../src/features/runs/job/log-header.ts";
+import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
 import { auditLog } from "../../../../src/features/signals/audit/tables.ts";
 import {
   idempotencyKeys,
@@ -96,7 +96,7 @@ describe("a completed job", () => {
     pass(server, DAY_S - 60);
     const second = await run();
     await prune(server);
-    expect(withoutHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${first}`)).text)).toBe(
+    expect(stripLogHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${first}`)).text)).toBe(
       "printed\nagain\n",
     );
 

@@ -325,9 +325,9 @@ describe("what a workspace uses", () => {
     }
     expect((await usage()) - begun).toBeGreaterThanOrEqual(4);
     expect((await usage()) - begun).toBeLessThan(20);
-    const { storeUsage } = await import("../../../../src/features/tenancy/workspaces/usage.ts");
+    const { flushUsage } = await import("../../../../src/features/tenancy/workspaces/usage.ts");
     const before = await usage();
-    await storeUsage(server.server.app);
+    await flushUsage(server.server.app);
     expect(await usage()).toBe(before);
     const info = async () => (await ask("GET", "/w/counted/workspaces/premium_info")).json();
     expect(await info()).toEqual({ premium: false, usage: before, automatic_billing: false });

@@ -11,7 +11,7 @@ import { auditLog } from "../../../../src/features/signals/audit/tables.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../../../src/features/signals/webhooks/tables.ts";
 import { tokenNotices } from "../../../../src/features/tenancy/tokens/tables.ts";
 import { workspaces } from "../../../../src/features/tenancy/workspaces/tables.ts";
-import { storeUsage } from "../../../../src/features/tenancy/workspaces/usage.ts";
+import { flushUsage } from "../../../../src/features/tenancy/workspaces/usage.ts";
 import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
 import { schedulerOf } from "../../../../src/features/triggers/schedules/service.ts";
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
@@ -131,7 +131,7 @@ async function furnished(id: string): Promise<{ ask: Ask; bound: string }> {
   await raiseAlert(server.server.app, { kind: "test", message: `something in ${id}`, workspace_id: id });
   const once = { "idempotency-key": "once" };
   await expectOk(ask("POST", `${w}/jobs/run_wait_result/p/u/admin/hello?cache_ttl=60`, {}, once));
-  await storeUsage(server.server.app);
+  await flushUsage(server.server.app);
   return { ask, bound };
 }
 

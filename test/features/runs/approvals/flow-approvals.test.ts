@@ -92,11 +92,11 @@ describe("signed links", () => {
       const search = approver ? `?approver=${approver}` : "";
       return (await expectOk(ask("GET", `${jobs}/job_signature/${job}/7${search}`))).text;
     };
-    const { workspaceHmac } = await import("../../../../src/features/tenancy/workspaces/secrets.ts");
+    const { signForWorkspace } = await import("../../../../src/features/tenancy/workspaces/secrets.ts");
     const { app } = server.server;
     const bytes = Buffer.from(`${job.replaceAll("-", "")}00000007`, "hex");
     const right = async (text: string) =>
-      (await workspaceHmac(app, "acme", "approval", [bytes, text])).toString("hex");
+      (await signForWorkspace(app, "acme", "approval", [bytes, text])).toString("hex");
     expect(await given()).toBe(await right(""));
     expect(await given("ann")).toBe(await right("ann"));
     expect(await given()).not.toBe(await given("ann"));

@@ -429,8 +429,8 @@ test("a step whose worker was lost too often fails its flow, one that was not ru
     ];
     await host.stop();
     await Bun.write(file, "");
-    const { connect } = await import("../../../../src/database/connect.ts");
-    const db = await connect({
+    const { openDatabase } = await import("../../../../src/database/open-database.ts");
+    const db = await openDatabase({
       data_dir: place.data_dir,
       database_url: place.database_url,
       max_bytes: 0,

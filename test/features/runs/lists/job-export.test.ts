@@ -1,7 +1,7 @@
 /** Jobs that move from one instance to another, through export and import. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { withoutHeader } from "../../../../src/features/runs/job/log-header.ts";
+import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
 import {
   type Ask,
   deploy,
@@ -43,7 +43,7 @@ test("completed jobs come back as they were, letter by letter", async () => {
   expect(
     JSON.parse(file)
       .filter((job: any) => ids.includes(job.id))
-      .map((job: any) => withoutHeader(job.logs)),
+      .map((job: any) => stripLogHeader(job.logs)),
   ).toEqual(["ran 1\n", "ran 2\n"]);
   expect((await imported("completed", file)).text).toMatch(/^imported 0 jobs; \d+ were known already/);
   await expectOk(ask("POST", "/w/acme/jobs/delete", ids));

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { and, eq, getTableColumns, gt, lte, sql } from "drizzle-orm";
 import { dialect } from "../../../../src/database/kit.ts";
-import type { Selection } from "../../../../src/features/runs/api/lists/job-scan.ts";
-import { pageOfIds } from "../../../../src/features/runs/api/lists/pages.ts";
+import type { JobQuery } from "../../../../src/features/runs/api/lists/job-scan.ts";
+import { listPageOfIds } from "../../../../src/features/runs/api/lists/pages.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 import { completedRow, FUTURE, HOUR, idOf } from "../../../support/job-rows.ts";
@@ -113,7 +113,7 @@ test.each([true, false])(
     let reached: Date | undefined;
     for (let calls = 0; calls === 0 || reached; calls++) {
       expect(calls).toBeLessThan(COUNT / 5_000);
-      const selection: Selection = {
+      const selection: JobQuery = {
         base: eq(jobs.workspace_id, "acme"),
         within: reached && (ascending ? gt : lte)(jobs.created_at, reached),
         filters: and(eq(jobs.tag, "rare")),
@@ -121,7 +121,7 @@ test.each([true, false])(
         ascending,
         budget: { ms: 0 },
       };
-      found.push(...(await pageOfIds(app, selection, { offset: 0, limit: 1000 })));
+      found.push(...(await listPageOfIds(app, selection, { offset: 0, limit: 1000 })));
       reached = selection.budget!.reached;
     }
     expect([...new Set(found)]).toEqual((ascending ? rare : rare.toReversed()).map(longId));

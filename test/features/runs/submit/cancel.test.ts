@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { withoutHeader } from "../../../../src/features/runs/job/log-header.ts";
+import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import {
   type Ask,
@@ -76,7 +76,7 @@ test("force_cancel ends a job whose worker is gone, and one that runs here with 
   const code = "export const main = async () => { console.log('said'); await Bun.sleep(60_000) }";
   await deploy(ask, "acme", "u/admin/talks", code);
   const here = (await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/talks", {}))).text;
-  const log = async () => withoutHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${here}`)).text);
+  const log = async () => stripLogHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${here}`)).text);
   await until(async () => ((await log()) === "said\n" ? true : undefined), "the job to print");
   await force(here);
   const ended = await completed(here);

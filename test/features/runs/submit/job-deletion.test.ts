@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { flowVersions } from "../../../../src/features/code/flows/tables.ts";
-import { withoutHeader } from "../../../../src/features/runs/job/log-header.ts";
+import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import {
   type Ask,
@@ -45,7 +45,7 @@ test("a wiped job keeps that it ran and how it ended, and nothing of what went i
   const preview = { content, language: "bun", args: { word: "whispered" } };
   const id = (await expectOk(ask("POST", "/w/acme/jobs/run/preview", preview))).text;
   const before = await completed(id);
-  expect([before.result, withoutHeader(before.logs)]).toEqual([{ word: "whispered" }, "whispered logged\n"]);
+  expect([before.result, stripLogHeader(before.logs)]).toEqual([{ word: "whispered" }, "whispered logged\n"]);
 
   const { ask: member } = await server.member("acme", "member");
   const path = `/w/acme/jobs/completed/delete/${id}`;

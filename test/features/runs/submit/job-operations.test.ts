@@ -1,6 +1,6 @@
 /** The operations on jobs that existing clients know, by method and path: each answers, whatever it says to nothing. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { newJobId } from "../../../../src/lib/text/ids.ts";
+import { createUuid } from "../../../../src/lib/text/ids.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 let server: TestServer;
@@ -128,7 +128,7 @@ const VALUES: Record<string, string> = {
 
 async function answerTo(line: string) {
   const [method, template] = line.split(" ") as [string, string];
-  const path = template.replace(/\{(\w+)\}/g, (_, name) => VALUES[name] ?? newJobId());
+  const path = template.replace(/\{(\w+)\}/g, (_, name) => VALUES[name] ?? createUuid());
   const answer = await root(method, path, method === "POST" ? {} : undefined);
   return {
     ...answer,

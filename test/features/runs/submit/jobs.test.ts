@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { withoutHeader } from "../../../../src/features/runs/job/log-header.ts";
+import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
 import {
   type Ask,
   deploy,
@@ -218,7 +218,7 @@ describe("what a script prints", () => {
     const id = (await ask("POST", "/w/acme/jobs/run/p/u/admin/prints", {})).text;
     await completed(id);
     const log = await ask("GET", `/w/acme/jobs_u/get_logs/${id}`);
-    expect(withoutHeader(log.text)).toBe(Array.from({ length: 10_000 }, (_, i) => `line ${i}\n`).join(""));
+    expect(stripLogHeader(log.text)).toBe(Array.from({ length: 10_000 }, (_, i) => `line ${i}\n`).join(""));
   });
 
   test("one job's output never reaches the next job of the same child", async () => {
@@ -233,7 +233,7 @@ describe("what a script prints", () => {
       ids.push((await ask("POST", "/w/acme/jobs/run/p/u/admin/echoes", { n })).text);
     for (const [n, id] of ids.entries()) {
       await completed(id);
-      expect(withoutHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text)).toBe(`<${n}>`);
+      expect(stripLogHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text)).toBe(`<${n}>`);
     }
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { eq } from "drizzle-orm";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
-import type { SignatureRule } from "../../../../src/features/code/scripts/signature-rule.ts";
+import type { SignatureSettings } from "../../../../src/features/code/scripts/signature-rule.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 let server: TestServer;
@@ -48,7 +48,7 @@ async function send(path: string, body: Body, headers: Headers, form = "run_wait
 }
 
 interface Scheme {
-  rule: SignatureRule;
+  rule: SignatureSettings;
   /** The headers of a sender that is honest unless told otherwise. */
   sign: (body: Body, options?: { key?: string; at?: number }) => Headers;
   /** Headers, each of which has to be there. */

@@ -3,7 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { recoverFromSetBack } from "../../../../src/features/lifecycle/clock-set-back.ts";
+import { recoverFromClockSetBack } from "../../../../src/features/lifecycle/clock-set-back.ts";
 import { webhookDeliveries } from "../../../../src/features/signals/webhooks/tables.ts";
 import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
 import { MAX_TIMER_MS } from "../../../../src/platform/loops/alarm.ts";
@@ -149,7 +149,7 @@ test("what is tried again later is tried as much earlier as the clock was set ba
     await tx.insert(handlerCalls).values({ ...call, created_at: in2h, next_at: in2h });
     await tx.insert(webhookDeliveries).values({ ...delivery, next_at: in2h });
   });
-  await recoverFromSetBack(app, HOUR_MS);
+  await recoverFromClockSetBack(app, HOUR_MS);
   const [moved] = await app.db.read.select().from(handlerCalls);
   const [sent] = await app.db.read.select().from(webhookDeliveries);
   expect([moved!.next_at, sent!.next_at]).toEqual([in1h, in1h]);

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { withoutHeader } from "../../../../src/features/runs/job/log-header.ts";
+import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
 import { createRescuer } from "../../../../src/features/runs/worker/rescuer.ts";
 import { type Job, jobLogs, jobs } from "../../../../src/platform/queue/tables.ts";
 import {
@@ -61,7 +61,7 @@ describe("a job that lost its worker", () => {
     const id = await lostJob({});
     await rescue();
     expect((await completed(id)).result).toBe("ran");
-    expect(withoutHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text)).toBe("again\n");
+    expect(stripLogHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text)).toBe("again\n");
   });
 
   test("is given up when that happens again and again", async () => {

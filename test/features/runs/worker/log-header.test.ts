@@ -14,7 +14,7 @@ afterAll(() => on.stop());
 const logOf = async (id: string) => (await expectOk(on.ask("GET", `/w/acme/jobs_u/get_logs/${id}`))).text;
 /** What stands there of a script. */
 const head = (id: string, tag: string, worker: string) =>
-  `job=${id} tag=${tag}\nworker=${worker} hostname=${hostname()}\nisolation=${on.server.server.app.runner.holds()}\n\n`;
+  `job=${id} tag=${tag}\nworker=${worker} hostname=${hostname()}\nisolation=${on.server.server.app.runner.sandboxSummary()}\n\n`;
 
 test("stands there from the beginning to the end, whoever asks in whichever way", async () => {
   const path = await on.script(

@@ -7,9 +7,9 @@ function queueFor(slots: number) {
   const taken: Job[] = [];
   let woken = 0;
   const queue = createQueue("here", { wake() {}, cancel() {} });
-  queue.attach({
-    room: () => slots - taken.length - queue.reserved(),
-    take: (job) => void taken.push(job),
+  queue.attachWorker({
+    freeSlots: () => slots - taken.length - queue.reservedSlots(),
+    accept: (job) => void taken.push(job),
     wake: () => void woken++,
     has: () => false,
     cancel() {},
@@ -22,24 +22,24 @@ test("it is given back when it is not used, whatever went wrong, and once only",
   const { queue, taken, woken } = queueFor(4);
   const failing = () => {
     using room = queue.reserve("bun", 3);
-    expect([room.places, queue.reserved()]).toEqual([3, 3]);
-    room.hand(job);
-    expect([room.places, queue.reserved()]).toEqual([2, 2]);
+    expect([room.slots, queue.reservedSlots()]).toEqual([3, 3]);
+    room.dispatch(job);
+    expect([room.slots, queue.reservedSlots()]).toEqual([2, 2]);
     throw new Error("the disk is full");
   };
   expect(failing).toThrow("the disk is full");
-  expect([queue.reserved(), taken.length, woken()]).toEqual([0, 1, 1]);
+  expect([queue.reservedSlots(), taken.length, woken()]).toEqual([0, 1, 1]);
   const room = queue.reserve("bun", 9);
-  expect(room.places).toBe(3);
+  expect(room.slots).toBe(3);
   room[Symbol.dispose]();
   room[Symbol.dispose]();
-  expect([queue.reserved(), woken()]).toEqual([0, 2]);
+  expect([queue.reservedSlots(), woken()]).toEqual([0, 2]);
 });
 
 test("there is none where there is no worker, or no slot", () => {
-  expect(createQueue("here", { wake() {}, cancel() {} }).reserve("bun").places).toBe(0);
+  expect(createQueue("here", { wake() {}, cancel() {} }).reserve("bun").slots).toBe(0);
   const { queue } = queueFor(1);
   using first = queue.reserve("bun");
   using second = queue.reserve("bun");
-  expect([first.places, second.places, queue.reserved()]).toEqual([1, 0, 1]);
+  expect([first.slots, second.slots, queue.reservedSlots()]).toEqual([1, 0, 1]);
 });

@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { eq, sql } from "drizzle-orm";
 import { createRescuer } from "../../../../src/features/runs/worker/rescuer.ts";
 import { checkDisk } from "../../../../src/features/signals/alerts/disk.ts";
-import { tellDue } from "../../../../src/features/signals/alerts/notify-channels.ts";
-import { forgetOldAlerts, raiseAlert } from "../../../../src/features/signals/alerts/service.ts";
+import { notifyDue } from "../../../../src/features/signals/alerts/notify-channels.ts";
+import { deleteOldAlerts, raiseAlert } from "../../../../src/features/signals/alerts/service.ts";
 import { criticalAlerts } from "../../../../src/features/signals/alerts/tables.ts";
-import { backgroundSettled } from "../../../../src/lib/async/background.ts";
+import { awaitBackground } from "../../../../src/lib/async/background.ts";
 import { loadConfig } from "../../../../src/platform/config/config.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { startServer } from "../../../../src/server/server.ts";
@@ -52,8 +52,8 @@ async function later(ms: number, work: () => Promise<void>): Promise<void> {
 
 /** What the server does every now and then. */
 async function tellNow(): Promise<void> {
-  await tellDue(app());
-  await backgroundSettled(app());
+  await notifyDue(app());
+  await awaitBackground(app());
 }
 
 /** A place elsewhere that takes what is posted to it. */
@@ -215,7 +215,7 @@ describe("the channels", () => {
     using away = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
     await set("critical_error_channels", [{ webhook_url: good.url }, { webhook_url: away.url }]);
     await raise("the moon is down");
-    await backgroundSettled(app());
+    await awaitBackground(app());
     expect([good.bodies.length, away.bodies.length]).toEqual([1, 1]);
     const tries: number[] = [];
     for (let minute = 0; minute < 60; minute++) {
@@ -235,7 +235,7 @@ describe("the channels", () => {
     using mended = receiver();
     await set("critical_error_channels", [{ webhook_url: "http://127.0.0.1:1/" }]);
     await raise("the moon is down");
-    await backgroundSettled(app());
+    await awaitBackground(app());
     await set("critical_error_channels", [{ webhook_url: mended.url }]);
     await later(3_600_000, tellNow);
     expect(mended.bodies).toHaveLength(1);
@@ -254,7 +254,7 @@ describe("the channels", () => {
     await set("critical_error_channels", [{ webhook_url: hook.url }]);
     await raise("the moon is down");
     await raise("the sun is down", { subject: "sun" });
-    await backgroundSettled(app());
+    await awaitBackground(app());
     isUp = true;
     const [sun, moon] = await list();
     await expectOk(ask("POST", `/settings/critical_alerts/${moon.id}/acknowledge`));
@@ -289,7 +289,7 @@ describe("the channels", () => {
     using hook = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
     await set("critical_error_channels", [{ webhook_url: hook.url }]);
     await raise("the moon is down");
-    await backgroundSettled(app());
+    await awaitBackground(app());
     isUp = true;
     await later(60_000, async () => void (await until(() => hook.bodies.length === 2 || undefined)));
   }, 30_000);
@@ -299,9 +299,9 @@ test("what was acknowledged is let go of after 90 days", async () => {
   await raise("the moon is down");
   await raise("the sun is down", { subject: "sun" });
   await expectOk(ask("POST", `/settings/critical_alerts/${(await list())[0].id}/acknowledge`));
-  await later(89 * 24 * 3_600_000, () => forgetOldAlerts(app()));
+  await later(89 * 24 * 3_600_000, () => deleteOldAlerts(app()));
   expect(await list()).toHaveLength(2);
-  await later(91 * 24 * 3_600_000, () => forgetOldAlerts(app()));
+  await later(91 * 24 * 3_600_000, () => deleteOldAlerts(app()));
   expect((await list()).map(({ message }: any) => message)).toEqual(["the moon is down"]);
 });
 
@@ -318,7 +318,7 @@ test("the alerts of a muted workspace stand as acknowledged; its admins mute it,
   expect((await mute(true)).text).toBe("critical alerts of workspace acme are muted");
   expect(await said()).toMatchObject({ mute_critical_alerts: true });
   for (const workspace_id of ["acme", "acme", "other"]) await raise("the moon is down", { workspace_id });
-  await backgroundSettled(app());
+  await awaitBackground(app());
   const standing = async () =>
     (await list("?acknowledged=false")).map(({ workspace_id }: any) => workspace_id);
   expect(await standing()).toEqual(["other"]);
@@ -425,8 +425,13 @@ describe("the service raises alerts itself", () => {
     await expect(begin()).rejects.toThrow("newer than this executable");
     expect(existsSync(join(data_dir, "failed-migration.json"))).toBe(true);
     // Another program mends it.
-    const { connect } = await import("../../../../src/database/connect.ts");
-    const db = await connect({ data_dir, database_url: database?.url, max_bytes: 0, max_connections: 1 });
+    const { openDatabase } = await import("../../../../src/database/open-database.ts");
+    const db = await openDatabase({
+      data_dir,
+      database_url: database?.url,
+      max_bytes: 0,
+      max_connections: 1,
+    });
     await db.write((tx) => tx.rows(sql`DELETE FROM svc_migrations WHERE name = '9999_breaking_future'`));
     await db.close();
     const second = await begin();

@@ -5,7 +5,7 @@ import { Webhook } from "standardwebhooks";
 import { setInstanceWebhook } from "../../../../src/features/signals/webhooks/endpoints.ts";
 import { recordInstanceEvent } from "../../../../src/features/signals/webhooks/instance-events.ts";
 import { webhookEndpoints, webhookEvents } from "../../../../src/features/signals/webhooks/tables.ts";
-import { newKeyPair, signLicense } from "../../../../src/features/tenancy/license/key.ts";
+import { createKeyPair, signLicense } from "../../../../src/features/tenancy/license/signed-license.ts";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 import { Browser, startOAuthTest } from "../../../support/peers/identity-provider.ts";
 
@@ -45,7 +45,7 @@ beforeEach(() => {
 });
 
 async function license(holds: boolean, by = root): Promise<void> {
-  const keys = await newKeyPair();
+  const keys = await createKeyPair();
   const days = (count: number) => new Date(Date.now() + count * 86_400_000);
   const terms = { id: "lic-1", customer: "Acme", issued_at: days(-1), expires_at: days(10) };
   await expectOk(by("POST", "/settings/global/license_public_key", { value: keys.public_key }));

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eq } from "drizzle-orm";
 import { Webhook } from "standardwebhooks";
 import { dialect } from "../../../../src/database/kit.ts";
-import { nextTry } from "../../../../src/features/signals/webhooks/deliveries.ts";
+import { computeNextAttempt } from "../../../../src/features/signals/webhooks/deliveries.ts";
 import { EVENT_TYPES } from "../../../../src/features/signals/webhooks/event-types.ts";
-import { dueBatch } from "../../../../src/features/signals/webhooks/sender/webhook-batch.ts";
+import { findDueBatch } from "../../../../src/features/signals/webhooks/sender/webhook-batch.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../../../src/features/signals/webhooks/tables.ts";
 import {
   type Ask,
@@ -398,11 +398,11 @@ describe("what does not arrive", () => {
   ])("is tried again after try %i with chance %i in %i ms", (attempts, chance, wanted) => {
     const now = new Date();
     const young = { attempts, created_at: now, now };
-    expect(nextTry(young, { ok: false }, () => chance)!.getTime() - now.getTime()).toBe(wanted);
-    const asked = nextTry(young, { ok: false, retry_after_ms: 60_000_000 }, () => chance)!;
+    expect(computeNextAttempt(young, { ok: false }, () => chance)!.getTime() - now.getTime()).toBe(wanted);
+    const asked = computeNextAttempt(young, { ok: false, retry_after_ms: 60_000_000 }, () => chance)!;
     expect(asked.getTime() - now.getTime()).toBe(60_000_000);
     const old = { ...young, created_at: new Date(now.getTime() - 24 * 3_600_000) };
-    expect(nextTry(old, { ok: false }, () => chance)).toBeUndefined();
+    expect(computeNextAttempt(old, { ok: false }, () => chance)).toBeUndefined();
   });
 
   test("of many that wait, it is sent with several at once, until all have arrived", async () => {
@@ -484,13 +484,13 @@ test.if(dialect === "sqlite")(
       await tx.update(webhookEndpoints).set({ enabled: true }).where(at);
       await seen;
     });
-    const look = dueBatch(app, id, true);
+    const look = findDueBatch(app, id, true);
     // It has seen that the endpoint is off once it waits for its turn to write.
     setTimeout(go, 100);
     await Promise.all([switchedOn, look]);
     expect((await deliveries(id))[0]).toMatchObject({ state: "pending" });
     await app.db.write((tx) => tx.update(webhookEndpoints).set({ enabled: false }).where(at));
-    await dueBatch(app, id, true);
+    await findDueBatch(app, id, true);
     expect((await deliveries(id))[0]).toMatchObject({
       state: "failed",
       error: "the endpoint was switched off",

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createRescuer } from "../../../../src/features/runs/worker/rescuer.ts";
-import { callHandler } from "../../../../src/features/triggers/handlers/call.ts";
-import { createHandlerCaller } from "../../../../src/features/triggers/handlers/caller.ts";
-import { handlersOf } from "../../../../src/features/triggers/handlers/outbox.ts";
+import { createHandlerTask } from "../../../../src/features/triggers/handlers/handler-task.ts";
+import { handlerTaskOf } from "../../../../src/features/triggers/handlers/outbox.ts";
+import { processHandlerCall } from "../../../../src/features/triggers/handlers/start-handler.ts";
 import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
-import { newJobId } from "../../../../src/lib/text/ids.ts";
+import { createUuid } from "../../../../src/lib/text/ids.ts";
 import { insertJob } from "../../../../src/platform/queue/job-store.ts";
 import { MAX_ATTEMPTS } from "../../../../src/platform/queue/states.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
@@ -159,7 +159,7 @@ describe("a handler hears", () => {
 
   test("of a job that lost its worker too often", async () => {
     const { app } = server.server;
-    const id = newJobId();
+    const id = createUuid();
     const long_ago = new Date(Date.now() - 3_600_000);
     const [like] = await app.db.read
       .select()
@@ -272,8 +272,8 @@ describe("a handler that fails", () => {
     await server.server.app.db.write(async (tx) => {
       const { scripts } = await import("../../../../src/features/code/scripts/tables.ts");
       await tx.delete(scripts).where(eq(scripts.path, "u/admin/leaves"));
-      const { forgetScript } = await import("../../../../src/features/code/scripts/versions.ts");
-      tx.afterCommit(() => forgetScript(server.server.app, "acme", "u/admin/leaves"));
+      const { invalidateScript } = await import("../../../../src/features/code/scripts/versions.ts");
+      tx.afterCommit(() => invalidateScript(server.server.app, "acme", "u/admin/leaves"));
     });
     const id = await run("u/admin/boom");
     const [alert] = await until(async () => {
@@ -293,9 +293,9 @@ test("a handler that cannot begin for another reason is tried for a day, and the
     expectOk(theirs(method, `/w/${id}${path}`, body));
   await deploy(theirs, id, "u/admin/boom", "export const main = () => { throw new Error('no luck') }");
   await deploy(theirs, id, "u/admin/hears", "export const main = (secret: string) => secret.length");
-  const { wake } = handlersOf(app);
+  const { wake } = handlerTaskOf(app);
   await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
-  handlersOf(app).wake = () => {};
+  handlerTaskOf(app).wake = () => {};
   try {
     await own("POST", "/workspaces/edit_error_handler", { error_handler: "script/u/admin/hears" });
     const job_id = (await own("POST", "/jobs/run/p/u/admin/boom", {})).text;
@@ -307,7 +307,7 @@ test("a handler that cannot begin for another reason is tried for a day, and the
       (await alerts("error_handler_not_started")).filter(({ message }) => message.includes(job));
     const tried = async (age_ms: number) => {
       const created_at = new Date(app.clock().getTime() - age_ms);
-      await callHandler(app, { ...call!, created_at });
+      await processHandlerCall(app, { ...call!, created_at });
       return (await waiting()).length;
     };
     expect(await tried(23 * 3_600_000)).toBe(1);
@@ -316,33 +316,33 @@ test("a handler that cannot begin for another reason is tried for a day, and the
     const [alert] = await about(job_id);
     expect(alert).toMatchObject({ workspace_id: id, message: expect.stringContaining(job_id) });
   } finally {
-    handlersOf(app).wake = wake;
+    handlerTaskOf(app).wake = wake;
   }
 });
 
 test("an end is told once, by whoever comes first, and by the next server where this one had no time", async () => {
   const { app } = server.server;
   await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
-  const { wake } = handlersOf(app);
-  handlersOf(app).wake = () => {};
+  const { wake } = handlerTaskOf(app);
+  handlerTaskOf(app).wake = () => {};
   try {
     const first = await run("u/admin/boom");
     await ended(first);
     const [call] = await waiting();
     expect(call).toMatchObject({ job_id: first, occasion: "workspace" });
-    await Promise.all(Array.from({ length: 8 }, () => callHandler(app, call!)));
+    await Promise.all(Array.from({ length: 8 }, () => processHandlerCall(app, call!)));
     expect(await handlersFor(first)).toHaveLength(1);
     const second = await run("u/admin/boom");
     await ended(second);
     expect(await handlersFor(second)).toEqual([]);
-    const next = createHandlerCaller(app);
+    const next = createHandlerTask(app);
     next.start();
     await handlerOf(second);
     await next.stop();
     expect(await handlersFor(second)).toHaveLength(1);
     expect(await waiting()).toEqual([]);
   } finally {
-    handlersOf(app).wake = wake;
+    handlerTaskOf(app).wake = wake;
   }
 });
 

@@ -510,11 +510,11 @@ test("another server that changed a route is heard of", async () => {
   if (!process.env.DATABASE_URL) return;
   const { httpTriggers } = await import("../../../../src/features/triggers/http/tables.ts");
   const { eq } = await import("drizzle-orm");
-  const { openRelay } = await import("../../../../src/platform/cluster/bus.ts");
+  const { openClusterBus } = await import("../../../../src/platform/cluster/bus.ts");
   const { db, log } = server.server.app;
   await db.write((tx) => tx.delete(httpTriggers).where(eq(httpTriggers.path, path)));
-  const other = await openRelay(db, log, false);
-  other.tell("routes");
+  const other = await openClusterBus(db, log, false);
+  other.publish("routes");
   await until(async () => ((await nobody("POST", url, {})).status === 404 ? true : undefined), "the change");
   await other.stop();
 });

@@ -1,7 +1,7 @@
 /** Which routes a workspace may have, so that nothing that is sent to one workspace comes to another. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
-import { forgetRoutes } from "../../../../src/features/triggers/http/table.ts";
+import { invalidateRoutes } from "../../../../src/features/triggers/http/active-routes.ts";
 import { httpTriggers } from "../../../../src/features/triggers/http/tables.ts";
 import { type Ask, deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
@@ -158,7 +158,7 @@ test("of stored routes that overlap, the owner of the prefix answers, then the o
       .where(at(thief.path));
     await tx.update(httpTriggers).set({ placed_at: null, route_path: "ages/7" }).where(at(second.path));
   });
-  forgetRoutes(app);
+  invalidateRoutes(app);
   expect((await nobody("POST", "/r/acme/old/7", {})).json()).toBe("acme");
   expect((await nobody("POST", "/r/ages/7", {})).json()).toBe("acme");
   const listed = (await evil("GET", "/w/evil/http_triggers/list")).json();

@@ -3,7 +3,11 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { type CallToolResult, LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import { type Target, targetOf, toolName } from "../../../../src/features/triggers/mcp/tool-names.ts";
+import {
+  formatToolName,
+  parseToolName,
+  type ToolTarget,
+} from "../../../../src/features/triggers/mcp/tool-names.ts";
 import {
   type Ask,
   deploy,
@@ -252,28 +256,28 @@ describe("names", () => {
     "f/x__/y/z",
     "f/a_h0123456789ab/b",
   ];
-  const targets = paths.flatMap((path): Target[] => [
+  const targets = paths.flatMap((path): ToolTarget[] => [
     { kind: "script", path },
     { kind: "flow", path },
   ]);
 
   test.each(targets)("$kind $path is read back", (target) => {
-    const name = toolName(target);
+    const name = formatToolName(target);
     expect(name).toMatch(/^[\w-]{1,64}$/);
-    expect(targetOf(name)).toEqual(target);
+    expect(parseToolName(name)).toEqual(target);
   });
 
   test("all differ, and none is read from what is no name", () => {
-    expect(new Set(targets.map(toolName)).size).toBe(targets.length);
+    expect(new Set(targets.map(formatToolName)).size).toBe(targets.length);
     for (const name of ["", "s", "x-u-a-b", "s-u-a_b", "s-u-a_", "s/u/a/b"]) {
-      expect([name, targetOf(name)]).toEqual([name, undefined]);
+      expect([name, parseToolName(name)]).toEqual([name, undefined]);
     }
   });
 
   test("of long paths are cut, and found again", async () => {
     const path = `u/admin/${"a_b-c".repeat(20)}`;
     await deploy(ask, "acme", path, "export const main = () => 'long'");
-    const name = toolName({ kind: "script", path });
+    const name = formatToolName({ kind: "script", path });
     expect(name).toMatch(/^s-u-admin-a__b_-c[\w-]*_h[0-9a-f]{12}$/);
     expect(name.length).toBeLessThanOrEqual(64);
     const client = await agent(token);

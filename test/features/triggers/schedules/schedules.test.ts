@@ -104,7 +104,7 @@ describe("what is due", () => {
   });
 
   test("runs once, however many look at it at once", async () => {
-    const { runSchedule } = await import("../../../../src/features/triggers/schedules/run.ts");
+    const { runSchedule } = await import("../../../../src/features/triggers/schedules/run-schedule.ts");
     const { app } = server.server;
     const path = await create();
     const due = new Date(app.clock().getTime() - 1_000);
@@ -268,8 +268,8 @@ test.each([
   const { clock } = app;
   Object.assign(app, { clock: () => new Date(from) });
   try {
-    const { nextRuns } = await import("../../../../src/features/triggers/schedules/cron.ts");
-    const told = nextRuns(rule, timezone, app.clock(), 2);
+    const { listNextRuns } = await import("../../../../src/features/triggers/schedules/cron.ts");
+    const told = listNextRuns(rule, timezone, app.clock(), 2);
     expect(told.map((date) => date.toISOString().slice(0, 16))).toEqual(wanted);
   } finally {
     Object.assign(app, { clock });
@@ -365,7 +365,7 @@ describe("what stays due", () => {
 
   test("one that is found while the server stops", async () => {
     const { other, app, makeDue, row } = await own();
-    app.accepting = false;
+    app.acceptsJobs = false;
     const next_at = await makeDue();
     await Bun.sleep(300);
     expect(await row()).toMatchObject({ next_at, error: null });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { eq } from "drizzle-orm";
 import { websocketTriggers } from "../../../../src/features/triggers/websocket/tables.ts";
-import { targetsOf } from "../../../../src/platform/outgoing/targets.ts";
+import { parseTargets } from "../../../../src/platform/outgoing/targets.ts";
 import { openWebsocket } from "../../../../src/platform/outgoing/websocket.ts";
 import { startServer } from "../../../../src/server/server.ts";
 import {
@@ -339,7 +339,7 @@ test("of many messages no more are taken than may run, and none is lost", async 
 
 describe("a connection of the server's own", () => {
   const asked = {
-    targets: targetsOf("127.0.0.1,localhost"),
+    targets: parseTargets("127.0.0.1,localhost"),
     timeout_ms: 2_000,
     max_message_bytes: 1_000,
     ping_ms: 500,

@@ -1,12 +1,12 @@
-/** Connections to database servers, by Bun's SQL client: one for each run, closed at its end. */
+/** Database connections through Bun's SQL client: one per run, closed at its end. */
 import { SQL } from "bun";
-import { QueryError, without } from "./query.ts";
+import { QueryError, redactPassword } from "./query.ts";
 
-const CONNECT_S = 15;
+const CONNECT_TIMEOUT_S = 15;
 
 type Resource = Record<string, unknown>;
 
-/** What runs statements on one connection. */
+/** Executes statements on one connection. */
 export interface Connection {
   unsafe(text: string, values?: unknown[]): Running;
 }
@@ -15,42 +15,46 @@ interface Running extends Promise<object[]> {
   cancel(): void;
 }
 
-interface Opened {
+interface OpenConnection {
   connection: Connection;
   close(): Promise<void>;
 }
 
-/** Where to connect, and how. */
-interface Target {
+/** Address and options of a connection. */
+interface ConnectionTarget {
   adapter: "postgres" | "mysql";
   host: string;
   port: number;
   user: string;
   password: string;
   database: string;
-  /** As libpq has it (PostgreSQL §34.19). */
+  /** TLS mode as in libpq (PostgreSQL §34.19). */
   sslmode: string;
-  /** Certificates that the server's must come from. */
+  /** Certificate authority for the server's certificate. */
   ca: string | undefined;
 }
 
 /**
+ * Opens a connection.
  * @param resource of type postgresql or mysql
  * @throws QueryError that names the server, never the password
  */
-export async function connect(adapter: "postgres" | "mysql", resource: Resource): Promise<Opened> {
+export async function openConnection(
+  adapter: "postgres" | "mysql",
+  resource: Resource,
+): Promise<OpenConnection> {
   const target = adapter === "postgres" ? postgresTarget(resource) : mysqlTarget(resource);
   let client: SQL | undefined;
   try {
     client = new SQL({
       adapter,
-      url: urlOf(target),
+      url: connectionUrl(target),
       ...(target.ca === undefined ? {} : { tls: { ca: target.ca } }),
       max: 1,
       bigint: true,
       idleTimeout: 0,
       maxLifetime: 0,
-      connectionTimeout: CONNECT_S,
+      connectionTimeout: CONNECT_TIMEOUT_S,
     } as unknown as SQL.Options);
     const connection = await client.reserve();
     const close = async () => {
@@ -60,9 +64,9 @@ export async function connect(adapter: "postgres" | "mysql", resource: Resource)
     return { connection: connection as unknown as Connection, close };
   } catch (cause) {
     await client?.close({ timeout: 0 }).catch(() => {});
-    const { message, ...facts } = plainFacts(cause, resource);
+    const { message, ...facts } = errorDetails(cause, resource);
     const { user, host, port, database, sslmode } = target;
-    // All that the client says of a MySQL without TLS; one that refuses a password says more.
+    // The client's only error for a MySQL server without TLS; a rejected password has a longer message.
     const mayLackTls = facts.code === "ERR_MYSQL_AUTHENTICATION_FAILED" && sslmode !== "disable";
     const hint = mayLackTls ? "does the server offer TLS, which `ssl: true` asks for?" : facts.hint;
     throw new QueryError(`cannot connect to ${user}@${host}:${port}/${database}: ${message}`, {
@@ -72,61 +76,64 @@ export async function connect(adapter: "postgres" | "mysql", resource: Resource)
   }
 }
 
-/** The client understands the modes of TLS in a URL alone. */
-function urlOf({ adapter, host, port, user, password, database, sslmode }: Target): string {
+/** Returns the URL: the client reads TLS modes from it only. */
+function connectionUrl({ adapter, host, port, user, password, database, sslmode }: ConnectionTarget): string {
   const [name, secret, path] = [user, password, database].map(encodeURIComponent);
   const at = host.includes(":") ? `[${host}]` : host;
   return `${adapter}://${name}:${secret}@${at}:${port}/${path}?sslmode=${sslmode}`;
 }
 
-function postgresTarget(resource: Resource): Target {
+function postgresTarget(resource: Resource): ConnectionTarget {
   return {
     adapter: "postgres",
-    host: textOf(resource.host) ?? "localhost",
+    host: toText(resource.host) ?? "localhost",
     port: Number(resource.port ?? 5432),
-    user: textOf(resource.user) ?? "postgres",
-    password: textOf(resource.password) ?? "",
-    database: textOf(resource.dbname) ?? "postgres",
-    ...tlsOf(textOf(resource.sslmode) ?? "prefer", textOf(resource.root_certificate_pem)),
+    user: toText(resource.user) ?? "postgres",
+    password: toText(resource.password) ?? "",
+    database: toText(resource.dbname) ?? "postgres",
+    ...parseTlsMode(toText(resource.sslmode) ?? "prefer", toText(resource.root_certificate_pem)),
   };
 }
 
-function mysqlTarget(resource: Resource): Target {
+function mysqlTarget(resource: Resource): ConnectionTarget {
   return {
     adapter: "mysql",
-    host: textOf(resource.host) ?? "localhost",
+    host: toText(resource.host) ?? "localhost",
     port: Number(resource.port ?? 3306),
-    user: textOf(resource.user) ?? "root",
-    password: textOf(resource.password) ?? "",
-    database: textOf(resource.database) ?? "",
-    ...tlsOf(resource.ssl ? "require" : "disable", textOf(resource.root_certificate_pem)),
+    user: toText(resource.user) ?? "root",
+    password: toText(resource.password) ?? "",
+    database: toText(resource.database) ?? "",
+    ...parseTlsMode(resource.ssl ? "require" : "disable", toText(resource.root_certificate_pem)),
   };
 }
 
-const MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
+const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
 
-/** Only the last two look at the certificate, and `require` when it is said where that must come from. */
-function tlsOf(mode: string, ca: string | undefined): Pick<Target, "sslmode" | "ca"> {
-  if (!MODES.includes(mode))
-    throw new QueryError(`sslmode ${mode} is not known: use one of ${MODES.join(", ")}`);
+/**
+ * Parses the TLS mode. Only the last two modes check the certificate, and `require` if a certificate authority is
+ * given.
+ */
+function parseTlsMode(mode: string, ca: string | undefined): Pick<ConnectionTarget, "sslmode" | "ca"> {
+  if (!SSL_MODES.includes(mode))
+    throw new QueryError(`sslmode ${mode} is not known: use one of ${SSL_MODES.join(", ")}`);
   if (mode === "require" && ca !== undefined) return { sslmode: "verify-ca", ca };
   if (mode.startsWith("verify")) return { sslmode: mode, ca };
   return { sslmode: mode === "allow" ? "prefer" : mode, ca: undefined };
 }
 
-function textOf(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   return value === undefined || value === null || value === "" ? undefined : String(value);
 }
 
-/** What a database said of a statement. @param line of the script */
+/** Converts a database error of a statement. @param line of the script */
 export function describeFailure(cause: unknown, resource: Resource, line: number): QueryError {
-  const { message, ...facts } = plainFacts(cause, resource);
+  const { message, ...facts } = errorDetails(cause, resource);
   return new QueryError(message, { ...facts, line });
 }
 
-function plainFacts(cause: unknown, { password }: Resource) {
+function errorDetails(cause: unknown, { password }: Resource) {
   const { message, detail, hint, errno, sqlState, code } = cause as Record<string, unknown>;
-  const plain = (text: unknown) => (typeof text === "string" ? without(password, text) : undefined);
+  const plain = (text: unknown) => (typeof text === "string" ? redactPassword(password, text) : undefined);
   return {
     message: plain(message) ?? "the database said nothing",
     detail: plain(detail),

@@ -1,22 +1,22 @@
-/** Sends a GraphQL operation to the endpoint that a resource names. The result is its `data`. */
+/** Runs GraphQL operations against the endpoint of a resource. The result is the response's `data`. */
 import type { ParameterBinding } from "../../../languages/types.ts";
 import { parseExactly } from "../exact.ts";
-import { argumentOf, type Query, QueryError, resourceOf, without } from "./query.ts";
+import { type Query, QueryError, readArgument, redactPassword, toResource } from "./query.ts";
 
-/** Most of an answer that is no GraphQL which an error repeats. */
-const MAX_SHOWN = 500;
+/** Maximum length of a non-GraphQL response quoted in an error. */
+const MAX_SHOWN_CHARACTERS = 500;
 
 export function openQuery(source: string, parameters: ParameterBinding[]): Query {
   const api = parameters.find(({ name }) => name === "api")!;
   return {
     async main(args) {
-      const resource = resourceOf(argumentOf(api, args), "api", "graphql");
+      const resource = toResource(readArgument(api, args), "api", "graphql");
       const given = parameters
         .filter((parameter) => parameter !== api)
-        .map((parameter) => [parameter.name, argumentOf(parameter, args)] as const)
+        .map((parameter) => [parameter.name, readArgument(parameter, args)] as const)
         .filter(([, value]) => value !== undefined);
       const answer = await post(resource, { query: source, variables: Object.fromEntries(given) });
-      return dataOf(answer, resource);
+      return readData(answer, resource);
     },
   };
 }
@@ -44,35 +44,38 @@ async function post(resource: Record<string, unknown>, body: object): Promise<Gr
     return { status: response.status, text: await response.text() };
   } catch (cause) {
     throw new QueryError(
-      `cannot reach ${new URL(base_url).host}: ${without(bearer_token, (cause as Error).message)}`,
+      `cannot reach ${new URL(base_url).host}: ${redactPassword(bearer_token, (cause as Error).message)}`,
     );
   }
 }
 
-interface Fault {
+interface GraphqlError {
   message?: string;
   locations?: { line?: number }[];
   path?: unknown[];
 }
 
-/** An answer with errors fails the job, also when it has data beside them (GraphQL §7.1). */
-function dataOf({ status, text }: GraphqlAnswer, { bearer_token }: Record<string, unknown>): unknown {
+/** Returns the response's data. Errors fail the job even beside data (GraphQL §7.1). */
+function readData({ status, text }: GraphqlAnswer, { bearer_token }: Record<string, unknown>): unknown {
   const { data, errors } = parse(text) ?? {};
   const [first, ...more] = errors ?? [];
   if (first) {
     const others = more.length > 0 ? ` (and ${more.length} more)` : "";
     const at = first.path ? ` at ${first.path.join(".")}` : "";
-    const message = without(bearer_token, `${first.message ?? "an error without a message"}${at}${others}`);
+    const message = redactPassword(
+      bearer_token,
+      `${first.message ?? "an error without a message"}${at}${others}`,
+    );
     const line = first.locations?.[0]?.line;
     throw new QueryError(message, line === undefined ? {} : { line });
   }
   if (data !== undefined) return data;
   throw new QueryError(
-    `the endpoint answered ${status} with what is no GraphQL: ${without(bearer_token, text.slice(0, MAX_SHOWN))}`,
+    `the endpoint answered ${status} with what is no GraphQL: ${redactPassword(bearer_token, text.slice(0, MAX_SHOWN_CHARACTERS))}`,
   );
 }
 
-function parse(text: string): { data?: unknown; errors?: Fault[] } | undefined {
+function parse(text: string): { data?: unknown; errors?: GraphqlError[] } | undefined {
   try {
     const value = parseExactly(text);
     return typeof value === "object" && value !== null ? value : undefined;

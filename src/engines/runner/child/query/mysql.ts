@@ -1,14 +1,14 @@
-/** Runs a query of MySQL or MariaDB: its statements one after another on one connection, its arguments as parameters. */
-import { type Statement, splitStatements } from "../../../languages/sql/statements.ts";
+/** Runs MySQL and MariaDB queries: statements in sequence on one connection, with arguments as parameters. */
+import { type SqlStatement, splitStatements } from "../../../languages/sql/statements.ts";
 import type { ParameterBinding } from "../../../languages/types.ts";
-import { type Connection, connect, describeFailure } from "./connections.ts";
-import { argumentOf, chosenRows, type Query, type QueryError, resourceOf } from "./query.ts";
+import { type Connection, describeFailure, openConnection } from "./connections.ts";
+import { type Query, type QueryError, readArgument, selectResultRows, toResource } from "./query.ts";
 import { isBytes, toPlainRow } from "./values.ts";
 
 export function openQuery(source: string, parameters: ParameterBinding[]): Query {
   const unnamed = parameters.filter(({ placeholder }) => placeholder === "?");
   const statements = splitStatements(source, "mysql").map((statement) =>
-    bound(statement, parameters, unnamed),
+    bindMysqlStatement(statement, parameters, unnamed),
   );
   const database = parameters.find(({ name }) => name === "database")!;
   let running: { kill(): Promise<void>; ended: Promise<unknown> } | undefined;
@@ -16,13 +16,13 @@ export function openQuery(source: string, parameters: ParameterBinding[]): Query
 
   async function rowsOf(
     connection: Connection,
-    { text, used }: Bound,
+    { text, used }: BoundStatement,
     args: Record<string, unknown>,
     kill: () => Promise<void>,
   ) {
     const query = connection.unsafe(
       text,
-      used.map((parameter) => toMysqlValue(argumentOf(parameter, args), parameter.sql_type ?? "text")),
+      used.map((parameter) => toMysqlValue(readArgument(parameter, args), parameter.sql_type ?? "text")),
     );
     const ended = query.then(
       () => {},
@@ -38,18 +38,18 @@ export function openQuery(source: string, parameters: ParameterBinding[]): Query
 
   return {
     async main(args) {
-      const resource = resourceOf(argumentOf(database, args), "database", "mysql");
-      const { connection, close } = await connect("mysql", resource);
+      const resource = toResource(readArgument(database, args), "database", "mysql");
+      const { connection, close } = await openConnection("mysql", resource);
       try {
         await connection.unsafe("SET time_zone = '+00:00'");
-        const kill = await killerOf(connection, resource);
+        const kill = await createKiller(connection, resource);
         const rows: unknown[][] = [];
         for (const each of statements) {
           if (stopping) break;
           const run = rowsOf(connection, each, args, kill);
-          rows.push(await run.catch((cause) => Promise.reject(faultOf(cause, each, resource))));
+          rows.push(await run.catch((cause) => Promise.reject(toQueryError(cause, each, resource))));
         }
-        return chosenRows(source, rows);
+        return selectResultRows(source, rows);
       } finally {
         await close();
       }
@@ -63,32 +63,32 @@ export function openQuery(source: string, parameters: ParameterBinding[]): Query
   };
 }
 
-/** A statement is ended from another connection: this one waits for it. */
-async function killerOf(
+/** Creates a function that kills the running statement from a second connection, because this one is busy. */
+async function createKiller(
   connection: Connection,
   resource: Record<string, unknown>,
 ): Promise<() => Promise<void>> {
   const [row] = (await connection.unsafe("SELECT CONNECTION_ID() AS id")) as { id: number | bigint }[];
   return async () => {
-    const other = await connect("mysql", resource);
+    const other = await openConnection("mysql", resource);
     await other.connection.unsafe(`KILL QUERY ${Number(row!.id)}`).catch(() => {});
     await other.close();
   };
 }
 
-interface Bound {
+interface BoundStatement {
   text: string;
   line: number;
-  /** What the question marks of this statement stand for, in order. */
+  /** Parameters of this statement's question marks, in order. */
   used: ParameterBinding[];
 }
 
-/** The statement with a question mark for each placeholder; unnamed ones are used up in the order of their declaration. */
-export function bound(
-  { line, parts }: Statement,
+/** Replaces each placeholder by a question mark; unnamed ones are consumed in order of declaration. */
+export function bindMysqlStatement(
+  { line, parts }: SqlStatement,
   parameters: ParameterBinding[],
   unnamed: ParameterBinding[],
-): Bound {
+): BoundStatement {
   const used: ParameterBinding[] = [];
   const text = parts.map((part) => {
     if (typeof part === "string") return part;
@@ -99,7 +99,7 @@ export function bound(
   return { text: text.join(""), line, used };
 }
 
-/** As the client sends it: JSON as text, bytes out of base64, moments in UTC without their Z. */
+/** Converts a value for the client: JSON as text, bytes from base64, timestamps in UTC without their Z. */
 export function toMysqlValue(value: unknown, type: string): unknown {
   if (value === undefined || value === null) return null;
   if (typeof value === "object" || /^json/.test(type)) return JSON.stringify(value);
@@ -110,8 +110,12 @@ export function toMysqlValue(value: unknown, type: string): unknown {
   return moment.toISOString().replace("T", " ").replace("Z", "");
 }
 
-/** MySQL counts the lines of the statement it was sent. */
-function faultOf(cause: unknown, { line }: Bound, resource: Record<string, unknown>): QueryError {
+/** Adds the script's line: MySQL reports lines of the statement only. */
+function toQueryError(
+  cause: unknown,
+  { line }: BoundStatement,
+  resource: Record<string, unknown>,
+): QueryError {
   const inside = / at line (\d+)$/.exec((cause as Error).message)?.[1];
   return describeFailure(cause, resource, line + Number(inside ?? 1) - 1);
 }

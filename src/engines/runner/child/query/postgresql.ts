@@ -1,19 +1,25 @@
-/** Runs a query of PostgreSQL: its statements one after another on one connection, its arguments as parameters. */
-import { type Statement, splitStatements } from "../../../languages/sql/statements.ts";
+/** Runs PostgreSQL queries: statements in sequence on one connection, with arguments as parameters. */
+import { type SqlStatement, splitStatements } from "../../../languages/sql/statements.ts";
 import type { ParameterBinding } from "../../../languages/types.ts";
-import { type Connection, connect, describeFailure } from "./connections.ts";
-import { argumentOf, chosenRows, type Query, type QueryError, resourceOf } from "./query.ts";
+import { type Connection, describeFailure, openConnection } from "./connections.ts";
+import { type Query, type QueryError, readArgument, selectResultRows, toResource } from "./query.ts";
 import { toPlainRow, toPostgresText } from "./values.ts";
 
 export function openQuery(source: string, parameters: ParameterBinding[]): Query {
-  const statements = splitStatements(source, "postgresql").map((statement) => bound(statement, parameters));
+  const statements = splitStatements(source, "postgresql").map((statement) =>
+    bindPostgresStatement(statement, parameters),
+  );
   const database = parameters.find(({ name }) => name === "database")!;
   let running: { cancel(): void; ended: Promise<unknown> } | undefined;
   let stopping = false;
 
-  async function rowsOf(connection: Connection, { text, used }: Bound, args: Record<string, unknown>) {
+  async function rowsOf(
+    connection: Connection,
+    { text, used }: BoundStatement,
+    args: Record<string, unknown>,
+  ) {
     const values = used.map((parameter) =>
-      toPostgresText(argumentOf(parameter, args), parameter.sql_type ?? "text"),
+      toPostgresText(readArgument(parameter, args), parameter.sql_type ?? "text"),
     );
     const query = connection.unsafe(text, values);
     const ended = query.then(
@@ -30,20 +36,20 @@ export function openQuery(source: string, parameters: ParameterBinding[]): Query
 
   return {
     async main(args) {
-      const resource = resourceOf(argumentOf(database, args), "database", "postgresql");
-      const { connection, close } = await connect("postgres", resource);
+      const resource = toResource(readArgument(database, args), "database", "postgresql");
+      const { connection, close } = await openConnection("postgres", resource);
       try {
-        await noticeLostClient(connection);
+        await endOnDisconnect(connection);
         const rows: unknown[][] = [];
         for (const each of statements) {
           if (stopping) break;
           rows.push(
             await rowsOf(connection, each, args).catch((cause) =>
-              Promise.reject(faultOf(cause, each, resource)),
+              Promise.reject(toQueryError(cause, each, resource)),
             ),
           );
         }
-        return chosenRows(source, rows);
+        return selectResultRows(source, rows);
       } finally {
         await close();
       }
@@ -57,43 +63,50 @@ export function openQuery(source: string, parameters: ParameterBinding[]): Query
   };
 }
 
-/** The server of a client that is gone (killed, unplugged) ends its statement; older than 14 it does not know how. */
-async function noticeLostClient(connection: Connection): Promise<void> {
+/** Makes PostgreSQL end a statement whose client is gone (killed, unplugged); versions before 14 ignore it. */
+async function endOnDisconnect(connection: Connection): Promise<void> {
   await connection.unsafe("SET client_connection_check_interval = '1s'").catch(() => {});
 }
 
-interface Bound {
+interface BoundStatement {
   text: string;
   line: number;
-  /** What `$1`, `$2`, … of this statement stand for. */
+  /** Parameters of this statement's `$1`, `$2`, …. */
   used: ParameterBinding[];
 }
 
-/** The statement with parameters of its own numbers, each cast to the type it is declared with. */
-export function bound({ line, parts }: Statement, parameters: ParameterBinding[]): Bound {
+/** Renumbers the statement's parameters and casts each to its declared type. */
+export function bindPostgresStatement(
+  { line, parts }: SqlStatement,
+  parameters: ParameterBinding[],
+): BoundStatement {
   const used: ParameterBinding[] = [];
   const text = parts.map((part) => {
     if (typeof part === "string") return part;
     const parameter = parameters.find(({ placeholder }) => placeholder === part.placeholder)!;
     if (!used.includes(parameter)) used.push(parameter);
-    return `$${used.indexOf(parameter) + 1}${castOf(parameter.sql_type ?? "text")}`;
+    return `$${used.indexOf(parameter) + 1}${castTo(parameter.sql_type ?? "text")}`;
   });
   return { text: text.join(""), line, used };
 }
 
-const TYPE = /^[a-z_][\w ]*(\(\s*\d+\s*(,\s*\d+\s*)?\))?(\s*\[\s*\])*$/;
-const NO_TYPE: Record<string, string> = { serial: "int", bigserial: "bigint", smallserial: "smallint" };
+const TYPE_PATTERN = /^[a-z_][\w ]*(\(\s*\d+\s*(,\s*\d+\s*)?\))?(\s*\[\s*\])*$/;
+const SERIAL_TYPES: Record<string, string> = { serial: "int", bigserial: "bigint", smallserial: "smallint" };
 
 /**
- * By way of text, since what the client makes of a value for some types (JSON) is not that value's text.
- * `char` without a length cuts values down to one character: what it stands beside decides then.
+ * Casts through text, because the client serializes some types (JSON) differently. `char` without a length would
+ * truncate to one character, so it gets no cast.
  */
-function castOf(type: string): string {
-  if (!TYPE.test(type) || type === "char" || type === "character") return "";
-  return type === "text" ? "::text" : `::text::${NO_TYPE[type] ?? type}`;
+function castTo(type: string): string {
+  if (!TYPE_PATTERN.test(type) || type === "char" || type === "character") return "";
+  return type === "text" ? "::text" : `::text::${SERIAL_TYPES[type] ?? type}`;
 }
 
-function faultOf(cause: unknown, { text, line }: Bound, resource: Record<string, unknown>): QueryError {
+function toQueryError(
+  cause: unknown,
+  { text, line }: BoundStatement,
+  resource: Record<string, unknown>,
+): QueryError {
   const { position } = cause as { position?: string };
   const before = position === undefined ? "" : [...text].slice(0, Number(position) - 1).join("");
   return describeFailure(cause, resource, line + before.split("\n").length - 1);

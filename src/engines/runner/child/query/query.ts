@@ -1,29 +1,29 @@
-/** What the modules that run queries have in common: their shape, how arguments are found, what a failure says. */
+/** Shared parts of the query modules: their interface, argument lookup and errors. */
 import type { ParameterBinding } from "../../../languages/types.ts";
 
-/** What a module's `openQuery` makes of a query's text. */
+/** A query as returned by a module's `openQuery`. */
 export interface Query {
   main(args: Record<string, unknown>): Promise<unknown>;
-  /** Ends what runs elsewhere, and returns when it has ended. */
+  /** Stops remote work and resolves when it has ended. */
   stop?(): Promise<void>;
 }
 
-/** The value of one parameter; undefined when it was left out and has no default. */
-export function argumentOf(parameter: ParameterBinding, args: Record<string, unknown>): unknown {
+/** Returns a parameter's value; undefined if it is absent and has no default. */
+export function readArgument(parameter: ParameterBinding, args: Record<string, unknown>): unknown {
   if (parameter.kind === "pinned") return args[parameter.name] ?? parameter.default;
   const given = args[parameter.name];
   return given === undefined ? parameter.default : given;
 }
 
-/** Whatever goes wrong with a query; nothing of it is this program's own stack. */
+/** An error of a query, without this program's own stack. */
 export class QueryError extends Error {
   override readonly name: string = "QueryError";
   override stack = "";
-  /** SQLSTATE, or the name the database has for it. */
+  /** SQLSTATE, or the database's own error name. */
   declare code?: string;
   declare detail?: string;
   declare hint?: string;
-  /** Line of the script, from 1. */
+  /** Script line, from 1. */
   declare line?: number;
 
   constructor(
@@ -35,23 +35,23 @@ export class QueryError extends Error {
       if (typeof facts[name] === "string" || typeof facts[name] === "number")
         this[name] = String(facts[name]);
     }
-    // Errors have a hidden `line` of their own, of this program's source.
+    // Bun's errors have a hidden `line` of the program's own source.
     if (facts.line !== undefined)
       Object.defineProperty(this, "line", { value: facts.line, enumerable: true });
   }
 }
 
-/** A shorter password would make a riddle of every message. */
-const SHORTEST = 4;
+/** Replacing shorter passwords would garble every message. */
+const MIN_REDACTED_LENGTH = 4;
 
-/** The same text without the password of the resource, should a driver repeat it. */
-export function without(password: unknown, text: string): string {
-  if (typeof password !== "string" || password.length < SHORTEST) return text;
+/** Removes the resource's password from a text, in case a driver quotes it. */
+export function redactPassword(password: unknown, text: string): string {
+  if (typeof password !== "string" || password.length < MIN_REDACTED_LENGTH) return text;
   return text.replaceAll(password, "*****").replaceAll(encodeURIComponent(password), "*****");
 }
 
-/** The resource to connect to. @throws QueryError */
-export function resourceOf(value: unknown, name: string, type: string): Record<string, unknown> {
+/** Returns the resource to connect to. @throws QueryError for other values */
+export function toResource(value: unknown, name: string, type: string): Record<string, unknown> {
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
   throw new QueryError(
@@ -59,8 +59,8 @@ export function resourceOf(value: unknown, name: string, type: string): Record<s
   );
 }
 
-/** Which rows of which statements are the result. */
-export function chosenRows(source: string, rows: unknown[][]): unknown {
+/** Selects the rows that become the result, by the script's result_collection line. */
+export function selectResultRows(source: string, rows: unknown[][]): unknown {
   if (rows.length === 0) throw new QueryError("there is no statement to run");
   const chosen =
     /^\s*(?:--|#)\s*result_collection\s*=\s*(\w+)\s*$/m.exec(source)?.[1] ?? "last_statement_all_rows";

@@ -1,6 +1,6 @@
 /**
- * The database of a SQLite query: a file of the workspace's storage, which is fetched for the run and put back after it,
- * a file of the job, or memory.
+ * Database file of a SQLite query: a file of the workspace's storage (downloaded and uploaded again), a file of the
+ * job, or memory.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -10,19 +10,19 @@ import { QueryError } from "./query.ts";
 
 export interface DatabaseFile {
   path: string;
-  /** Keeps what the run has changed. @throws QueryError when somebody else has changed it meanwhile */
-  keep(): Promise<void>;
-  /** Removes what was fetched. */
+  /** Stores the run's changes. @throws QueryError if the stored file was changed meanwhile */
+  store(): Promise<void>;
+  /** Removes the downloaded copy. */
   discard(): void;
 }
 
-const nothing = { keep: async () => {}, discard: () => {} };
+const NOTHING_TO_STORE = { store: async () => {}, discard: () => {} };
 
-/** @param value of the argument `database` */
+/** Opens the database file. @param value argument `database` */
 export async function openDatabaseFile(value: unknown): Promise<DatabaseFile> {
-  if (value === undefined || value === null || value === "") return { path: ":memory:", ...nothing };
-  const stored = storedFile(value);
-  if (stored) return fetched(stored);
+  if (value === undefined || value === null || value === "") return { path: ":memory:", ...NOTHING_TO_STORE };
+  const stored = parseStoredFile(value);
+  if (stored) return fetchFile(stored);
   const path = typeof value === "string" ? resolve(value) : "";
   if (
     typeof value !== "string" ||
@@ -34,7 +34,7 @@ export async function openDatabaseFile(value: unknown): Promise<DatabaseFile> {
     );
   }
   mkdirSync(dirname(path), { recursive: true });
-  return { path, ...nothing };
+  return { path, ...NOTHING_TO_STORE };
 }
 
 interface StoredFile {
@@ -42,7 +42,7 @@ interface StoredFile {
   storage?: string;
 }
 
-function storedFile(value: unknown): StoredFile | undefined {
+function parseStoredFile(value: unknown): StoredFile | undefined {
   if (typeof value === "object" && value !== null && "s3" in value && typeof value.s3 === "string") {
     const storage = "storage" in value && typeof value.storage === "string" ? value.storage : "";
     return { file_key: value.s3, ...(storage ? { storage } : {}) };
@@ -53,27 +53,27 @@ function storedFile(value: unknown): StoredFile | undefined {
   return { file_key, ...(storage ? { storage } : {}) };
 }
 
-async function fetched(file: StoredFile): Promise<DatabaseFile> {
+async function fetchFile(file: StoredFile): Promise<DatabaseFile> {
   const folder = mkdtempSync(join(tmpdir(), "sqlite-"));
   const path = join(folder, "database.db");
   const discard = () => rmSync(folder, { recursive: true, force: true });
   try {
-    const facts = await factsOf(file);
+    const facts = await readFileVersion(file);
     if (facts !== undefined) {
-      const answer = await call("GET", "download_s3_file", file);
+      const answer = await callStorage("GET", "download_s3_file", file);
       writeFileSync(path, new Uint8Array(await answer.arrayBuffer()));
     }
     const before = facts === undefined ? undefined : digestOf(path);
-    const keep = async () => {
+    const store = async () => {
       if (digestOf(path) === before) return;
-      if ((await factsOf(file)) !== facts) {
+      if ((await readFileVersion(file)) !== facts) {
         throw new QueryError(
           `the file ${file.file_key} was changed by somebody else during the run: nothing was stored; let such scripts run one at a time (concurrent_limit)`,
         );
       }
-      await call("POST", "upload_s3_file", file, readFileSync(path));
+      await callStorage("POST", "upload_s3_file", file, readFileSync(path));
     };
-    return { path, keep, discard };
+    return { path, store, discard };
   } catch (cause) {
     discard();
     throw cause;
@@ -84,16 +84,16 @@ function digestOf(path: string): string {
   return createHash("sha256").update(readFileSync(path)).digest("hex");
 }
 
-/** Size and age, by which a changed file is known; undefined when there is none. */
-async function factsOf(file: StoredFile): Promise<string | undefined> {
-  const answer = await call("GET", "load_file_metadata", file);
+/** Returns size and modification time, which identify a version of the file; undefined if there is none. */
+async function readFileVersion(file: StoredFile): Promise<string | undefined> {
+  const answer = await callStorage("GET", "load_file_metadata", file);
   if (answer.status === 404) return undefined;
   const { size_in_bytes, last_modified } = (await answer.json()) as Record<string, unknown>;
   return `${size_in_bytes} ${last_modified}`;
 }
 
-/** @throws QueryError for any answer but a good one, and that there is no such file */
-async function call(
+/** Calls the storage API; a 404 is returned. @throws QueryError for any other error */
+async function callStorage(
   method: string,
   operation: string,
   file: StoredFile,

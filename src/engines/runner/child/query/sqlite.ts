@@ -1,9 +1,9 @@
-/** Runs a query of SQLite in this process: its statements one after another, its arguments as parameters. */
+/** Runs SQLite queries in this process: statements in sequence, with arguments as parameters. */
 import { Database } from "bun:sqlite";
-import { type Statement, splitStatements } from "../../../languages/sql/statements.ts";
+import { type SqlStatement, splitStatements } from "../../../languages/sql/statements.ts";
 import type { ParameterBinding } from "../../../languages/types.ts";
-import { bigIntegerOf } from "../exact.ts";
-import { argumentOf, chosenRows, type Query, QueryError } from "./query.ts";
+import { toBigInteger } from "../exact.ts";
+import { type Query, QueryError, readArgument, selectResultRows } from "./query.ts";
 import { openDatabaseFile } from "./sqlite-files.ts";
 import { isBytes, toPlainRow } from "./values.ts";
 
@@ -15,16 +15,16 @@ export function openQuery(source: string, parameters: ParameterBinding[]): Query
   const database = parameters.find(({ name }) => name === "database")!;
   return {
     async main(args) {
-      const file = await openDatabaseFile(argumentOf(database, args));
+      const file = await openDatabaseFile(readArgument(database, args));
       try {
         const unnamed = parameters.filter(({ placeholder }) => placeholder === "?");
         const valueFor = (placeholder: string) => {
           const parameter = placeholder === "?" ? unnamed.shift()! : named.get(placeholder)!;
-          return toSqlite(argumentOf(parameter, args), parameter.sql_type ?? "text");
+          return toSqliteValue(readArgument(parameter, args), parameter.sql_type ?? "text");
         };
         const rows = runAll(file.path, statements, valueFor);
-        await file.keep();
-        return chosenRows(source, rows);
+        await file.store();
+        return selectResultRows(source, rows);
       } finally {
         file.discard();
       }
@@ -34,22 +34,22 @@ export function openQuery(source: string, parameters: ParameterBinding[]): Query
 
 function runAll(
   path: string,
-  statements: Statement[],
+  statements: SqlStatement[],
   valueFor: (placeholder: string) => Value,
 ): unknown[][] {
   const connection = new Database(path, { create: true, safeIntegers: true });
   try {
     connection.run("PRAGMA busy_timeout = 10000");
-    return statements.map((statement) => run(connection, statement, valueFor));
+    return statements.map((statement) => runStatement(connection, statement, valueFor));
   } finally {
     connection.close();
   }
 }
 
-/** Placeholders are numbered anew, so that each stands for its own value whatever it was called. */
-function run(
+/** Runs a statement. Placeholders are renumbered, so that each has its own value whatever its name. */
+function runStatement(
   connection: Database,
-  { line, parts }: Statement,
+  { line, parts }: SqlStatement,
   valueFor: (placeholder: string) => Value,
 ): unknown[] {
   const values: Value[] = [];
@@ -65,20 +65,20 @@ function run(
     return rows.map((row) => toPlainRow(row as object));
   } catch (cause) {
     const { message, code } = cause as { message: string; code?: string };
-    throw new QueryError(message, { code, line: line + linesBefore(text.join(""), message) });
+    throw new QueryError(message, { code, line: line + countLinesBefore(text.join(""), message) });
   }
 }
 
-/** SQLite says which word it stumbled over, not where. */
-function linesBefore(text: string, message: string): number {
+/** Returns the lines before the error: SQLite reports only the offending word, not its position. */
+function countLinesBefore(text: string, message: string): number {
   const word = /near "([^"]+)"|no such (?:column|table|function): (\S+)/.exec(message);
   const at = word ? text.indexOf((word[1] ?? word[2])!) : -1;
   return at < 0 ? 0 : text.slice(0, at).split("\n").length - 1;
 }
 
-function toSqlite(value: unknown, type: string): Value {
+function toSqliteValue(value: unknown, type: string): Value {
   if (value === undefined || value === null) return null;
-  if (typeof value === "object" || /^json/.test(type)) return bigIntegerOf(value) ?? JSON.stringify(value);
+  if (typeof value === "object" || /^json/.test(type)) return toBigInteger(value) ?? JSON.stringify(value);
   if (typeof value === "boolean") return value ? 1 : 0;
   if (isBytes(type)) return new Uint8Array(Buffer.from(String(value), "base64"));
   return typeof value === "number" ? value : String(value);

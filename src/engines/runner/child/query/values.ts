@@ -1,6 +1,6 @@
 /**
- * Values on their way to JSON: moments as ISO 8601 in UTC (a date is its midnight), bytes as base64, decimals as the text
- * the database has, whole numbers that JavaScript cannot hold as text.
+ * Converts database values to JSON: timestamps to ISO 8601 in UTC (a date to its midnight), bytes to base64, decimals
+ * to the database's text, integers beyond a double to text.
  */
 export function toPlain(value: unknown): unknown {
   if (typeof value === "bigint") return toInteger(value);
@@ -17,19 +17,19 @@ function toInteger(value: bigint): number | string {
   return Number.isSafeInteger(number) ? number : String(value);
 }
 
-/** A row with all its values made plain. */
+/** Converts all values of a row. */
 export function toPlainRow(row: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, toPlain(value)]));
 }
 
 const IS_BYTES = /^(bytea|(tiny|medium|long)?blob|(var)?binary)/;
 
-/** Whether a type's values are bytes, which arguments hold as base64. */
+/** Whether a type holds bytes, which arguments pass as base64. */
 export function isBytes(type: string): boolean {
   return IS_BYTES.test(type);
 }
 
-/** An argument as the text that PostgreSQL reads as a value of the type; null for nothing. */
+/** Returns an argument as PostgreSQL's text form of the type; null for none. */
 export function toPostgresText(value: unknown, type: string): string | null {
   if (value === undefined || value === null) return null;
   if (/^json/.test(type) && !/\]$/.test(type)) return JSON.stringify(value);
@@ -39,7 +39,7 @@ export function toPostgresText(value: unknown, type: string): string | null {
   return String(value);
 }
 
-/** PostgreSQL §8.15.2: every element in quotes but NULL, arrays within arrays without. */
+/** Formats an array (PostgreSQL §8.15.2): elements quoted except NULL, nested arrays unquoted. */
 function toArrayText(values: unknown[], type: string): string {
   const elements = values.map((value) => {
     if (Array.isArray(value)) return toArrayText(value, type);

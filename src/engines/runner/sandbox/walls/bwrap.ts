@@ -1,38 +1,38 @@
-/** Bubblewrap around the launcher: mounts and processes that are a child's own. */
+/** Command line of bubblewrap around the launcher, which gives a child its own mounts and processes. */
 import { lstatSync, readlinkSync } from "node:fs";
 import { dirname } from "node:path";
 
 interface Mounts {
   read: string[];
   write: string[];
-  /** Where the child begins. */
+  /** Working folder of the child. */
   home: string;
-  /** It becomes another user than ours. */
+  /** The child changes to another user id than ours. */
   isForOthers: boolean;
 }
 
-/** Most bytes of a child's own /tmp and /dev/shm, which are memory. */
+/** Size of a child's own /tmp and /dev/shm, which are in memory. */
 const TEMPORARY_BYTES = 64 * 1024 * 1024;
 
-/** Processes that stand around a child: bubblewrap itself, and the first one of the namespace that it makes. */
+/** Processes around a child: bubblewrap itself, and the first one of its PID namespace. */
 export const BWRAP_PROCESSES = 2;
 
 /** @returns the arguments before the command */
-export function bwrapArguments({ read, write, home, isForOthers }: Mounts): string[] {
+export function createBwrapArguments({ read, write, home, isForOthers }: Mounts): string[] {
   const given = ["--die-with-parent", "--unshare-pid", "--unshare-ipc", "--dev", "/dev", "--proc", "/proc"];
   for (const path of ["/tmp", "/dev/shm"]) {
     if (isForOthers) given.push("--perms", "1777");
     given.push("--size", String(TEMPORARY_BYTES), "--tmpfs", path);
   }
   if (isForOthers)
-    for (const path of above([...read, ...write])) given.push("--perms", "0755", "--dir", path);
-  for (const path of read) if (!path.startsWith("/proc/")) given.push(...readOnly(path));
+    for (const path of listParentFolders([...read, ...write])) given.push("--perms", "0755", "--dir", path);
+  for (const path of read) if (!path.startsWith("/proc/")) given.push(...readOnlyArguments(path));
   for (const path of write) given.push("--bind", path, path);
   return [...given, "--chdir", home, "--"];
 }
 
-/** The folders that lead to paths, from the top: bubblewrap makes those that are missing for its own user alone. */
-function above(paths: string[]): Set<string> {
+/** Lists the parent folders of paths, top first: bubblewrap creates missing ones accessible to its own user only. */
+function listParentFolders(paths: string[]): Set<string> {
   const found = new Set<string>();
   const add = (path: string) => {
     const folder = dirname(path);
@@ -44,8 +44,8 @@ function above(paths: string[]): Set<string> {
   return found;
 }
 
-/** Where a system's folder is a link into another, it is one in here as well. */
-function readOnly(path: string): string[] {
+/** Binds a path read-only; a top-level symbolic link stays a link. */
+function readOnlyArguments(path: string): string[] {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   if (isLink && dirname(path) === "/") return ["--symlink", readlinkSync(path), path];
   return ["--ro-bind-try", path, path];

@@ -1,33 +1,33 @@
-/** What Landlock knows to ask about (linux/landlock.h), by the version of its interface in the kernel. */
+/** Landlock's access rights (linux/landlock.h), by ABI version. */
 
 const EXECUTE = 1 << 0;
 const WRITE_FILE = 1 << 1;
 const READ_FILE = 1 << 2;
 const READ_DIR = 1 << 3;
-/** Removing, making and renaming, each kind by itself: bits 4 to 12. */
+/** Removing, creating and renaming, one bit per file type: bits 4 to 12. */
 const CHANGE_DIR = 0x1ff0;
 const REFER = 1 << 13;
 const TRUNCATE = 1 << 14;
 const IOCTL_DEV = 1 << 15;
 
-/** What a rule may give: to whole folders, or to single files. */
-const RIGHTS = {
+/** Rights that a rule may grant, for folders or single files. */
+const ACCESS_RIGHTS = {
   read: READ_FILE | READ_DIR | EXECUTE,
   write: EXECUTE | WRITE_FILE | READ_FILE | READ_DIR | CHANGE_DIR | REFER | TRUNCATE,
   readFile: READ_FILE | EXECUTE,
   device: READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV,
 } as const;
 
-export type Right = keyof typeof RIGHTS;
+export type AccessRight = keyof typeof ACCESS_RIGHTS;
 
-/** A path and what it gives, as a number that Landlock takes. */
-export type Rule = [path: string, rights: number];
+/** A path and the rights it grants, as Landlock's bits. */
+export type LandlockRule = [path: string, rights: number];
 
 const CONNECT_TCP = 1 << 1;
 const SCOPE_ABSTRACT_UNIX_SOCKET = 1 << 0;
 const SCOPE_SIGNAL = 1 << 1;
 
-/** Every right to files that this version can take away. */
+/** Returns all file rights that this version can restrict. */
 function handledRights(abi: number): number {
   let rights = EXECUTE | WRITE_FILE | READ_FILE | READ_DIR | CHANGE_DIR;
   if (abi >= 2) rights |= REFER;
@@ -36,25 +36,28 @@ function handledRights(abi: number): number {
   return rights;
 }
 
-/** Which walls a version gives, beside that around files. */
-export function wallsOf(abi: number): { truncation: boolean; ports: boolean; signals: boolean } {
+/** Returns which restrictions a version offers beside files. */
+export function landlockFeatures(abi: number): { truncation: boolean; ports: boolean; signals: boolean } {
   return { truncation: abi >= 3, ports: abi >= 4, signals: abi >= 6 };
 }
 
-/** struct landlock_ruleset_attr in words of 64 bits, as long as the version knows it. @param withPorts TCP connections need a rule */
-export function rulesetOf(abi: number, withPorts: boolean): number[] {
+/**
+ * Returns struct landlock_ruleset_attr in 64-bit words, in the version's length.
+ * @param withPorts restricts TCP connections to rules
+ */
+export function createRuleset(abi: number, withPorts: boolean): number[] {
   const fields = [handledRights(abi)];
   if (abi >= 4) fields.push(withPorts ? CONNECT_TCP : 0);
   if (abi >= 6) fields.push(SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL);
   return fields;
 }
 
-/** What a rule may give in this version: others the kernel would not take. */
-export function rightsIn(abi: number, right: Right): number {
-  return RIGHTS[right] & handledRights(abi);
+/** Returns the rights that this version supports; the kernel rejects others. */
+export function supportedRights(abi: number, right: AccessRight): number {
+  return ACCESS_RIGHTS[right] & handledRights(abi);
 }
 
-/** struct landlock_net_port_attr in words of 64 bits. */
-export function portRule(port: number): number[] {
+/** Returns struct landlock_net_port_attr in 64-bit words. */
+export function createPortRule(port: number): number[] {
   return [CONNECT_TCP, port];
 }

@@ -1,9 +1,9 @@
-/** What of the machine scripts may read, as paths. */
+/** System paths that scripts may read. */
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Programs, their libraries and what these read. */
-const SYSTEM = [
+/** Programs, libraries and their data. */
+const SYSTEM_PATHS = [
   "/usr",
   "/bin",
   "/sbin",
@@ -16,8 +16,8 @@ const SYSTEM = [
   "/sys/fs/cgroup",
 ];
 
-/** The superuser reads every file: of this folder, where it keeps what others may not, scripts then see these. */
-const ETC = [
+/** Files of /etc visible to scripts that run as root, which could read all of it. */
+const ETC_PATHS = [
   "alpine-release",
   "alternatives",
   "arch-release",
@@ -64,8 +64,8 @@ const ETC = [
   "vimrc",
 ].map((name) => `/etc/${name}`);
 
-/** Facts about the machine that are nobody's own; of the processes' entries a child sees its own. */
-const PROC = [
+/** General facts about the machine; of the process entries, a child sees its own. */
+const PROC_PATHS = [
   "cpuinfo",
   "filesystems",
   "loadavg",
@@ -90,33 +90,35 @@ const PROC = [
 export const DEVICES = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
 /**
- * Every folder and file of the system that scripts may read, where it exists.
- * @param passesRights they run as the superuser, or with its right to read every file
+ * Lists the existing system folders and files that scripts may read.
+ * @param passesRights scripts run as root, or bypass file permissions
  */
-export function systemPaths(passesRights: boolean): string[] {
-  const found = [...SYSTEM, ...(passesRights ? ETC : ["/etc"]), ...PROC].filter((path) => existsSync(path));
-  // A resolver's file is often a link to where a service of the system keeps it, and replaces it.
+export function listSystemPaths(passesRights: boolean): string[] {
+  const found = [...SYSTEM_PATHS, ...(passesRights ? ETC_PATHS : ["/etc"]), ...PROC_PATHS].filter((path) =>
+    existsSync(path),
+  );
+  // The resolver's file is often a link to a file that a system service replaces.
   const resolver = existsSync("/etc/resolv.conf") ? realpathSync("/etc/resolv.conf") : "/etc/resolv.conf";
   return resolver.startsWith("/etc/") ? found : [...found, dirname(resolver)];
 }
 
-/** Whether a path is a folder, or in it. Both without links. */
-export function isWithin(path: string, folder: string): boolean {
+/** Whether a path is a folder or inside it; both without symbolic links. */
+export function isPathWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder === "/" ? "/" : `${folder}/`);
 }
 
-/** A folder as it is, but for one in it: paths that cover everything else that is there now. */
-export function around(folder: string, hole: string): string[] {
-  if (!isWithin(hole, folder)) return isWithin(folder, hole) ? [] : [folder];
+/** Returns paths that cover a folder's current content except for one path. */
+export function pathsAround(folder: string, hole: string): string[] {
+  if (!isPathWithin(hole, folder)) return isPathWithin(folder, hole) ? [] : [folder];
   if (hole === folder) return [];
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);
-    return isWithin(hole, path) ? around(path, hole) : [path];
+    return isPathWithin(hole, path) ? pathsAround(path, hole) : [path];
   });
 }
 
-/** A path without links; as it is when nothing is there. */
-export function withoutLinks(path: string): string {
+/** Resolves symbolic links; returns the path unchanged if it does not exist. */
+export function resolveLinks(path: string): string {
   try {
     return realpathSync(path);
   } catch {

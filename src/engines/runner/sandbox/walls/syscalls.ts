@@ -1,8 +1,8 @@
-/** Numbers of system calls, per processor. Both tables name the same calls; those that arm64 lacks are in a table of their own. */
+/** System call numbers by processor. Both tables have the same calls; calls missing on arm64 are in a separate one. */
 
 export type Architecture = "x64" | "arm64";
 
-/** Of the same number everywhere: calls that came after 2019 (asm-generic/unistd.h). */
+/** Calls added since 2019, with the same number on all processors (asm-generic/unistd.h). */
 const RECENT = {
   pidfd_send_signal: 424,
   io_uring_setup: 425,
@@ -193,7 +193,7 @@ const ARM64: Record<keyof typeof X64, number> = {
   kexec_file_load: 294,
 };
 
-/** What x86-64 has beside its newer forms, which all processors have. */
+/** Legacy calls that only x86-64 has, beside the newer forms. */
 export const X64_ONLY = { open: 2, creat: 85, chmod: 90, chown: 92, lchown: 94, mknod: 133 } as const;
 
 export type Syscall = keyof typeof X64;

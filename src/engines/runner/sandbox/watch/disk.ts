@@ -1,26 +1,26 @@
-/** What a folder takes on its disk. */
+/** Disk usage of folders. */
 import { type Stats, statfsSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
-import { within } from "./path-bytes.ts";
+import { joinPathBytes } from "./path-bytes.ts";
 
-/** Bytes that a block is, whatever the disk's own are (stat(2)). */
-export const BLOCK = 512;
+/** Unit of `st_blocks`, independent of the disk's block size (stat(2)). */
+export const BLOCK_BYTES = 512;
 
-export interface Room {
+export interface FreeSpace {
   bytes: number;
-  /** How many more files can be made; 0 where the disk does not say. */
+  /** Free inodes; 0 if the file system does not report them. */
   files: number;
 }
 
-export interface Taken {
+export interface FolderUsage {
   bytes: number;
   files: number;
-  /** A folder could not be looked into: its maker has closed it, or it is deeper than a path can be long. */
+  /** A subfolder could not be read: its permissions were removed, or its path is too long. */
   is_hidden: boolean;
 }
 
-/** What is free on the disk that a path is on, for who is not the superuser; undefined when it does not say. */
-export function freeRoom(path: string): Room | undefined {
+/** Returns the space free for non-root users on a path's disk; undefined if unavailable. */
+export function readFreeSpace(path: string): FreeSpace | undefined {
   try {
     const { bavail, bsize, ffree } = statfsSync(path);
     return { bytes: bavail * bsize, files: ffree };
@@ -30,14 +30,17 @@ export function freeRoom(path: string): Room | undefined {
 }
 
 /**
- * What a folder takes with everything in it; links are not followed, holes in files do not count.
- * @param most where counting ends: the folder takes more than that
+ * Measures a folder recursively, without following links; holes in files do not count.
+ * @param most limits after which measuring stops
  */
-export async function folderTakes(folder: string, most: { bytes: number; files: number }): Promise<Taken> {
+export async function measureFolder(
+  folder: string,
+  most: { bytes: number; files: number },
+): Promise<FolderUsage> {
   const folders: Buffer[] = [Buffer.from(folder)];
-  const taken: Taken = { bytes: 0, files: 0, is_hidden: false };
+  const taken: FolderUsage = { bytes: 0, files: 0, is_hidden: false };
   const hide = (cause: NodeJS.ErrnoException) => {
-    // What is gone in between is not hidden.
+    // A folder removed meanwhile is not hidden.
     if (cause.code !== "ENOENT" && cause.code !== "ENOTDIR") taken.is_hidden = true;
   };
   for (let path = folders.pop(); path; path = folders.pop()) {
@@ -46,9 +49,9 @@ export async function folderTakes(folder: string, most: { bytes: number; files: 
       return [];
     });
     for (const name of names) {
-      const inner = within(path, name);
+      const inner = joinPathBytes(path, name);
       const stats: Stats | undefined = await lstat(inner).catch((cause) => void hide(cause));
-      taken.bytes += (stats?.blocks ?? 0) * BLOCK;
+      taken.bytes += (stats?.blocks ?? 0) * BLOCK_BYTES;
       taken.files++;
       if (taken.files > most.files || taken.bytes > most.bytes) return taken;
       if (stats?.isDirectory()) folders.push(inner);

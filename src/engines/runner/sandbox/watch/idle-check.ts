@@ -1,47 +1,51 @@
 /**
- * Whether a process that waits for its next job rests. What a job has left behind in it (a timer, a thread) is not
- * watched as a job is, so a process that goes on working, or starts others, is not one to keep.
+ * Checks whether idle processes are really idle. Leftovers of a job (a timer, a thread) are not limited like a job, so
+ * a process that keeps working or starts others is discarded.
  */
-import { treeOf, usageOf } from "./process-tree.ts";
+import { listProcessTree, measureProcesses } from "./process-tree.ts";
 
-interface Seen {
+interface IdleSample {
   at: number;
   cpu_s: number;
 }
 
-/** More of a processor than this, from one look to the next, is no rest: collecting garbage takes less. */
+/** Processor share between two checks above which a process is busy; garbage collection takes less. */
 const BUSY_SHARE = 0.2;
-/** Looking for what a process has started takes a moment: of many that have not moved, some at each look. */
-const TREES_A_LOOK = 32;
+/** Listing a process's tree takes a moment, so inactive ones are checked in rotation. */
+const TREES_PER_CHECK = 32;
 
-export interface Rest {
+export interface IdleCheck {
   /**
-   * @param pids of the processes that wait · @param now in ms · @param most resident bytes; 0: no limit
-   * @param around how many processes stand around each of them, which do nothing themselves
-   * @returns those that do not rest
+   * @param pids idle processes
+   * @param now milliseconds
+   * @param most maximum resident bytes; 0: no limit
+   * @param around number of wrapper processes around each, which are idle themselves
+   * @returns the processes that are busy
    */
-  restless(pids: number[], now: number, most: number, around: number): number[];
+  findBusy(pids: number[], now: number, most: number, around: number): number[];
 }
 
-export function createRest(): Rest {
-  let seen = new Map<number, Seen>();
+export function createIdleCheck(): IdleCheck {
+  let seen = new Map<number, IdleSample>();
   let turn = 0;
 
   return {
-    restless(pids, now, most, around) {
+    findBusy(pids, now, most, around) {
       const before = seen;
-      const parts = Math.ceil(pids.length / TREES_A_LOOK);
+      const parts = Math.ceil(pids.length / TREES_PER_CHECK);
       turn++;
       seen = new Map();
       return pids.filter((pid, index) => {
-        const tree = around > 0 ? treeOf(pid) : undefined;
-        const { bytes, cpu_s } = usageOf(tree ?? [pid]);
+        const tree = around > 0 ? listProcessTree(pid) : undefined;
+        const { bytes, cpu_s } = measureProcesses(tree ?? [pid]);
         if (most > 0 && bytes > most) return true;
         const last = before.get(pid);
         seen.set(pid, { at: now, cpu_s });
         if (last && cpu_s - last.cpu_s > ((now - last.at) / 1_000) * BUSY_SHARE) return true;
         const hasMoved = cpu_s !== last?.cpu_s;
-        return (hasMoved || (index + turn) % parts === 0) && (tree ?? treeOf(pid)).length > 1 + around;
+        return (
+          (hasMoved || (index + turn) % parts === 0) && (tree ?? listProcessTree(pid)).length > 1 + around
+        );
       });
     },
   };

@@ -2,8 +2,8 @@ import type { JobError } from "../../types.ts";
 
 const MB = 1024 * 1024;
 
-/** @param bytes that were used · @param most MB that were allowed */
-export function outOfMemory(bytes: number, most: number): JobError {
+/** Creates the error of a job over its memory limit. @param bytes used @param most limit in MB */
+export function createOutOfMemoryError(bytes: number, most: number): JobError {
   const used = Math.ceil(bytes / MB);
   return {
     name: "OutOfMemory",

@@ -1,6 +1,6 @@
-/** Paths as the system has them: a name is any bytes, which a text cannot always hold. */
+/** Paths as bytes: file names need not be valid UTF-8. */
 const SLASH = Buffer.from("/");
 
-export function within(folder: Buffer, name: Buffer): Buffer {
+export function joinPathBytes(folder: Buffer, name: Buffer): Buffer {
   return Buffer.concat([folder, SLASH, name]);
 }

@@ -1,61 +1,63 @@
-/** What a process and everything below it take, read from /proc (proc(5)). */
+/** Resource usage of a process tree, from /proc (proc(5)). */
 import { readdirSync, readFileSync } from "node:fs";
 
-export interface Usage {
+export interface ProcessUsage {
   processes: number;
-  /** Resident memory, what processes share counted with each of them. */
+  /** Resident memory; shared pages count once per process. */
   bytes: number;
-  /** Processor time of those that run, and of those they have waited for. */
+  /** Processor time, including that of children already waited for. */
   cpu_s: number;
 }
 
-/** Pages and clock ticks as all Linux systems show them on the processors that are built for. */
-const PAGE = pageBytes();
-const TICKS = 100;
-/** A tree that is larger is not looked at further: it is over every limit already. */
+/** Page size, and clock ticks per second as on all supported Linux systems. */
+const PAGE_BYTES = readPageSize();
+const TICKS_PER_SECOND = 100;
+/** Larger trees are not measured further; they exceed every limit. */
 const MAX_PROCESSES = 5_000;
 
-/** Resident memory of one process; 0 when it is gone. One read. */
-export function residentBytes(pid: number): number {
+/** Returns a process's resident memory; 0 if it has exited. */
+export function readResidentBytes(pid: number): number {
   const text = readText(`/proc/${pid}/statm`);
-  return text === undefined ? 0 : Number(text.split(" ")[1]) * PAGE;
+  return text === undefined ? 0 : Number(text.split(" ")[1]) * PAGE_BYTES;
 }
 
-/** The process and everything below it. */
-export function treeOf(root: number): number[] {
+/** Lists a process and all its descendants. */
+export function listProcessTree(root: number): number[] {
   const found = [root];
   for (let at = 0; at < found.length && found.length < MAX_PROCESSES; at++)
-    found.push(...childrenOf(found[at]!));
+    found.push(...listChildren(found[at]!));
   return found;
 }
 
-export function usageOf(pids: number[]): Usage {
-  const usage: Usage = { processes: 0, bytes: 0, cpu_s: 0 };
+export function measureProcesses(pids: number[]): ProcessUsage {
+  const usage: ProcessUsage = { processes: 0, bytes: 0, cpu_s: 0 };
   for (const pid of pids) {
     const text = readText(`/proc/${pid}/stat`);
     if (text === undefined) continue;
-    // The command's name stands in parentheses and may hold anything; the third field comes after it.
+    // The command name is in parentheses and may contain anything; field 3 follows it.
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     const field = (number: number) => Number(fields[number - 3]);
     usage.processes++;
-    usage.bytes += field(24) * PAGE;
-    usage.cpu_s += (field(14) + field(15) + field(16) + field(17)) / TICKS;
+    usage.bytes += field(24) * PAGE_BYTES;
+    usage.cpu_s += (field(14) + field(15) + field(16) + field(17)) / TICKS_PER_SECOND;
   }
   return usage;
 }
 
-/** Resident memory, each page counted once. Takes the system a while: for when the simple sum is too much. */
-export function exactBytes(pids: number[]): number {
+/**
+ * Returns resident memory with each page counted once. Slow, so it is used only when the simple sum exceeds the limit.
+ */
+export function proportionalBytes(pids: number[]): number {
   let bytes = 0;
   for (const pid of pids) {
     const share = /^Pss:\s+(\d+) kB/m.exec(readText(`/proc/${pid}/smaps_rollup`) ?? "")?.[1];
-    bytes += share === undefined ? residentBytes(pid) : Number(share) * 1024;
+    bytes += share === undefined ? readResidentBytes(pid) : Number(share) * 1024;
   }
   return bytes;
 }
 
-/** Each thread lists what it has started. */
-function childrenOf(pid: number): number[] {
+/** Lists a process's children, by thread. */
+function listChildren(pid: number): number[] {
   const found: number[] = [];
   for (const thread of readNames(`/proc/${pid}/task`)) {
     const text = readText(`/proc/${pid}/task/${thread}/children`);
@@ -76,13 +78,13 @@ function readText(path: string): string | undefined {
   try {
     return readFileSync(path, "latin1");
   } catch {
-    // Gone in between.
+    // Exited meanwhile.
     return undefined;
   }
 }
 
-/** The page size of the auxiliary vector (getauxval(3)): some arm64 systems have larger ones. */
-function pageBytes(): number {
+/** Reads the page size from the auxiliary vector (getauxval(3)); some arm64 systems have larger pages. */
+function readPageSize(): number {
   const AT_PAGESZ = 6n;
   try {
     const bytes = readFileSync("/proc/self/auxv");

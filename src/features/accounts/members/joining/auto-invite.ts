@@ -1,4 +1,4 @@
-/** People of an e-mail domain join a workspace by themselves, or are invited, when they get an account and log in. */
+/** Users of an e-mail domain join a workspace automatically, or are invited, when they sign up or log in. */
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 import type { Tx } from "../../../../database/database.ts";
@@ -10,13 +10,13 @@ import { recordInstanceEvent } from "../../../signals/webhooks/instance-events.t
 import { isSuperAdmin } from "../../../tenancy/people/super-admin.ts";
 import { editSettings } from "../../../tenancy/workspaces/settings.ts";
 import { workspaceInvites, workspaceSettings, workspaces } from "../../../tenancy/workspaces/tables.ts";
-import { findMember, insertMember, lockPeople } from "./membership.ts";
+import { findMemberRow, insertMember, lockMembership } from "./membership.ts";
 
-/** Stands for all domains. */
-const ALL = "*";
+/** Matches every domain. */
+const ALL_DOMAINS = "*";
 
-/** Whoever has an address there has no more in common than that: everybody may get one. */
-const FREE_MAIL = new Set(
+/** Free mail services: anybody can get an address there, so it proves no common organization. */
+const FREE_MAIL_DOMAINS = new Set(
   (
     "126.com 163.com aol.com duck.com email.com fastmail.com freenet.de gmail.com gmx.at gmx.ch gmx.com gmx.de gmx.net " +
     "googlemail.com hey.com hotmail.co.uk hotmail.com hotmail.de hotmail.fr hushmail.com icloud.com inbox.com laposte.net " +
@@ -27,28 +27,32 @@ const FREE_MAIL = new Set(
   ).split(" "),
 );
 
-function domainOf(email: string): string {
+function emailDomain(email: string): string {
   return email.slice(email.lastIndexOf("@") + 1).toLowerCase();
 }
 
-/** Whether everybody of the domain may be invited: not those of a free-mail service, nor of a bare machine. */
-function isCommon(domain: string): boolean {
-  return domain.includes(".") && !FREE_MAIL.has(domain);
+/**
+ * Returns whether users of the domain may be invited automatically: not those of free mail services or single-label
+ * hosts.
+ */
+function isOrganizationDomain(domain: string): boolean {
+  return domain.includes(".") && !FREE_MAIL_DOMAINS.has(domain);
 }
 
-interface Wish {
-  /** Whether they join as operators; undefined ends the invitations. */
+interface AutoInviteChange {
+  /** Whether they join as operators; undefined disables the feature. */
   operator: boolean | undefined;
-  /** All domains, not only the caller's own. */
+  /** All domains instead of the caller's own. */
   invite_all: boolean;
   auto_add: boolean;
 }
 
 /**
- * @returns the domain whose people are invited from now on, `*` for all; undefined when none are
- * @throws BadRequest when the caller's own domain is one that anybody may have an address of
+ * Stores who is invited automatically.
+ * @returns the domain, `*` for all domains, undefined if disabled
+ * @throws BadRequest if the caller's own domain is that of a free mail service
  */
-async function editAutoInvite(ctx: WorkspaceContext, wish: Wish): Promise<string | undefined> {
+async function storeAutoInvite(ctx: WorkspaceContext, wish: AutoInviteChange): Promise<string | undefined> {
   if (wish.operator === undefined) {
     const none = { auto_invite_domain: undefined, auto_invite_operator: undefined, auto_add: undefined };
     await editSettings(ctx, none, { domain: "" });
@@ -60,13 +64,13 @@ async function editAutoInvite(ctx: WorkspaceContext, wish: Wish): Promise<string
       hint: "without it, everybody is invited",
     });
   }
-  const own = domainOf(identity.email);
-  if (!wish.invite_all && !isCommon(own)) {
+  const own = emailDomain(identity.email);
+  if (!wish.invite_all && !isOrganizationDomain(own)) {
     throw new BadRequest(
       `everybody may have an address at ${own}, so its people are not invited by themselves: invite each, or all domains with \`invite_all\``,
     );
   }
-  const auto_invite_domain = wish.invite_all ? ALL : own;
+  const auto_invite_domain = wish.invite_all ? ALL_DOMAINS : own;
   const change = { auto_invite_domain, auto_invite_operator: wish.operator, auto_add: wish.auto_add };
   const parameters = {
     domain: auto_invite_domain,
@@ -78,8 +82,8 @@ async function editAutoInvite(ctx: WorkspaceContext, wish: Wish): Promise<string
 }
 
 /**
- * Makes somebody a member of every workspace that takes the people of their domain, or invites them to it. To be called
- * in the transaction that makes an account or opens a session, with an address that is known to be theirs.
+ * Adds a user to every workspace that accepts their e-mail domain, or invites them. Call it in the transaction that
+ * creates the account or the session, with a verified address.
  */
 export async function joinByDomain(app: App, tx: Tx, email: string): Promise<void> {
   const found = await tx
@@ -88,18 +92,18 @@ export async function joinByDomain(app: App, tx: Tx, email: string): Promise<voi
     .innerJoin(workspaces, eq(workspaces.id, workspaceSettings.workspace_id))
     .where(
       and(
-        inArray(workspaceSettings.auto_invite_domain, [domainOf(email), ALL]),
+        inArray(workspaceSettings.auto_invite_domain, [emailDomain(email), ALL_DOMAINS]),
         eq(workspaces.archived, false),
       ),
     )
     .orderBy(asc(workspaceSettings.workspace_id));
-  // What a super admin runs with, no workspace's rule decides.
+  // Super admins are only invited: their rights must not be usable by a workspace they did not choose.
   const mayBeAdded = found.length > 0 && !(await isSuperAdmin(tx, email));
   for (const { workspace_id, settings } of found) {
     const role = { email, is_admin: false, operator: settings.auto_invite_operator ?? false };
-    await lockPeople(tx, workspace_id);
-    if (await findMember(tx, workspace_id, email)) continue;
-    if (settings.auto_add && mayBeAdded) await join(app, tx, workspace_id, role);
+    await lockMembership(tx, workspace_id);
+    if (await findMemberRow(tx, workspace_id, email)) continue;
+    if (settings.auto_add && mayBeAdded) await addAutomatically(app, tx, workspace_id, role);
     else {
       const invited = await tx
         .insert(workspaceInvites)
@@ -112,7 +116,7 @@ export async function joinByDomain(app: App, tx: Tx, email: string): Promise<voi
   }
 }
 
-async function join(
+async function addAutomatically(
   app: App,
   tx: Tx,
   workspace_id: string,
@@ -146,13 +150,13 @@ export const editAutoInviteOperation = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "workspaces.edit_auto_invite_domain", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {
-    const domain = await editAutoInvite(ctx, {
+    const domain = await storeAutoInvite(ctx, {
       operator: body.operator ?? undefined,
       invite_all: body.invite_all ?? false,
       auto_add: body.auto_add ?? false,
     });
     if (domain === undefined) return `nobody is invited to workspace ${workspace} by themselves`;
-    const who = domain === ALL ? "everybody" : `everybody at ${domain}`;
+    const who = domain === ALL_DOMAINS ? "everybody" : `everybody at ${domain}`;
     return `${who} ${body.auto_add ? "joins" : "is invited to"} workspace ${workspace}`;
   },
 });
@@ -164,7 +168,7 @@ export const isDomainAllowed = operation({
   access: "user",
   summary: "Say whether the people of the caller's e-mail domain may be invited by themselves",
   responds: responds.json(z.boolean()),
-  run: (ctx) => isCommon(domainOf(ctx.caller.identity.email)),
+  run: (ctx) => isOrganizationDomain(emailDomain(ctx.caller.identity.email)),
 });
 
 export const autoInviteOperations: Operation[] = [editAutoInviteOperation, isDomainAllowed];

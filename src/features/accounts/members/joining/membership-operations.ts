@@ -70,7 +70,7 @@ export const listPendingInvites = operation({
       }),
     ),
   ),
-  run: (ctx) => people.pendingInvites(ctx),
+  run: (ctx) => people.listPendingInvites(ctx),
 });
 
 export const leaveWorkspace = operation({

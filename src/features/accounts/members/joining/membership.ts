@@ -1,11 +1,11 @@
-/** Who comes into a workspace: added at once, or invited. */
+/** Adds people to a workspace, or invites them. */
 import { and, asc, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../../database/database.ts";
 import { BadRequest, NotFound } from "../../../../lib/errors.ts";
-import { checkEmail, checkNewEmail, checkUsername } from "../../../../lib/text/paths.ts";
+import { parseEmail, parseNewEmail, parseUsername } from "../../../../lib/text/paths.ts";
 import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
 import { recordInstanceEvent } from "../../../signals/webhooks/instance-events.ts";
-import { forgetMembers } from "../../../tenancy/people/members.ts";
+import { invalidateMembers } from "../../../tenancy/people/members.ts";
 import { users } from "../../../tenancy/people/user-tables.ts";
 import { workspaceInvites, workspaceMembers, workspaceSettings } from "../../../tenancy/workspaces/tables.ts";
 import { chooseUsername } from "../usernames.ts";
@@ -17,14 +17,14 @@ export interface Invite {
   operator: boolean;
 }
 
-/** @throws BadRequest for what cannot be: operators run and view, admins may everything */
-function checkRole({ is_admin, operator }: Invite): void {
+/** @throws BadRequest for an admin who is also an operator: operators run and view only, admins may do everything */
+function requireValidRole({ is_admin, operator }: Invite): void {
   if (is_admin && operator) {
     throw new BadRequest("body fields `is_admin` and `operator`: nobody is both, so one must be false");
   }
 }
 
-export async function findMember(db: Reader, workspace_id: string, email: string) {
+export async function findMemberRow(db: Reader, workspace_id: string, email: string) {
   const [row] = await db
     .select()
     .from(workspaceMembers)
@@ -32,24 +32,24 @@ export async function findMember(db: Reader, workspace_id: string, email: string
   return row;
 }
 
-async function refuseMember(tx: Tx, workspace_id: string, email: string): Promise<void> {
-  const member = await findMember(tx, workspace_id, email);
+async function requireNoMember(tx: Tx, workspace_id: string, email: string): Promise<void> {
+  const member = await findMemberRow(tx, workspace_id, email);
   if (!member) return;
   throw new BadRequest(`${email} is a member of workspace ${workspace_id} already, as ${member.username}`);
 }
 
-const invitesOf = (workspace_id: string, email: string) =>
+const whereInvite = (workspace_id: string, email: string) =>
   and(eq(workspaceInvites.workspace_id, workspace_id), eq(workspaceInvites.email, email));
 
-/** @throws BadRequest for a bad address, a member, or somebody who is invited already */
+/** @throws BadRequest for an invalid address, a member, or somebody already invited */
 export async function inviteUser(ctx: WorkspaceContext, body: Invite): Promise<string> {
   const { workspace_id } = ctx.caller.member;
-  const email = checkNewEmail(body.email);
-  checkRole(body);
-  await ctx.write({ resource: email, parameters: roleOf(body) }, async (tx) => {
-    await lockPeople(tx, workspace_id);
-    await refuseMember(tx, workspace_id, email);
-    const [known] = await tx.select().from(workspaceInvites).where(invitesOf(workspace_id, email));
+  const email = parseNewEmail(body.email);
+  requireValidRole(body);
+  await ctx.write({ resource: email, parameters: roleParameters(body) }, async (tx) => {
+    await lockMembership(tx, workspace_id);
+    await requireNoMember(tx, workspace_id, email);
+    const [known] = await tx.select().from(workspaceInvites).where(whereInvite(workspace_id, email));
     if (known) throw new BadRequest(`${email} is invited to workspace ${workspace_id} already`);
     await insertInvite(ctx, tx, { ...body, email });
   });
@@ -65,28 +65,31 @@ async function insertInvite({ app, caller }: WorkspaceContext, tx: Tx, invite: I
   await recordInstanceEvent(app, tx, { type: "UserInvitedWorkspace", workspace: workspace_id, email });
 }
 
-const INVITES = { operation: "users.invite", action_kind: "Create" } as const;
+const INVITE_AUDIT = { operation: "users.invite", action_kind: "Create" } as const;
 
-/** Invites somebody whom a client adds: it may do so again and again, and the last role counts. */
-async function inviteAgain(ctx: WorkspaceContext, invite: Invite): Promise<void> {
+/** Invites somebody a client tries to add. Repeated calls are allowed; the last role is kept. */
+async function upsertInvite(ctx: WorkspaceContext, invite: Invite): Promise<void> {
   const { workspace_id } = ctx.caller.member;
   const { email, is_admin, operator } = invite;
-  const isNew = await ctx.write({ resource: email, parameters: roleOf(invite), as: INVITES }, async (tx) => {
-    await lockPeople(tx, workspace_id);
-    await refuseMember(tx, workspace_id, email);
-    const known = await tx
-      .update(workspaceInvites)
-      .set({ is_admin, operator })
-      .where(invitesOf(workspace_id, email))
-      .returning({ email: workspaceInvites.email });
-    if (known.length === 0) await insertInvite(ctx, tx, invite);
-    return known.length === 0;
-  });
+  const isNew = await ctx.write(
+    { resource: email, parameters: roleParameters(invite), action: INVITE_AUDIT },
+    async (tx) => {
+      await lockMembership(tx, workspace_id);
+      await requireNoMember(tx, workspace_id, email);
+      const known = await tx
+        .update(workspaceInvites)
+        .set({ is_admin, operator })
+        .where(whereInvite(workspace_id, email))
+        .returning({ email: workspaceInvites.email });
+      if (known.length === 0) await insertInvite(ctx, tx, invite);
+      return known.length === 0;
+    },
+  );
   if (isNew) mailInvite(ctx.app, { email, workspace_id, by: ctx.caller.identity.email });
 }
 
-/** Whether the workspace takes the people of the address's domain without asking them. */
-async function joinsByDomain(db: Reader, workspace_id: string, email: string): Promise<boolean> {
+/** Returns whether the workspace adds users of this e-mail domain automatically. */
+async function acceptsDomain(db: Reader, workspace_id: string, email: string): Promise<boolean> {
   const [row] = await db
     .select({ domain: workspaceSettings.auto_invite_domain, settings: workspaceSettings.settings })
     .from(workspaceSettings)
@@ -95,30 +98,30 @@ async function joinsByDomain(db: Reader, workspace_id: string, email: string): P
   return Boolean(row?.settings.auto_add && (row.domain === "*" || row.domain === domain));
 }
 
-function roleOf({ is_admin, operator }: Invite): Record<string, string> {
+function roleParameters({ is_admin, operator }: Invite): Record<string, string> {
   return { role: is_admin ? "admin" : operator ? "operator" : "developer" };
 }
 
-/** Names and places are given out one after the other. */
-export function lockPeople(tx: Tx, workspace_id: string): Promise<void> {
+/** Serializes changes to a workspace's members and usernames. */
+export function lockMembership(tx: Tx, workspace_id: string): Promise<void> {
   return tx.lock(`people of workspace ${workspace_id}`);
 }
 
-/** @throws NotFound when nobody with this address is invited */
+/** @throws NotFound if there is no invite for this address */
 export async function deleteInvite(ctx: WorkspaceContext, given: string): Promise<string> {
   const { workspace_id } = ctx.caller.member;
-  const email = checkEmail(given);
+  const email = parseEmail(given);
   await ctx.write({ resource: email }, async (tx) => {
     const gone = await tx
       .delete(workspaceInvites)
-      .where(invitesOf(workspace_id, email))
+      .where(whereInvite(workspace_id, email))
       .returning({ email: workspaceInvites.email });
     if (gone.length === 0) throw new NotFound(`invite of ${email} to workspace ${workspace_id}`);
   });
   return email;
 }
 
-export function pendingInvites(ctx: WorkspaceContext) {
+export function listPendingInvites(ctx: WorkspaceContext) {
   const { workspace_id } = ctx.caller.member;
   return ctx.app.db.read
     .select({
@@ -133,11 +136,11 @@ export function pendingInvites(ctx: WorkspaceContext) {
 }
 
 /**
- * Makes somebody a member at once, or invites them: people with an account join by their consent, unless a super admin
- * decides for them, or they are of the domain whose people join by themselves. Who has no account yet is a member when
- * there is one; nobody runs as them before they have come.
- * @returns the username; undefined when they are invited
- * @throws BadRequest for a bad address, a member, or a name that is taken
+ * Adds somebody as a member, or invites them. People with an account are invited, unless the caller is a super admin or
+ * the workspace adds their domain automatically. People without an account become members at once; no job runs as them
+ * before their first login.
+ * @returns the username; undefined if they were invited
+ * @throws BadRequest for an invalid address, a member, or a used username
  */
 export async function addUser(
   ctx: WorkspaceContext,
@@ -145,9 +148,9 @@ export async function addUser(
 ): Promise<string | undefined> {
   const { app, caller } = ctx;
   const { workspace_id } = caller.member;
-  const email = checkNewEmail(body.email);
-  checkRole(body);
-  if (body.username) checkUsername(body.username);
+  const email = parseNewEmail(body.email);
+  requireValidRole(body);
+  if (body.username) parseUsername(body.username);
   const { super_admin } = caller.identity;
   const [account] = await app.db.read
     .select({ super_admin: users.super_admin })
@@ -156,15 +159,15 @@ export async function addUser(
   if (
     account &&
     !super_admin &&
-    (account.super_admin || !(await joinsByDomain(app.db.read, workspace_id, email)))
+    (account.super_admin || !(await acceptsDomain(app.db.read, workspace_id, email)))
   ) {
-    await inviteAgain(ctx, { ...body, email });
+    await upsertInvite(ctx, { ...body, email });
     return undefined;
   }
   const unasked = !account && !super_admin;
-  const username = await ctx.write({ resource: email, parameters: roleOf(body) }, async (tx) => {
-    await lockPeople(tx, workspace_id);
-    await refuseMember(tx, workspace_id, email);
+  const username = await ctx.write({ resource: email, parameters: roleParameters(body) }, async (tx) => {
+    await lockMembership(tx, workspace_id);
+    await requireNoMember(tx, workspace_id, email);
     const username = await insertMember(ctx.app, tx, workspace_id, { ...body, email, unasked });
     await recordInstanceEvent(ctx.app, tx, { type: "UserAddedWorkspace", workspace: workspace_id, email });
     return username;
@@ -174,9 +177,9 @@ export async function addUser(
 }
 
 /**
- * Adds somebody who is no member yet, and ends their invite.
- * @returns the name they have in the workspace: the one that is asked for, or one made of what is known of them
- * @throws BadRequest when the name is somebody else's, or was
+ * Inserts a member and deletes their invite.
+ * @returns their username: the given one, or one derived from their account
+ * @throws BadRequest if the username is or was somebody else's
  */
 export async function insertMember(
   app: App,
@@ -200,7 +203,7 @@ export async function insertMember(
     unasked: unasked ?? false,
     created_at: app.clock(),
   });
-  await tx.delete(workspaceInvites).where(invitesOf(workspace_id, email));
-  tx.afterCommit(() => forgetMembers(app));
+  await tx.delete(workspaceInvites).where(whereInvite(workspace_id, email));
+  tx.afterCommit(() => invalidateMembers(app));
   return name;
 }

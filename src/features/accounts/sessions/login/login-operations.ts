@@ -1,14 +1,19 @@
-/** Logging in by a provider: for browsers by redirects, for programs by the code they were handed. */
+/** Operations to log in with a provider: redirects for browsers, an authorization code for programs. */
 import { z } from "zod";
-import { messagePage } from "../../../../lib/text/html-page.ts";
+import { renderMessagePage } from "../../../../lib/text/html-page.ts";
 import { optional } from "../../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
-import { asPage, localPath, redirectTo, returnedOf } from "../../../assets/connecting/pages.ts";
-import { clientOf, clientsFor } from "../../../assets/connections/clients.ts";
-import { begin } from "../../../assets/connections/oauth-state.ts";
-import { authorizationUrl } from "../../../assets/connections/provider.ts";
-import { withCookies } from "../answers.ts";
-import { finishLogin, type LoggedIn, loginRedirect } from "./login.ts";
+import {
+  createRedirect,
+  parseAuthorizationResponse,
+  parseLocalPath,
+  withErrorPage,
+} from "../../../assets/connecting/pages.ts";
+import { getClient, listClients } from "../../../assets/connections/oauth-clients.ts";
+import { createAuthorizationUrl } from "../../../assets/connections/oauth-protocol.ts";
+import { createState } from "../../../assets/connections/oauth-state.ts";
+import { createTextResponse } from "../cookie-response.ts";
+import { type CompletedLogin, completeOauthLogin, loginRedirectUri } from "./oauth-login.ts";
 
 const listLogins = operation({
   name: "listOAuthLogins",
@@ -24,11 +29,11 @@ const listLogins = operation({
     }),
   ),
   run: ({ app }) => ({
-    oauth: clientsFor(app, "login").map(({ name, display_name }) => ({ type: name, display_name })),
+    oauth: listClients(app, "login").map(({ name, display_name }) => ({ type: name, display_name })),
   }),
 });
 
-const beginLogin = operation({
+const startOauthLogin = operation({
   name: "beginOAuthLogin",
   method: "GET",
   path: "/oauth/login/{client_name}",
@@ -38,15 +43,15 @@ const beginLogin = operation({
   query: z.object({ rd: z.string().optional() }),
   responds: responds.raw("text/plain", "a redirect"),
   run: async (ctx, { client_name, query }) => {
-    const client = clientOf(ctx.app, client_name, "login");
-    const rd = localPath(query.rd);
-    const { journey, cookie } = begin(ctx.app, { kind: "login", client: client.name, rd });
-    const asked = { redirect_uri: loginRedirect(ctx, client.name) };
-    return redirectTo(await authorizationUrl(ctx.app, client, journey, asked), [cookie]);
+    const client = getClient(ctx.app, client_name, "login");
+    const rd = parseLocalPath(query.rd);
+    const { journey, cookie } = createState(ctx.app, { kind: "login", client: client.name, rd });
+    const asked = { redirect_uri: loginRedirectUri(ctx, client.name) };
+    return createRedirect(await createAuthorizationUrl(ctx.app, client, journey, asked), [cookie]);
   },
 });
 
-const audit = { operation: "oauth.login", action_kind: "Create" } as const;
+const LOGIN_AUDIT = { operation: "oauth.login", action_kind: "Create" } as const;
 
 const loginCallback = operation({
   name: "loginWithOauth",
@@ -57,10 +62,10 @@ const loginCallback = operation({
   summary: "End a login with what the provider sent the browser back with",
   body: z.object({ code: z.string(), state: z.string(), iss: optional(z.string()) }),
   responds: responds.raw("text/plain", "session token, also as cookie"),
-  audit,
+  audit: LOGIN_AUDIT,
   run: async (ctx, { client_name, body }) => {
-    const done = await finishLogin(ctx, client_name, body);
-    return withCookies(done.token, done.cookies);
+    const done = await completeOauthLogin(ctx, client_name, body);
+    return createTextResponse(done.token, done.cookies);
   },
 });
 
@@ -73,19 +78,23 @@ const loginPage = operation({
   page: true,
   summary: "Where a provider sends a browser back to after a login",
   responds: responds.raw("text/html", "a redirect, or a page"),
-  audit,
+  audit: LOGIN_AUDIT,
   run: (ctx, { client_name }) =>
-    asPage(async () => {
-      const done = await finishLogin(ctx, client_name, returnedOf(client_name, ctx.request));
-      return afterLogin(done);
+    withErrorPage(async () => {
+      const done = await completeOauthLogin(
+        ctx,
+        client_name,
+        parseAuthorizationResponse(client_name, ctx.request),
+      );
+      return createLoginResponse(done);
     }),
 });
 
-function afterLogin({ journey, cookies }: LoggedIn): Response {
-  if (journey.rd !== undefined) return redirectTo(journey.rd, cookies);
-  const page = messagePage(200, "Logged in", "You are logged in. You may close this page.");
+function createLoginResponse({ journey, cookies }: CompletedLogin): Response {
+  if (journey.rd !== undefined) return createRedirect(journey.rd, cookies);
+  const page = renderMessagePage(200, "Logged in", "You are logged in. You may close this page.");
   for (const cookie of cookies) page.headers.append("set-cookie", cookie);
   return page;
 }
 
-export const oauthLoginOperations: Operation[] = [listLogins, beginLogin, loginCallback, loginPage];
+export const oauthLoginOperations: Operation[] = [listLogins, startOauthLogin, loginCallback, loginPage];

@@ -1,26 +1,26 @@
 /**
- * Single calls of Amazon S3's interface, signed with AWS Signature Version 4. They go out like all requests of the
- * server: to an address that was checked before it is connected to.
+ * Requests to the S3 API, signed with AWS Signature Version 4. They use the server's HTTP client, which checks target
+ * addresses before connecting.
  */
 import { AwsV4Signer } from "aws4fetch";
 import { BadRequest, NotFound, type SvcError, Unavailable } from "../../../../lib/errors.ts";
-import { hostOf } from "../../../../lib/network.ts";
-import { OutgoingError, openRequest, RefusedTarget } from "../../../../platform/outgoing/connect.ts";
+import { hostOfUrl } from "../../../../lib/network.ts";
+import { OutgoingError, openRequest, TargetRefused } from "../../../../platform/outgoing/connect.ts";
 import { readAnswer } from "../../../../platform/outgoing/request.ts";
 import type { Targets } from "../../../../platform/outgoing/targets.ts";
-import { endpointOf, type S3Resource } from "../../../tenancy/workspaces/storage-records.ts";
+import { type S3Resource, storageEndpoint } from "../../../tenancy/workspaces/storage-records.ts";
 
-/** Until an answer begins; the body of a request is at most one part of a file. */
-const ANSWER_MS = 120_000;
-/** Of an answer that is no file. The longest is a list of 1,000 keys. */
-const MAX_XML = 16_000_000;
-/** A call that failed for a moment is sent this often. */
+/** Timeout until a response starts; request bodies are at most one part of a file. */
+const RESPONSE_TIMEOUT_MS = 120_000;
+/** Upper limit of XML responses; the longest is a list of 1,000 keys. */
+const MAX_XML_BYTES = 16_000_000;
+/** Attempts of a call that fails with a transient error. */
 const MAX_ATTEMPTS = 4;
-const FIRST_PAUSE_MS = 100;
+const FIRST_BACKOFF_MS = 100;
 
 export interface S3Call {
   method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
-  /** Absent: the bucket itself. */
+  /** Absent: a call on the bucket itself. */
   key?: string;
   query?: Record<string, string>;
   headers?: Record<string, string>;
@@ -28,23 +28,23 @@ export interface S3Call {
 }
 
 export interface S3Api {
-  /** @throws SvcError unless the bucket answers with success */
+  /** @throws SvcError unless the response is successful */
   send(call: S3Call): Promise<Response>;
-  /** The same, when the answer is a document; S3 tells some failures in one of status 200. */
+  /** Sends a call whose response is XML. S3 reports some errors with status 200. */
   text(call: S3Call): Promise<string>;
 }
 
-/** @throws BadRequest when the resource names no place that can be called */
-export function s3Api(resource: S3Resource, targets: Targets): S3Api {
+/** @throws BadRequest for an invalid bucket or endpoint */
+export function createS3Api(resource: S3Resource, targets: Targets): S3Api {
   const { bucket, region, accessKey, secretKey } = resource;
-  const base = addressOf(resource);
-  const host = hostOf(new URL(base));
-  const place = `bucket ${bucket} at ${endpointOf(resource)}`;
+  const base = bucketUrl(resource);
+  const host = hostOfUrl(new URL(base));
+  const place = `bucket ${bucket} at ${storageEndpoint(resource)}`;
   const cache = new Map<string, ArrayBuffer>();
 
   async function once({ method, key, query, headers, body }: S3Call): Promise<Response> {
-    const path = key === undefined ? "" : `/${key.split("/").map(encoded).join("/")}`;
-    const search = Object.entries(query ?? {}).map(([name, value]) => `${name}=${encoded(value)}`);
+    const path = key === undefined ? "" : `/${key.split("/").map(encodeRfc3986).join("/")}`;
+    const search = Object.entries(query ?? {}).map(([name, value]) => `${name}=${encodeRfc3986(value)}`);
     const url = `${base}${path}${search.length > 0 ? `?${search.join("&")}` : ""}`;
     const signer = new AwsV4Signer({
       url,
@@ -58,7 +58,7 @@ export function s3Api(resource: S3Resource, targets: Targets): S3Api {
     });
     const signed = await signer.sign();
     const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), ANSWER_MS);
+    const timer = setTimeout(() => late.abort(), RESPONSE_TIMEOUT_MS);
     try {
       return await openRequest(
         {
@@ -66,11 +66,11 @@ export function s3Api(resource: S3Resource, targets: Targets): S3Api {
           method,
           headers: Object.fromEntries(signed.headers),
           targets,
-          raw: true,
+          keeps_compression: true,
           ...(body === undefined ? {} : { body }),
         },
         late.signal,
-        ANSWER_MS,
+        RESPONSE_TIMEOUT_MS,
       );
     } finally {
       clearTimeout(timer);
@@ -80,8 +80,8 @@ export function s3Api(resource: S3Resource, targets: Targets): S3Api {
   async function attempt(call: S3Call): Promise<Response> {
     const response = await once(call);
     if (response.ok) return response;
-    const { body } = await readAnswer(response, { max_bytes: MAX_XML }, host);
-    throw refused(response.status, codeIn(body.toString()), place, call.key ?? "");
+    const { body } = await readAnswer(response, { max_bytes: MAX_XML_BYTES }, host);
+    throw toS3Error(response.status, parseErrorCode(body.toString()), place, call.key ?? "");
   }
 
   async function send(call: S3Call): Promise<Response> {
@@ -89,9 +89,9 @@ export function s3Api(resource: S3Resource, targets: Targets): S3Api {
       try {
         return await attempt(call);
       } catch (cause) {
-        const failure = explained(cause, place);
+        const failure = toBucketError(cause, place);
         if (!(failure instanceof Unavailable) || tried === MAX_ATTEMPTS || !isRepeatable(call)) throw failure;
-        await Bun.sleep(FIRST_PAUSE_MS * 2 ** (tried - 1) * (0.5 + Math.random() / 2));
+        await Bun.sleep(FIRST_BACKOFF_MS * 2 ** (tried - 1) * (0.5 + Math.random() / 2));
       }
     }
   }
@@ -101,38 +101,38 @@ export function s3Api(resource: S3Resource, targets: Targets): S3Api {
     async text(call) {
       const { body } = await readAnswer(
         await send(call),
-        { max_bytes: MAX_XML, longer: "refused" },
+        { max_bytes: MAX_XML_BYTES, oversize: "refused" },
         host,
       ).catch((cause) => {
-        throw explained(cause, place);
+        throw toBucketError(cause, place);
       });
       const text = body.toString();
-      if (/<Error[\s>]/.test(text)) throw refused(500, codeIn(text), place, call.key ?? "");
+      if (/<Error[\s>]/.test(text)) throw toS3Error(500, parseErrorCode(text), place, call.key ?? "");
       return text;
     },
   };
 }
 
-/** Whether a call may be sent again without doing more. What writes a file writes the same once more. */
+/** Returns whether a call is idempotent, so that it can be retried. */
 const isRepeatable = ({ method, query }: S3Call) => method === "PUT" || (method === "DELETE" && !!query);
 
-/** RFC 3986: S3's signature has no other character as it is. */
-function encoded(text: string): string {
+/** Percent-encodes by RFC 3986; S3 signatures allow no other unescaped characters. */
+function encodeRfc3986(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,
     (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 }
 
-/** The URL of a bucket. @throws BadRequest when the resource names no place that can be called */
-export function addressOf(resource: S3Resource): string {
+/** Returns the URL of a bucket. @throws BadRequest for an invalid bucket or endpoint */
+export function bucketUrl(resource: S3Resource): string {
   const { bucket, pathStyle } = resource;
   if (!/^[A-Za-z0-9][\w.-]{0,254}$/.test(bucket)) {
     throw new BadRequest(
       `"${bucket.slice(0, 100)}" cannot be a bucket: use letters, digits, \`.\`, \`_\` and \`-\``,
     );
   }
-  const endpoint = URL.parse(endpointOf(resource));
+  const endpoint = URL.parse(storageEndpoint(resource));
   if (!endpoint || endpoint.username || endpoint.password || endpoint.search || endpoint.hash) {
     throw new BadRequest("`endPoint` of the bucket's resource must be a host, with or without a port");
   }
@@ -144,12 +144,12 @@ export function addressOf(resource: S3Resource): string {
   throw new BadRequest(`${bucket}.${host} is no host: an address in \`endPoint\` needs \`pathStyle\``);
 }
 
-/** The error code in the answer of a bucket; its message may quote what was sent. */
-function codeIn(text: string): string | undefined {
+/** Returns the error code of a response. The message is not used, since it may quote the request. */
+function parseErrorCode(text: string): string | undefined {
   return /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
 }
 
-function refused(status: number, code: string | undefined, place: string, key: string): SvcError {
+function toS3Error(status: number, code: string | undefined, place: string, key: string): SvcError {
   const told = code ? ` (${code})` : "";
   if (code === "NoSuchBucket") return new BadRequest(`${place} does not exist`);
   switch (status) {
@@ -167,8 +167,8 @@ function refused(status: number, code: string | undefined, place: string, key: s
   }
 }
 
-function explained(cause: unknown, place: string): unknown {
-  if (cause instanceof RefusedTarget) {
+function toBucketError(cause: unknown, place: string): unknown {
+  if (cause instanceof TargetRefused) {
     return new BadRequest(`${place}: ${cause.message}`, {
       hint: "the operator allows it with SVC_ALLOWED_TARGETS",
     });

@@ -1,31 +1,42 @@
 /**
- * A bucket of Amazon S3 or of a service that speaks its interface. Long files are sent in parts; a file is moved within
- * the bucket, without passing through the server.
+ * Object store in an S3 bucket. Large files are uploaded in parts. Files are moved within the bucket, without passing
+ * through the server.
  */
 import { BadRequest } from "../../../../lib/errors.ts";
 import type { Targets } from "../../../../platform/outgoing/targets.ts";
-import { endpointOf, type S3Resource } from "../../../tenancy/workspaces/storage-records.ts";
-import { type ByteRange, type FileFacts, type ObjectStore, typeOf, type Wishes } from "../store.ts";
-import { type S3Api, type S3Call, s3Api } from "./s3-api.ts";
+import { type S3Resource, storageEndpoint } from "../../../tenancy/workspaces/storage-records.ts";
+import {
+  type ByteRange,
+  type FileInfo,
+  guessContentType,
+  type ObjectMetadata,
+  type ObjectStore,
+} from "../object-store.ts";
+import { createS3Api, type S3Api, type S3Call } from "./s3-api.ts";
 
-/** A file of more than this is sent in parts of this size; with 10,000 parts at most, it may have 80 GB. */
+/** Part size of uploads; larger files are sent in parts. With S3's limit of 10,000 parts, a file may have 80 GB. */
 const PART_BYTES = 8 * 1024 * 1024;
 /** The most that S3 copies in one call. */
-const COPY_BYTES = 5 * 1024 ** 3;
+const MAX_COPY_BYTES = 5 * 1024 ** 3;
 
 /**
- * @param targets where the server may connect to
- * @param copy_bytes a longer file is moved in parts of this size
- * @throws BadRequest when the resource names no place that can be called
+ * Creates the store.
+ * @param targets the allowed targets
+ * @param copy_bytes larger files are moved in parts of this size
+ * @throws BadRequest for an invalid bucket or endpoint
  */
-export function s3Store(resource: S3Resource, targets: Targets, copy_bytes = COPY_BYTES): ObjectStore {
-  const api = s3Api(resource, targets);
+export function createS3Store(
+  resource: S3Resource,
+  targets: Targets,
+  copy_bytes = MAX_COPY_BYTES,
+): ObjectStore {
+  const api = createS3Api(resource, targets);
 
-  async function facts(key: string): Promise<FileFacts> {
+  async function facts(key: string): Promise<FileInfo> {
     const { headers } = await api.send({ method: "HEAD", key });
     return {
       size: Number(headers.get("content-length") ?? 0),
-      content_type: headers.get("content-type") ?? typeOf(key),
+      content_type: headers.get("content-type") ?? guessContentType(key),
       content_disposition: headers.get("content-disposition") ?? undefined,
       content_encoding: headers.get("content-encoding") ?? undefined,
       etag: headers.get("etag") ?? `"${headers.get("last-modified")}"`,
@@ -35,18 +46,18 @@ export function s3Store(resource: S3Resource, targets: Targets, copy_bytes = COP
 
   const store: ObjectStore = {
     async put(key, body, wishes = {}) {
-      const headers = toHeaders({ ...wishes, content_type: wishes.content_type ?? typeOf(key) });
-      const parts = inParts(body);
+      const headers = toHeaders({ ...wishes, content_type: wishes.content_type ?? guessContentType(key) });
+      const parts = splitIntoParts(body);
       try {
         const first = (await parts.next()).value ?? new Uint8Array();
         if (first.length < PART_BYTES) {
-          await discard(api.send({ method: "PUT", key, headers, body: first }));
+          await discardBody(api.send({ method: "PUT", key, headers, body: first }));
           return;
         }
-        await inUpload(api, key, headers, async (send) => {
+        await uploadInParts(api, key, headers, async (send) => {
           let before = send({ body: first });
           for await (const part of parts) {
-            // Two parts are under way at most.
+            // At most two parts are being sent at once.
             const sent = send({ body: part });
             await before;
             before = sent;
@@ -61,14 +72,14 @@ export function s3Store(resource: S3Resource, targets: Targets, copy_bytes = COP
     async get(key) {
       const found = await facts(key);
       return {
-        facts: found,
+        info: found,
         async read(range) {
-          const headers = { "if-match": found.etag, ...(range ? { range: toRange(range) } : {}) };
+          const headers = { "if-match": found.etag, ...(range ? { range: formatRange(range) } : {}) };
           const response = await api.send({ method: "GET", key, headers });
           if (range && response.status !== 206) {
             await response.body?.cancel();
             throw new BadRequest(
-              `bucket ${resource.bucket} at ${endpointOf(resource)} serves no parts of files`,
+              `bucket ${resource.bucket} at ${storageEndpoint(resource)} serves no parts of files`,
             );
           }
           return response.body ?? new Blob();
@@ -78,7 +89,7 @@ export function s3Store(resource: S3Resource, targets: Targets, copy_bytes = COP
 
     async delete(key) {
       await facts(key);
-      await discard(api.send({ method: "DELETE", key }));
+      await discardBody(api.send({ method: "DELETE", key }));
     },
 
     async move(from, to) {
@@ -90,10 +101,10 @@ export function s3Store(resource: S3Resource, targets: Targets, copy_bytes = COP
       };
       if (size <= copy_bytes) await api.text({ method: "PUT", key: to, headers: source });
       else {
-        await inUpload(api, to, toHeaders(told), async (send) => {
+        await uploadInParts(api, to, toHeaders(told), async (send) => {
           for (let start = 0; start < size; start += copy_bytes) {
             const end = Math.min(start + copy_bytes, size) - 1;
-            await send({ headers: { ...source, "x-amz-copy-source-range": toRange({ start, end }) } });
+            await send({ headers: { ...source, "x-amz-copy-source-range": formatRange({ start, end }) } });
           }
         });
       }
@@ -103,7 +114,7 @@ export function s3Store(resource: S3Resource, targets: Targets, copy_bytes = COP
     async list({ prefix, marker, max_keys }) {
       const query: Record<string, string> = { "list-type": "2", prefix, "max-keys": String(max_keys) };
       if (marker !== undefined) query["start-after"] = marker;
-      const answer = await documentOf(api, { method: "GET", query });
+      const answer = await fetchDocument(api, { method: "GET", query });
       const keys = (answer.Contents ?? []).map(({ Key }) => Key);
       return { keys, more: answer.IsTruncated === "true" };
     },
@@ -113,14 +124,14 @@ export function s3Store(resource: S3Resource, targets: Targets, copy_bytes = COP
 
 type SendPart = (part: { headers?: Record<string, string>; body?: Uint8Array }) => Promise<unknown>;
 
-/** Sends a file in parts; when one of them fails, nothing is kept of the others. */
-async function inUpload(
+/** Uploads a file in parts; if one fails, the upload is aborted. */
+async function uploadInParts(
   api: S3Api,
   key: string,
   headers: Record<string, string>,
   run: (send: SendPart) => Promise<void>,
 ): Promise<void> {
-  const { UploadId: uploadId } = await documentOf(api, {
+  const { UploadId: uploadId } = await fetchDocument(api, {
     method: "POST",
     key,
     query: { uploads: "" },
@@ -130,9 +141,9 @@ async function inUpload(
   const tags: Promise<string>[] = [];
   const send: SendPart = ({ headers = {}, body }) => {
     const query = { partNumber: String(tags.length + 1), uploadId };
-    const tag = sendPart(api, { key, query, headers, ...(body && { body }) });
+    const tag = uploadPart(api, { key, query, headers, ...(body && { body }) });
     tags.push(tag);
-    // Whoever sends parts at once learns of one failure.
+    // Avoids unhandled rejections; `run` reports the first failure.
     tag.catch(() => {});
     return tag;
   };
@@ -157,30 +168,30 @@ interface Part {
   body?: Uint8Array;
 }
 
-/** @returns the part's ETag, by which the file is put together */
-async function sendPart(api: S3Api, part: Part): Promise<string> {
-  if (part.body === undefined) return (await documentOf(api, { method: "PUT", ...part })).ETag ?? "";
-  return (await discard(api.send({ method: "PUT", ...part }))).headers.get("etag") ?? "";
+/** Uploads one part. @returns its ETag, needed to complete the upload */
+async function uploadPart(api: S3Api, part: Part): Promise<string> {
+  if (part.body === undefined) return (await fetchDocument(api, { method: "PUT", ...part })).ETag ?? "";
+  return (await discardBody(api.send({ method: "PUT", ...part }))).headers.get("etag") ?? "";
 }
 
-async function discard(asked: Promise<Response>): Promise<Response> {
+async function discardBody(asked: Promise<Response>): Promise<Response> {
   const response = await asked;
   await response.arrayBuffer();
   return response;
 }
 
 /**
- * Joins and cuts the pieces into parts of PART_BYTES, the last one shorter. A part's memory is that of the part after
- * the next one: memory that is let go of for each part would stand around until it is collected.
+ * Splits the stream into parts of PART_BYTES; the last one may be shorter. Two buffers are reused in turns, since one
+ * per part would pile up until garbage collection.
  */
-async function* inParts(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
+async function* splitIntoParts(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
   const buffers: Uint8Array[] = [new Uint8Array(), new Uint8Array()];
   let at = 0;
   let bytes = 0;
   for await (let piece of pieces) {
     while (piece.length > 0) {
       const head = piece.subarray(0, PART_BYTES - bytes);
-      buffers[at] = withRoom(buffers[at]!, bytes, bytes + head.length);
+      buffers[at] = growBuffer(buffers[at]!, bytes, bytes + head.length);
       buffers[at]!.set(head, bytes);
       bytes += head.length;
       piece = piece.subarray(head.length);
@@ -193,14 +204,18 @@ async function* inParts(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   if (bytes > 0) yield buffers[at]!.subarray(0, bytes);
 }
 
-function withRoom(buffer: Uint8Array, used: number, needed: number): Uint8Array {
+function growBuffer(buffer: Uint8Array, used: number, needed: number): Uint8Array {
   if (needed <= buffer.length) return buffer;
   const larger = Buffer.allocUnsafeSlow(Math.min(PART_BYTES, Math.max(needed, used * 2)));
   larger.set(buffer.subarray(0, used));
   return larger;
 }
 
-function toHeaders({ content_type, content_disposition, content_encoding }: Wishes): Record<string, string> {
+function toHeaders({
+  content_type,
+  content_disposition,
+  content_encoding,
+}: ObjectMetadata): Record<string, string> {
   const said = {
     "content-type": content_type,
     "content-disposition": content_disposition,
@@ -210,19 +225,19 @@ function toHeaders({ content_type, content_disposition, content_encoding }: Wish
 }
 
 /** RFC 9110 §14.1.2 */
-function toRange({ start, end }: ByteRange): string {
+function formatRange({ start, end }: ByteRange): string {
   return `bytes=${start}-${end}`;
 }
 
-interface Answered {
+interface S3Document {
   UploadId?: string;
   ETag?: string;
   IsTruncated?: string;
   Contents?: { Key: string }[];
 }
 
-/** The document that a call is answered with. @throws BadRequest for what is none */
-async function documentOf(api: S3Api, call: S3Call): Promise<Answered> {
+/** Sends a call and parses its XML response. @throws BadRequest for invalid XML */
+async function fetchDocument(api: S3Api, call: S3Call): Promise<S3Document> {
   const text = await api.text(call);
   const { XMLParser } = await import("fast-xml-parser");
   const parser = new XMLParser({

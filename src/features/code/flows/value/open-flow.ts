@@ -1,10 +1,10 @@
 /**
- * OpenFlow as it stands on the wire. What is said here is what clients send and may expect; what differs from it is kept
- * too, and given back as it was sent. What runs of it is runnable.ts's to say.
+ * The OpenFlow schema of the HTTP interface. It documents what clients send and may expect; documents that deviate are
+ * stored and returned unchanged. `to-runnable.ts` decides what of them can run.
  */
 import { z } from "zod";
 import { LANGUAGES } from "../../../../engines/languages/languages.ts";
-import type { StoredFlow } from "./tree.ts";
+import type { StoredFlow } from "./walk-steps.ts";
 
 const optional = <T extends z.ZodType>(schema: T) => schema.nullish();
 const optionalText = z.string().nullish();
@@ -31,7 +31,7 @@ const StopCondition = z.looseObject({
   error_message: optionalText,
 });
 
-export const Retry = z.looseObject({
+export const RetrySchema = z.looseObject({
   constant: optional(z.looseObject({ attempts: count, seconds })),
   exponential: optional(
     z.looseObject({
@@ -64,7 +64,7 @@ const loop = {
   parallelism: optional(numberOrTransform),
 };
 
-const VALUES = [
+const MODULE_VALUES = [
   z.looseObject({
     type: z.literal("rawscript"),
     input_transforms,
@@ -105,7 +105,7 @@ const VALUES = [
 const FlowModule = z
   .looseObject({
     id: z.string(),
-    value: z.discriminatedUnion("type", VALUES),
+    value: z.discriminatedUnion("type", MODULE_VALUES),
     summary: optional(z.string()),
     stop_after_if: optional(StopCondition),
     stop_after_all_iters_if: optional(StopCondition),
@@ -116,13 +116,13 @@ const FlowModule = z
     delete_after_use: optional(z.boolean()),
     mock: optional(z.looseObject({ enabled: optional(z.boolean()), return_value: z.unknown().optional() })),
     suspend: optional(Suspend),
-    retry: optional(Retry),
+    retry: optional(RetrySchema),
     continue_on_error: optional(z.boolean()),
     priority: optional(priority),
   })
   .meta({ id: "FlowModule" });
 
-const Described = z
+const KnownFlowValue = z
   .looseObject({
     modules,
     failure_module: optional(FlowModule),
@@ -139,12 +139,12 @@ const Described = z
   })
   .meta({ id: "FlowValue" });
 
-/** A flow that deviates has at least this form. */
-const Form = z.looseObject({ modules: z.array(z.unknown()) });
+/** The minimum that every flow must match. */
+const MinimalFlowValue = z.looseObject({ modules: z.array(z.unknown()) });
 
-/** What a flow does, as it was sent. */
-export type FlowValue = StoredFlow;
-export const FlowValue = z.union([Described, Form], {
+/** A flow's steps and options, as sent by the client. */
+export type OpenFlowValue = StoredFlow;
+export const OpenFlowValue = z.union([KnownFlowValue, MinimalFlowValue], {
   error: ({ input }) =>
     typeof input === "object" && input !== null && !Array.isArray(input)
       ? "its `modules` must be an array of steps"

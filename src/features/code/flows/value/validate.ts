@@ -1,67 +1,68 @@
 /**
- * What must hold of a flow before it is stored: it has a form, and each step an id of its own. What cannot run is stored
- * and given back as it was sent, and fails the run that comes to it (runnable.ts).
+ * Validates a flow before it is stored: it must have the basic form and unique step ids. Steps that cannot run are
+ * stored as they were sent, and fail the run that reaches them (`to-runnable.ts`).
  */
 import { BadRequest } from "../../../../lib/errors.ts";
 import { isJsonObject } from "../../../../lib/json/json.ts";
-import { bodiesOf, everyStep, ownId, type Stored, type StoredFlow } from "./tree.ts";
+import { findOwnId, listStepLists, type StoredFlow, type StoredObject, walkSteps } from "./walk-steps.ts";
 
-/** It stands in URLs and in logs. */
-const MAX_ID_LENGTH = 100;
+/** Ids appear in URLs and logs. */
+const MAX_ID_CHARS = 100;
 const MAX_STEPS = 1_000;
-/** Each level of steps inside of steps is a job of its own when it runs. */
+/** Each level of nesting is a job of its own. */
 const MAX_DEPTH = 20;
 
-/** The error of a field of a step. */
-export function stepFault(id: string, field: string, problem: string): BadRequest {
+/** Creates the error of a step's field. */
+export function createStepError(id: string, field: string, problem: string): BadRequest {
   return new BadRequest(`step ${id}, \`${field}\`: ${problem}`);
 }
 
-/** @throws BadRequest naming the place */
+/** @throws BadRequest naming the position */
 export function validateFlow(flow: StoredFlow): void {
-  checkList(flow.modules, "value.modules");
+  requireStepList(flow.modules, "value.modules");
   for (const field of ["failure_module", "preprocessor_module"]) {
     const module = flow[field] ?? undefined;
-    if (module !== undefined && !isJsonObject(module)) throw noStep(`value.${field}`, module);
+    if (module !== undefined && !isJsonObject(module)) throw createNotAStepError(`value.${field}`, module);
   }
   const places = new Map<string, string>();
-  for (const { id, module, at, depth } of everyStep(flow)) {
-    checkId(module, at);
+  for (const { id, module, place, depth } of walkSteps(flow)) {
+    requireValidId(module, place);
     const twin = places.get(id);
     if (twin !== undefined) {
-      throw new BadRequest(`\`${at}.id\`: there is a step ${id} already, at \`${twin}\``);
+      throw new BadRequest(`\`${place}.id\`: there is a step ${id} already, at \`${twin}\``);
     }
-    places.set(id, at);
+    places.set(id, place);
     if (places.size > MAX_STEPS) throw new BadRequest(`the flow has more than ${MAX_STEPS} steps`);
     if (depth >= MAX_DEPTH) {
       throw new BadRequest(`step ${id}: steps stand inside of steps more than ${MAX_DEPTH} deep`);
     }
-    for (const { field, modules } of bodiesOf(module)) checkList(modules ?? [], `${at}.value.${field}`);
+    for (const { field, modules } of listStepLists(module))
+      requireStepList(modules ?? [], `${place}.value.${field}`);
   }
 }
 
-function checkList(modules: unknown, at: string): void {
+function requireStepList(modules: unknown, at: string): void {
   if (!Array.isArray(modules)) throw new BadRequest(`\`${at}\`: must be an array of steps`);
   const index = modules.findIndex((module) => !isJsonObject(module));
-  if (index >= 0) throw noStep(`${at}.${index}`, modules[index]);
+  if (index >= 0) throw createNotAStepError(`${at}.${index}`, modules[index]);
 }
 
-function noStep(at: string, found: unknown): BadRequest {
+function createNotAStepError(at: string, found: unknown): BadRequest {
   return new BadRequest(
     `\`${at}\`: must be a step, an object, and is ${JSON.stringify(found).slice(0, 100)}`,
   );
 }
 
-function checkId(module: Stored, at: string): void {
-  const id = ownId(module);
+function requireValidId(module: StoredObject, at: string): void {
+  const id = findOwnId(module);
   if (id === undefined) return;
   const isSpecial = id === "preprocessor" && at !== "value.preprocessor_module";
   if (isSpecial) {
     throw new BadRequest(`\`${at}.id\`: preprocessor is reserved for the flow's \`preprocessor_module\``);
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those that no database and no log keeps
-  if (id.length <= MAX_ID_LENGTH && !/[\u0000-\u001f\u007f]/.test(id) && !(id in Object.prototype)) return;
+  if (id.length <= MAX_ID_CHARS && !/[\u0000-\u001f\u007f]/.test(id) && !(id in Object.prototype)) return;
   throw new BadRequest(
-    `\`${at}.id\`: ${JSON.stringify(id.slice(0, MAX_ID_LENGTH))} cannot be the id of a step: use ${MAX_ID_LENGTH} characters at most, none of them a control character, and no name that every object has`,
+    `\`${at}.id\`: ${JSON.stringify(id.slice(0, MAX_ID_CHARS))} cannot be the id of a step: use ${MAX_ID_CHARS} characters at most, none of them a control character, and no name that every object has`,
   );
 }

@@ -1,4 +1,4 @@
-/** The dependency map, as clients ask for it: who imports what. */
+/** Operations on the dependency map: which scripts and flows import which scripts. */
 import { z } from "zod";
 import { canRead } from "../../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
@@ -9,8 +9,8 @@ const base = "/w/{workspace}/workspaces" as const;
 
 const Kind = z.enum(["script", "flow"]);
 
-/** Rows of which the caller may see both ends. */
-async function visibleImporters(ctx: WorkspaceContext, imported?: string[]) {
+/** Returns the imports whose importer and imported script the caller may both read. */
+async function listVisibleImporters(ctx: WorkspaceContext, imported?: string[]) {
   const { member } = ctx.caller;
   const rows = await listImporters(ctx.app.db.read, member.workspace_id, imported);
   const maySee = (path: string) => canRead(member, path, {});
@@ -34,7 +34,7 @@ const getDependencyMap = operation({
       }),
     ),
   ),
-  run: async (ctx) => (await visibleImporters(ctx)).map((row) => ({ ...row, importer_node_id: null })),
+  run: async (ctx) => (await listVisibleImporters(ctx)).map((row) => ({ ...row, importer_node_id: null })),
 });
 
 export const getDependents = operation({
@@ -53,7 +53,7 @@ export const getDependents = operation({
     ),
   ),
   run: async (ctx, { imported_path }) =>
-    (await visibleImporters(ctx, [imported_path])).map(({ importer_path, importer_kind }) => ({
+    (await listVisibleImporters(ctx, [imported_path])).map(({ importer_path, importer_kind }) => ({
       importer_path,
       importer_kind,
       importer_node_ids: null,

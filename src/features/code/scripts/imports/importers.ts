@@ -1,13 +1,13 @@
-/** The dependency map: which scripts and flows import a script, and their locking anew when it is deployed. */
+/** The dependency map: which scripts and flows import a script. Importers are relocked when it is deployed. */
 import { and, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../../../../database/database.ts";
-import { parseFields } from "../../../../lib/json/json.ts";
-import { newJobId } from "../../../../lib/text/ids.ts";
+import { parseSchemaJson } from "../../../../lib/json/json.ts";
+import { createUuid } from "../../../../lib/text/ids.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { Importers, RelockTarget } from "../../../../platform/app/importers.ts";
 import { insertJob } from "../../../../platform/queue/job-store.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
-import { refuseClosed } from "../../../tenancy/workspaces/gate.ts";
+import { requireOpenWorkspace } from "../../../tenancy/workspaces/gate.ts";
 import { workspaceMembers } from "../../../tenancy/workspaces/tables.ts";
 import { type Script, scriptImports } from "../tables.ts";
 
@@ -18,8 +18,8 @@ interface Importer {
 }
 
 /**
- * Stores what the newest version of an importer imports: scripts through others too, and those that were not found, so
- * that it is locked again once they are there.
+ * Stores the imports of an importer's newest version, transitive ones included. Missing scripts are stored too, so that
+ * the importer is relocked once they exist.
  */
 export async function storeImports(tx: Tx, importer: Importer, paths: string[]): Promise<void> {
   const { workspace_id, kind, path } = importer;
@@ -43,7 +43,7 @@ export async function storeImports(tx: Tx, importer: Importer, paths: string[]):
   );
 }
 
-/** Who imports the scripts at these paths; of the whole workspace when none are given. */
+/** Lists the importers of these scripts, or all imports of the workspace. */
 export function listImporters(db: Reader, workspace_id: string, imported?: string[]) {
   const which = imported && inArray(scriptImports.imported_path, imported);
   return db
@@ -53,7 +53,7 @@ export function listImporters(db: Reader, workspace_id: string, imported?: strin
     .orderBy(scriptImports.importer_path, scriptImports.imported_path);
 }
 
-/** Whoever has deployed a script: what it imports is read with their rights. */
+/** The person who deployed a script; its imports are read with their rights. */
 export interface Deployer {
   created_by: string;
   permissioned_as: string;
@@ -82,7 +82,7 @@ export async function relockImporters(
     if (each && paths.length > 0) found.push(...(await each.relockTargets(tx, workspace_id, paths)));
   }
   if (found.length === 0) return;
-  await refuseClosed(app, tx, workspace_id);
+  await requireOpenWorkspace(app, tx, workspace_id);
   const names = found.map((each) => each.created_by);
   const emails = new Map(
     (
@@ -114,7 +114,7 @@ async function queueRelock(
   await insertJob(tx, {
     ...target,
     ...who,
-    id: newJobId(),
+    id: createUuid(),
     workspace_id,
     state: "queued",
     created_at: now,
@@ -125,7 +125,7 @@ async function queueRelock(
   });
 }
 
-/** Why a job locks a version again that has been locked before; undefined for a first lock. */
+/** Returns why a version is locked again; undefined for its first lock. */
 export function relockReason({ args }: Pick<Job, "args">): string | undefined {
-  return (parseFields(args) as { relock?: string }).relock;
+  return (parseSchemaJson(args) as { relock?: string }).relock;
 }

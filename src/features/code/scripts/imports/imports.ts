@@ -1,7 +1,7 @@
-/** What scripts import of each other: found and pinned when one is locked, loaded when it runs. */
+/** Imports between scripts: resolved and pinned when a script is locked, loaded when it runs. */
 import { and, desc, eq, inArray } from "drizzle-orm";
 import { requireRuntime, runtimeOf } from "../../../../engines/languages/languages.ts";
-import { importedPaths } from "../../../../engines/languages/local-imports.ts";
+import { resolveLocalImport } from "../../../../engines/languages/local-imports.ts";
 import { mergePackages } from "../../../../engines/languages/packages.ts";
 import { analyseScript } from "../../../../engines/languages/reading/analyse.ts";
 import type { Language, Packages } from "../../../../engines/languages/types.ts";
@@ -12,31 +12,31 @@ import { BadRequest } from "../../../../lib/errors.ts";
 import { canRead } from "../../../../platform/access/permissions.ts";
 import type { App, Member } from "../../../../platform/app/context.ts";
 import { type PinnedImport, type Script, scripts } from "../tables.ts";
-import { findVersion } from "../versions.ts";
+import { findScriptVersion } from "../versions.ts";
 
-/** Code that may import scripts. */
-export interface Importing {
+/** Code whose imports are resolved. */
+export interface ImportingCode {
   workspace_id: string;
-  /** Its own path, from which relative imports are meant; undefined for code without one. */
+  /** Its path, which relative imports are resolved against; undefined for code without one. */
   path: string | undefined;
   language: Language;
   content: string;
 }
 
 export interface ResolvedImports {
-  /** Every script that is imported, by the code itself or by one that it imports. */
+  /** All imported scripts, transitive ones included. */
   pins: PinnedImport[];
   imported: ImportedScript[];
-  /** The packages of all of it. */
+  /** The packages of the code and its imports. */
   packages: Packages | undefined;
-  /** What the languages' readers said of the code itself. */
+  /** A warning of the language's parser about the code itself. */
   warning: string | undefined;
 }
 
-/** An import names no script, or one that the deployer may not read. */
+/** Thrown if an import names no script, or one that the deployer may not read. */
 export class ImportError extends BadRequest {
   override readonly name: string = "ImportError";
-  /** Paths at which it would be found. */
+  /** Paths at which the script was searched. */
   readonly candidates: string[];
   constructor(specifier: string, from: string | undefined, candidates: string[]) {
     const where =
@@ -46,24 +46,28 @@ export class ImportError extends BadRequest {
   }
 }
 
-/** Most scripts that one imports, through others too: a bound on what a deployment reads. */
+/** Limit of transitive imports, which bounds the work of a deployment. */
 const MAX_IMPORTS = 500;
 
 /**
- * Finds what code imports, through other scripts too, at their newest versions.
- * @param member whose rights count
- * @throws ImportError, SyntaxFault, DependencyError for packages that contradict each other
+ * Resolves the imports of code, transitively, to the newest versions.
+ * @param member the person whose rights apply
+ * @throws ImportError, SyntaxFault, DependencyError for conflicting packages
  */
-export async function resolveImports(app: App, member: Member, code: Importing): Promise<ResolvedImports> {
+export async function resolveImports(
+  app: App,
+  member: Member,
+  code: ImportingCode,
+): Promise<ResolvedImports> {
   const { workspace_id, language } = code;
   const own = await analyseScript(language, code.content);
   const found = new Map<string, Script>();
   let packages = own.packages;
   const queue = own.imports.map((specifier) => ({ specifier, from: code.path }));
   for (let next = queue.shift(); next; next = queue.shift()) {
-    const candidates = importedPaths(language, next.specifier, next.from ?? "");
+    const candidates = resolveLocalImport(language, next.specifier, next.from ?? "");
     if (candidates.some((path) => path === code.path || found.has(path))) continue;
-    const row = await newestOf(app, workspace_id, candidates, language);
+    const row = await findImported(app, workspace_id, candidates, language);
     if (!row || !canRead(member, row.path, row.extra_perms)) {
       throw new ImportError(next.specifier, next.from, candidates);
     }
@@ -78,14 +82,14 @@ export async function resolveImports(app: App, member: Member, code: Importing):
   const rows = [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
     pins: rows.map(({ path, hash }) => ({ path, hash })),
-    imported: rows.map(toImported),
+    imported: rows.map(toImportedScript),
     packages,
     warning: own.warning,
   };
 }
 
-/** TypeScript imports TypeScript, whichever runtime is meant, and Python Python. */
-function areOfOneKind(one: string, other: string): boolean {
+/** TypeScript imports TypeScript of any runtime; Python imports Python. */
+function areImportable(one: string, other: string): boolean {
   const kindOf = (language: string) => {
     const runtime = runtimeOf(language);
     return runtime === "nativets" ? "bun" : runtime;
@@ -93,8 +97,8 @@ function areOfOneKind(one: string, other: string): boolean {
   return kindOf(one) !== undefined && kindOf(one) === kindOf(other);
 }
 
-/** The newest version at the first of these paths that has one: of those that can run, if there are any. */
-async function newestOf(
+/** Finds the newest version at the first path that has one, preferring versions that can run. */
+async function findImported(
   app: App,
   workspace_id: string,
   candidates: string[],
@@ -114,7 +118,7 @@ async function newestOf(
       ),
     )
     .orderBy(desc(scripts.ready), desc(scripts.seq));
-  const usable = rows.filter((row) => areOfOneKind(row.language, language));
+  const usable = rows.filter((row) => areImportable(row.language, language));
   for (const path of candidates) {
     const row = usable.find((each) => each.path === path);
     if (row) return row;
@@ -122,16 +126,16 @@ async function newestOf(
   return undefined;
 }
 
-function toImported({ path, language, content }: Script): ImportedScript {
+function toImportedScript({ path, language, content }: Script): ImportedScript {
   return { path, language: requireRuntime(language), content };
 }
 
-const MAX_LOADED = 2_000;
-const loadedBy = perApp((_: App) => new Cache<ImportedScript>({ max: MAX_LOADED }));
+const MAX_CACHED = 2_000;
+const importCache = perApp((_: App) => new Cache<ImportedScript>({ max: MAX_CACHED }));
 
-/** The sources of pinned imports. @throws BadRequest when a version is gone */
+/** Loads the sources of pinned imports. @throws BadRequest if a version was deleted */
 export function loadImports(app: App, workspace_id: string, pins: PinnedImport[]): Promise<ImportedScript[]> {
-  const loaded = loadedBy(app);
+  const loaded = importCache(app);
   return Promise.all(
     pins.map(({ path, hash }) => {
       const key = `${workspace_id}\n${hash}`;
@@ -146,12 +150,12 @@ async function loadImport(
   path: string,
   hash: string,
 ): Promise<ImportedScript> {
-  const row = await findVersion(app.db.read, workspace_id, hash);
+  const row = await findScriptVersion(app.db.read, workspace_id, hash);
   if (!row || row.deleted) {
     throw new BadRequest(
       `the imported script ${path} has lost its version ${hash}: deploy the importer again`,
     );
   }
-  // It is found at the path that it was imported from, wherever it has been moved since.
-  return { ...toImported(row), path };
+  // Keeps the path it was imported from, even if it was renamed since.
+  return { ...toImportedScript(row), path };
 }

@@ -4,7 +4,7 @@ import type { Importers, RelockTarget } from "../../../../platform/app/importers
 import { scripts } from "../tables.ts";
 
 /** The newest versions of the scripts at these paths: they are locked again when what they import is deployed. */
-async function newestScripts(tx: Tx, workspace_id: string, paths: string[]): Promise<RelockTarget[]> {
+async function listNewestScripts(tx: Tx, workspace_id: string, paths: string[]): Promise<RelockTarget[]> {
   const rows = await tx
     .select({
       path: scripts.path,
@@ -33,4 +33,4 @@ async function newestScripts(tx: Tx, workspace_id: string, paths: string[]): Pro
   }));
 }
 
-export const importingScripts: Importers = { kind: "script", relockTargets: newestScripts };
+export const importingScripts: Importers = { kind: "script", relockTargets: listNewestScripts };

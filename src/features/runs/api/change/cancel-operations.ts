@@ -1,7 +1,10 @@
-/** Canceling jobs. `jobs_u` serves callers without a login as well: whom it lets is in service.ts. */
+/**
+ * Cancels jobs. Operations below `jobs_u` also serve callers without a login; submit/find-and-cancel.ts decides what
+ * they may cancel.
+ */
 import { z } from "zod";
 import { type Operation, operation, optionalBody, responds } from "../../../../platform/http/operation.ts";
-import { cancelJob, cancelRunsOf, cancelSelection } from "../../submit/service.ts";
+import { cancelJob, cancelJobs, cancelScriptRuns } from "../../submit/find-and-cancel.ts";
 
 const Reason = z.object({ reason: z.string().nullish() });
 
@@ -29,7 +32,7 @@ export const forceCancelQueuedJob = operation({
   name: "forceCancelJob",
   path: "/w/{workspace}/jobs_u/queue/force_cancel/{id}",
   access: "anyone",
-  summary: "End a job as canceled at once, also when its worker is gone and cannot stop it",
+  summary: "Complete a job as canceled at once, even if its worker is lost",
   body: optionalBody(Reason),
   responds: uuidOrNote,
   run: (ctx, { workspace, id, body }) =>
@@ -46,7 +49,7 @@ const cancelPersistentJobs = operation({
   audit: { operation: "jobs.cancel_persistent", action_kind: "Delete" },
   responds: responds.text("nothing"),
   run: async (ctx, { path, body }) => {
-    await cancelRunsOf(ctx, path, body.reason ?? undefined);
+    await cancelScriptRuns(ctx, path, body.reason ?? undefined);
     return "";
   },
 });
@@ -59,7 +62,7 @@ const cancelSelectedJobs = operation({
   summary: "Cancel several jobs; what a schedule has planned for later is left alone",
   body: z.array(z.uuid().toLowerCase()).max(10_000),
   responds: responds.json(z.array(z.string()), "uuids of the jobs that were canceled"),
-  run: (ctx, { workspace, body }) => cancelSelection(ctx, workspace, body),
+  run: (ctx, { workspace, body }) => cancelJobs(ctx, workspace, body),
 });
 
 export const cancelOperations: Operation[] = [

@@ -1,19 +1,19 @@
-/** Wiping what a completed job held, and removing jobs. */
+/** Wipes the data of completed jobs, and deletes jobs. */
 import { and, eq, inArray, ne } from "drizzle-orm";
 import { z } from "zod";
 import type { Tx } from "../../../../database/database.ts";
-import { inPieces } from "../../../../lib/async/batches.ts";
+import { processInBatches } from "../../../../lib/async/batches.ts";
 import { NotFound } from "../../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
-import { settlePlaces } from "../../../../platform/queue/concurrency.ts";
-import { forgetOutput } from "../../../../platform/queue/job-store.ts";
+import { rescheduleBlockedJobs } from "../../../../platform/queue/concurrency.ts";
+import { deleteOutput } from "../../../../platform/queue/job-store.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
-import { settleWithoutLock } from "../../../code/flows/locks.ts";
-import { forgetRuns } from "../../flows/plan/forget.ts";
-import { canceledResult } from "../../job/canceled.ts";
-import { JobRecord, toRecord } from "../../job/records.ts";
-import { getJob } from "../../submit/service.ts";
+import { failLocking } from "../../../code/flows/locks.ts";
+import { deleteFlowState } from "../../flows/plan/delete-flow-state.ts";
+import { createCanceledResult } from "../../job/canceled.ts";
+import { JobRecord, toJobRecord } from "../../job/records.ts";
+import { getJob } from "../../submit/find-and-cancel.ts";
 
 const common = {
   method: "POST",
@@ -22,8 +22,8 @@ const common = {
   audit: { operation: "jobs.delete", action_kind: "Delete" },
 } as const;
 
-/** What a user put in and what came out; that the job ran, when and how it ended is kept. */
-const WIPED = {
+/** Clears inputs and outputs. Who ran what, when and with which outcome is kept. */
+const WIPED_FIELDS = {
   args: "{}",
   result: null,
   raw_code: null,
@@ -45,15 +45,15 @@ const deleteCompletedJob = operation({
     const wiped = await ctx.write({ resource: job.id }, async (tx) => {
       const [row] = await tx
         .update(jobs)
-        .set(WIPED)
+        .set(WIPED_FIELDS)
         .where(and(eq(jobs.id, job.id), eq(jobs.state, "completed")))
         .returning();
       if (!row) throw new NotFound(`job ${id} is not completed: it is ${job.state}`);
-      await forgetOutput(tx, [row.id]);
-      await forgetRuns(tx, [row.id]);
+      await deleteOutput(tx, [row.id]);
+      await deleteFlowState(tx, [row.id]);
       return row;
     });
-    return toRecord(wiped);
+    return toJobRecord(wiped);
   },
 });
 
@@ -66,13 +66,13 @@ const deleteJobs = operation({
   responds: responds.text("how many were removed"),
   run: async (ctx, { workspace, body }) => {
     const ids = [...new Set(body)];
-    const ended = await inPieces(
+    const ended = await processInBatches(
       ids,
       async (some) => {
-        const found = await statesOf(ctx, workspace, some);
-        return Promise.all(found.map((job) => job.state !== "running" && remove(ctx, job.id)));
+        const found = await listStates(ctx, workspace, some);
+        return Promise.all(found.map((job) => job.state !== "running" && deleteJob(ctx, job.id)));
       },
-      MOST_REMOVED,
+      DELETE_BATCH_SIZE,
     );
     const removed = ended.filter(Boolean).length;
     const running = ended.length - removed;
@@ -81,26 +81,27 @@ const deleteJobs = operation({
   },
 });
 
-/** Jobs that are removed side by side: whoever else writes waits for all of them. */
-const MOST_REMOVED = 50;
+/** Jobs deleted concurrently: other writes wait for all of them. */
+const DELETE_BATCH_SIZE = 50;
 
-function statesOf(ctx: WorkspaceContext, workspace: string, ids: readonly string[]) {
+function listStates(ctx: WorkspaceContext, workspace: string, ids: readonly string[]) {
   return ctx.app.db.read
     .select({ id: jobs.id, state: jobs.state })
     .from(jobs)
     .where(and(eq(jobs.workspace_id, workspace), inArray(jobs.id, [...ids])));
 }
 
-/** @returns false when it has begun to run meanwhile */
-async function remove(ctx: WorkspaceContext, id: string): Promise<boolean> {
+/** @returns false if it has begun to run meanwhile */
+async function deleteJob(ctx: WorkspaceContext, id: string): Promise<boolean> {
   try {
     await ctx.write({ resource: id }, async (tx) => {
       const still = and(eq(jobs.id, id), ne(jobs.state, "running"));
       const [job] = await tx.delete(jobs).where(still).returning();
-      if (!job || (await isAwaited(tx, job))) throw new NotFound(`job ${id} among those that do not run`);
-      await forgetOutput(tx, [id]);
-      await forgetRuns(tx, [id]);
-      if (job.state === "queued") await endUnrun(ctx, tx, job);
+      if (!job || (await isStepOfRunningFlow(tx, job)))
+        throw new NotFound(`job ${id} among those that do not run`);
+      await deleteOutput(tx, [id]);
+      await deleteFlowState(tx, [id]);
+      if (job.state === "queued") await completeDeletedJob(ctx, tx, job);
     });
     return true;
   } catch (error) {
@@ -109,19 +110,19 @@ async function remove(ctx: WorkspaceContext, id: string): Promise<boolean> {
   }
 }
 
-/** A step of a flow that runs: the flow waits for its end, or may still ask for its result. */
-async function isAwaited(tx: Tx, { flow_step_id, root_job }: Job): Promise<boolean> {
+/** Returns whether the job is a step of a running flow, which waits for it or may still read its result. */
+async function isStepOfRunningFlow(tx: Tx, { flow_step_id, root_job }: Job): Promise<boolean> {
   if (flow_step_id === null || root_job === null) return false;
   const [root] = await tx.select({ state: jobs.state }).from(jobs).where(eq(jobs.id, root_job));
   return root?.state === "running";
 }
 
-/** Whoever waits for a job that will never run is told, and its place goes to the next. */
-async function endUnrun({ app, username }: WorkspaceContext, tx: Tx, job: Job): Promise<void> {
+/** Completes a deleted job for those who wait for it, and releases its concurrency slot. */
+async function completeDeletedJob({ app, username }: WorkspaceContext, tx: Tx, job: Job): Promise<void> {
   const reason = "the job was deleted";
-  await settleWithoutLock(app, tx, job, reason);
-  await settlePlaces(tx, job, app.clock());
-  const result = canceledResult(reason, username);
+  await failLocking(app, tx, job, reason);
+  await rescheduleBlockedJobs(tx, job, app.clock());
+  const result = createCanceledResult(reason, username);
   const { id, workspace_id } = job;
   tx.afterCommit(() => {
     app.queue.wake();

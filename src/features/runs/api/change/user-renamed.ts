@@ -3,12 +3,12 @@ import { and, eq, inArray, ne, or, sql } from "drizzle-orm";
 import { containsText, replacePrefix, startsWith } from "../../../../database/conditions.ts";
 import type { Tx } from "../../../../database/database.ts";
 import type { App } from "../../../../platform/app/context.ts";
-import type { Renaming } from "../../../../platform/app/person.ts";
+import type { RenameParameters } from "../../../../platform/app/person.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
 
-/** Runs that have not ended go on under the new name, and find what they run at its new place. */
-export async function renameInUnfinishedRuns(_app: App, tx: Tx, renaming: Renaming): Promise<void> {
+/** Renames the user in unfinished jobs, which continue under the new name and find renamed items. */
+export async function renameInUnfinishedRuns(_app: App, tx: Tx, renaming: RenameParameters): Promise<void> {
   const { workspace_id, from, to, rewrite } = renaming;
   const [before, after] = [`u/${from}/`, `u/${to}/`];
   const unfinished = and(eq(jobs.workspace_id, workspace_id), ne(jobs.state, "completed"));
@@ -35,7 +35,7 @@ export async function renameInUnfinishedRuns(_app: App, tx: Tx, renaming: Renami
       .set({ concurrency_key: replacePrefix(jobs.concurrency_key, key(before), key(after)) })
       .where(and(unfinished, startsWith(jobs.concurrency_key, key(before))));
   }
-  // Arguments stand as they were sent: what is a reference may be spelled with escapes.
+  // Arguments are stored as they were sent, so a reference may be written with JSON escapes.
   const mayRefer = or(containsText(jobs.args, '"$'), containsText(jobs.args, "\\u0024"));
   const maySayOtherwise = and(containsText(jobs.args, "\\"), mayRefer);
   const mentioning = await tx
@@ -53,7 +53,7 @@ export async function renameInUnfinishedRuns(_app: App, tx: Tx, renaming: Renami
       .set({ args: rewrite.references(args), raw_flow: raw_flow === null ? null : rewrite.flow(raw_flow) })
       .where(eq(jobs.id, id));
   }
-  // Whoever holds such a flow in memory is refused what it writes next, and reads it anew.
+  // Raises the version, so that a server with the flow run in memory reloads it at its next write.
   const roots = tx
     .select({ id: jobs.id })
     .from(jobs)

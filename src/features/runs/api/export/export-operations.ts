@@ -1,35 +1,35 @@
-/** Taking jobs to another instance, a page at a time: what is queued there runs, what is completed is its history. */
+/** Moves jobs to another instance, page by page: queued jobs to run there, completed ones as history. */
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
-import { inPieces } from "../../../../lib/async/batches.ts";
-import { pause } from "../../../../lib/async/pause.ts";
-import { createPacer } from "../../../../lib/async/time-slices.ts";
+import { processInBatches } from "../../../../lib/async/batches.ts";
+import { createTimeSlices } from "../../../../lib/async/time-slices.ts";
+import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import { BadRequest, Forbidden, InvalidInput } from "../../../../lib/errors.ts";
-import { MAX_JSON_DEPTH, refuseDeep } from "../../../../lib/json/depth.ts";
+import { MAX_JSON_DEPTH, requireJsonDepth } from "../../../../lib/json/depth.ts";
 import { parseJson } from "../../../../lib/json/json.ts";
-import { explain } from "../../../../lib/validation-messages.ts";
+import { describeIssues } from "../../../../lib/validation-messages.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
-import { checked, readText } from "../../../../platform/http/input.ts";
+import { parseWithSchema, readText } from "../../../../platform/http/input.ts";
 import {
   type Operation,
   operation,
   paging,
   responds,
-  toWindow,
+  toLimitOffset,
 } from "../../../../platform/http/operation.ts";
 import { jobLogs, jobs, type NewJob } from "../../../../platform/queue/tables.ts";
 import { workspaceMembers } from "../../../tenancy/workspaces/tables.ts";
 import { readLog } from "../../job/logs.ts";
-import { findJob } from "../../submit/service.ts";
-import { QUEUED, selectionOf } from "../lists/filters.ts";
-import { pageOfIds } from "../lists/pages.ts";
+import { findJob } from "../../submit/find-and-cancel.ts";
+import { createJobQuery, QUEUED_JOBS } from "../lists/filters.ts";
+import { listPageOfIds } from "../lists/pages.ts";
 import {
   ExportedCompletedJob,
   ExportedQueuedJob,
+  formatExportedJob,
   toCompletedRow,
-  toExported,
   toQueuedRow,
-} from "./exported.ts";
+} from "./job-format.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
@@ -47,33 +47,36 @@ const exportCompletedJobs = operation({
   path: `${base}/completed/export`,
   summary: "Read completed jobs with everything they hold, to import them elsewhere",
   run: async (ctx, { workspace, query }) => {
-    const selection = selectionOf(ctx, workspace, { order_desc: false }, "completed");
-    return jobsResponse(ctx, workspace, await pageOfIds(ctx.app, selection, toWindow(query)));
+    const selection = createJobQuery(ctx, workspace, { order_desc: false }, "completed");
+    return jobsResponse(ctx, workspace, await listPageOfIds(ctx.app, selection, toLimitOffset(query)));
   },
 });
 
-/** Running jobs are not among them: they come to their end here. */
+/** Running jobs are left out: they complete here. */
 const exportQueuedJobs = operation({
   ...exporting,
   name: "exportQueuedJobs",
   path: `${base}/queue/export`,
   summary: "Read the jobs that wait to be run with everything they hold, to import them elsewhere",
   run: async (ctx, { workspace, query }) => {
-    const selection = { ...selectionOf(ctx, workspace, { order_desc: false }, undefined), sets: [QUEUED] };
-    return jobsResponse(ctx, workspace, await pageOfIds(ctx.app, selection, toWindow(query)));
+    const selection = {
+      ...createJobQuery(ctx, workspace, { order_desc: false }, undefined),
+      sets: [QUEUED_JOBS],
+    };
+    return jobsResponse(ctx, workspace, await listPageOfIds(ctx.app, selection, toLimitOffset(query)));
   },
 });
 
-/** A JSON array that is written one job after the other: results and logs may be large. */
+/** Streams a JSON array job by job, because results and logs may be large. */
 function jobsResponse(ctx: WorkspaceContext, workspace: string, ids: readonly string[]): Response {
-  const pieces = jsonPieces(ctx, workspace, ids);
+  const pieces = writeJsonPieces(ctx, workspace, ids);
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { value, done } = await pieces.next();
       if (done) return controller.close();
-      // What is told must be on disk.
-      await ctx.app.db.settled();
+      // Responses contain flushed data only.
+      await ctx.app.db.readBarrier();
       controller.enqueue(encoder.encode(value));
     },
     cancel: () => pieces.return(undefined).then(() => undefined),
@@ -81,11 +84,11 @@ function jobsResponse(ctx: WorkspaceContext, workspace: string, ids: readonly st
   return new Response(body, { headers: { "content-type": "application/json" } });
 }
 
-/** Characters that are written before others are served, and for how many the reading of a job counts. */
-const AT_ONCE = 500_000;
-const EACH = 10_000;
+/** Characters written before other requests are served, and the characters that reading one job counts for. */
+const YIELD_AFTER_CHARS = 500_000;
+const CHARS_PER_JOB = 10_000;
 
-async function* jsonPieces(
+async function* writeJsonPieces(
   { app }: WorkspaceContext,
   workspace: string,
   ids: readonly string[],
@@ -95,14 +98,14 @@ async function* jsonPieces(
   for (const id of ids) {
     const job = await findJob(app, workspace, id);
     if (!job) continue;
-    const text = toExported(job, job.state === "completed" ? await readLog(app, job) : undefined);
+    const text = formatExportedJob(job, job.state === "completed" ? await readLog(app, job) : undefined);
     yield `${before}${text}`;
     before = ",\n";
-    // Whoever reads fast enough would keep the thread for as long as there are jobs.
-    written += text.length + EACH;
-    if (written < AT_ONCE) continue;
+    // Without this, a fast reader would occupy the thread until the last job.
+    written += text.length + CHARS_PER_JOB;
+    if (written < YIELD_AFTER_CHARS) continue;
     written = 0;
-    await pause();
+    await yieldToEventLoop();
   }
   yield before === "[" ? "[]" : "]";
 }
@@ -122,8 +125,8 @@ const importCompletedJobs = operation({
   path: `${base}/completed/import`,
   summary: "Store completed jobs that were exported; an id that is known already is left as it is",
   run: async (ctx, { workspace }) => {
-    const list = await readJobs(ctx, ExportedCompletedJob);
-    return store(
+    const list = await readExportedJobs(ctx, ExportedCompletedJob);
+    return storeJobs(
       ctx,
       list.map((job) => ({ row: toCompletedRow(workspace, job), logs: job.logs })),
     );
@@ -137,9 +140,9 @@ const importQueuedJobs = operation({
   path: `${base}/queue/import`,
   summary: "Queue jobs that were exported; an id that is known already is left as it is",
   run: async (ctx, { workspace }) => {
-    const list = await readJobs(ctx, ExportedQueuedJob);
-    await refuseUnfit(ctx, workspace, list);
-    const answer = await store(
+    const list = await readExportedJobs(ctx, ExportedQueuedJob);
+    await requireImportable(ctx, workspace, list);
+    const answer = await storeJobs(
       ctx,
       list.map((job) => ({ row: toQueuedRow(workspace, job), logs: undefined })),
     );
@@ -148,53 +151,58 @@ const importQueuedJobs = operation({
   },
 });
 
-/** The array, and the record around what was given: an object that may stand around what was sent. */
-const AROUND_VALUES = 3;
+/** JSON levels around a value: the array, the job's record, and an object around the value. */
+const RECORD_DEPTH = 3;
 
-/** Reads the body itself, since arguments may hold an escaped NUL and numbers of any length. */
-async function readJobs<S extends z.ZodType>(ctx: WorkspaceContext, schema: S): Promise<z.output<S>[]> {
+/** Parses the body itself, because arguments may contain an escaped NUL and numbers of any length. */
+async function readExportedJobs<S extends z.ZodType>(
+  ctx: WorkspaceContext,
+  schema: S,
+): Promise<z.output<S>[]> {
   const text = await readText(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
-  refuseDeep(text, "the body", MAX_JSON_DEPTH + AROUND_VALUES);
+  requireJsonDepth(text, "the body", MAX_JSON_DEPTH + RECORD_DEPTH);
   let value: unknown;
   try {
     value = parseJson(text);
   } catch (cause) {
     throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
   }
-  if (!Array.isArray(value)) return checked("body", z.array(schema), value) as z.output<S>[];
-  const pace = createPacer();
+  if (!Array.isArray(value)) return parseWithSchema("body", z.array(schema), value) as z.output<S>[];
+  const pace = createTimeSlices();
   const list: z.output<S>[] = [];
   for (const [at, given] of value.entries()) {
     await pace();
-    list.push(checkedAt(at, schema, given));
+    list.push(parseElement(at, schema, given));
   }
   return list;
 }
 
-/** The first that is wrong is told of: of many, the others are not looked at. */
-function checkedAt<S extends z.ZodType>(at: number, schema: S, given: unknown): z.output<S> {
+/** Reports the first invalid element only; the rest is not validated. */
+function parseElement<S extends z.ZodType>(at: number, schema: S, given: unknown): z.output<S> {
   const result = schema.safeParse(given);
   if (result.success) return result.data;
   const issues = result.error.issues.map((issue) => ({ ...issue, path: [at, ...issue.path] }));
   const around: unknown[] = [];
   around[at] = given;
-  throw new InvalidInput(explain("body", new z.ZodError(issues as z.core.$ZodIssue[]), around));
+  throw new InvalidInput(describeIssues("body", new z.ZodError(issues as z.core.$ZodIssue[]), around));
 }
 
-const RUNNABLE = ["script", "preview", "dependencies"];
+const QUEUEABLE_KINDS = ["script", "preview", "dependencies"];
 
 /**
- * A queued job will run as somebody: who is no super admin imports only what members of the workspace asked for.
- * @throws BadRequest for a kind of job that does not run here, Forbidden for another's identity
+ * Requires that the jobs can be queued here. Only a super admin may import jobs that run as users who are not members.
+ * @throws BadRequest for a kind of job that cannot be queued, Forbidden for another user's identity
  */
-async function refuseUnfit(
+async function requireImportable(
   ctx: WorkspaceContext,
   workspace: string,
   list: readonly ExportedQueuedJob[],
 ): Promise<void> {
-  const unfit = list.find((job) => !RUNNABLE.includes(job.job_kind));
+  const unfit = list.find((job) => !QUEUEABLE_KINDS.includes(job.job_kind));
   if (unfit) {
-    throw new BadRequest(`job ${unfit.id} is a ${unfit.job_kind}: only ${RUNNABLE.join(", ")} can be queued`);
+    throw new BadRequest(
+      `job ${unfit.id} is a ${unfit.job_kind}: only ${QUEUEABLE_KINDS.join(", ")} can be queued`,
+    );
   }
   if (ctx.caller.identity.super_admin) return;
   const members = await ctx.app.db.read
@@ -211,10 +219,10 @@ async function refuseUnfit(
   }
 }
 
-/** Jobs that are stored in one transaction: each has some fifty parameters. */
-const MOST_AT_ONCE = 200;
+/** Jobs stored in one transaction: each has about fifty parameters. */
+const BATCH_SIZE = 200;
 
-async function store(
+async function storeJobs(
   ctx: WorkspaceContext,
   list: readonly { row: NewJob; logs: string | null | undefined }[],
 ): Promise<string> {
@@ -224,13 +232,13 @@ async function store(
       const stored = await tx.insert(jobs).values(rows).onConflictDoNothing().returning({ id: jobs.id });
       const ids = new Set(stored.map(({ id }) => id));
       for (const { row, logs } of some) {
-        // An id that stands twice in the list is stored once, as it stands first.
+        // An id that occurs twice in the list is stored once, with its first job.
         if (logs && ids.delete(row.id))
           await tx.insert(jobLogs).values({ job_id: row.id, seq: 0, content: logs });
       }
       return stored;
     });
-  const imported = (await inPieces(list, storeSome, MOST_AT_ONCE)).length;
+  const imported = (await processInBatches(list, storeSome, BATCH_SIZE)).length;
   const known = list.length - imported;
   return `imported ${imported} jobs${known > 0 ? `; ${known} were known already and left as they are` : ""}`;
 }

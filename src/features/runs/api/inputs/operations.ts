@@ -2,14 +2,14 @@ import { z } from "zod";
 import { NotFound } from "../../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
-  flag,
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
   paging,
+  queryBoolean,
   responds,
 } from "../../../../platform/http/operation.ts";
-import { getJob } from "../../submit/service.ts";
+import { getJob } from "../../submit/find-and-cancel.ts";
 import { commonFilters } from "../lists/filters.ts";
 import * as service from "./service.ts";
 
@@ -19,7 +19,7 @@ const Input = z.object({
   id: z.string(),
   name: z.string(),
   created_by: z.string(),
-  created_at: moment,
+  created_at: isoTimestamp,
   is_public: z.boolean(),
   success: z.boolean().optional(),
 });
@@ -31,7 +31,7 @@ const Runnable = z.object({
 
 const Page = Runnable.extend({ ...paging });
 
-function split<T extends service.Runnable>({ runnable_id, runnable_type, ...rest }: T) {
+function splitRunnable<T extends service.InputTarget>({ runnable_id, runnable_type, ...rest }: T) {
   return { runnable: { runnable_id, runnable_type }, rest };
 }
 
@@ -40,11 +40,11 @@ const listInputs = operation({
   method: "GET",
   path: `${base}/list`,
   access: "member",
-  summary: "List the arguments kept for a script or flow: the caller's, and those kept for everybody",
+  summary: "List saved arguments of a script or flow: the caller's, and those shared with everybody",
   query: Page,
   responds: responds.json(z.array(Input)),
   run: async (ctx, { query }) => {
-    const { runnable, rest } = split(query);
+    const { runnable, rest } = splitRunnable(query);
     const found = await service.listInputs(ctx, runnable, rest);
     return found.map(({ id, name, created_by, created_at, is_public }) => ({
       id,
@@ -61,12 +61,12 @@ const getInputHistory = operation({
   method: "GET",
   path: `${base}/history`,
   access: "member",
-  summary: "List the runs of a script or flow that the caller may see, to take their arguments again",
-  query: Page.extend({ args: commonFilters.args, include_preview: flag.optional() }),
+  summary: "List the runs of a script or flow that the caller may see, to reuse their arguments",
+  query: Page.extend({ args: commonFilters.args, include_preview: queryBoolean.optional() }),
   responds: responds.json(z.array(Input)),
   run: (ctx, { query }) => {
-    const { runnable, rest } = split(query);
-    return service.listHistory(ctx, runnable, rest);
+    const { runnable, rest } = splitRunnable(query);
+    return service.listInputHistory(ctx, runnable, rest);
   },
 });
 
@@ -76,16 +76,16 @@ const getArgs = operation({
   path: `${base}/{job_or_input_id}/args`,
   access: "member",
   summary: "Read the arguments of a run, or with `input=true` those that are kept",
-  query: z.object({ input: flag.optional(), allow_large: flag.optional() }),
+  query: z.object({ input: queryBoolean.optional(), allow_large: queryBoolean.optional() }),
   responds: responds.raw("application/json", "the arguments"),
   run: async (ctx, { workspace, job_or_input_id: id, query }) =>
-    new Response(await argsOf(ctx, workspace, id, query.input), {
+    new Response(await readArguments(ctx, workspace, id, query.input), {
       headers: { "content-type": "application/json" },
     }),
 });
 
-/** @param isInput undefined: whichever of the two has the id */
-async function argsOf(
+/** @param isInput undefined: a saved input or a run, whichever has the id */
+async function readArguments(
   ctx: WorkspaceContext,
   workspace: string,
   id: string,
@@ -107,7 +107,7 @@ const createInput = operation({
   method: "POST",
   path: `${base}/create`,
   access: "member",
-  summary: "Keep arguments of a script or flow",
+  summary: "Save arguments of a script or flow",
   query: Runnable,
   body: z.object({ name, args: z.record(z.string(), z.unknown()) }),
   responds: responds.created("id"),
@@ -120,7 +120,7 @@ const updateInput = operation({
   method: "POST",
   path: `${base}/update`,
   access: "member",
-  summary: "Rename what is kept, and say whether it is for everybody",
+  summary: "Rename saved arguments, and set whether everybody sees them",
   body: z.object({ id: z.string(), name, is_public: z.boolean() }),
   responds: responds.created("id"),
   audit: { operation: "inputs.update", action_kind: "Update" },

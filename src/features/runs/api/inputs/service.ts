@@ -2,41 +2,45 @@
 import { and, desc, eq, or } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import { Forbidden, NotFound } from "../../../../lib/errors.ts";
-import { newJobId } from "../../../../lib/text/ids.ts";
+import { createUuid } from "../../../../lib/text/ids.ts";
 import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
-import type { Person } from "../../../../platform/app/person.ts";
-import { toWindow } from "../../../../platform/http/operation.ts";
+import type { RunOwner } from "../../../../platform/app/person.ts";
+import { toLimitOffset } from "../../../../platform/http/operation.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
 import * as flows from "../../../code/flows/service.ts";
 import * as scripts from "../../../code/scripts/service.ts";
-import { isSuccess, lightColumns } from "../../job/records.ts";
-import { selectionOf } from "../lists/filters.ts";
-import { rowsOf } from "../lists/job-scan.ts";
-import { pageOfIds } from "../lists/pages.ts";
-import { type Input, inputs } from "./tables.ts";
+import { hasSucceeded, lightColumns } from "../../job/records.ts";
+import { createJobQuery } from "../lists/filters.ts";
+import { readRows } from "../lists/job-scan.ts";
+import { listPageOfIds } from "../lists/pages.ts";
+import { inputs, type SavedInput } from "./tables.ts";
 
-export type Runnable = Pick<Input, "runnable_id" | "runnable_type">;
+export type InputTarget = Pick<SavedInput, "runnable_id" | "runnable_type">;
 
-interface Page {
+interface PageQuery {
   page: number;
   per_page: number;
 }
 
-/** @throws NotFound, also when the caller may not read it */
+/** @throws NotFound, also if the caller may not read it */
 async function requireReadable(
   ctx: WorkspaceContext,
-  { runnable_id, runnable_type }: Runnable,
+  { runnable_id, runnable_type }: InputTarget,
 ): Promise<void> {
   if (runnable_type === "FlowPath") await flows.getFlow(ctx, runnable_id);
   else if (runnable_type === "ScriptPath") await scripts.getScriptByPath(ctx, runnable_id);
   else await scripts.getScriptByHash(ctx, runnable_id);
 }
 
-/** What is kept for a script or flow by the caller, and by others for everybody, the newest first. */
-export async function listInputs(ctx: WorkspaceContext, runnable: Runnable, page: Page): Promise<Input[]> {
+/** Lists the caller's saved inputs for a script or flow and those shared with everybody, newest first. */
+export async function listInputs(
+  ctx: WorkspaceContext,
+  runnable: InputTarget,
+  page: PageQuery,
+): Promise<SavedInput[]> {
   await requireReadable(ctx, runnable);
   const { workspace_id, email } = ctx.caller.member;
-  const { offset, limit } = toWindow(page);
+  const { offset, limit } = toLimitOffset(page);
   return ctx.app.db.read
     .select()
     .from(inputs)
@@ -53,15 +57,15 @@ export async function listInputs(ctx: WorkspaceContext, runnable: Runnable, page
     .offset(offset);
 }
 
-/** Runs that have ended and that the caller may see, the newest first. */
-export async function listHistory(
+/** Lists completed runs that the caller may see, newest first. */
+export async function listInputHistory(
   ctx: WorkspaceContext,
-  runnable: Runnable,
+  runnable: InputTarget,
   {
     args,
     include_preview,
     ...page
-  }: Page & { args?: { value: unknown } | undefined; include_preview?: boolean | undefined },
+  }: PageQuery & { args?: { value: unknown } | undefined; include_preview?: boolean | undefined },
 ) {
   await requireReadable(ctx, runnable);
   const { runnable_id, runnable_type } = runnable;
@@ -69,24 +73,28 @@ export async function listHistory(
     runnable_type === "ScriptHash" ? { script_hash: runnable_id } : { script_path_exact: runnable_id };
   const [kind, preview] = runnable_type === "FlowPath" ? ["flow", "flowpreview"] : ["script", "preview"];
   const filters = { ...which, job_kinds: include_preview ? `${kind},${preview}` : kind, args };
-  const selection = selectionOf(ctx, ctx.caller.member.workspace_id, filters, "completed");
-  const found = await rowsOf(ctx.app, lightColumns, await pageOfIds(ctx.app, selection, toWindow(page)));
+  const selection = createJobQuery(ctx, ctx.caller.member.workspace_id, filters, "completed");
+  const found = await readRows(
+    ctx.app,
+    lightColumns,
+    await listPageOfIds(ctx.app, selection, toLimitOffset(page)),
+  );
   return found.map((job) => ({
     id: job.id,
-    name: nameOfRun(job),
+    name: formatRunName(job),
     created_by: job.created_by,
     created_at: job.created_at,
     is_public: true,
-    success: isSuccess(job),
+    success: hasSucceeded(job),
   }));
 }
 
-function nameOfRun({ created_at, created_by }: Pick<Job, "created_at" | "created_by">): string {
+function formatRunName({ created_at, created_by }: Pick<Job, "created_at" | "created_by">): string {
   return `${created_at.toISOString().slice(0, 16).replace("T", " ")} ${created_by}`;
 }
 
-/** One that the caller may see. @throws NotFound */
-export async function getInput(ctx: WorkspaceContext, id: string): Promise<Input> {
+/** Returns a saved input that the caller may see. @throws NotFound */
+export async function getInput(ctx: WorkspaceContext, id: string): Promise<SavedInput> {
   const { workspace_id, email } = ctx.caller.member;
   const [row] = await ctx.app.db.read
     .select()
@@ -99,15 +107,15 @@ export async function getInput(ctx: WorkspaceContext, id: string): Promise<Input
   return row;
 }
 
-/** @returns its id. @throws NotFound for what the caller may not read */
+/** @returns its id. @throws NotFound for a script or flow that the caller may not read */
 export async function createInput(
   ctx: WorkspaceContext,
-  runnable: Runnable,
+  runnable: InputTarget,
   { name, args }: { name: string; args: Record<string, unknown> },
 ): Promise<string> {
   await requireReadable(ctx, runnable);
   const { workspace_id, email } = ctx.caller.member;
-  const id = newJobId();
+  const id = createUuid();
   await ctx.write({ resource: id, parameters: { runnable: runnable.runnable_id } }, async (tx) => {
     await tx.insert(inputs).values({
       ...runnable,
@@ -129,7 +137,7 @@ export async function updateInput(
   ctx: WorkspaceContext,
   { id, name, is_public }: { id: string; name: string; is_public: boolean },
 ): Promise<void> {
-  await requireOwn(ctx, id);
+  await requireOwnInput(ctx, id);
   await ctx.write({ resource: id }, async (tx) => {
     await tx.update(inputs).set({ name, is_public }).where(eq(inputs.id, id));
   });
@@ -137,13 +145,13 @@ export async function updateInput(
 
 /** @throws NotFound, Forbidden for somebody else's */
 export async function deleteInput(ctx: WorkspaceContext, id: string): Promise<void> {
-  await requireOwn(ctx, id);
+  await requireOwnInput(ctx, id);
   await ctx.write({ resource: id }, async (tx) => {
     await tx.delete(inputs).where(eq(inputs.id, id));
   });
 }
 
-async function requireOwn(ctx: WorkspaceContext, id: string): Promise<void> {
+async function requireOwnInput(ctx: WorkspaceContext, id: string): Promise<void> {
   const { member } = ctx.caller;
   const input = await getInput(ctx, id);
   if (input.email === member.email || member.is_admin) return;
@@ -151,7 +159,7 @@ async function requireOwn(ctx: WorkspaceContext, id: string): Promise<void> {
 }
 
 /** Deletes the inputs that somebody who leaves the workspace saved for themselves. */
-export async function deleteOwnInputs(_app: App, tx: Tx, { workspace_id, email }: Person): Promise<void> {
+export async function deleteOwnInputs(_app: App, tx: Tx, { workspace_id, email }: RunOwner): Promise<void> {
   await tx
     .delete(inputs)
     .where(and(eq(inputs.workspace_id, workspace_id), eq(inputs.email, email), eq(inputs.is_public, false)));

@@ -2,7 +2,7 @@ import { kit } from "../../../../database/kit.ts";
 
 const { table, text, boolean, timestamp, index } = kit;
 
-/** Arguments that somebody keeps, to run a script or flow with them again. */
+/** Saved arguments, to run a script or flow with them again. */
 export const inputs = table(
   "inputs",
   {
@@ -13,14 +13,14 @@ export const inputs = table(
     name: text("name").notNull(),
     /** JSON text of an object. */
     args: text("args").notNull(),
-    /** E-mail and name of whose it is. */
+    /** Email and username of the owner. */
     email: text("email").notNull(),
     created_by: text("created_by").notNull(),
     created_at: timestamp("created_at").notNull(),
-    /** Everybody sees it who may read the script or flow. */
+    /** Visible to everybody who may read the script or flow. */
     is_public: boolean("is_public").notNull(),
   },
   (t) => [index("inputs_by_runnable").on(t.workspace_id, t.runnable_id, t.created_at)],
 );
 
-export type Input = typeof inputs.$inferSelect;
+export type SavedInput = typeof inputs.$inferSelect;

@@ -1,23 +1,29 @@
-/** Groups of jobs that share a concurrency key: who runs, who ran, and forgetting that they did. */
+/** Concurrency groups: the jobs that share a concurrency key. */
 import { z } from "zod";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
+  queryInteger,
   responds,
-  wholeNumber,
 } from "../../../../platform/http/operation.ts";
-import { JobRecord, lightColumns, toSummary } from "../../job/records.ts";
-import { mayRead } from "../../submit/service.ts";
-import { keyOfJob, listGroups, pruneGroup } from "./concurrency-groups.ts";
-import { concurrencyKey, type Filters, mixedFilters, selectionOf, unguardedSelection } from "./filters.ts";
-import { rowsOf } from "./job-scan.ts";
-import { pageOfIds } from "./pages.ts";
+import { JobRecord, lightColumns, toJobSummary } from "../../job/records.ts";
+import { canReadJob } from "../../submit/find-and-cancel.ts";
+import { listActiveGroups, pruneConcurrencyGroup, readConcurrencyKey } from "./concurrency-groups.ts";
+import {
+  concurrencyKey,
+  createJobQuery,
+  createUnguardedQuery,
+  type Filters,
+  mixedFilters,
+} from "./filters.ts";
+import { readRows } from "./job-scan.ts";
+import { listPageOfIds } from "./pages.ts";
 
 const ObscuredJob = z.object({
   typ: z.enum(["QueuedJob", "CompletedJob"]),
-  started_at: moment.optional(),
+  started_at: isoTimestamp.optional(),
   duration_ms: z.number().optional(),
 });
 
@@ -27,8 +33,8 @@ const ExtendedJobs = z.object({
   omitted_obscured_jobs: z.boolean(),
 });
 
-/** What says nothing of a job but when it ran: with any other filter, what is obscured would tell of itself. */
-const TIMING = new Set([
+/** Filters that reveal only times. With any other filter, an obscured job in the result would reveal more. */
+const TIME_FILTERS = new Set([
   "concurrency_key",
   "order_desc",
   "running",
@@ -44,27 +50,28 @@ const listExtendedJobs = operation({
   query: z.object({
     ...mixedFilters,
     concurrency_key: concurrencyKey,
-    row_limit: wholeNumber.min(1).max(10_000).default(1000),
+    row_limit: queryInteger.min(1).max(10_000).default(1000),
   }),
   responds: responds.json(ExtendedJobs),
-  run: (ctx, { workspace, query: { row_limit, ...filters } }) => extended(ctx, workspace, filters, row_limit),
+  run: (ctx, { workspace, query: { row_limit, ...filters } }) =>
+    listWithObscured(ctx, workspace, filters, row_limit),
 });
 
-async function extended(
+async function listWithObscured(
   ctx: WorkspaceContext,
   workspace: string,
   filters: Filters,
   limit: number,
 ): Promise<z.input<typeof ExtendedJobs>> {
   const given = Object.entries(filters).filter(([, value]) => value !== undefined);
-  const omitted = !filters.concurrency_key || !given.every(([name]) => TIMING.has(name));
-  const select = omitted ? selectionOf : unguardedSelection;
-  const ids = await pageOfIds(ctx.app, select(ctx, workspace, filters, undefined), { offset: 0, limit });
-  const rows = await rowsOf(ctx.app, lightColumns, ids);
-  const open = rows.filter((job) => mayRead(ctx.caller, job));
-  const obscured = rows.filter((job) => !mayRead(ctx.caller, job)).map(toSummary);
+  const omitted = !filters.concurrency_key || !given.every(([name]) => TIME_FILTERS.has(name));
+  const select = omitted ? createJobQuery : createUnguardedQuery;
+  const ids = await listPageOfIds(ctx.app, select(ctx, workspace, filters, undefined), { offset: 0, limit });
+  const rows = await readRows(ctx.app, lightColumns, ids);
+  const open = rows.filter((job) => canReadJob(ctx.caller, job));
+  const obscured = rows.filter((job) => !canReadJob(ctx.caller, job)).map(toJobSummary);
   return {
-    jobs: open.map(toSummary),
+    jobs: open.map(toJobSummary),
     obscured_jobs: obscured.map(({ type, started_at, duration_ms }) => ({
       typ: type,
       started_at,
@@ -83,20 +90,22 @@ const listConcurrencyGroups = operation({
   responds: responds.json(
     z.array(z.object({ concurrency_key: z.string(), workspace_id: z.string(), total_running: z.number() })),
   ),
-  run: (ctx) => listGroups(ctx.app),
+  run: (ctx) => listActiveGroups(ctx.app),
 });
 
-/** A key may hold slashes, hence the name. */
+/** `key_path`, because a key may contain slashes. */
 const deleteConcurrencyGroup = operation({
   name: "deleteConcurrencyGroup",
   method: "DELETE",
   path: "/concurrency_groups/prune/{key_path}",
   access: "superAdmin",
-  summary: "Forget which jobs of a key have run, so that those that wait may begin",
+  summary: "Remove a concurrency key from completed jobs, so that blocked jobs may start",
   query: z.object({ workspace_id: z.string().optional() }),
   responds: responds.json(z.object({ message: z.string() }), "how many jobs were forgotten"),
   audit: { operation: "concurrency_groups.prune", action_kind: "Delete" },
-  run: async (ctx, { key_path, query }) => ({ message: await pruneGroup(ctx, key_path, query.workspace_id) }),
+  run: async (ctx, { key_path, query }) => ({
+    message: await pruneConcurrencyGroup(ctx, key_path, query.workspace_id),
+  }),
 });
 
 const getConcurrencyKey = operation({
@@ -104,10 +113,10 @@ const getConcurrencyKey = operation({
   method: "GET",
   path: "/concurrency_groups/{job_id}/key",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   summary: "Read the concurrency key of a job; null when it has none",
   responds: responds.json(z.string().nullable()),
-  run: (ctx, { job_id }) => keyOfJob(ctx, job_id),
+  run: (ctx, { job_id }) => readConcurrencyKey(ctx, job_id),
 });
 
 export const concurrencyGroupOperations: Operation[] = [

@@ -1,4 +1,4 @@
-/** A group has no row of its own: it is the jobs that carry its key, and it is busy while one of them runs. */
+/** Concurrency groups. A group has no row: it consists of the jobs with its key, and is busy while one of them runs. */
 import { and, count, eq, inArray, sql } from "drizzle-orm";
 import { BadRequest, NotFound } from "../../../../lib/errors.ts";
 import { isUuid } from "../../../../lib/text/ids.ts";
@@ -6,22 +6,22 @@ import type { App, UserContext } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { resolveMember } from "../../../tenancy/people/members.ts";
 import { workspaces } from "../../../tenancy/workspaces/tables.ts";
-import { mayRead } from "../../submit/service.ts";
-import { RUNNING, UNFINISHED } from "./filters.ts";
-import { countOf, slicesOf } from "./job-scan.ts";
+import { canReadJob } from "../../submit/find-and-cancel.ts";
+import { RUNNING_JOBS, UNFINISHED_JOBS } from "./filters.ts";
+import { countJobs, scanInSlices } from "./job-scan.ts";
 
-export interface Group {
+export interface ConcurrencyGroup {
   concurrency_key: string;
   workspace_id: string;
   total_running: number;
 }
 
-/** Groups of jobs that are not completed, the busiest first. */
-export async function listGroups(app: App): Promise<Group[]> {
-  const groups = new Map<string, Group>();
+/** Lists the groups of unfinished jobs, busiest first. */
+export async function listActiveGroups(app: App): Promise<ConcurrencyGroup[]> {
+  const groups = new Map<string, ConcurrencyGroup>();
   const keyed = sql`${jobs.concurrency_key} IS NOT NULL`;
   const { workspace_id, concurrency_key, state } = jobs;
-  for await (const slice of slicesOf(app, { base: undefined, filters: keyed, sets: [UNFINISHED] })) {
+  for await (const slice of scanInSlices(app, { base: undefined, filters: keyed, sets: [UNFINISHED_JOBS] })) {
     const rows = await app.db.read
       .select({ workspace_id, concurrency_key, state, count: count() })
       .from(jobs)
@@ -40,23 +40,27 @@ export async function listGroups(app: App): Promise<Group[]> {
   return [...groups.values()].sort((a, b) => b.total_running - a.total_running);
 }
 
-/** Jobs that are changed in one transaction. */
-const BATCH = 500;
+/** Jobs changed in one transaction. */
+const BATCH_SIZE = 500;
 
-const carrying = (workspace_id: string, key: string) =>
+const hasKey = (workspace_id: string, key: string) =>
   and(eq(jobs.workspace_id, workspace_id), eq(jobs.concurrency_key, key));
 
 /**
- * Takes the key off the completed jobs that carry it: their starts count no longer, and what waited for them is due.
+ * Removes the key from its completed jobs, so that they no longer count and blocked jobs are due.
  * @param only one workspace; undefined: all
- * @throws BadRequest while one of its jobs runs, NotFound when no job carries it
+ * @throws BadRequest while one of its jobs runs, NotFound if no job has the key
  */
-export async function pruneGroup(ctx: UserContext, key: string, only: string | undefined): Promise<string> {
+export async function pruneConcurrencyGroup(
+  ctx: UserContext,
+  key: string,
+  only: string | undefined,
+): Promise<string> {
   const { app } = ctx;
-  const holders = await holdersOf(app, key, only);
+  const holders = await listWorkspacesWithKey(app, key, only);
   if (holders.length === 0) throw new NotFound(`jobs with the concurrency key ${key}`);
   for (const id of holders) {
-    const running = await countOf(app, { base: undefined, filters: carrying(id, key), sets: [RUNNING] });
+    const running = await countJobs(app, { base: undefined, filters: hasKey(id, key), sets: [RUNNING_JOBS] });
     if (running > 0) {
       throw new BadRequest(`${running} jobs with the concurrency key ${key} run in workspace ${id}`, {
         hint: "wait until they have ended, or cancel them",
@@ -65,48 +69,51 @@ export async function pruneGroup(ctx: UserContext, key: string, only: string | u
   }
   let forgotten = 0;
   for (const id of holders) {
-    for (let some = BATCH; some === BATCH; forgotten += some) some = await forget(app, id, key);
-    await release(ctx, id, key);
+    for (let some = BATCH_SIZE; some === BATCH_SIZE; forgotten += some) some = await removeKey(app, id, key);
+    await unblockJobs(ctx, id, key);
   }
   app.queue.wake();
   return `forgot ${forgotten} jobs of the concurrency key ${key}`;
 }
 
-/** The workspaces with a job that carries the key: the index of keys begins with the workspace. */
-async function holdersOf(app: App, key: string, only: string | undefined): Promise<string[]> {
+/**
+ * Lists the workspaces with a job that has the key. They are searched one by one, because the key's index begins with
+ * the workspace.
+ */
+async function listWorkspacesWithKey(app: App, key: string, only: string | undefined): Promise<string[]> {
   const all = await app.db.read.select({ id: workspaces.id }).from(workspaces);
   const holders: string[] = [];
   for (const { id } of all) {
     if (only !== undefined && id !== only) continue;
-    const [one] = await app.db.read.select({ id: jobs.id }).from(jobs).where(carrying(id, key)).limit(1);
+    const [one] = await app.db.read.select({ id: jobs.id }).from(jobs).where(hasKey(id, key)).limit(1);
     if (one) holders.push(id);
   }
   return holders;
 }
 
-function forget(app: App, workspace_id: string, key: string): Promise<number> {
-  const completed = and(carrying(workspace_id, key), eq(jobs.state, "completed"));
+function removeKey(app: App, workspace_id: string, key: string): Promise<number> {
+  const completed = and(hasKey(workspace_id, key), eq(jobs.state, "completed"));
   return app.db.write(async (tx) => {
-    const some = await tx.select({ id: jobs.id }).from(jobs).where(completed).limit(BATCH);
+    const some = await tx.select({ id: jobs.id }).from(jobs).where(completed).limit(BATCH_SIZE);
     const ids = some.map(({ id }) => id);
     if (ids.length > 0) await tx.update(jobs).set({ concurrency_key: null }).where(inArray(jobs.id, ids));
     return ids.length;
   });
 }
 
-/** Makes due what had given way to jobs that are forgotten now. */
-async function release(ctx: UserContext, workspace_id: string, key: string): Promise<void> {
+/** Makes blocked jobs of the key due. */
+async function unblockJobs(ctx: UserContext, workspace_id: string, key: string): Promise<void> {
   const blocked = and(eq(jobs.state, "queued"), eq(jobs.concurrency_blocked, true));
   await ctx.write({ resource: key, parameters: { workspace_id } }, (tx) =>
     tx
       .update(jobs)
       .set({ scheduled_for: ctx.app.clock(), concurrency_blocked: false })
-      .where(and(carrying(workspace_id, key), blocked)),
+      .where(and(hasKey(workspace_id, key), blocked)),
   );
 }
 
-/** @throws NotFound, also when the caller may not see the job */
-export async function keyOfJob(ctx: UserContext, job_id: string): Promise<string | null> {
+/** Reads the concurrency key of a job. @throws NotFound, also if the caller may not see the job */
+export async function readConcurrencyKey(ctx: UserContext, job_id: string): Promise<string | null> {
   if (!isUuid(job_id)) throw new BadRequest(`"${job_id.slice(0, 60)}" is not a job id: it must be a UUID`);
   const { app } = ctx;
   const { identity } = ctx.caller;
@@ -115,6 +122,6 @@ export async function keyOfJob(ctx: UserContext, job_id: string): Promise<string
   const bound = identity.token?.workspace_id;
   if (!job || (bound !== undefined && bound !== job.workspace_id)) throw unknown;
   const member = await resolveMember(app, identity, job.workspace_id);
-  if (!member || member.disabled || !mayRead({ identity, member }, job)) throw unknown;
+  if (!member || member.disabled || !canReadJob({ identity, member }, job)) throw unknown;
   return job.concurrency_key;
 }

@@ -1,21 +1,35 @@
-/** Counting jobs, and telling when one begins or began. */
+/** Counts jobs, and reads their queue position and start times. */
 import { and, count, eq, gt, inArray, type SQL } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest, NotFound } from "../../../../lib/errors.ts";
 import type { Context, WorkspaceContext } from "../../../../platform/app/context.ts";
-import { flag, type Operation, operation, responds, seconds } from "../../../../platform/http/operation.ts";
+import {
+  type Operation,
+  operation,
+  queryBoolean,
+  querySeconds,
+  responds,
+} from "../../../../platform/http/operation.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { lightColumns } from "../../job/records.ts";
-import { getJob, maySee } from "../../submit/service.ts";
-import { baseOf, csv, dueBy, SUSPENDED, since, successIs, UNFINISHED } from "./filters.ts";
-import { countOf, rowsOf, slicesOf } from "./job-scan.ts";
+import { canSeeJob, getJob } from "../../submit/find-and-cancel.ts";
+import {
+  dueJobs,
+  jobsSince,
+  parseCsv,
+  SUSPENDED_JOBS,
+  successCondition,
+  UNFINISHED_JOBS,
+  workspaceCondition,
+} from "./filters.ts";
+import { countJobs, readRows, scanInSlices } from "./job-scan.ts";
 
 const base = "/w/{workspace}/jobs" as const;
-/** Counts tell of many jobs, which the right to run one does not include. */
+/** Counts reveal many jobs, so a token that may only run one does not suffice. */
 const many = { domain: "jobs", action: "read", many: true } as const;
 const DatabaseLength = z.object({ database_length: z.number() });
 
-const tagged = (tags: string | undefined) => (tags ? inArray(jobs.tag, csv(tags)) : undefined);
+const tagCondition = (tags: string | undefined) => (tags ? inArray(jobs.tag, parseCsv(tags)) : undefined);
 
 const getQueueCount = operation({
   name: "getQueueCount",
@@ -24,27 +38,32 @@ const getQueueCount = operation({
   access: "member",
   scope: many,
   summary: "Count the jobs that are due and wait for a worker, and the flows that wait for approvals",
-  query: z.object({ all_workspaces: flag.optional(), tags: z.string().optional() }),
+  query: z.object({ all_workspaces: queryBoolean.optional(), tags: z.string().optional() }),
   responds: responds.json(DatabaseLength.extend({ suspended: z.number() })),
   run: async (ctx, { workspace, query }) => {
-    const base = baseOf(ctx, workspace, query.all_workspaces);
-    const filters = tagged(query.tags);
+    const base = workspaceCondition(ctx, workspace, query.all_workspaces);
+    const filters = tagCondition(query.tags);
     return {
-      database_length: await countOf(ctx.app, { base, filters, sets: [dueBy(ctx.app.clock())] }),
-      suspended: await countOf(ctx.app, {
+      database_length: await countJobs(ctx.app, { base, filters, sets: [dueJobs(ctx.app.clock())] }),
+      suspended: await countJobs(ctx.app, {
         base,
         filters: and(filters, eq(jobs.state, "running")),
-        sets: [SUSPENDED],
+        sets: [SUSPENDED_JOBS],
       }),
     };
   },
 });
 
-/** The entries of an index are counted much faster than rows are looked at: all there are, less what is not completed. */
+/** Counts completed jobs as all minus unfinished: counting index entries is much faster than reading rows. */
 async function countCompleted(ctx: WorkspaceContext, rows: SQL | undefined): Promise<number> {
   const { signal } = ctx.request;
-  const all = await countOf(ctx.app, { base: rows, filters: undefined, sets: [], signal });
-  const unfinished = await countOf(ctx.app, { base: rows, filters: undefined, sets: [UNFINISHED], signal });
+  const all = await countJobs(ctx.app, { base: rows, filters: undefined, sets: [], signal });
+  const unfinished = await countJobs(ctx.app, {
+    base: rows,
+    filters: undefined,
+    sets: [UNFINISHED_JOBS],
+    signal,
+  });
   return Math.max(0, all - unfinished);
 }
 
@@ -69,25 +88,25 @@ const countCompletedJobs = operation({
   scope: many,
   summary: "Count the completed jobs of some tags, of some outcome, or of the last seconds",
   query: z.object({
-    completed_after_s_ago: seconds.optional(),
-    success: flag.optional(),
+    completed_after_s_ago: querySeconds.optional(),
+    success: queryBoolean.optional(),
     tags: z.string().optional(),
-    all_workspaces: flag.optional(),
+    all_workspaces: queryBoolean.optional(),
   }),
   responds: responds.json(z.number()),
   run: (ctx, { workspace, query }) => {
-    const rows = baseOf(ctx, workspace, query.all_workspaces);
+    const rows = workspaceCondition(ctx, workspace, query.all_workspaces);
     const { completed_after_s_ago: ago, success, tags } = query;
     if (ago === undefined && success === undefined && !tags) return countCompleted(ctx, rows);
     const from = ago === undefined ? undefined : new Date(ctx.app.clock().getTime() - ago * 1000);
-    return countOf(ctx.app, {
+    return countJobs(ctx.app, {
       base: rows,
       filters: and(
         completedSince(from),
-        success === undefined ? undefined : successIs(success),
-        tagged(tags),
+        success === undefined ? undefined : successCondition(success),
+        tagCondition(tags),
       ),
-      sets: from ? [since(from, "completed")] : [],
+      sets: from ? [jobsSince(from, "completed")] : [],
       signal: ctx.request.signal,
     });
   },
@@ -104,18 +123,18 @@ const countJobsByTag = operation({
   access: "superAdmin",
   scope: many,
   summary: "Count the jobs completed in the last seconds, by tag",
-  query: z.object({ horizon_secs: seconds.default(3600), workspace_id: z.string().optional() }),
+  query: z.object({ horizon_secs: querySeconds.default(3600), workspace_id: z.string().optional() }),
   responds: responds.json(z.array(z.object({ tag: z.string(), count: z.number() }))),
   run: async (ctx, { query }) => {
     const from = new Date(ctx.app.clock().getTime() - query.horizon_secs * 1000);
     const selection = {
       base: query.workspace_id ? eq(jobs.workspace_id, query.workspace_id) : undefined,
       filters: completedSince(from),
-      sets: [since(from, "completed")],
+      sets: [jobsSince(from, "completed")],
       signal: ctx.request.signal,
     };
     const totals = new Map<string, number>();
-    for await (const slice of slicesOf(ctx.app, selection)) {
+    for await (const slice of scanInSlices(ctx.app, selection)) {
       const counted = ctx.app.db.read.select({ tag: jobs.tag, count: count() }).from(jobs);
       for (const row of await counted.where(slice).groupBy(jobs.tag)) {
         totals.set(row.tag, (totals.get(row.tag) ?? 0) + row.count);
@@ -138,10 +157,10 @@ const getQueuePosition = operation({
       throw new BadRequest(`"${scheduled_for.slice(0, 60)}" is no moment: write milliseconds since 1970`);
     }
     const moment = new Date(Number(scheduled_for));
-    // What is not due yet has no place among those that wait.
+    // A job that is not due yet has no queue position.
     if (moment > ctx.app.clock()) return {};
-    const selection = { base: undefined, filters: undefined, sets: [dueBy(moment)] };
-    return { position: await countOf(ctx.app, selection) };
+    const selection = { base: undefined, filters: undefined, sets: [dueJobs(moment)] };
+    return { position: await countJobs(ctx.app, selection) };
   },
 });
 
@@ -169,12 +188,16 @@ const getStartedAtByIds = operation({
   summary: "Read when each of some jobs began; null for one that has not, or that the caller may not see",
   body: z.array(z.uuid().toLowerCase()).max(10_000),
   responds: responds.json(z.array(z.date().nullable())),
-  run: (ctx, { workspace, body }) => startsOf(ctx, workspace, body),
+  run: (ctx, { workspace, body }) => listStartTimes(ctx, workspace, body),
 });
 
-async function startsOf(ctx: Context, workspace: string, ids: readonly string[]): Promise<(Date | null)[]> {
-  const rows = await rowsOf(ctx.app, lightColumns, [...new Set(ids)]);
-  const seen = rows.filter((job) => job.workspace_id === workspace && maySee(ctx.caller, job));
+async function listStartTimes(
+  ctx: Context,
+  workspace: string,
+  ids: readonly string[],
+): Promise<(Date | null)[]> {
+  const rows = await readRows(ctx.app, lightColumns, [...new Set(ids)]);
+  const seen = rows.filter((job) => job.workspace_id === workspace && canSeeJob(ctx.caller, job));
   const starts = new Map(seen.map((job) => [job.id, job.started_at]));
   return ids.map((id) => starts.get(id) ?? null);
 }

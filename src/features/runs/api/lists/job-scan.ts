@@ -1,225 +1,232 @@
 /**
- * Walking the job table, for lists and counts, whatever they filter by.
+ * Scans the job table for lists and counts with any filter.
  *
- * SQLite reads on the thread that serves requests, so no statement here looks at more than a few thousand rows, and
- * between two of them the thread serves others. Three ways lead to a page:
- * - a small set that an index knows by itself (what is queued, a job's children): only its rows are looked at;
- * - no filter at all: an index ends in the time of creation and the id, and pages before the wanted one are skipped there;
- * - any other filter: slices of that index one after the other, until the page is full, the table or the time has ended.
- *   Few may do so at once (`scans`), so that many who look for what is not there leave most of the thread to others.
+ * SQLite reads on the thread that serves requests. So each statement reads at most a few thousand rows, and other
+ * requests are served between two statements. There are three strategies:
+ * - a small set that an index returns directly (queued jobs, children of a job): only its rows are read;
+ * - no filter: the index on creation time and id is used to skip earlier pages;
+ * - any other filter: slices of that index one after the other, until the page is full, the table ends or the time is
+ * over. At most MAX_CONCURRENT_SCANS do so at once, which leaves most of the thread to other requests.
  */
 import { and, asc, count, desc, gt, gte, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
-import { apart } from "../../../../database/conditions.ts";
-import { pause } from "../../../../lib/async/pause.ts";
+import { unindexed } from "../../../../database/conditions.ts";
 import { perApp } from "../../../../lib/async/per-app.ts";
 import { createSlots } from "../../../../lib/async/slots.ts";
+import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
-import type { Containment } from "./json-conditions.ts";
+import type { JsonCondition } from "./json-conditions.ts";
 
-/** Rows that one statement looks at: some 2 ms when they are small. */
-const SLICE = 5_000;
-/** The same where their JSON is read as well. */
-const READ_SLICE = 1_000;
-/** Entries of an index that one statement skips: some 1 ms. */
-const STRIDE = 20_000;
-/** A set of more rows than this is not worth going through for each page: some 15 ms. */
-const SMALL = 20_000;
-/** Rows read at once. */
-const CHUNK = 500;
-/** Who goes through many slices at once. */
-const MOST_SCANS = 2;
+/** Rows read by one statement: about 2 ms for small rows. */
+const SLICE_ROWS = 5_000;
+/** The same if JSON columns are read too. */
+const JSON_SLICE_ROWS = 1_000;
+/** Index entries skipped by one statement: about 1 ms. */
+const SKIP_ENTRIES = 20_000;
+/** Maximum size of a small set: reading it takes about 15 ms per page. */
+const SMALL_SET_ROWS = 20_000;
+/** Rows fetched at once by id. */
+const BATCH_SIZE = 500;
+/** Scans over many slices at the same time. */
+const MAX_CONCURRENT_SCANS = 2;
 
-const scans = perApp<App, ReturnType<typeof createSlots>>(() => createSlots(MOST_SCANS));
+const scanSlotsOf = perApp<App, ReturnType<typeof createSlots>>(() => createSlots(MAX_CONCURRENT_SCANS));
 
-/** Jobs that a small index knows. */
+/** A set of jobs that a small index returns directly. */
 export interface IdSet {
   /** A SELECT of their ids. */
   ids: SQL;
-  /** The same said of a row, in words that lead to no index; undefined when the other filters say it. */
-  plain?: SQL;
+  /** The same as a condition on a row that no index serves; undefined if another filter implies it. */
+  condition?: SQL;
 }
 
-/** How long may be looked for. */
-export interface Budget {
+/** Time limit of a scan. */
+export interface ScanBudget {
   ms: number;
-  /** Set when the time was over: what was made on the far side of this moment has not been looked at. */
+  /** Set when the time was over: jobs beyond this creation time were not searched. */
   reached?: Date;
 }
 
-export interface Selection {
+export interface JobQuery {
   /**
-   * Equalities of the columns that an index which ends in the time of creation and the id begins with; undefined: the whole
-   * table, in the order of the ids.
+   * Equalities on the leading columns of an index that ends in creation time and id. Undefined: the whole table, in
+   * order of ids.
    */
   base: SQL | undefined;
-  /** Bounds on the time of creation, in which the same index leads. */
+  /** Bounds on the creation time, served by the same index. */
   within?: SQL | undefined;
   filters: SQL | undefined;
   sets: IdSet[];
-  /** What is looked for inside arguments and results. */
-  containment?: Containment | undefined;
+  /** JSON that arguments and results must contain. */
+  containment?: JsonCondition | undefined;
   ascending?: boolean | undefined;
-  /** Aborted when nobody waits any more: the walk ends early. */
+  /** Aborted if the caller is gone: the scan ends early. */
   signal?: AbortSignal | undefined;
-  budget?: Budget | undefined;
-  /** The scan that this walk is a part of. */
-  scan?: Scan | undefined;
+  budget?: ScanBudget | undefined;
+  /** The turn shared with other scans of the same call. */
+  scan?: ScanTurn | undefined;
 }
 
-/** Going through many slices, by one call. */
-export interface Scan {
-  /** Waits for its turn, once. @returns false when its time is over */
-  goOn(): Promise<boolean>;
-  end(): void;
+/** A call's turn among the concurrent scans. */
+export interface ScanTurn {
+  /** Waits for a slot at the first call. @returns false when the time is over */
+  awaitTurn(): Promise<boolean>;
+  release(): void;
 }
 
-export function createScan(app: App, { budget, signal }: Selection): Scan {
+export function createScanTurn(app: App, { budget, signal }: JobQuery): ScanTurn {
   let giveBack: (() => void) | undefined;
   let began = 0;
   return {
-    async goOn() {
+    async awaitTurn() {
       if (!giveBack) {
-        giveBack = await scans(app).take(signal);
+        giveBack = await scanSlotsOf(app).acquire(signal);
         began = performance.now();
       }
       return !budget || performance.now() - began <= budget.ms;
     },
-    end: () => giveBack?.(),
+    release: () => giveBack?.(),
   };
 }
 
-/** Where a job stands in the order. */
-export type Place = Pick<Job, "id" | "created_at">;
+/** Position in the scan order. */
+export type ScanPosition = Pick<Job, "id" | "created_at">;
 
-/** No row has to be looked at: the index alone tells what is selected. */
-function isBare({ filters, containment, sets }: Selection): boolean {
+/** Returns whether the index alone answers the query, without reading rows. */
+function isUnfiltered({ filters, containment, sets }: JobQuery): boolean {
   return !filters && !containment && sets.length === 0;
 }
 
-/** How many jobs a selection holds. What is completed and begun meanwhile may be counted or not. */
-export async function countOf(app: App, selection: Selection): Promise<number> {
+/** Counts the jobs of a query. Jobs that complete or start meanwhile may be counted or not. */
+export async function countJobs(app: App, selection: JobQuery): Promise<number> {
   let total = 0;
-  for await (const slice of slicesOf(app, selection)) total += await countIn(app, slice);
+  for await (const slice of scanInSlices(app, selection)) total += await countSlice(app, slice);
   return total;
 }
 
 /**
- * The parts of a selection, in its order: each is a condition whose rows can be gone through at once. Where a set is
- * small there is one part only.
+ * Yields conditions that together cover the query, in its order, each cheap enough for one statement. With a small set
+ * there is only one.
  */
-export async function* slicesOf(app: App, selection: Selection): AsyncGenerator<SQL | undefined> {
+export async function* scanInSlices(app: App, selection: JobQuery): AsyncGenerator<SQL | undefined> {
   const { base, within, filters, sets, ascending, signal, budget } = selection;
-  const small = await smallOf(app, sets);
-  const others = sets.filter((set) => set !== small).map((set) => set.plain);
+  const small = await findSmallSet(app, sets);
+  const others = sets.filter((set) => set !== small).map((set) => set.condition);
   if (small) {
-    const rest = [within && apart(within), filters, ...others];
-    yield and(base && apart(base), inArray(jobs.id, sql`(${small.ids})`), ...rest);
+    const rest = [within && unindexed(within), filters, ...others];
+    yield and(base && unindexed(base), inArray(jobs.id, sql`(${small.ids})`), ...rest);
     return;
   }
-  const length = lengthOf(selection);
-  const scan = selection.scan ?? createScan(app, selection);
+  const length = sliceLength(selection);
+  const scan = selection.scan ?? createScanTurn(app, selection);
   try {
-    for (let last: Place | undefined; ; ) {
-      const end = await nthPlace(app, selection, last, length);
-      yield and(base, within, after(selection, last), upTo(selection, end), filters, ...others);
+    for (let last: ScanPosition | undefined; ; ) {
+      const end = await findNthPosition(app, selection, last, length);
+      yield and(
+        base,
+        within,
+        afterPosition(selection, last),
+        upToPosition(selection, end),
+        filters,
+        ...others,
+      );
       if (end === undefined || signal?.aborted) return;
       last = end;
-      await pause();
-      if (!(await scan.goOn())) {
-        // The later bound is inclusive, the earlier one is not.
+      await yieldToEventLoop();
+      if (!(await scan.awaitTurn())) {
+        // `created_before` is inclusive, `created_after` exclusive.
         if (budget) budget.reached = new Date(end.created_at.getTime() - (ascending ? 1 : 0));
         return;
       }
     }
   } finally {
-    if (scan !== selection.scan) scan.end();
+    if (scan !== selection.scan) scan.release();
   }
 }
 
-function lengthOf(selection: Selection): number {
-  if (isBare(selection)) return STRIDE;
-  return selection.containment ? READ_SLICE : SLICE;
+function sliceLength(selection: JobQuery): number {
+  if (isUnfiltered(selection)) return SKIP_ENTRIES;
+  return selection.containment ? JSON_SLICE_ROWS : SLICE_ROWS;
 }
 
-/** Whether one of its sets is small: then there is one part only. */
-export async function isSmall(app: App, { sets }: Selection): Promise<boolean> {
-  return (await smallOf(app, sets)) !== undefined;
+/** Returns whether one of the sets is small, so that there is only one slice. */
+export async function hasSmallSet(app: App, { sets }: JobQuery): Promise<boolean> {
+  return (await findSmallSet(app, sets)) !== undefined;
 }
 
-async function smallOf(app: App, sets: IdSet[]): Promise<IdSet | undefined> {
+async function findSmallSet(app: App, sets: IdSet[]): Promise<IdSet | undefined> {
   for (const set of sets) {
     const [row] = await app.db.read.rows<{ size: number }>(
-      sql`SELECT count(*) AS size FROM (SELECT 1 FROM (${set.ids}) AS entries LIMIT ${SMALL + 1}) AS some_entries`,
+      sql`SELECT count(*) AS size FROM (SELECT 1 FROM (${set.ids}) AS entries LIMIT ${SMALL_SET_ROWS + 1}) AS some_entries`,
     );
-    if (Number(row?.size) <= SMALL) return set;
+    if (Number(row?.size) <= SMALL_SET_ROWS) return set;
   }
   return undefined;
 }
 
-/** The order of a selection whose rows are in one index, or are few. */
-export function orderOf({ ascending }: Selection): SQL[] {
+/** Returns the ORDER BY of a query whose rows are in one index, or few. */
+export function scanOrder({ ascending }: JobQuery): SQL[] {
   const to = ascending ? asc : desc;
   return [to(jobs.created_at), to(jobs.id)];
 }
 
-/** The whole table has an index of ids alone. */
-function walkOrder(selection: Selection): SQL[] {
-  return selection.base ? orderOf(selection) : [(selection.ascending ? asc : desc)(jobs.id)];
+/** Without `base` only the primary key is in order. */
+function walkOrder(selection: JobQuery): SQL[] {
+  return selection.base ? scanOrder(selection) : [(selection.ascending ? asc : desc)(jobs.id)];
 }
 
-/** What comes behind a place. */
-export function after(selection: Selection, place: Place | undefined): SQL | undefined {
+/** Returns the condition for rows after a position. */
+export function afterPosition(selection: JobQuery, place: ScanPosition | undefined): SQL | undefined {
   const { ascending, base } = selection;
   if (!place) return undefined;
-  return base ? compared(ascending ? ">" : "<", place) : (ascending ? gt : lt)(jobs.id, place.id);
+  return base ? comparePosition(ascending ? ">" : "<", place) : (ascending ? gt : lt)(jobs.id, place.id);
 }
 
-function upTo({ ascending, base }: Selection, place: Place | undefined): SQL | undefined {
+function upToPosition({ ascending, base }: JobQuery, place: ScanPosition | undefined): SQL | undefined {
   if (!place) return undefined;
-  return base ? compared(ascending ? "<=" : ">=", place) : (ascending ? lte : gte)(jobs.id, place.id);
+  return base ? comparePosition(ascending ? "<=" : ">=", place) : (ascending ? lte : gte)(jobs.id, place.id);
 }
 
-function compared(how: "<" | "<=" | ">" | ">=", { created_at, id }: Place): SQL {
+function comparePosition(how: "<" | "<=" | ">" | ">=", { created_at, id }: ScanPosition): SQL {
   const moment = sql.param(created_at, jobs.created_at);
   return sql`(${jobs.created_at}, ${jobs.id}) ${sql.raw(how)} (${moment}, ${id})`;
 }
 
-/** The place `n` rows on; undefined when there are fewer. */
-export async function nthPlace(
+/** Finds the position `n` rows further; undefined if there are fewer. */
+export async function findNthPosition(
   app: App,
-  selection: Selection,
-  last: Place | undefined,
+  selection: JobQuery,
+  last: ScanPosition | undefined,
   n: number,
-): Promise<Place | undefined> {
+): Promise<ScanPosition | undefined> {
   const { base, within } = selection;
   const [row] = await app.db.read
     .select({ id: jobs.id, ...(base ? { created_at: jobs.created_at } : {}) })
     .from(jobs)
-    .where(and(base, within, after(selection, last)))
+    .where(and(base, within, afterPosition(selection, last)))
     .orderBy(...walkOrder(selection))
     .limit(1)
     .offset(n - 1);
-  return row as Place | undefined;
+  return row as ScanPosition | undefined;
 }
 
-export async function countIn(app: App, slice: SQL | undefined): Promise<number> {
+export async function countSlice(app: App, slice: SQL | undefined): Promise<number> {
   const [row] = await app.db.read.select({ count: count() }).from(jobs).where(slice);
   return row?.count ?? 0;
 }
 
 type Columns = Partial<typeof jobs._.columns> & { id: typeof jobs.id };
 
-/** The rows of these ids, in their order; one that is gone meanwhile is left out. */
-export async function rowsOf<C extends Columns>(
+/** Reads the rows of these ids, in their order; deleted ones are left out. */
+export async function readRows<C extends Columns>(
   app: App,
   columns: C,
   ids: readonly string[],
 ): Promise<Pick<Job, keyof C & keyof Job>[]> {
   const rows: Pick<Job, keyof C & keyof Job>[] = [];
-  for (let at = 0; at < ids.length; at += CHUNK) {
-    if (at > 0) await pause();
-    const some = ids.slice(at, at + CHUNK);
+  for (let at = 0; at < ids.length; at += BATCH_SIZE) {
+    if (at > 0) await yieldToEventLoop();
+    const some = ids.slice(at, at + BATCH_SIZE);
     const found = await app.db.read.select(columns).from(jobs).where(inArray(jobs.id, some));
     const byId = new Map(found.map((row) => [row.id as string, row]));
     for (const id of some) {

@@ -1,53 +1,51 @@
 /**
- * Jobs whose arguments or result contain some JSON. They are looked at here and not by the database: SQLite has no
- * operator for it, and PostgreSQL's `jsonb` refuses the escaped NUL that stored JSON may hold.
+ * Finds jobs whose arguments or result contain some JSON. It is done here and not in SQL: SQLite has no operator for
+ * it, and PostgreSQL's `jsonb` rejects the escaped NUL that stored JSON may contain.
  */
 import { inArray, type SQL, sql } from "drizzle-orm";
-import { pause } from "../../../../lib/async/pause.ts";
-import { contains } from "../../../../lib/json/contains.ts";
-import { parseFields } from "../../../../lib/json/json.ts";
+import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
+import { containsJson } from "../../../../lib/json/contains.ts";
+import { parseSchemaJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 
-/** What is looked for; wrapped, since JSON's null is a value too. */
-export interface Containment {
+/** JSON to find, wrapped in an object because null is a value too. */
+export interface JsonCondition {
   args?: { value: unknown } | undefined;
   result?: { value: unknown } | undefined;
 }
 
-type Row = { id: string; args?: string; result?: string | null };
+type JsonRow = { id: string; args?: string; result?: string | null };
 
-/** Bytes of JSON that are read and parsed at once. */
-const MOST_BYTES = 1_000_000;
-/** Rows that are read at once where there is more than that. */
-const MOST_ROWS = 500;
+/** Bytes of JSON read and parsed at once. */
+const MAX_BATCH_BYTES = 1_000_000;
+/** Rows read at once if there are more bytes than that. */
+const MAX_BATCH_ROWS = 500;
 
-/**
- * The ids of the jobs among `where` that contain what is wanted, in the order given, and no more than `enough` of them.
- */
-export async function containing(
+/** Returns the ids of up to `enough` jobs among `where` that contain the JSON, in the given order. */
+export async function filterByJson(
   app: App,
   where: SQL | undefined,
   order: SQL[],
-  wanted: Containment,
+  wanted: JsonCondition,
   enough: number,
 ): Promise<string[]> {
   const found: string[] = [];
-  for await (const rows of batchesOf(app, where, order, wanted)) {
-    for (const row of rows) if (holds(row, wanted)) found.push(row.id);
+  for await (const rows of readBatches(app, where, order, wanted)) {
+    for (const row of rows) if (matchesJson(row, wanted)) found.push(row.id);
     if (found.length >= enough) break;
-    await pause();
+    await yieldToEventLoop();
   }
   return found.slice(0, enough);
 }
 
-/** All of `where` at once when it is light; else so many rows at a time as are, and a heavy one alone. */
-async function* batchesOf(
+/** Reads all rows at once if they are small, else in batches of at most MAX_BATCH_BYTES; a larger row alone. */
+async function* readBatches(
   app: App,
   where: SQL | undefined,
   order: SQL[],
-  wanted: Containment,
-): AsyncGenerator<Row[]> {
+  wanted: JsonCondition,
+): AsyncGenerator<JsonRow[]> {
   const { read } = app.db;
   const columns = {
     id: jobs.id,
@@ -61,7 +59,7 @@ async function* batchesOf(
     .select({ bytes: sql<number>`coalesce(sum(${bytes}), 0)` })
     .from(jobs)
     .where(where);
-  if (Number(all?.bytes) <= MOST_BYTES) {
+  if (Number(all?.bytes) <= MAX_BATCH_BYTES) {
     yield await read
       .select(columns)
       .from(jobs)
@@ -74,7 +72,7 @@ async function* batchesOf(
     .from(jobs)
     .where(where)
     .orderBy(...order);
-  for (const ids of lightGroups(sizes)) {
+  for (const ids of groupBySize(sizes)) {
     yield await read
       .select(columns)
       .from(jobs)
@@ -83,12 +81,12 @@ async function* batchesOf(
   }
 }
 
-function* lightGroups(rows: readonly { id: string; bytes: number }[]): Generator<string[]> {
+function* groupBySize(rows: readonly { id: string; bytes: number }[]): Generator<string[]> {
   let group: string[] = [];
   let weight = 0;
   for (const { id, bytes } of rows) {
     weight += Number(bytes);
-    if (group.length === MOST_ROWS || (group.length > 0 && weight > MOST_BYTES)) {
+    if (group.length === MAX_BATCH_ROWS || (group.length > 0 && weight > MAX_BATCH_BYTES)) {
       yield group;
       group = [];
       weight = Number(bytes);
@@ -98,11 +96,11 @@ function* lightGroups(rows: readonly { id: string; bytes: number }[]): Generator
   if (group.length > 0) yield group;
 }
 
-function holds(row: Row, wanted: Containment): boolean {
+function matchesJson(row: JsonRow, wanted: JsonCondition): boolean {
   return (["args", "result"] as const).every((name) => {
     const part = wanted[name];
     if (!part) return true;
     const text = row[name];
-    return typeof text === "string" && contains(parseFields(text), part.value);
+    return typeof text === "string" && containsJson(parseSchemaJson(text), part.value);
   });
 }

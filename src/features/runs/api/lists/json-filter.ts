@@ -1,12 +1,12 @@
 import { z } from "zod";
-import { unsearchable } from "../../../../lib/json/contains.ts";
-import { parseFields } from "../../../../lib/json/json.ts";
+import { explainUnsearchable } from "../../../../lib/json/contains.ts";
+import { parseSchemaJson } from "../../../../lib/json/json.ts";
 
-/** A query field that says which JSON a stored value must hold; wrapped, since JSON's null is a value too. */
+/** A query field with JSON that a stored value must contain. The value is wrapped because null is a value too. */
 export const jsonFilter = z.string().transform((text, check) => {
   try {
-    const value = parseFields(text) as unknown;
-    const problem = unsearchable(value);
+    const value = parseSchemaJson(text) as unknown;
+    const problem = explainUnsearchable(value);
     if (problem === undefined) return { value };
     check.addIssue(problem);
     return z.NEVER;

@@ -1,55 +1,60 @@
-/** Listing jobs, by the time of their creation. Which ways lead to a page is told in walk.ts. */
+/** Lists jobs by creation time. For how pages are found see job-scan.ts. */
 import { z } from "zod";
 import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
-  Answered,
   type Operation,
   operation,
   paging,
+  queryInteger,
+  ResponseWithHeaders,
   responds,
-  toWindow,
-  wholeNumber,
+  toLimitOffset,
 } from "../../../../platform/http/operation.ts";
 import { isFrame, type JobKind } from "../../../../platform/queue/states.ts";
-import { awaitedBy } from "../../flows/status/pending-approvals.ts";
-import { JobRecord, lightColumns, toSummary } from "../../job/records.ts";
+import { countPendingApprovals } from "../../flows/status/pending-approvals.ts";
+import { JobRecord, lightColumns, toJobSummary } from "../../job/records.ts";
 import {
   commonFilters,
   concurrencyKey,
+  createJobQuery,
   type Filters,
-  type Half,
+  type JobPhase,
   mixedFilters,
   queueFilters,
-  selectionOf,
 } from "./filters.ts";
-import { type Budget, rowsOf } from "./job-scan.ts";
-import { pageOfIds } from "./pages.ts";
-import { groupsOf, JobGroup } from "./selected-groups.ts";
+import { readRows, type ScanBudget } from "./job-scan.ts";
+import { listPageOfIds } from "./pages.ts";
+import { groupJobsByTarget, JobGroup } from "./selected-groups.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
-/** Lists tell of many jobs at once, which the right to run one does not include. */
+/** Lists reveal many jobs, so a token that may only run one does not suffice. */
 const many = { domain: "jobs", action: "read", many: true } as const;
 
-type Page = Filters & { page: number; per_page: number };
+type PageQuery = Filters & { page: number; per_page: number };
 
-/** How long a list looks for what its filters select: some millions of rows. */
-const SEARCH_MS = 5_000;
+/** Time limit of a list's search: enough for some millions of rows. */
+const SEARCH_TIMEOUT_MS = 5_000;
 /**
- * Says that the time was over before the page was full: nothing beyond this moment has been looked at. Whoever asks
- * again with it as `created_before` (`created_after` where the oldest come first) goes on from there.
+ * Header of a page that is not full because the time was over: jobs beyond this creation time were not searched. To
+ * continue, pass it as `created_before` (with ascending order as `created_after`).
  */
-const SEARCHED_UNTIL = "searched-until";
+const SEARCHED_UNTIL_HEADER = "searched-until";
 
-/** All of a page, however long it takes: something is to be done with these. */
-function idsOf(ctx: WorkspaceContext, workspace: string, query: Page, half: Half): Promise<string[]> {
-  return pageOfIds(ctx.app, selectionOf(ctx, workspace, query, half), toWindow(query));
+/** Lists the ids of a full page without a time limit: the caller acts on all of them. */
+function listIds(
+  ctx: WorkspaceContext,
+  workspace: string,
+  query: PageQuery,
+  half: JobPhase,
+): Promise<string[]> {
+  return listPageOfIds(ctx.app, createJobQuery(ctx, workspace, query, half), toLimitOffset(query));
 }
 
-/** Records of flows that wait say for how many approvals. */
-async function withSuspended(app: App, rows: JobRecord[]): Promise<JobRecord[]> {
+/** Adds the number of pending approvals to records of waiting flows. */
+async function addPendingApprovals(app: App, rows: JobRecord[]): Promise<JobRecord[]> {
   const flows = rows.filter(({ running, job_kind }) => running && isFrame(job_kind as JobKind));
-  const awaited = await awaitedBy(
+  const awaited = await countPendingApprovals(
     app,
     flows.map(({ id }) => id),
   );
@@ -57,21 +62,21 @@ async function withSuspended(app: App, rows: JobRecord[]): Promise<JobRecord[]> 
   return rows;
 }
 
-/** A page of records as lists show them. */
-async function summariesOf(
+/** Lists a page of job summaries. */
+async function listSummaries(
   ctx: WorkspaceContext,
   workspace: string,
-  query: Page,
-  half: Half,
-): Promise<Answered<JobRecord[]>> {
-  const budget: Budget = { ms: SEARCH_MS };
-  const selection = { ...selectionOf(ctx, workspace, query, half), budget };
-  const ids = await pageOfIds(ctx.app, selection, toWindow(query));
-  const rows = await rowsOf(ctx.app, lightColumns, ids);
+  query: PageQuery,
+  half: JobPhase,
+): Promise<ResponseWithHeaders<JobRecord[]>> {
+  const budget: ScanBudget = { ms: SEARCH_TIMEOUT_MS };
+  const selection = { ...createJobQuery(ctx, workspace, query, half), budget };
+  const ids = await listPageOfIds(ctx.app, selection, toLimitOffset(query));
+  const rows = await readRows(ctx.app, lightColumns, ids);
   const { reached } = budget;
-  return new Answered(
-    await withSuspended(ctx.app, rows.map(toSummary)),
-    reached && ids.length < query.per_page ? { [SEARCHED_UNTIL]: reached.toISOString() } : {},
+  return new ResponseWithHeaders(
+    await addPendingApprovals(ctx.app, rows.map(toJobSummary)),
+    reached && ids.length < query.per_page ? { [SEARCHED_UNTIL_HEADER]: reached.toISOString() } : {},
   );
 }
 
@@ -84,7 +89,7 @@ export const listJobs = operation({
   summary: "List jobs, queued and completed, newest first",
   query: z.object({ ...paging, ...mixedFilters }),
   responds: responds.json(z.array(JobRecord), "jobs without arguments and results"),
-  run: (ctx, { workspace, query }) => summariesOf(ctx, workspace, query, undefined),
+  run: (ctx, { workspace, query }) => listSummaries(ctx, workspace, query, undefined),
 });
 
 const listQueue = operation({
@@ -94,12 +99,12 @@ const listQueue = operation({
   access: "member",
   scope: many,
   summary: "List the jobs that are not completed, newest first",
-  // Existing command lines ask for the whole queue in one page.
-  query: z.object({ ...paging, per_page: wholeNumber.min(1).max(100_000).default(1000), ...queueFilters }),
+  // Existing command-line clients request the whole queue as one page.
+  query: z.object({ ...paging, per_page: queryInteger.min(1).max(100_000).default(1000), ...queueFilters }),
   responds: responds.json(z.array(JobRecord), "jobs without arguments"),
   run: async (ctx, { workspace, query }) => {
-    const { value, headers } = await summariesOf(ctx, workspace, query, "unfinished");
-    return new Answered(
+    const { value, headers } = await listSummaries(ctx, workspace, query, "unfinished");
+    return new ResponseWithHeaders(
       value.map((job) => ({ ...job, args: null })),
       headers,
     );
@@ -115,11 +120,11 @@ const listCompletedJobs = operation({
   summary: "List the completed jobs, newest first",
   query: z.object({ ...paging, ...commonFilters }),
   responds: responds.json(z.array(JobRecord), "jobs without arguments and results"),
-  run: (ctx, { workspace, query }) => summariesOf(ctx, workspace, query, "completed"),
+  run: (ctx, { workspace, query }) => listSummaries(ctx, workspace, query, "completed"),
 });
 
-/** Ids are asked for to do something with all of them: a page is what one such call takes. */
-const idPaging = { ...paging, per_page: wholeNumber.min(1).max(100_000).default(10_000) };
+/** Pages are as large as the calls that take ids accept. */
+const idPaging = { ...paging, per_page: queryInteger.min(1).max(100_000).default(10_000) };
 const key = { concurrency_key: concurrencyKey };
 
 const listFilteredJobsUuids = operation({
@@ -131,7 +136,7 @@ const listFilteredJobsUuids = operation({
   summary: "List the ids of the jobs that a filter selects",
   query: z.object({ ...idPaging, ...mixedFilters, ...key }),
   responds: responds.json(z.array(z.string())),
-  run: (ctx, { workspace, query }) => idsOf(ctx, workspace, query, undefined),
+  run: (ctx, { workspace, query }) => listIds(ctx, workspace, query, undefined),
 });
 
 const listFilteredQueueUuids = operation({
@@ -143,7 +148,7 @@ const listFilteredQueueUuids = operation({
   summary: "List the ids of the jobs that are not completed and that a filter selects",
   query: z.object({ ...idPaging, ...queueFilters, ...key }),
   responds: responds.json(z.array(z.string())),
-  run: (ctx, { workspace, query }) => idsOf(ctx, workspace, query, "unfinished"),
+  run: (ctx, { workspace, query }) => listIds(ctx, workspace, query, "unfinished"),
 });
 
 const listSelectedJobGroups = operation({
@@ -155,7 +160,7 @@ const listSelectedJobGroups = operation({
   summary: "Group jobs by what they ran, with the argument schemas, to run them again",
   body: z.array(z.uuid().toLowerCase()).max(10_000),
   responds: responds.json(z.array(JobGroup)),
-  run: (ctx, { workspace, body }) => groupsOf(ctx, workspace, body),
+  run: (ctx, { workspace, body }) => groupJobsByTarget(ctx, workspace, body),
 });
 
 export const listOperations: Operation[] = [

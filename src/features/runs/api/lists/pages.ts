@@ -1,49 +1,49 @@
-/** Pages of a selection of jobs, by the time of their creation. */
+/** Pages of a job query, by creation time. */
 import { and, eq, inArray, type SQL } from "drizzle-orm";
-import { pause } from "../../../../lib/async/pause.ts";
+import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { workspaces } from "../../../tenancy/workspaces/tables.ts";
 import {
-  after,
-  countIn,
-  createScan,
-  isSmall,
-  nthPlace,
-  orderOf,
-  type Place,
-  type Selection,
-  slicesOf,
+  afterPosition,
+  countSlice,
+  createScanTurn,
+  findNthPosition,
+  hasSmallSet,
+  type JobQuery,
+  type ScanPosition,
+  scanInSlices,
+  scanOrder,
 } from "./job-scan.ts";
-import { containing } from "./json-conditions.ts";
+import { filterByJson } from "./json-conditions.ts";
 
-/** Entries of an index that one statement skips: some 1 ms. */
-const STRIDE = 20_000;
-/** Places read at once where workspaces are merged. */
-const CHUNK = 200;
+/** Index entries skipped by one statement: about 1 ms. */
+const SKIP_ENTRIES = 20_000;
+/** Positions read at once when workspaces are merged. */
+const BATCH_SIZE = 200;
 
-interface Window {
+interface PageWindow {
   offset: number;
   limit: number;
 }
 
-/** The ids of one page of a selection, in its order. */
-export async function pageOfIds(app: App, selection: Selection, window: Window): Promise<string[]> {
+/** Lists the ids of one page of a query, in its order. */
+export async function listPageOfIds(app: App, selection: JobQuery, window: PageWindow): Promise<string[]> {
   const { base, filters, containment, sets } = selection;
-  if (!base && !(await isSmall(app, selection))) return pageOfAll(app, selection, window);
-  if (!filters && !containment && sets.length === 0) return barePage(app, selection, window);
+  if (!base && !(await hasSmallSet(app, selection))) return listPageOfAllWorkspaces(app, selection, window);
+  if (!filters && !containment && sets.length === 0) return listUnfilteredPage(app, selection, window);
   const page: string[] = [];
   let skip = window.offset;
-  for await (const slice of slicesOf(app, selection)) {
+  for await (const slice of scanInSlices(app, selection)) {
     const wanted = window.limit - page.length;
     if (containment) {
-      const ids = await containing(app, slice, orderOf(selection), containment, skip + wanted);
+      const ids = await filterByJson(app, slice, scanOrder(selection), containment, skip + wanted);
       page.push(...ids.slice(skip));
       skip = Math.max(0, skip - ids.length);
     } else {
-      const held = skip > 0 ? await countIn(app, slice) : undefined;
+      const held = skip > 0 ? await countSlice(app, slice) : undefined;
       if (held === undefined || held > skip) {
-        const places = await placesIn(app, selection, slice, { offset: skip, limit: wanted });
+        const places = await readPositions(app, selection, slice, { offset: skip, limit: wanted });
         page.push(...places.map(({ id }) => id));
         skip = 0;
       } else skip -= held;
@@ -53,54 +53,64 @@ export async function pageOfIds(app: App, selection: Selection, window: Window):
   return page;
 }
 
-async function barePage(app: App, selection: Selection, { offset, limit }: Window): Promise<string[]> {
+async function listUnfilteredPage(
+  app: App,
+  selection: JobQuery,
+  { offset, limit }: PageWindow,
+): Promise<string[]> {
   let skip = offset;
-  let last: Place | undefined;
-  for (; skip >= STRIDE; skip -= STRIDE) {
-    last = await nthPlace(app, selection, last, STRIDE);
+  let last: ScanPosition | undefined;
+  for (; skip >= SKIP_ENTRIES; skip -= SKIP_ENTRIES) {
+    last = await findNthPosition(app, selection, last, SKIP_ENTRIES);
     if (last === undefined || selection.signal?.aborted) return [];
-    await pause();
+    await yieldToEventLoop();
   }
-  const rest = and(selection.base, selection.within, after(selection, last));
-  const places = await placesIn(app, selection, rest, { offset: skip, limit });
+  const rest = and(selection.base, selection.within, afterPosition(selection, last));
+  const places = await readPositions(app, selection, rest, { offset: skip, limit });
   return places.map(({ id }) => id);
 }
 
-async function placesIn(
+async function readPositions(
   app: App,
-  selection: Selection,
+  selection: JobQuery,
   slice: SQL | undefined,
-  { offset, limit }: Window,
-): Promise<Place[]> {
+  { offset, limit }: PageWindow,
+): Promise<ScanPosition[]> {
   return app.db.read
     .select({ id: jobs.id, created_at: jobs.created_at })
     .from(jobs)
     .where(slice)
-    .orderBy(...orderOf(selection))
+    .orderBy(...scanOrder(selection))
     .limit(limit)
     .offset(offset);
 }
 
-/** A page of all workspaces together: each has its own order, and these are merged. */
-async function pageOfAll(app: App, selection: Selection, { offset, limit }: Window): Promise<string[]> {
+/** Lists a page over all workspaces. Each is scanned in its own order, and the results are merged. */
+async function listPageOfAllWorkspaces(
+  app: App,
+  selection: JobQuery,
+  { offset, limit }: PageWindow,
+): Promise<string[]> {
   const page: string[] = [];
   let skip = offset;
-  for await (const { id } of merged(app, selection)) {
+  for await (const { id } of mergeWorkspaces(app, selection)) {
     if (skip > 0) skip--;
     else if (page.push(id) >= limit) break;
   }
   return page;
 }
 
-async function* merged(app: App, selection: Selection): AsyncGenerator<Place> {
+async function* mergeWorkspaces(app: App, selection: JobQuery): AsyncGenerator<ScanPosition> {
   const all = await app.db.read.select({ id: workspaces.id }).from(workspaces);
   const sign = selection.ascending ? 1 : -1;
-  const compare = (a: Place, b: Place) =>
+  const compare = (a: ScanPosition, b: ScanPosition) =>
     sign * (a.created_at.getTime() - b.created_at.getTime() || (a.id < b.id ? -1 : 1));
-  const scan = createScan(app, selection);
-  const streams = all.map(({ id }) => placesOf(app, { ...selection, base: eq(jobs.workspace_id, id), scan }));
-  let heads: { place: Place; from: AsyncGenerator<Place> }[] = [];
-  const advance = async (from: AsyncGenerator<Place>) => {
+  const scan = createScanTurn(app, selection);
+  const streams = all.map(({ id }) =>
+    walkPositions(app, { ...selection, base: eq(jobs.workspace_id, id), scan }),
+  );
+  let heads: { place: ScanPosition; from: AsyncGenerator<ScanPosition> }[] = [];
+  const advance = async (from: AsyncGenerator<ScanPosition>) => {
     const { value, done } = await from.next();
     if (!done) heads.push({ place: value, from });
   };
@@ -113,37 +123,37 @@ async function* merged(app: App, selection: Selection): AsyncGenerator<Place> {
       await advance(first.from);
     }
     const { budget } = selection;
-    // What stands at the head of another workspace is not told of: it is to be found by who goes on from here.
+    // Heads of other workspaces that were not yielded must be found by the continued search.
     if (budget?.reached) {
       const times = [budget.reached, ...heads.map(({ place }) => place.created_at)].map(Number);
       budget.reached = new Date(selection.ascending ? Math.min(...times) : Math.max(...times));
     }
   } finally {
     for (const stream of streams) await stream.return(undefined);
-    scan.end();
+    scan.release();
   }
 }
 
-async function* placesOf(app: App, selection: Selection): AsyncGenerator<Place> {
-  for await (const slice of slicesOf(app, selection)) {
+async function* walkPositions(app: App, selection: JobQuery): AsyncGenerator<ScanPosition> {
+  for await (const slice of scanInSlices(app, selection)) {
     if (selection.containment) {
       const { containment } = selection;
-      const ids = await containing(app, slice, orderOf(selection), containment, Infinity);
-      for (let at = 0; at < ids.length; at += CHUNK) {
-        const some = ids.slice(at, at + CHUNK);
-        yield* await placesIn(app, selection, inArray(jobs.id, some), { offset: 0, limit: CHUNK });
+      const ids = await filterByJson(app, slice, scanOrder(selection), containment, Infinity);
+      for (let at = 0; at < ids.length; at += BATCH_SIZE) {
+        const some = ids.slice(at, at + BATCH_SIZE);
+        yield* await readPositions(app, selection, inArray(jobs.id, some), { offset: 0, limit: BATCH_SIZE });
       }
       continue;
     }
-    for (let last: Place | undefined; ; ) {
-      const some = await placesIn(app, selection, and(slice, after(selection, last)), {
+    for (let last: ScanPosition | undefined; ; ) {
+      const some = await readPositions(app, selection, and(slice, afterPosition(selection, last)), {
         offset: 0,
-        limit: CHUNK,
+        limit: BATCH_SIZE,
       });
       yield* some;
-      if (some.length < CHUNK) break;
+      if (some.length < BATCH_SIZE) break;
       last = some.at(-1);
-      await pause();
+      await yieldToEventLoop();
     }
   }
 }

@@ -1,36 +1,43 @@
-/** Reading what a job came to. Most of it is there twice: with a login, and below `jobs_u` without one. */
+/** Reads completed jobs. Most operations exist twice: below `jobs` with a login, and below `jobs_u` without. */
 import { z } from "zod";
 import { NotFound } from "../../../../lib/errors.ts";
 import { isContainer, parseJson } from "../../../../lib/json/json.ts";
 import type { Context } from "../../../../platform/app/context.ts";
-import { flag, type Operation, operation, responds } from "../../../../platform/http/operation.ts";
+import { type Operation, operation, queryBoolean, responds } from "../../../../platform/http/operation.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
-import { checkSignature, requestOf } from "../../approvals/signature.ts";
-import { flowFacts } from "../../flows/status/status.ts";
-import { tellOfView, viewJob } from "../../follow/view-audit.ts";
+import { parseLinkRequest, requireApprovalSignature } from "../../approvals/link-signature.ts";
+import { readFlowFields } from "../../flows/status/status.ts";
+import { auditView, getJobAudited } from "../../follow/view-audit.ts";
 import { readLog } from "../../job/logs.ts";
-import { isSuccess, JobRecord, LOG_TAIL, storedJson, toldTo, toRecord } from "../../job/records.ts";
-import { findJob, getJob, isWithin } from "../../submit/service.ts";
+import {
+  createJsonResponse,
+  hasSucceeded,
+  JobRecord,
+  MAX_LOG_CHARS,
+  redactRecord,
+  toJobRecord,
+} from "../../job/records.ts";
+import { findJob, getJob, isJobWithin } from "../../submit/find-and-cancel.ts";
 
 const open = "/w/{workspace}/jobs_u" as const;
 const base = "/w/{workspace}/jobs" as const;
 const read = { domain: "jobs", action: "read" } as const;
 
-async function getCompleted(ctx: Context, workspace: string, id: string) {
-  return viewed(ctx, completed(await getJob(ctx, workspace, id)));
+async function getCompletedAudited(ctx: Context, workspace: string, id: string) {
+  return withViewAudit(ctx, requireCompleted(await getJob(ctx, workspace, id)));
 }
 
-function completed(job: Job): Job {
+function requireCompleted(job: Job): Job {
   if (job.state !== "completed") throw new NotFound(`job ${job.id} is not completed: it is ${job.state}`);
   return job;
 }
 
-async function viewed(ctx: Context, job: Job): Promise<Job> {
-  await tellOfView(ctx, job);
+async function withViewAudit(ctx: Context, job: Job): Promise<Job> {
+  await auditView(ctx, job);
   return job;
 }
 
-/** Whoever holds a signed link to answer for a job reads what that job, and those below it, came to. */
+/** A signed approval link grants access to the results of its job and the jobs below it. */
 const SignedResultQuery = z.object({
   json_path: z.string().optional(),
   suspended_job: z.string().optional(),
@@ -39,27 +46,27 @@ const SignedResultQuery = z.object({
   approver: z.string().optional(),
 });
 
-/** @throws Unauthorized for a wrong signature; NotFound for a job that the signature is not about */
-async function getSigned(
+/** @throws Unauthorized for an invalid signature; NotFound for a job that the link does not cover */
+async function getJobByLink(
   ctx: Context,
   workspace: string,
   id: string,
   { suspended_job, resume_id, secret, approver }: z.output<typeof SignedResultQuery>,
 ): Promise<Job> {
   if (suspended_job === undefined || resume_id === undefined || secret === undefined) {
-    return getCompleted(ctx, workspace, id);
+    return getCompletedAudited(ctx, workspace, id);
   }
-  const request = requestOf({ job_id: suspended_job, resume_id }, { approver });
-  await checkSignature(ctx.app, workspace, request, secret);
+  const request = parseLinkRequest({ job_id: suspended_job, resume_id }, { approver });
+  await requireApprovalSignature(ctx.app, workspace, request, secret);
   const job = await findJob(ctx.app, workspace, id);
-  if (!job || !(await isWithin(ctx.app, job, request.job_id))) {
+  if (!job || !(await isJobWithin(ctx.app, job, request.job_id))) {
     throw new NotFound(`job ${id} is neither job ${suspended_job} nor below it`);
   }
-  return viewed(ctx, completed(job));
+  return withViewAudit(ctx, requireCompleted(job));
 }
 
-/** The two spellings of each read of a completed job: with and without a login. */
-function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
+/** Creates both variants of each operation: with and without a login. */
+function createReadOperations(prefix: typeof open | typeof base, suffix: "" | "Login") {
   const common = {
     method: "GET",
     access: prefix === open ? "anyone" : "member",
@@ -74,9 +81,12 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
       summary: "Read a completed job; 404 until it is",
       responds: responds.json(JobRecord),
       run: async (ctx: Context, { workspace, id }) => {
-        const job = await getCompleted(ctx, workspace, id);
+        const job = await getCompletedAudited(ctx, workspace, id);
         const log = await readLog(ctx.app, job);
-        return toldTo(ctx.caller, { ...toRecord(job, log), ...(await flowFacts(ctx.app, job)) });
+        return redactRecord(ctx.caller, {
+          ...toJobRecord(job, log),
+          ...(await readFlowFields(ctx.app, job)),
+        });
       },
     }),
     result: operation({
@@ -87,9 +97,11 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
       query: SignedResultQuery,
       responds: responds.raw("application/json", "the bare result"),
       run: async (ctx: Context, { workspace, id, query }) => {
-        const { result } = await getSigned(ctx, workspace, id, query);
+        const { result } = await getJobByLink(ctx, workspace, id, query);
         const text = result ?? "null";
-        return storedJson(query.json_path ? JSON.stringify(pick(parseJson(text), query.json_path)) : text);
+        return createJsonResponse(
+          query.json_path ? JSON.stringify(pickByPath(parseJson(text), query.json_path)) : text,
+        );
       },
     }),
     maybe: operation({
@@ -97,7 +109,7 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
       name: `getCompletedJobResultMaybe${suffix}`,
       path: `${prefix}/completed/get_result_maybe/{id}`,
       summary: "Read the result of a job if it is completed; never an error for one that is not",
-      query: z.object({ get_started: flag.default(false) }),
+      query: z.object({ get_started: queryBoolean.default(false) }),
       responds: responds.json(
         z.object({
           completed: z.boolean(),
@@ -107,7 +119,7 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
         }),
       ),
       run: async (ctx: Context, { workspace, id, query }) => {
-        const job = await viewJob(ctx, workspace, id).catch(undefinedIfMissing);
+        const job = await getJobAudited(ctx, workspace, id).catch(ignoreNotFound);
         if (!job) return { completed: false, result: null, success: null, started: null };
         if (job.state !== "completed") {
           return {
@@ -120,7 +132,7 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
         return {
           completed: true,
           result: parseJson(job.result ?? "null"),
-          success: isSuccess(job),
+          success: hasSucceeded(job),
           started: true,
         };
       },
@@ -128,17 +140,17 @@ function readsBelow(prefix: typeof open | typeof base, suffix: "" | "Login") {
   };
 }
 
-/** What the caller may not see is not there. */
-function undefinedIfMissing(cause: unknown): undefined {
+/** A job that the caller may not see counts as missing. */
+function ignoreNotFound(cause: unknown): undefined {
   if (!(cause instanceof NotFound)) throw cause;
 }
 
-const openCompleted = readsBelow(open, "");
-const loginCompleted = readsBelow(base, "Login");
+const openCompleted = createReadOperations(open, "");
+const loginCompleted = createReadOperations(base, "Login");
 export const getCompletedJobResult = openCompleted.result;
 
-/** What stands at a path of keys and indexes with dots between; null where there is nothing. */
-export function pick(value: unknown, path: string): unknown {
+/** Returns the value at a dotted path of keys and indexes; null if there is none. */
+export function pickByPath(value: unknown, path: string): unknown {
   let at = value;
   for (const part of path.split(".")) {
     const holds = isContainer(at) && Object.hasOwn(at, part);
@@ -156,8 +168,8 @@ const getCompletedJobLogsTail = operation({
   summary: "Read the end of the log of a completed job; 404 until it is",
   responds: responds.text("the last characters of the log"),
   run: async (ctx, { workspace, id }) => {
-    const job = await getCompleted(ctx, workspace, id);
-    return (await readLog(ctx.app, job)).slice(-LOG_TAIL);
+    const job = await getCompletedAudited(ctx, workspace, id);
+    return (await readLog(ctx.app, job)).slice(-MAX_LOG_CHARS);
   },
 });
 

@@ -3,12 +3,12 @@ import { z } from "zod";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { readToken } from "../../../../platform/http/door/credentials.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
-import { valueForCaller } from "../../../assets/resources/references.ts";
-import { SECRET_READ } from "../../../tenancy/workspaces/secrets.ts";
-import { placeInFlow } from "../../flows/status/place.ts";
-import { jobEnvironment } from "../../job/environment.ts";
-import { getJob } from "../../submit/service.ts";
-import { contextualVariables } from "./contextual.ts";
+import { readResourceForCaller } from "../../../assets/resources/resolved-values.ts";
+import { SECRET_READ_AUDIT } from "../../../tenancy/workspaces/secrets.ts";
+import { findFlowPlace } from "../../flows/status/flow-place.ts";
+import { createJobEnvironment } from "../../job/environment.ts";
+import { getJob } from "../../submit/find-and-cancel.ts";
+import { describeContextualVariables } from "./contextual-variables.ts";
 
 const ContextualVariable = z.object({
   name: z.string(),
@@ -24,7 +24,7 @@ export const listContextualVariables = operation({
   access: "member",
   summary: "List the variables that every job is given, with values as a job of the caller would see them",
   responds: responds.json(z.array(ContextualVariable)),
-  run: async (ctx) => contextualVariables(ctx),
+  run: async (ctx) => describeContextualVariables(ctx),
 });
 
 export const getResourceValueInterpolated = operation({
@@ -35,21 +35,24 @@ export const getResourceValueInterpolated = operation({
   summary: "Read the value of a resource with the variables and resources it refers to put in their places",
   query: z.object({ job_id: z.uuid().optional() }),
   responds: responds.json(z.unknown()),
-  audit: SECRET_READ,
+  audit: SECRET_READ_AUDIT,
   run: async (ctx, { path, query, workspace }) => {
-    const facts = query.job_id === undefined ? {} : await factsOf(ctx, workspace, query.job_id);
-    return valueForCaller(ctx, path, (name) => (Object.hasOwn(facts, name) ? facts[name] : undefined));
+    const facts = query.job_id === undefined ? {} : await readJobFacts(ctx, workspace, query.job_id);
+    return readResourceForCaller(ctx, path, (name) => (Object.hasOwn(facts, name) ? facts[name] : undefined));
   },
 });
 
-/** What `$WM_…` means for a job that the caller may see. `$WM_TOKEN` is the token of this call: a job asks with its own. */
-async function factsOf(
+/**
+ * Returns the values of `$WM_…` for a job the caller may see. `$WM_TOKEN` is the token of this call, which for a job is
+ * its own.
+ */
+async function readJobFacts(
   ctx: WorkspaceContext,
   workspace: string,
   job_id: string,
 ): Promise<Record<string, string | undefined>> {
   const job = await getJob(ctx, workspace, job_id);
-  const facts = jobEnvironment(ctx.app, job, await placeInFlow(ctx.app, job));
+  const facts = createJobEnvironment(ctx.app, job, await findFlowPlace(ctx.app, job));
   return { ...facts, WM_TOKEN: readToken(ctx.request, new URL(ctx.request.url).search) };
 }
 

@@ -1,17 +1,17 @@
-/** What a job tells of its own progress, and what is known of the memory it took. */
+/** Progress and memory of a job. */
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest } from "../../../../lib/errors.ts";
 import {
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
   optionalBody,
+  queryInteger,
   responds,
-  wholeNumber,
 } from "../../../../platform/http/operation.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
-import { getJob } from "../../submit/service.ts";
+import { getJob } from "../../submit/find-and-cancel.ts";
 
 const base = "/w/{workspace}/job_metrics" as const;
 
@@ -24,7 +24,7 @@ const setJobProgress = operation({
   access: "member",
   scope: { domain: "jobs", action: "write" },
   summary: "Set how far a running job is, in percent",
-  body: z.object({ percent: wholeNumber.min(0).max(100), flow_job_id: z.string().nullish() }),
+  body: z.object({ percent: queryInteger.min(0).max(100), flow_job_id: z.string().nullish() }),
   responds: responds.json(z.string(), "what was set"),
   run: async (ctx, { workspace, id, body }) => {
     const job = await getJob(ctx, workspace, id);
@@ -46,7 +46,7 @@ const getJobProgress = operation({
   path: `${base}/get_progress/{id}`,
   access: "member",
   scope: read,
-  summary: "Read how far a job is, in percent; null when it has not told",
+  summary: "Read the progress of a job, in percent; null if it reported none",
   responds: responds.json(z.number().nullable()),
   run: async (ctx, { workspace, id }) => (await getJob(ctx, workspace, id)).progress,
 });
@@ -59,8 +59,8 @@ const getJobMetrics = operation({
   path: `${base}/get/{id}`,
   access: "member",
   scope: read,
-  summary: "Read what is known of the memory a job took: the most, once it has ended",
-  // What of a series is wanted; memory is not kept as one.
+  summary: "Read the peak memory of a completed job",
+  // Accepted for existing clients and ignored: no time series of memory is kept.
   body: optionalBody(
     z.object({
       timeseries_max_datapoints: z.number().nullish(),
@@ -75,7 +75,7 @@ const getJobMetrics = operation({
       timeseries_metrics: z.array(
         z.object({
           metric_id: z.string(),
-          values: z.array(z.object({ timestamp: moment, value: z.number() })),
+          values: z.array(z.object({ timestamp: isoTimestamp, value: z.number() })),
         }),
       ),
     }),

@@ -1,19 +1,22 @@
-/** Reading and following a job. `jobs_u` serves callers without a login as well: what they may see is in service.ts. */
+/**
+ * Reads and follows jobs. Operations below `jobs_u` also serve callers without a login; submit/find-and-cancel.ts
+ * decides what they may see.
+ */
 import { z } from "zod";
 import {
-  flag,
   type Operation,
   operation,
+  queryBoolean,
+  queryInteger,
   responds,
-  wholeNumber,
 } from "../../../../platform/http/operation.ts";
-import { flowFacts } from "../../flows/status/status.ts";
-import { followJob } from "../../follow/stream-answers.ts";
-import { JobUpdate, jobUpdate } from "../../follow/updates.ts";
-import { viewJob } from "../../follow/view-audit.ts";
+import { readFlowFields } from "../../flows/status/status.ts";
+import { streamJob } from "../../follow/stream-responses.ts";
+import { JobUpdate, readJobUpdate } from "../../follow/updates.ts";
+import { getJobAudited } from "../../follow/view-audit.ts";
 import { readLog } from "../../job/logs.ts";
-import { JobRecord, storedJson, toldTo, toRecord } from "../../job/records.ts";
-import { getJob, rootOf } from "../../submit/service.ts";
+import { createJsonResponse, JobRecord, redactRecord, toJobRecord } from "../../job/records.ts";
+import { findRootJobId, getJob } from "../../submit/find-and-cancel.ts";
 
 const open = "/w/{workspace}/jobs_u" as const;
 const read = { domain: "jobs", action: "read" } as const;
@@ -25,12 +28,15 @@ export const getJobById = operation({
   access: "anyone",
   scope: read,
   summary: "Read a job, queued, running or completed",
-  query: z.object({ no_logs: flag.default(false), no_code: flag.default(false) }),
+  query: z.object({ no_logs: queryBoolean.default(false), no_code: queryBoolean.default(false) }),
   responds: responds.json(JobRecord),
   run: async (ctx, { workspace, id, query }) => {
-    const job = await viewJob(ctx, workspace, id);
+    const job = await getJobAudited(ctx, workspace, id);
     const log = query.no_logs ? undefined : await readLog(ctx.app, job);
-    return toldTo(ctx.caller, { ...toRecord(job, log, query), ...(await flowFacts(ctx.app, job)) });
+    return redactRecord(ctx.caller, {
+      ...toJobRecord(job, log, query),
+      ...(await readFlowFields(ctx.app, job)),
+    });
   },
 });
 
@@ -42,10 +48,10 @@ export const getJobLogs = operation({
   scope: read,
   summary: "Read the whole log of a job",
   responds: responds.text("the log"),
-  run: async (ctx, { workspace, id }) => readLog(ctx.app, await viewJob(ctx, workspace, id)),
+  run: async (ctx, { workspace, id }) => readLog(ctx.app, await getJobAudited(ctx, workspace, id)),
 });
 
-/** Where a log is kept in files, they stand below their job's id: here it is one, whatever name is asked for. */
+/** Existing clients expect log files in a directory per job. Here each job has one log, whatever the file name. */
 const getJobLogFile = operation({
   name: "getLogFileFromStore",
   method: "GET",
@@ -56,7 +62,7 @@ const getJobLogFile = operation({
   responds: responds.text("the log"),
   run: async (ctx, { workspace, file_path }) => {
     const [id = ""] = file_path.split("/", 1);
-    return readLog(ctx.app, await viewJob(ctx, workspace, id));
+    return readLog(ctx.app, await getJobAudited(ctx, workspace, id));
   },
 });
 
@@ -68,16 +74,16 @@ export const getJobArgs = operation({
   scope: read,
   summary: "Read the arguments of a job",
   responds: responds.raw("application/json", "the arguments"),
-  run: async (ctx, { workspace, id }) => storedJson((await viewJob(ctx, workspace, id)).args),
+  run: async (ctx, { workspace, id }) => createJsonResponse((await getJobAudited(ctx, workspace, id)).args),
 });
 
 const seenQuery = {
-  running: flag.optional(),
-  log_offset: wholeNumber.min(0).default(0),
-  stream_offset: wholeNumber.min(0).default(0),
-  no_logs: flag.default(false),
-  only_result: flag.default(false),
-  get_progress: flag.default(false),
+  running: queryBoolean.optional(),
+  log_offset: queryInteger.min(0).default(0),
+  stream_offset: queryInteger.min(0).default(0),
+  no_logs: queryBoolean.default(false),
+  only_result: queryBoolean.default(false),
+  get_progress: queryBoolean.default(false),
 };
 
 export const getJobUpdate = operation({
@@ -89,14 +95,15 @@ export const getJobUpdate = operation({
   summary: "Read what is new of a job since the given offsets",
   query: z.object(seenQuery),
   responds: responds.json(JobUpdate),
-  run: (ctx, { workspace, id, query }) => jobUpdate(ctx, workspace, id, { ...query, running: query.running }),
+  run: (ctx, { workspace, id, query }) =>
+    readJobUpdate(ctx, workspace, id, { ...query, running: query.running }),
 });
 
-/** Updates are sent as they come about, so `poll_delay_ms` is taken and does nothing. */
+/** Updates are pushed as they occur, so `poll_delay_ms` is accepted and ignored. */
 const StreamQuery = z.object({
   ...seenQuery,
-  fast: flag.default(false),
-  poll_delay_ms: wholeNumber.min(0).optional(),
+  fast: queryBoolean.default(false),
+  poll_delay_ms: queryInteger.min(0).optional(),
 });
 
 const updateStream = {
@@ -113,15 +120,15 @@ export const getJobUpdateStream = operation({
   ...updateStream,
   name: "getJobUpdateStream",
   path: `${open}/getupdate_sse/{id}`,
-  run: (ctx, { workspace, id, query }) => followJob(ctx, workspace, id, { ...query, running: query.running }),
+  run: (ctx, { workspace, id, query }) => streamJob(ctx, workspace, id, { ...query, running: query.running }),
 });
 
-/** The contract writes `job_u`, existing clients `jobs_u`. */
+/** The contract says `job_u`, existing clients use `jobs_u`. */
 const getJobUpdateStreamContract = operation({
   ...updateStream,
   name: "getJobUpdateStreamContract",
   path: "/w/{workspace}/job_u/getupdate_sse/{id}",
-  run: (ctx, { workspace, id, query }) => followJob(ctx, workspace, id, { ...query, running: query.running }),
+  run: (ctx, { workspace, id, query }) => streamJob(ctx, workspace, id, { ...query, running: query.running }),
 });
 
 export const getRootJobId = operation({
@@ -132,7 +139,7 @@ export const getRootJobId = operation({
   scope: read,
   summary: "Read the id of the topmost ancestor of a job: its own when it has none",
   responds: responds.json(z.string()),
-  run: async (ctx, { workspace, id }) => rootOf(ctx.app, await getJob(ctx, workspace, id)),
+  run: async (ctx, { workspace, id }) => findRootJobId(ctx.app, await getJob(ctx, workspace, id)),
 });
 
 export const getDatabaseClock = operation({
@@ -140,7 +147,7 @@ export const getDatabaseClock = operation({
   method: "GET",
   path: "/jobs/db_clock",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   summary: "Read the server's clock, in milliseconds since 1970",
   responds: responds.json(z.number()),
   run: (ctx) => ctx.app.clock().getTime(),

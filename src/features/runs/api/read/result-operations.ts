@@ -1,4 +1,4 @@
-/** Reading what the steps of a run have made. */
+/** Reads the results of a flow run's steps. */
 import { desc, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest, NotFound } from "../../../../lib/errors.ts";
@@ -7,16 +7,16 @@ import type { App } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
-import { findResult } from "../../flows/drive/find-step.ts";
-import { resultText } from "../../flows/drive/scope.ts";
-import { emptyRun } from "../../flows/run.ts";
-import { flowStatus, frameOf } from "../../flows/status/status.ts";
-import { JobRecord, toldTo, toRecord } from "../../job/records.ts";
-import { getJob } from "../../submit/service.ts";
-import { pick } from "./completed-operations.ts";
+import { readResultText } from "../../flows/drive/expression-scope.ts";
+import { findResultInDatabase } from "../../flows/drive/find-step.ts";
+import { createEmptyRun } from "../../flows/live-run.ts";
+import { findFrame, readFlowStatus } from "../../flows/status/status.ts";
+import { JobRecord, redactRecord, toJobRecord } from "../../job/records.ts";
+import { getJob } from "../../submit/find-and-cancel.ts";
+import { pickByPath } from "./completed-operations.ts";
 
-/** Most jobs of a run that are told at once. */
-const MAX_JOBS = 1_000;
+/** Maximum jobs of a run in one response. */
+const MAX_LISTED_JOBS = 1_000;
 
 const getResultById = operation({
   name: "resultById",
@@ -29,16 +29,16 @@ const getResultById = operation({
   responds: responds.json(z.unknown(), "the bare result"),
   run: async (ctx, { workspace, flow_job_id, node_id, query }) => {
     const job = await getJob(ctx, workspace, flow_job_id);
-    const modules = (await frameOf(ctx.app, job))?.flow.modules;
-    const found = modules && (await findResult(ctx.app, job.id, node_id, modules));
+    const modules = (await findFrame(ctx.app, job))?.flow.modules;
+    const found = modules && (await findResultInDatabase(ctx.app, job.id, node_id, modules));
     if (!found) throw new NotFound(`a result of step ${node_id} in the run ${job.id}`);
-    const result: unknown = parseJson(await resultText(ctx.app, emptyRun(job.id), found));
-    return query.json_path ? pick(result, query.json_path) : result;
+    const result: unknown = parseJson(await readResultText(ctx.app, createEmptyRun(job.id), found));
+    return query.json_path ? pickByPath(result, query.json_path) : result;
   },
 });
 
-/** The steps of a run that have begun, the newest first. */
-async function jobsOfRun(app: App, root: string): Promise<Job[]> {
+/** Lists the steps of a run that have begun, newest first. */
+async function listRunJobs(app: App, root: string): Promise<Job[]> {
   const frames = app.db.read
     .select({ id: flowFrames.job_id })
     .from(flowFrames)
@@ -48,7 +48,7 @@ async function jobsOfRun(app: App, root: string): Promise<Job[]> {
     .from(jobs)
     .where(inArray(jobs.parent_job, frames))
     .orderBy(desc(jobs.id))
-    .limit(MAX_JOBS);
+    .limit(MAX_LISTED_JOBS);
 }
 
 const getFlowDebugInfo = operation({
@@ -65,11 +65,12 @@ const getFlowDebugInfo = operation({
     if (!isRoot || root.state !== "running") {
       throw new BadRequest(`job ${root.id} is not the outermost flow of a run that has not ended`);
     }
-    const flow_status = await flowStatus(ctx.app, root);
+    const flow_status = await readFlowStatus(ctx.app, root);
     const told: Record<string, JobRecord> = {
-      root_job: toldTo(ctx.caller, { ...toRecord(root), flow_status }),
+      root_job: redactRecord(ctx.caller, { ...toJobRecord(root), flow_status }),
     };
-    for (const job of await jobsOfRun(ctx.app, root.id)) told[job.id] = toldTo(ctx.caller, toRecord(job));
+    for (const job of await listRunJobs(ctx.app, root.id))
+      told[job.id] = redactRecord(ctx.caller, toJobRecord(job));
     return told;
   },
 });

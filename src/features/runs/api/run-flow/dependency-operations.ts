@@ -1,21 +1,24 @@
-/** Locking the scripts of a flow that a client is about to deploy. */
+/** Resolves the locks of the scripts in a flow that a client is about to deploy. */
 import { z } from "zod";
 import { BadRequest } from "../../../../lib/errors.ts";
-import { parseFields } from "../../../../lib/json/json.ts";
+import { parseSchemaJson } from "../../../../lib/json/json.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
-import { lockWhatNeedsNothing } from "../../../code/flows/locks.ts";
-import { FlowValue } from "../../../code/flows/value/open-flow.ts";
+import { lockTrivialScripts } from "../../../code/flows/locks.ts";
+import { OpenFlowValue } from "../../../code/flows/value/open-flow.ts";
 import type { Submission } from "../../submit/submission.ts";
 import { submitJob } from "../../submit/submit.ts";
 import { submitAndWait } from "../../submit/wait.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
-const Dependencies = z.object({ path: z.string(), flow_value: FlowValue });
+const Dependencies = z.object({ path: z.string(), flow_value: OpenFlowValue });
 
-/** The job that finds the locks. Scripts that do not parse are told of before there is one. */
-async function lockSubmission({ path, flow_value }: z.output<typeof Dependencies>): Promise<Submission> {
-  const { value } = await lockWhatNeedsNothing(flow_value);
+/** Creates the submission of a flow dependency job. Scripts that do not parse are rejected before. */
+async function createFlowLockSubmission({
+  path,
+  flow_value,
+}: z.output<typeof Dependencies>): Promise<Submission> {
+  const { value } = await lockTrivialScripts(flow_value);
   return {
     kind: "flowdependencies",
     script_path: path,
@@ -44,13 +47,13 @@ const runFlowDependencies = operation({
   path: `${base}/run/flow_dependencies`,
   summary: "Find the locks of the scripts in a flow that is not deployed",
   responds: responds.json(
-    z.object({ updated_flow_value: FlowValue }),
+    z.object({ updated_flow_value: OpenFlowValue }),
     "the flow with the locks of its scripts",
   ),
   run: async (ctx, { body }) => {
-    const end = await submitAndWait(ctx, await lockSubmission(body), {});
-    const { updated_flow_value, error } = parseFields(end.result) as {
-      updated_flow_value?: FlowValue;
+    const end = await submitAndWait(ctx, await createFlowLockSubmission(body), {});
+    const { updated_flow_value, error } = parseSchemaJson(end.result) as {
+      updated_flow_value?: OpenFlowValue;
       error?: { message: string };
     };
     if (!updated_flow_value) throw new BadRequest(error?.message ?? "the locks could not be found");
@@ -65,7 +68,7 @@ const runFlowDependenciesAsync = operation({
   path: `${base}/run/flow_dependencies_async`,
   summary: "Find the locks of the scripts in a flow that is not deployed; answers before they are found",
   responds: responds.created("uuid of the job"),
-  run: async (ctx, { body }) => (await submitJob(ctx, await lockSubmission(body), {})).id,
+  run: async (ctx, { body }) => (await submitJob(ctx, await createFlowLockSubmission(body), {})).id,
 });
 
 export const flowDependencyOperations: Operation[] = [runFlowDependencies, runFlowDependenciesAsync];

@@ -1,25 +1,31 @@
-/** Running flows that are not deployed. */
+/** Runs flows that are not deployed. */
 import { z } from "zod";
 import { BadRequest } from "../../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
-import { flag, moment, type Operation, operation, responds } from "../../../../platform/http/operation.ts";
-import { lockWhatNeedsNothing } from "../../../code/flows/locks.ts";
-import { FlowValue } from "../../../code/flows/value/open-flow.ts";
-import { runnable } from "../../../code/flows/value/runnable.ts";
+import {
+  isoTimestamp,
+  type Operation,
+  operation,
+  queryBoolean,
+  responds,
+} from "../../../../platform/http/operation.ts";
+import { lockTrivialScripts } from "../../../code/flows/locks.ts";
+import { OpenFlowValue } from "../../../code/flows/value/open-flow.ts";
+import { toRunnableFlow } from "../../../code/flows/value/to-runnable.ts";
 import { validateFlow } from "../../../code/flows/value/validate.ts";
-import { pointAfterApprovals } from "../../approvals/carry-over.ts";
-import { checkPoint, RestartPoint } from "../../flows/restart.ts";
-import { errorStatusOf, resultResponse } from "../../follow/response-control.ts";
-import { getJob } from "../../submit/service.ts";
+import { adjustForApprovals } from "../../approvals/carry-over.ts";
+import { RestartPoint, requireRestartable } from "../../flows/restart.ts";
+import { createResultResponse, getErrorStatus } from "../../follow/response-control.ts";
+import { getJob } from "../../submit/find-and-cancel.ts";
 import type { RunOptions, Submission } from "../../submit/submission.ts";
 import { submitJob } from "../../submit/submit.ts";
 import { submitAndWait } from "../../submit/wait.ts";
-import { jobId } from "../run/run-operations.ts";
+import { jobIdSchema } from "../run/run-operations.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
 const FlowPreview = z.object({
-  value: FlowValue,
+  value: OpenFlowValue,
   args: z.record(z.string(), z.unknown()).default({}),
   path: z.string().nullish(),
   tag: z.string().nullish(),
@@ -28,20 +34,20 @@ const FlowPreview = z.object({
 export type FlowPreview = z.input<typeof FlowPreview>;
 
 /**
- * The job that runs a flow as it is given.
- * @throws BadRequest for what has no form, naming the place
+ * Creates the submission of an undeployed flow.
+ * @throws BadRequest for an invalid flow, naming the place
  */
-export async function previewSubmission(
+export async function createFlowPreviewSubmission(
   ctx: WorkspaceContext,
   { value: given, args = {}, path, tag, restarted_from }: FlowPreview,
   options: RunOptions,
 ): Promise<Submission> {
   validateFlow(given);
   if (restarted_from) {
-    checkPoint(await getJob(ctx, ctx.caller.member.workspace_id, restarted_from.flow_job_id));
+    requireRestartable(await getJob(ctx, ctx.caller.member.workspace_id, restarted_from.flow_job_id));
   }
-  const value = await lockedAsFarAsRead(given);
-  const steps = runnable(value);
+  const value = await addKnownLocks(given);
+  const steps = toRunnableFlow(value);
   const submission: Submission = {
     kind: "flowpreview",
     flow: { version: undefined, value: steps },
@@ -56,13 +62,13 @@ export async function previewSubmission(
     visible_to_owner: !options.invisible_to_owner,
   };
   if (!restarted_from) return submission;
-  return { ...submission, restarted_from: await pointAfterApprovals(ctx, restarted_from, submission) };
+  return { ...submission, restarted_from: await adjustForApprovals(ctx, restarted_from, submission) };
 }
 
-/** A script that does not parse fails the run when it comes to it. */
-async function lockedAsFarAsRead(given: FlowValue): Promise<FlowValue> {
+/** Adds locks that need no resolution. A script that does not parse is left as it is and fails when its step runs. */
+async function addKnownLocks(given: OpenFlowValue): Promise<OpenFlowValue> {
   try {
-    return (await lockWhatNeedsNothing(given)).value;
+    return (await lockTrivialScripts(given)).value;
   } catch (cause) {
     if (cause instanceof BadRequest) return given;
     throw cause;
@@ -70,10 +76,10 @@ async function lockedAsFarAsRead(given: FlowValue): Promise<FlowValue> {
 }
 
 const query = z.object({
-  scheduled_for: moment.optional(),
-  job_id: jobId.optional(),
+  scheduled_for: isoTimestamp.optional(),
+  job_id: jobIdSchema.optional(),
   tag: z.string().optional(),
-  invisible_to_owner: flag.optional(),
+  invisible_to_owner: queryBoolean.optional(),
 });
 
 const common = {
@@ -92,7 +98,7 @@ const runFlowPreview = operation({
   summary: "Run a flow that is not deployed; answers before it runs",
   responds: responds.created("uuid of the job"),
   run: async (ctx, input) =>
-    (await submitJob(ctx, await previewSubmission(ctx, input.body, input.query), input.query)).id,
+    (await submitJob(ctx, await createFlowPreviewSubmission(ctx, input.body, input.query), input.query)).id,
 });
 
 const runWaitResultFlowPreview = operation({
@@ -103,10 +109,10 @@ const runWaitResultFlowPreview = operation({
   summary: "Run a flow that is not deployed and answer its result",
   responds: responds.raw("application/json", "the result of the flow, as its response controls say"),
   run: async (ctx, input) => {
-    const submission = await previewSubmission(ctx, input.body, input.query);
+    const submission = await createFlowPreviewSubmission(ctx, input.body, input.query);
     const end = await submitAndWait(ctx, submission, input.query);
     const failed = end.status === "failure" || end.status === "canceled";
-    return resultResponse(end.result, { failed, errorStatus: errorStatusOf(ctx.app) });
+    return createResultResponse(end.result, { failed, errorStatus: getErrorStatus(ctx.app) });
   },
 });
 

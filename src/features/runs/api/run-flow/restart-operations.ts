@@ -1,33 +1,33 @@
-/** Running a flow again from one of its steps on. */
+/** Restarts a flow run from one of its steps. */
 import { z } from "zod";
 import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
-import { parseFields, parseJson } from "../../../../lib/json/json.ts";
+import { parseJson, parseSchemaJson } from "../../../../lib/json/json.ts";
 import { optional } from "../../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
-import type { StoredFlow } from "../../../code/flows/value/tree.ts";
-import { checkScopes } from "../../../tenancy/tokens/scopes.ts";
-import { pointAfterApprovals } from "../../approvals/carry-over.ts";
-import { checkPoint, type RestartPoint } from "../../flows/restart.ts";
-import { getJob } from "../../submit/service.ts";
-import { flowSubmission, type Submission } from "../../submit/submission.ts";
+import type { StoredFlow } from "../../../code/flows/value/walk-steps.ts";
+import { requireScope } from "../../../tenancy/tokens/scopes.ts";
+import { adjustForApprovals } from "../../approvals/carry-over.ts";
+import { type RestartPoint, requireRestartable } from "../../flows/restart.ts";
+import { getJob } from "../../submit/find-and-cancel.ts";
+import { createFlowSubmission, type Submission } from "../../submit/submission.ts";
 import { submitJob } from "../../submit/submit.ts";
 import { resolveTarget } from "../../submit/target.ts";
 import { AsyncQuery } from "../run/run-operations.ts";
-import { previewSubmission } from "./preview-operations.ts";
+import { createFlowPreviewSubmission } from "./preview-operations.ts";
 
 const run = "/w/{workspace}/jobs/restart/f/{job_id}" as const;
 const base = `${run}/from/{step_id}` as const;
 
-/** Arguments that take the place of those the other run had; none: all stay. */
+/** Arguments that replace those of the earlier run; the others stay. */
 const Arguments = z.record(z.string(), z.unknown()).nullish();
 type Arguments = z.output<typeof Arguments>;
 
 const common = {
   method: "POST",
   access: "member",
-  // The path of the flow is known by its run.
+  // The scope names the flow's path, which only the run tells.
   scope: false,
   query: AsyncQuery,
   body: Arguments,
@@ -35,24 +35,24 @@ const common = {
   audit: { operation: "jobs.restart", action_kind: "Execute" },
 } as const;
 
-/** The same version runs again, since its steps are what the results belong to. */
-async function restart(
+/** Restarts a run with its own version, because its results belong to that version's steps. */
+async function restartFlow(
   ctx: WorkspaceContext,
   point: RestartPoint,
   { body, query }: { body: Arguments; query: z.output<typeof AsyncQuery> },
 ): Promise<string> {
   const job = await getJob(ctx, ctx.caller.member.workspace_id, point.flow_job_id);
-  checkPoint(job);
+  requireRestartable(job);
   const args = { ...(parseJson(job.args) as object), ...body };
   const submission =
     job.raw_flow === null
-      ? await deployedSubmission(ctx, job, args, query)
-      : await undeployedSubmission(ctx, job, args, query);
-  const restarted_from = await pointAfterApprovals(ctx, point, submission);
+      ? await createDeployedRestart(ctx, job, args, query)
+      : await createUndeployedRestart(ctx, job, args, query);
+  const restarted_from = await adjustForApprovals(ctx, point, submission);
   return (await submitJob(ctx, { ...submission, restarted_from }, query)).id;
 }
 
-async function deployedSubmission(
+async function createDeployedRestart(
   ctx: WorkspaceContext,
   job: Job,
   args: object,
@@ -60,24 +60,24 @@ async function deployedSubmission(
 ): Promise<Submission> {
   const found = await resolveTarget(ctx, { flow_version: String(job.flow_version) });
   if (found.kind !== "flow") throw new BadRequest(`job ${job.id} is no run of a flow`);
-  return flowSubmission(ctx, found.flow, JSON.stringify(args), query);
+  return createFlowSubmission(ctx, found.flow, JSON.stringify(args), query);
 }
 
-async function undeployedSubmission(
+async function createUndeployedRestart(
   ctx: WorkspaceContext,
   job: Job,
   args: Record<string, unknown> | object,
   query: z.output<typeof AsyncQuery>,
 ): Promise<Submission> {
   const { identity, member } = ctx.caller;
-  checkScopes(identity, { domain: "jobs", action: "run" }, undefined);
+  requireScope(identity, { domain: "jobs", action: "run" }, undefined);
   if (member.operator) throw new Forbidden("operators run only what is deployed");
   const preview = {
-    value: parseFields(job.raw_flow ?? "null") as StoredFlow,
+    value: parseSchemaJson(job.raw_flow ?? "null") as StoredFlow,
     path: job.script_path,
     tag: job.tag,
   };
-  return previewSubmission(ctx, { ...preview, args: args as Record<string, unknown> }, query);
+  return createFlowPreviewSubmission(ctx, { ...preview, args: args as Record<string, unknown> }, query);
 }
 
 const restartFlowAtStep = operation({
@@ -85,7 +85,7 @@ const restartFlowAtStep = operation({
   name: "restartFlowAtStep",
   path: base,
   summary: "Run a flow again from one of its steps on, with the results of the steps before",
-  run: (ctx, { job_id, step_id, ...input }) => restart(ctx, { flow_job_id: job_id, step_id }, input),
+  run: (ctx, { job_id, step_id, ...input }) => restartFlow(ctx, { flow_job_id: job_id, step_id }, input),
 });
 
 const restartFlowAtPart = operation({
@@ -95,11 +95,11 @@ const restartFlowAtPart = operation({
   summary: "Run a flow again from one iteration or branch of one of its steps on",
   run: (ctx, { job_id, step_id, branch_or_iteration_n: n, ...input }) => {
     if (!/^\d{1,9}$/.test(n)) throw new BadRequest(`"${n}" is not the number of an iteration or branch`);
-    return restart(ctx, { flow_job_id: job_id, step_id, branch_or_iteration_n: Number(n) }, input);
+    return restartFlow(ctx, { flow_job_id: job_id, step_id, branch_or_iteration_n: Number(n) }, input);
   },
 });
 
-/** Newer clients say in the body where, and leave the arguments what they were. */
+/** For newer clients, which name the point in the body and keep the arguments. */
 const restartFlowAtPoint = operation({
   ...common,
   name: "restartFlowAtPoint",
@@ -110,7 +110,7 @@ const restartFlowAtPoint = operation({
     branch_or_iteration_n: optional(z.number().int().min(0)),
   }),
   run: (ctx, { job_id, body, query }) =>
-    restart(ctx, { flow_job_id: job_id, ...body }, { body: undefined, query }),
+    restartFlow(ctx, { flow_job_id: job_id, ...body }, { body: undefined, query }),
 });
 
 export const flowRestartOperations: Operation[] = [restartFlowAtStep, restartFlowAtPart, restartFlowAtPoint];

@@ -1,27 +1,27 @@
-/** Many jobs at once: running jobs again, and filling the queue for a benchmark. */
+/** Runs many jobs at once: reruns, and filling the queue for a benchmark. */
 import { z } from "zod";
 import { LANGUAGES } from "../../../../engines/languages/languages.ts";
-import { inPieces } from "../../../../lib/async/batches.ts";
+import { processInBatches } from "../../../../lib/async/batches.ts";
 import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
-import { withMembers } from "../../../../lib/json/json.ts";
+import { mergeMembers } from "../../../../lib/json/json.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
-import { type Operation, operation, responds, wholeNumber } from "../../../../platform/http/operation.ts";
+import { type Operation, operation, queryInteger, responds } from "../../../../platform/http/operation.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
-import { getJob } from "../../submit/service.ts";
-import { runnableSubmission, type Submission } from "../../submit/submission.ts";
+import { getJob } from "../../submit/find-and-cancel.ts";
+import { createSubmission, type Submission } from "../../submit/submission.ts";
 import { submitJob } from "../../submit/submit.ts";
-import { submitEqualJobs } from "../../submit/submit-equal.ts";
-import { resolveTarget, type Target } from "../../submit/target.ts";
+import { submitIdenticalJobs } from "../../submit/submit-identical.ts";
+import { type RelockTarget, resolveTarget } from "../../submit/target.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 const run = { domain: "jobs", action: "run" } as const;
 
-const MAX_BATCH = 100_000;
-/** Jobs that are submitted side by side. */
-const MOST_SUBMITTED = 50;
+const MAX_BATCH_JOBS = 100_000;
+/** Jobs submitted concurrently. */
+const SUBMIT_BATCH_SIZE = 50;
 
 const RerunOptions = z.object({
-  /** Only values that are given: `javascript` would be an expression over the old arguments. */
+  /** Static values only: `javascript` would be an expression over the old arguments. */
   input_transforms: z
     .record(z.string(), z.object({ type: z.literal("static"), value: z.unknown() }))
     .optional(),
@@ -34,8 +34,8 @@ const BatchRerun = z.object({
   flow_options_by_path: z.record(z.string(), RerunOptions).default({}),
 });
 
-/** What a job ran, as it was then and as its path says it is now; undefined for what is not deployed. */
-function targetsOf({ kind, script_path, script_hash, flow_version }: Job): Targets | undefined {
+/** Finds the targets of a rerun: the version that ran, and the current one; undefined for an undeployed one. */
+function findRerunTargets({ kind, script_path, script_hash, flow_version }: Job): RerunTargets | undefined {
   if (script_path === null) return undefined;
   if (kind === "script" && script_hash !== null) {
     return { kind, path: script_path, same: { hash: script_hash }, latest: { path: script_path } };
@@ -45,22 +45,22 @@ function targetsOf({ kind, script_path, script_hash, flow_version }: Job): Targe
   return { kind, path: script_path, same, latest: { flow: script_path } };
 }
 
-interface Targets {
+interface RerunTargets {
   kind: "script" | "flow";
   path: string;
-  same: Target;
-  latest: Target;
+  same: RelockTarget;
+  latest: RelockTarget;
 }
 
-/** The same script or flow with the arguments of an earlier job, changed where the caller says so. */
-async function againSubmission(
+/** Creates the submission of a rerun: the job's arguments, with the caller's changes. */
+async function createRerunSubmission(
   ctx: WorkspaceContext,
   id: string,
   body: z.output<typeof BatchRerun>,
 ): Promise<Submission> {
   const { workspace_id } = ctx.caller.member;
   const job = await getJob(ctx, workspace_id, id);
-  const targets = targetsOf(job);
+  const targets = findRerunTargets(job);
   if (!targets) {
     throw new BadRequest(`job ${id} is no run of a deployed script or flow: it cannot be run again`);
   }
@@ -73,8 +73,8 @@ async function againSubmission(
   if (found.kind !== kind) throw new BadRequest(`${path} is no ${kind} any more`);
   const given = Object.entries(options?.input_transforms ?? {});
   const changed = Object.fromEntries(given.map(([name, { value }]) => [name, value]));
-  const args = given.length > 0 ? withMembers(job.args, changed) : job.args;
-  return { ...(await runnableSubmission(ctx, found, args, {})), delete_after_use: false };
+  const args = given.length > 0 ? mergeMembers(job.args, changed) : job.args;
+  return { ...(await createSubmission(ctx, found, args, {})), delete_after_use: false };
 }
 
 const batchRerunJobs = operation({
@@ -88,14 +88,14 @@ const batchRerunJobs = operation({
   audit: { operation: "jobs.run.script", action_kind: "Execute" },
   responds: responds.text("uuids of the new jobs, one a line"),
   run: async (ctx, { body }) => {
-    const submissions = await inPieces(body.job_ids, async (ids) => {
+    const submissions = await processInBatches(body.job_ids, async (ids) => {
       const some = [];
-      for (const id of ids) some.push(await againSubmission(ctx, id, body));
+      for (const id of ids) some.push(await createRerunSubmission(ctx, id, body));
       return some;
     });
     const submitSome = (some: readonly Submission[]) =>
       Promise.all(some.map((submission) => submitJob(ctx, submission, {})));
-    const jobs = await inPieces(submissions, submitSome, MOST_SUBMITTED);
+    const jobs = await processInBatches(submissions, submitSome, SUBMIT_BATCH_SIZE);
     return jobs.map((job) => `${job.id}\n`).join("");
   },
 });
@@ -114,12 +114,15 @@ const Batch = z.object({
   tag: z.string().nullish(),
 });
 
-async function batchSubmission(ctx: WorkspaceContext, body: z.output<typeof Batch>): Promise<Submission> {
+async function createBatchSubmission(
+  ctx: WorkspaceContext,
+  body: z.output<typeof Batch>,
+): Promise<Submission> {
   const tag = body.tag ?? undefined;
   if (body.kind === "script") {
     if (!body.path) throw new BadRequest("body field `path`: must name the script to run");
     const found = await resolveTarget(ctx, { path: body.path });
-    return { ...(await runnableSubmission(ctx, found, "{}", { tag })), delete_after_use: false };
+    return { ...(await createSubmission(ctx, found, "{}", { tag })), delete_after_use: false };
   }
   const raw = body.rawscript;
   if (body.kind === "rawscript" && !raw)
@@ -142,16 +145,17 @@ const addBatchJobs = operation({
   path: `${base}/add_batch_jobs/{n}`,
   access: "member",
   scope: run,
-  summary: "Queue a number of equal jobs, to see how a server bears them; super admins only",
+  summary: "Queue a number of identical jobs as a load test; super admins only",
   body: Batch,
   audit: { operation: "jobs.run", action_kind: "Execute" },
   responds: responds.json(z.array(z.string()), "uuids of the jobs"),
   run: async (ctx, { n, body }) => {
     if (!ctx.caller.identity.super_admin) throw new Forbidden("this needs a super admin");
-    const count = wholeNumber.min(1).max(MAX_BATCH).safeParse(n);
-    if (!count.success) throw new BadRequest(`"${n}" in the URL must be a number from 1 to ${MAX_BATCH}`);
-    const submission = await batchSubmission(ctx, body);
-    return submitEqualJobs(ctx, submission, count.data);
+    const count = queryInteger.min(1).max(MAX_BATCH_JOBS).safeParse(n);
+    if (!count.success)
+      throw new BadRequest(`"${n}" in the URL must be a number from 1 to ${MAX_BATCH_JOBS}`);
+    const submission = await createBatchSubmission(ctx, body);
+    return submitIdenticalJobs(ctx, submission, count.data);
   },
 });
 

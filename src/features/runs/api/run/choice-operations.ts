@@ -1,4 +1,4 @@
-/** What a form offers in a field, where code says it: a function that is exported beside main, or beside a flow's steps. */
+/** Dynamic choices of a form field, computed by a function exported beside main, or stored with a flow's schema. */
 import { z } from "zod";
 import { LANGUAGES } from "../../../../engines/languages/languages.ts";
 import type { Language } from "../../../../engines/languages/types.ts";
@@ -7,10 +7,10 @@ import { optional } from "../../../../lib/zod.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import type { DeployedFlow } from "../../../code/flows/versions.ts";
-import { signatureOf, withOverride } from "../../job/entrypoints.ts";
-import { flowSubmission, type Submission, scriptSubmission } from "../../submit/submission.ts";
+import { addEntrypointArgument, getFunctionSignature } from "../../job/entrypoints.ts";
+import { createFlowSubmission, createScriptSubmission, type Submission } from "../../submit/submission.ts";
 import { submitJob } from "../../submit/submit.ts";
-import { resolveTarget, targetAt } from "../../submit/target.ts";
+import { resolveTarget, toTarget } from "../../submit/target.ts";
 
 const language = z.enum(LANGUAGES);
 
@@ -28,24 +28,27 @@ const Choice = z.object({
 });
 type Choice = z.output<typeof Choice>;
 
-/** With the rights of who fills in the form, also where the script or flow itself runs on behalf of somebody. */
-async function choiceSubmission(ctx: WorkspaceContext, choice: Choice): Promise<Submission> {
+/**
+ * Creates the submission with the rights of the user who fills in the form, even if the script or flow runs on behalf
+ * of somebody else.
+ */
+async function createChoiceSubmission(ctx: WorkspaceContext, choice: Choice): Promise<Submission> {
   const { entrypoint_function: entrypoint, runnable_ref: ref } = choice;
-  const given = withOverride(choice.args, entrypoint);
+  const given = addEntrypointArgument(choice.args, entrypoint);
   if (ref.source === "inline") {
     const { operator, is_admin } = ctx.caller.member;
     if (operator && !is_admin) throw new Forbidden("operators run only what is deployed");
-    return codeSubmission({ language: ref.lang ?? "bun", content: ref.code }, entrypoint, given);
+    return createCodeSubmission({ language: ref.lang ?? "bun", content: ref.code }, entrypoint, given);
   }
-  const found = await resolveTarget(ctx, targetAt(ref.path, ref.runnable_kind === "flow"));
+  const found = await resolveTarget(ctx, toTarget(ref.path, ref.runnable_kind === "flow"));
   const asCaller = { on_behalf_of_email: undefined };
   if (found.kind === "flow") {
-    const { args } = await flowSubmission(ctx, { ...found.flow, ...asCaller }, given, {});
-    return codeSubmission(codeBeside(found.flow), entrypoint, args);
+    const { args } = await createFlowSubmission(ctx, { ...found.flow, ...asCaller }, given, {});
+    return createCodeSubmission(parseChoiceCode(found.flow), entrypoint, args);
   }
-  await signatureOf(found.script.version, entrypoint, `script ${ref.path}`);
-  const submission = await scriptSubmission(ctx, { ...found.script, ...asCaller }, given, {});
-  // How often main runs, and how long what it returns is kept, is said of main alone.
+  await getFunctionSignature(found.script.version, entrypoint, `script ${ref.path}`);
+  const submission = await createScriptSubmission(ctx, { ...found.script, ...asCaller }, given, {});
+  // Limits and caching of main do not apply to its other functions.
   return {
     ...submission,
     entrypoint,
@@ -55,14 +58,18 @@ async function choiceSubmission(ctx: WorkspaceContext, choice: Choice): Promise<
   };
 }
 
-interface Code {
+interface ChoiceSource {
   language: Language;
   content: string;
   path?: string;
 }
 
-async function codeSubmission(code: Code, entrypoint: string, args: string): Promise<Submission> {
-  await signatureOf(code, entrypoint, "the code");
+async function createCodeSubmission(
+  code: ChoiceSource,
+  entrypoint: string,
+  args: string,
+): Promise<Submission> {
+  await getFunctionSignature(code, entrypoint, "the code");
   return {
     kind: "preview",
     script_path: code.path,
@@ -75,14 +82,14 @@ async function codeSubmission(code: Code, entrypoint: string, args: string): Pro
   };
 }
 
-const Beside = z.object({
+const ChoiceCode = z.object({
   "x-windmill-dyn-select-code": z.string(),
   "x-windmill-dyn-select-lang": language.default("bun"),
 });
 
-/** A flow keeps the code with its schema. @throws BadRequest when it has none */
-function codeBeside({ path, schema }: DeployedFlow): Code {
-  const beside = Beside.safeParse(schema);
+/** Parses the code that a flow stores with its schema. @throws BadRequest if it has none */
+function parseChoiceCode({ path, schema }: DeployedFlow): ChoiceSource {
+  const beside = ChoiceCode.safeParse(schema);
   if (!beside.success) throw new BadRequest(`flow ${path} has no code that says what a form offers`);
   const { "x-windmill-dyn-select-code": content, "x-windmill-dyn-select-lang": lang } = beside.data;
   return { language: lang, content, path };
@@ -94,11 +101,11 @@ const runDynamicSelect = operation({
   path: "/w/{workspace}/jobs/run/dynamic_select",
   access: "member",
   scope: { domain: "jobs", action: "run" },
-  summary: "Run a function that says what a form offers in a field; answers before it runs",
+  summary: "Run a function that returns the choices of a form field; answers before it runs",
   body: Choice,
   responds: responds.created("uuid of the job"),
   audit: { operation: "jobs.run.dynamic_select", action_kind: "Execute" },
-  run: async (ctx, { body }) => (await submitJob(ctx, await choiceSubmission(ctx, body), {})).id,
+  run: async (ctx, { body }) => (await submitJob(ctx, await createChoiceSubmission(ctx, body), {})).id,
 });
 
 export const choiceOperations: Operation[] = [runDynamicSelect];

@@ -1,25 +1,25 @@
-/** Running code that is not deployed. */
+/** Runs code that is not deployed. */
 import { z } from "zod";
 import { LANGUAGES } from "../../../../engines/languages/languages.ts";
-import { usableLock } from "../../../../engines/languages/reading/analyse.ts";
+import { findUsableLock } from "../../../../engines/languages/reading/analyse.ts";
 import type { Language } from "../../../../engines/languages/types.ts";
 import { BadRequest } from "../../../../lib/errors.ts";
-import { parseFields } from "../../../../lib/json/json.ts";
+import { parseSchemaJson } from "../../../../lib/json/json.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
-import { fieldOf, jsonField, readForm } from "../../../../platform/http/form.ts";
+import { parseJsonField, readField, readForm } from "../../../../platform/http/multipart-form.ts";
 import {
-  flag,
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
+  queryBoolean,
+  queryInteger,
   responds,
-  wholeNumber,
 } from "../../../../platform/http/operation.ts";
-import { errorStatusOf, resultResponse } from "../../follow/response-control.ts";
+import { createResultResponse, getErrorStatus } from "../../follow/response-control.ts";
 import type { RunOptions, Submission } from "../../submit/submission.ts";
 import { submitJob } from "../../submit/submit.ts";
 import { submitAndWait } from "../../submit/wait.ts";
-import { jobId } from "./run-operations.ts";
+import { jobIdSchema } from "./run-operations.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
@@ -38,16 +38,16 @@ const uuid = responds.created("uuid of the job");
 const result = responds.raw("application/json", "the result of the code, as its response controls say");
 
 const previewQuery = {
-  scheduled_for: moment.optional(),
-  job_id: jobId.optional(),
+  scheduled_for: isoTimestamp.optional(),
+  job_id: jobIdSchema.optional(),
   tag: z.string().optional(),
-  timeout: wholeNumber.min(1).optional(),
-  invisible_to_owner: flag.optional(),
+  timeout: queryInteger.min(1).optional(),
+  invisible_to_owner: queryBoolean.optional(),
 };
 
-async function previewSubmission(preview: Preview, options: RunOptions): Promise<Submission> {
+async function createPreviewSubmission(preview: Preview, options: RunOptions): Promise<Submission> {
   const isCode = preview.kind !== "identity";
-  if (isCode) checkCode(preview);
+  if (isCode) requireCode(preview);
   return {
     kind: isCode ? "preview" : "identity",
     script_path: preview.path ?? undefined,
@@ -55,14 +55,14 @@ async function previewSubmission(preview: Preview, options: RunOptions): Promise
     tag: options.tag ?? preview.tag ?? preview.language,
     timeout_s: options.timeout,
     raw_code: isCode ? (preview.content ?? "") : undefined,
-    raw_lock: await usableLock(preview.language as Language, preview.lock),
+    raw_lock: await findUsableLock(preview.language as Language, preview.lock),
     args: JSON.stringify(preview.args),
     visible_to_owner: !options.invisible_to_owner,
   };
 }
 
-/** What does not parse makes a job that fails, as existing clients expect. */
-function checkCode({ content }: Preview): void {
+/** Code that does not parse is accepted and makes a job that fails, as existing clients expect. */
+function requireCode({ content }: Preview): void {
   if (typeof content !== "string") throw new BadRequest("body field `content`: must be the code to run");
 }
 
@@ -81,7 +81,8 @@ export const runPreview = operation({
   query: z.object(previewQuery),
   body: Preview,
   responds: uuid,
-  run: async (ctx, { body, query }) => (await submitJob(ctx, await previewSubmission(body, query), query)).id,
+  run: async (ctx, { body, query }) =>
+    (await submitJob(ctx, await createPreviewSubmission(body, query), query)).id,
 });
 
 export const runWaitResultPreview = operation({
@@ -94,19 +95,19 @@ export const runWaitResultPreview = operation({
   body: Preview,
   responds: result,
   run: async (ctx, { body, query }) => {
-    const end = await submitAndWait(ctx, await previewSubmission(body, query), query);
-    return resultResponse(end.result, {
+    const end = await submitAndWait(ctx, await createPreviewSubmission(body, query), query);
+    return createResultResponse(end.result, {
       failed: end.status !== "success",
-      errorStatus: errorStatusOf(ctx.app),
+      errorStatus: getErrorStatus(ctx.app),
     });
   },
 });
 
-/** Code that a client has bundled: one file of JavaScript, sent beside the preview. */
+/** Reads a bundle made by a client: one JavaScript file, sent with the preview. */
 async function readBundle(ctx: WorkspaceContext): Promise<Preview> {
   const form = await readForm(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
-  const preview = await jsonField(form, "preview", Preview);
-  const content = await fieldOf(form, "file");
+  const preview = await parseJsonField(form, "preview", Preview);
+  const content = await readField(form, "file");
   if (content === undefined) throw new BadRequest("the form needs the file `file`, which is the bundle");
   return { ...preview, content } as Preview;
 }
@@ -121,7 +122,7 @@ const runPreviewBundle = operation({
   reads: { "multipart/form-data": z.object({ preview: Preview, file: z.file() }) },
   responds: uuid,
   run: async (ctx, { query }) =>
-    (await submitJob(ctx, await previewSubmission(await readBundle(ctx), query), query)).id,
+    (await submitJob(ctx, await createPreviewSubmission(await readBundle(ctx), query), query)).id,
 });
 
 const Dependencies = z.object({
@@ -131,8 +132,8 @@ const Dependencies = z.object({
   entrypoint: z.string(),
 });
 
-/** The job that finds the lock of code which a client is about to deploy. */
-function lockSubmission({ raw_scripts, entrypoint }: z.output<typeof Dependencies>): Submission {
+/** Creates the submission of a dependency job for code that a client is about to deploy. */
+function createLockSubmission({ raw_scripts, entrypoint }: z.output<typeof Dependencies>): Submission {
   const [script] = raw_scripts;
   if (!script || script.script_path !== entrypoint) {
     throw new BadRequest("body field `entrypoint`: must be the script_path of the one raw script");
@@ -166,8 +167,8 @@ const runDependencies = operation({
     "the lock, or why there is none",
   ),
   run: async (ctx, { body }) => {
-    const end = await submitAndWait(ctx, lockSubmission(body), {});
-    const { lock, error } = parseFields(end.result) as { lock?: string; error?: { message: string } };
+    const end = await submitAndWait(ctx, createLockSubmission(body), {});
+    const { lock, error } = parseSchemaJson(end.result) as { lock?: string; error?: { message: string } };
     return error ? { error: { message: error.message } } : { lock };
   },
 });
@@ -179,7 +180,7 @@ const runDependenciesAsync = operation({
   path: `${base}/run/dependencies_async`,
   summary: "Find the lock of code that is not deployed; answers before it is found",
   responds: uuid,
-  run: async (ctx, { body }) => (await submitJob(ctx, lockSubmission(body), {})).id,
+  run: async (ctx, { body }) => (await submitJob(ctx, createLockSubmission(body), {})).id,
 });
 
 export const previewOperations: Operation[] = [

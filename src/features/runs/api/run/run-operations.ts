@@ -1,71 +1,71 @@
-/** The webhooks of scripts and flows. */
+/** Webhooks that run deployed scripts and flows. */
 import { z } from "zod";
 import type { ParameterBinding } from "../../../../engines/languages/types.ts";
-import type { Audit, WorkspaceContext } from "../../../../platform/app/context.ts";
+import type { AuditedAction, WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
-  alsoAt,
-  flag,
-  moment,
+  aliasOperation,
+  isoTimestamp,
   type Operation,
   operation,
+  queryBoolean,
+  queryInteger,
+  querySeconds,
   responds,
-  seconds,
-  wholeNumber,
 } from "../../../../platform/http/operation.ts";
-import { argumentsOf, type Source } from "../../arguments/arguments.ts";
-import { inputAsSent } from "../../arguments/caller-references.ts";
+import { type ArgumentSource, readRequestArguments } from "../../arguments/arguments.ts";
+import { escapePreprocessorInput } from "../../arguments/caller-references.ts";
 import { discardUploads } from "../../arguments/form-data.ts";
-import { preprocessedArguments } from "../../arguments/preprocessor-input.ts";
-import { errorStatusOf, resultResponse } from "../../follow/response-control.ts";
-import { submitAndStream } from "../../follow/stream-answers.ts";
-import { idempotencyKey, submitOnce } from "../../submit/idempotency.ts";
-import { verifiedRequest } from "../../submit/signatures.ts";
-import { runnableSubmission, type Submission } from "../../submit/submission.ts";
-import { RUN_FLOW, refuseBeyond, submitJob } from "../../submit/submit.ts";
-import { preprocessorOf, resolveTarget, type Target } from "../../submit/target.ts";
-import { refuseWhenFull, submitAndWait } from "../../submit/wait.ts";
+import { readPreprocessorArguments } from "../../arguments/preprocessor-input.ts";
+import { createResultResponse, getErrorStatus } from "../../follow/response-control.ts";
+import { submitAndStream } from "../../follow/stream-responses.ts";
+import { parseIdempotencyKey, submitIdempotently } from "../../submit/idempotency.ts";
+import { verifySignature } from "../../submit/signatures.ts";
+import { createSubmission, type Submission } from "../../submit/submission.ts";
+import { RUN_FLOW_AUDIT, requireQueueBelow, submitJob } from "../../submit/submit.ts";
+import { findPreprocessorParameters, type RelockTarget, resolveTarget } from "../../submit/target.ts";
+import { requireWaitCapacity, submitAndWait } from "../../submit/wait.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
-/** Stored and compared in lower case (RFC 9562 §4). */
-export const jobId = z.uuid().toLowerCase();
+/** A job id, in lower case as it is stored (RFC 9562 §4). */
+export const jobIdSchema = z.uuid().toLowerCase();
 
 const runQuery = {
-  parent_job: jobId.optional(),
-  root_job: jobId.optional(),
+  parent_job: jobIdSchema.optional(),
+  root_job: jobIdSchema.optional(),
   tag: z.string().optional(),
-  job_id: jobId.optional(),
-  timeout: wholeNumber.min(1).optional(),
-  invisible_to_owner: flag.optional(),
+  job_id: jobIdSchema.optional(),
+  timeout: queryInteger.min(1).optional(),
+  invisible_to_owner: queryBoolean.optional(),
   include_header: z.string().optional(),
   include_query: z.string().optional(),
-  raw: flag.default(false),
-  wrap_body: flag.default(false),
-  skip_preprocessor: flag.default(false),
+  raw: queryBoolean.default(false),
+  wrap_body: queryBoolean.default(false),
+  skip_preprocessor: queryBoolean.default(false),
   payload: z.string().optional(),
-  cache_ttl: wholeNumber.min(0).optional(),
+  cache_ttl: queryInteger.min(0).optional(),
 };
 
 export const AsyncQuery = z.object({
   ...runQuery,
-  scheduled_for: moment.optional(),
-  scheduled_in_secs: seconds.optional(),
+  scheduled_for: isoTimestamp.optional(),
+  scheduled_in_secs: querySeconds.optional(),
 });
-const SyncQuery = z.object({
+const SyncRunQuery = z.object({
   ...runQuery,
-  error_status: flag.optional(),
-  queue_limit: wholeNumber.min(0).optional(),
+  error_status: queryBoolean.optional(),
+  queue_limit: queryInteger.min(0).optional(),
 });
 
-type AsyncQuery = z.output<typeof AsyncQuery>;
-type SyncQuery = z.output<typeof SyncQuery>;
-type Query = AsyncQuery | SyncQuery;
+type AsyncRunQuery = z.output<typeof AsyncQuery>;
+type SyncRunQuery = z.output<typeof SyncRunQuery>;
+type RunQuery = AsyncRunQuery | SyncRunQuery;
 
-/** What the caller asks for; a synchronous call alone can have nothing of it stored. */
-async function toSubmission(
+/** Reads a submission from the request. Only synchronous calls support `delete_after_use`. */
+async function readSubmission(
   ctx: WorkspaceContext,
-  target: Target,
-  query: Query,
+  target: RelockTarget,
+  query: RunQuery,
   { sync }: { sync: boolean } = { sync: false },
 ): Promise<Submission> {
   const found = await resolveTarget(ctx, target);
@@ -73,13 +73,13 @@ async function toSubmission(
   const rule = found.kind === "script" ? found.script.signature : undefined;
   const { workspace_id } = ctx.caller.member;
   const request = rule
-    ? await verifiedRequest(ctx.app, ctx.request, { workspace_id, rule, limit })
+    ? await verifySignature(ctx.app, ctx.request, { workspace_id, rule, limit })
     : ctx.request;
-  const made = await readArguments({ ctx, request, limit }, query, preprocessorOf(found));
+  const made = await readRunArguments({ ctx, request, limit }, query, findPreprocessorParameters(found));
   try {
-    const submission = await runnableSubmission(ctx, found, made.args, query);
+    const submission = await createSubmission(ctx, found, made.args, query);
     const input = made.preprocessor_input;
-    submission.preprocessor_input = input && (await inputAsSent(ctx, submission.runs_as, input));
+    submission.preprocessor_input = input && (await escapePreprocessorInput(ctx, submission.runs_as, input));
     if (!sync) submission.delete_after_use = false;
     return submission;
   } catch (error) {
@@ -88,49 +88,60 @@ async function toSubmission(
   }
 }
 
-async function readArguments(
-  source: Source,
-  query: Query,
+async function readRunArguments(
+  source: ArgumentSource,
+  query: RunQuery,
   preprocessor: ParameterBinding[] | undefined,
 ): Promise<{ args: string; preprocessor_input?: string }> {
-  if (preprocessor && !query.skip_preprocessor) return preprocessedArguments(source, query, preprocessor);
-  return { args: await argumentsOf(source, query) };
+  if (preprocessor && !query.skip_preprocessor) return readPreprocessorArguments(source, query, preprocessor);
+  return { args: await readRequestArguments(source, query) };
 }
 
-/** Starts a job, or finds the one that the request's idempotency key stands for. @returns its id */
-async function start(ctx: WorkspaceContext, target: Target, query: Query): Promise<string> {
-  const key = idempotencyKey(ctx.request);
-  const submission = await toSubmission(ctx, target, query);
+/** Starts a job, or finds the one of the request's idempotency key. @returns its id */
+async function startJob(ctx: WorkspaceContext, target: RelockTarget, query: RunQuery): Promise<string> {
+  const key = parseIdempotencyKey(ctx.request);
+  const submission = await readSubmission(ctx, target, query);
   if (key === undefined) return (await submitJob(ctx, submission, query)).id;
-  return (await submitOnce(ctx, key, submission, query)).id;
+  return (await submitIdempotently(ctx, key, submission, query)).id;
 }
 
-async function runSync(ctx: WorkspaceContext, target: Target, query: SyncQuery): Promise<Response> {
-  const key = idempotencyKey(ctx.request);
-  refuseWhenFull(ctx.app);
+async function runAndWait(
+  ctx: WorkspaceContext,
+  target: RelockTarget,
+  query: SyncRunQuery,
+): Promise<Response> {
+  const key = parseIdempotencyKey(ctx.request);
+  requireWaitCapacity(ctx.app);
   const most = ctx.app.config.queue_limit || query.queue_limit;
-  if (most !== undefined) await refuseBeyond(ctx, most);
-  const submission = await toSubmission(ctx, target, query, { sync: true });
+  if (most !== undefined) await requireQueueBelow(ctx, most);
+  const submission = await readSubmission(ctx, target, query, { sync: true });
   const end = await submitAndWait(ctx, submission, query, key);
   const failed = end.status === "failure" || end.status === "canceled";
-  return resultResponse(end.result, { failed, errorStatus: errorStatusOf(ctx.app, query.error_status) });
+  return createResultResponse(end.result, {
+    failed,
+    errorStatus: getErrorStatus(ctx.app, query.error_status),
+  });
 }
 
-async function runAndStream(ctx: WorkspaceContext, target: Target, query: SyncQuery): Promise<Response> {
-  const key = idempotencyKey(ctx.request);
-  return submitAndStream(ctx, await toSubmission(ctx, target, query), query, key);
+async function runAndStream(
+  ctx: WorkspaceContext,
+  target: RelockTarget,
+  query: SyncRunQuery,
+): Promise<Response> {
+  const key = parseIdempotencyKey(ctx.request);
+  return submitAndStream(ctx, await readSubmission(ctx, target, query), query, key);
 }
 
-const RUN_SCRIPT = { operation: "jobs.run.script", action_kind: "Execute" } as const;
+const RUN_SCRIPT_AUDIT = { operation: "jobs.run.script", action_kind: "Execute" } as const;
 const uuid = responds.created("uuid of the job");
 const result = responds.raw("application/json", "the result of the code, as its response controls say");
 const stream = responds.raw("text/event-stream", "updates of the job, to its completion");
 
-/** Scopes of runs name the runnable's path, which a hash does not tell: they are checked when the target is known. */
+/** A run's scope names a path, which is unknown for a hash: it is checked when the target is resolved. */
 const common = { access: "member", scope: false, cors: true, ownWrites: true } as const;
 
-/** Whatever arguments.ts reads: by default the arguments, by name. */
-const posted = {
+/** Bodies that arguments/arguments.ts reads: by default the arguments by name. */
+const POST_BODIES = {
   reads: {
     "application/json": z.record(z.string(), z.unknown()),
     "application/x-www-form-urlencoded": z.record(z.string(), z.unknown()),
@@ -139,34 +150,35 @@ const posted = {
   },
 } as const;
 
-/** What is said of a target: where it stands in the URL, and in summaries. */
-interface Form<S extends string> {
+/** A form of target: its URL segment, and its words in names and summaries. */
+interface TargetForm<S extends string> {
   segment: S;
   /** Part of the operations' names. */
   name: string;
   what: string;
-  audit: Audit;
-  target: (input: Record<string, string>) => Target;
+  audit: AuditedAction;
+  target: (input: Record<string, string>) => RelockTarget;
 }
 
-/** The run operations of one form of target: asynchronous, synchronous and streaming, by POST and by GET. */
-function runForms<const S extends string>({ segment, name, what, audit, target }: Form<S>) {
+/** Creates the run operations of one target form: asynchronous, synchronous and streaming, by POST and by GET. */
+function createRunOperations<const S extends string>({ segment, name, what, audit, target }: TargetForm<S>) {
   const targetOf = (input: object) => target(input as Record<string, string>);
   const sync = {
     ...common,
     audit,
     path: `${base}/run_wait_result/${segment}`,
-    query: SyncQuery,
+    query: SyncRunQuery,
     responds: result,
-    run: (ctx: WorkspaceContext, input: { query: SyncQuery }) => runSync(ctx, targetOf(input), input.query),
+    run: (ctx: WorkspaceContext, input: { query: SyncRunQuery }) =>
+      runAndWait(ctx, targetOf(input), input.query),
   } as const;
   const streaming = {
     ...common,
     audit,
     path: `${base}/run_and_stream/${segment}`,
-    query: SyncQuery,
+    query: SyncRunQuery,
     responds: stream,
-    run: (ctx: WorkspaceContext, input: { query: SyncQuery }) =>
+    run: (ctx: WorkspaceContext, input: { query: SyncRunQuery }) =>
       runAndStream(ctx, targetOf(input), input.query),
   } as const;
   return {
@@ -175,18 +187,18 @@ function runForms<const S extends string>({ segment, name, what, audit, target }
       audit,
       name: `run${name}`,
       method: "POST",
-      ...posted,
+      ...POST_BODIES,
       path: `${base}/run/${segment}`,
       summary: `Start ${what}; answers before it runs`,
       query: AsyncQuery,
       responds: uuid,
-      run: (ctx, input) => start(ctx, targetOf(input), input.query as AsyncQuery),
+      run: (ctx, input) => startJob(ctx, targetOf(input), input.query as AsyncRunQuery),
     }),
     sync: operation({
       ...sync,
       name: `runWaitResult${name}`,
       method: "POST",
-      ...posted,
+      ...POST_BODIES,
       summary: `Run ${what} and answer its result`,
     }),
     syncGet: operation({
@@ -200,7 +212,7 @@ function runForms<const S extends string>({ segment, name, what, audit, target }
       ...streaming,
       name: `runAndStream${name}`,
       method: "POST",
-      ...posted,
+      ...POST_BODIES,
       summary: `Run ${what} and stream its updates`,
     }),
     streamGet: operation({
@@ -217,60 +229,66 @@ const scriptByPath = {
   segment: "p/{path}",
   name: "ScriptByPath",
   what: "the newest version of a script, or else of a flow,",
-  audit: RUN_SCRIPT,
+  audit: RUN_SCRIPT_AUDIT,
   target: ({ path }) => ({ path: path! }),
-} as const satisfies Form<string>;
+} as const satisfies TargetForm<string>;
 const scriptByHash = {
   segment: "h/{hash}",
   name: "ScriptByHash",
   what: "one version of a script",
-  audit: RUN_SCRIPT,
+  audit: RUN_SCRIPT_AUDIT,
   target: ({ hash }) => ({ hash: hash! }),
-} as const satisfies Form<string>;
+} as const satisfies TargetForm<string>;
 const flowByPath = {
   segment: "f/{path}",
   name: "FlowByPath",
   what: "the newest version of a flow",
-  audit: RUN_FLOW,
+  audit: RUN_FLOW_AUDIT,
   target: ({ path }) => ({ flow: path! }),
-} as const satisfies Form<string>;
+} as const satisfies TargetForm<string>;
 const flowByVersion = {
   segment: "fv/{version}",
   name: "FlowByVersion",
   what: "one version of a flow",
-  audit: RUN_FLOW,
+  audit: RUN_FLOW_AUDIT,
   target: ({ version }) => ({ flow_version: version! }),
-} as const satisfies Form<string>;
+} as const satisfies TargetForm<string>;
 
-const runScripts = runForms(scriptByPath);
+const runScripts = createRunOperations(scriptByPath);
 export const runScriptByPath = runScripts.async;
-const runFlows = runForms(flowByPath);
+const runFlows = createRunOperations(flowByPath);
 export const runFlowByPath = runFlows.async;
 
-/** The synchronous call under the names that the listing of runnables gives to AI products. */
-function aiSync<const S extends string>({ segment, name, what, audit, target }: Form<S>): Operation[] {
+/** Creates the synchronous operation under the names that the list of runnables gives to AI products. */
+function createAiOperations<const S extends string>({
+  segment,
+  name,
+  what,
+  audit,
+  target,
+}: TargetForm<S>): Operation[] {
   const sync = operation({
     ...common,
     audit,
     name: `aiSync${name}`,
     method: "POST",
-    ...posted,
+    ...POST_BODIES,
     path: `${base}/ai_sync/${segment}`,
     summary: `Run ${what} for an AI product and answer its result`,
-    query: SyncQuery,
+    query: SyncRunQuery,
     responds: result,
     run: (ctx, input) =>
-      runSync(ctx, target(input as unknown as Record<string, string>), input.query as SyncQuery),
+      runAndWait(ctx, target(input as unknown as Record<string, string>), input.query as SyncRunQuery),
   });
   const path = `${base}/openai_sync/${segment}`;
-  return [sync, alsoAt(sync, { name: `openaiSync${name}`, path })];
+  return [sync, aliasOperation(sync, { name: `openaiSync${name}`, path })];
 }
 
 export const runOperations: Operation[] = [
   ...Object.values(runScripts),
-  ...Object.values(runForms(scriptByHash)),
+  ...Object.values(createRunOperations(scriptByHash)),
   ...Object.values(runFlows),
-  ...Object.values(runForms(flowByVersion)),
-  ...aiSync(scriptByPath),
-  ...aiSync(flowByPath),
+  ...Object.values(createRunOperations(flowByVersion)),
+  ...createAiOperations(scriptByPath),
+  ...createAiOperations(flowByPath),
 ];

@@ -1,39 +1,39 @@
-/** Workflows as code: a running job has functions of its own code run by jobs of their own. */
+/** Workflows as code: a running job runs functions of its own code as separate jobs. */
 import { z } from "zod";
 import type { Language } from "../../../../engines/languages/types.ts";
 import { BadRequest, Forbidden } from "../../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
-  alsoAt,
-  flag,
+  aliasOperation,
   type Operation,
   operation,
   optionalBody,
+  queryBoolean,
   responds,
 } from "../../../../platform/http/operation.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
-import { deployedByHash } from "../../../code/scripts/versions.ts";
-import { signatureOf, withOverride } from "../../job/entrypoints.ts";
-import { getJob } from "../../submit/service.ts";
+import { getDeployedScriptByHash } from "../../../code/scripts/versions.ts";
+import { addEntrypointArgument, getFunctionSignature } from "../../job/entrypoints.ts";
+import { getJob } from "../../submit/find-and-cancel.ts";
 import type { Submission } from "../../submit/submission.ts";
 import { submitJob } from "../../submit/submit.ts";
 import { AsyncQuery } from "./run-operations.ts";
 
 const Task = z.object({ args: z.record(z.string(), z.unknown()).default({}) });
 
-/** @throws BadRequest when the parent's code exports no such function */
-async function checkFunction(ctx: WorkspaceContext, job: Job, entrypoint: string): Promise<void> {
+/** @throws BadRequest if the parent's code exports no such function */
+async function requireFunction(ctx: WorkspaceContext, job: Job, entrypoint: string): Promise<void> {
   const content = job.script_hash
-    ? (await deployedByHash(ctx.app, job.workspace_id, job.script_hash)).version.content
+    ? (await getDeployedScriptByHash(ctx.app, job.workspace_id, job.script_hash)).version.content
     : (job.raw_code ?? "");
-  await signatureOf(
+  await getFunctionSignature(
     { language: job.language as Language, content },
     entrypoint,
     `the script of job ${job.id}`,
   );
 }
 
-function taskSubmission(parent: Job, entrypoint: string, args: Record<string, unknown>): Submission {
+function createTaskSubmission(parent: Job, entrypoint: string, args: Record<string, unknown>): Submission {
   return {
     kind: parent.kind,
     script_path: parent.script_path ?? undefined,
@@ -44,7 +44,7 @@ function taskSubmission(parent: Job, entrypoint: string, args: Record<string, un
     timeout_s: parent.timeout_s ?? undefined,
     raw_code: parent.raw_code ?? undefined,
     raw_lock: parent.raw_lock ?? undefined,
-    args: withOverride(args, entrypoint),
+    args: addEntrypointArgument(args, entrypoint),
     entrypoint,
     visible_to_owner: parent.visible_to_owner,
   };
@@ -57,7 +57,7 @@ const runWorkflowTask = operation({
   access: "member",
   scope: { domain: "jobs", action: "run" },
   summary: "Run an exported function of the calling job's own code, as a job below it",
-  query: AsyncQuery.extend({ skip_update: flag.optional() }),
+  query: AsyncQuery.extend({ skip_update: queryBoolean.optional() }),
   body: optionalBody(Task),
   responds: responds.created("uuid of the job"),
   audit: { operation: "jobs.run.workflow_as_code", action_kind: "Execute" },
@@ -71,9 +71,9 @@ const runWorkflowTask = operation({
     if (parent.kind !== "script" && parent.kind !== "preview") {
       throw new BadRequest(`job ${parent.id} is of kind ${parent.kind}: only scripts have functions to run`);
     }
-    await checkFunction(ctx, parent, entrypoint);
+    await requireFunction(ctx, parent, entrypoint);
     const below = { parent_job: parent.id, root_job: parent.root_job ?? parent.id };
-    const submission = taskSubmission(parent, entrypoint, body.args);
+    const submission = createTaskSubmission(parent, entrypoint, body.args);
     const { tag, timeout } = query;
     const own = {
       tag: tag || submission.tag,
@@ -86,7 +86,7 @@ const runWorkflowTask = operation({
 
 export const workflowOperations: Operation[] = [
   runWorkflowTask,
-  alsoAt(runWorkflowTask, {
+  aliasOperation(runWorkflowTask, {
     name: "runWorkflowAsCode",
     path: "/w/{workspace}/jobs/workflow_as_code/{job_id}/{entrypoint}",
   }),

@@ -1,24 +1,24 @@
-/** Finding a step in a run, wherever in the flow it stands. */
+/** Finds a step anywhere in a flow run. */
 import { and, desc, eq, inArray, ne } from "drizzle-orm";
-import { onlyLeaf } from "../../../../engines/flow-engine/iterations.ts";
+import { findOnlyLeaf } from "../../../../engines/flow-engine/iterations.ts";
 import type { FrameState, ModuleState, ResultRef } from "../../../../engines/flow-engine/state.ts";
 import type { FlowModule } from "../../../../engines/flow-engine/types.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
 
-/** Of many iterations the newest are looked at. */
-const MAX_FRAMES = 500;
+/** Of many iterations only the newest are searched. */
+const MAX_FRAMES_PER_LEVEL = 500;
 
-interface Found {
+interface FoundStep {
   own: ModuleState;
-  /** The list of modules that it stands in. */
+  /** State of the frame that contains it. */
   state: FrameState;
 }
 
-/** The newest state of a step; undefined before it has begun. */
-export async function findStep(app: App, flow_job: string, step: string): Promise<Found | undefined> {
-  for await (const level of levelsOf(app, flow_job)) {
+/** Finds the newest state of a step; undefined before it has begun. */
+export async function findStep(app: App, flow_job: string, step: string): Promise<FoundStep | undefined> {
+  for await (const level of walkLevels(app, flow_job)) {
     const frames = await app.db.read
       .select({ state: flowFrames.state })
       .from(flowFrames)
@@ -34,19 +34,19 @@ export async function findStep(app: App, flow_job: string, step: string): Promis
 }
 
 /**
- * Where the newest result of a step is; undefined for one that has none.
- * @param modules those of the flow, by id
+ * Finds the newest result of a step; undefined if it has none.
+ * @param modules of the flow, by id
  */
-export async function findResult(
+export async function findResultInDatabase(
   app: App,
   flow_job: string,
   step: string,
   modules: ReadonlyMap<string, FlowModule>,
 ): Promise<ResultRef | undefined> {
-  const loop = [...modules.values()].find((module) => onlyLeaf(module)?.id === step);
+  const loop = [...modules.values()].find((module) => findOnlyLeaf(module)?.id === step);
   if (!loop) return (await findStep(app, flow_job, step))?.own.result;
-  // Its jobs are the loop's own, without a list of modules around each.
-  for await (const level of levelsOf(app, flow_job)) {
+  // The jobs of such a step belong to the loop directly, without a frame around each.
+  for await (const level of walkLevels(app, flow_job)) {
     const [job] = await app.db.read
       .select({ id: jobs.id })
       .from(jobs)
@@ -65,8 +65,8 @@ export async function findResult(
   return undefined;
 }
 
-/** The frames of a flow's run, from the flow itself inwards. */
-async function* levelsOf(app: App, flow_job: string): AsyncGenerator<string[]> {
+/** Yields the ids of a run's frames level by level, from the flow inwards. */
+async function* walkLevels(app: App, flow_job: string): AsyncGenerator<string[]> {
   for (let level = [flow_job]; level.length > 0; ) {
     yield level;
     const inner = await app.db.read
@@ -74,7 +74,7 @@ async function* levelsOf(app: App, flow_job: string): AsyncGenerator<string[]> {
       .from(jobs)
       .where(and(inArray(jobs.parent_job, level), eq(jobs.kind, "flownode")))
       .orderBy(desc(jobs.id))
-      .limit(MAX_FRAMES);
+      .limit(MAX_FRAMES_PER_LEVEL);
     level = inner.map(({ id }) => id);
   }
 }

@@ -1,76 +1,77 @@
-/** One transition of a run, planned and written in one transaction together with what caused it. */
+/** Plans and stores one transition of a flow run, in one transaction with its cause. */
 
 import type { Tx } from "../../../../database/database.ts";
 import { isOutage } from "../../../../database/failure.ts";
-import { type Backoff, backoffMs } from "../../../../lib/async/retry.ts";
+import { type Backoff, computeBackoffMs } from "../../../../lib/async/retry.ts";
 import { sleep } from "../../../../lib/async/sleep.ts";
 import type { App } from "../../../../platform/app/context.ts";
-import type { FlowRun } from "../run.ts";
-import { NotHeld, Plan } from "./plan.ts";
-import { FlowConflict, withRun } from "./transitions.ts";
+import type { FlowRun } from "../live-run.ts";
+import { JobAlreadyEnded, Plan } from "./plan.ts";
+import { FlowConflict, withFlowRun } from "./transitions.ts";
 
-/** Other servers may work on the same run: after some rounds, those who are in each other's way wait for a moment. */
-const MAX_TRIES = 100;
-const TRIES_AT_ONCE = 3;
+/** Attempts when other servers change the same run. After IMMEDIATE_ATTEMPTS conflicts each further attempt waits. */
+const MAX_ATTEMPTS = 100;
+const IMMEDIATE_ATTEMPTS = 3;
 const BACKOFF: Backoff = { first_ms: 50, max_ms: 50, jitter: 1 };
 
-/** Stores what belongs to a transition; false: the job ended elsewhere, and nothing is to be stored. */
-export type Work = (tx: Tx) => Promise<boolean>;
-/** The transaction it is done in. */
-export type Write = (work: Work) => Promise<boolean>;
+/** Stores what belongs to a transition. False: the job ended elsewhere, and nothing is stored. */
+export type TransactionWork = (tx: Tx) => Promise<boolean>;
+/** Runs work in a transaction. */
+export type TransactionRunner = (work: TransactionWork) => Promise<boolean>;
 
-/** What a flow does next could not be worked out; nothing was stored. */
-export class NotPlanned extends Error {
+/** Thrown if a transition could not be planned. Nothing was stored. */
+export class PlanningFailed extends Error {
   constructor(cause: unknown) {
     super(String(cause), { cause });
   }
 }
 
 /**
- * One transition of a run, together with other work; planned anew when somebody else was first.
- * @param work undefined: there is nothing to be stored but what is planned
- * @param ask what is to be planned; undefined when the run has nothing to do with it: `work` alone is done
- * @throws NotPlanned; of a database that cannot be used for now, what it says
+ * Plans and stores one transition of a flow run in one transaction with `work`. Retries on FlowConflict.
+ * @param work undefined: only the plan is stored
+ * @param ask returns what to plan; undefined if the run is not affected: then only `work` is done
+ * @returns false if the job had already ended elsewhere
+ * @throws PlanningFailed; a transient database error as it is
  */
-export async function transact(
+export async function commitTransition(
   app: App,
   root_id: string,
-  { work, write }: { work?: Work | undefined; write: Write },
+  { work, write }: { work?: TransactionWork | undefined; write: TransactionRunner },
   ask: (run: FlowRun, isCertain: boolean) => ((plan: Plan) => Promise<void>) | undefined,
 ): Promise<boolean> {
   try {
-    return await anew(() =>
-      withRun(app, root_id, async (run, isCertain) => {
+    return await retryOnConflict(() =>
+      withFlowRun(app, root_id, async (run, isCertain) => {
         const change = ask(run, isCertain);
         if (!change) return isCertain ? { written: work ? write(work) : Promise.resolve(true) } : undefined;
         const plan = new Plan(app, run);
-        await carried(plan, () => change(plan)).catch((cause) => {
-          throw cause instanceof FlowConflict || isOutage(cause) ? cause : new NotPlanned(cause);
+        await abandonOnError(plan, () => change(plan)).catch((cause) => {
+          throw cause instanceof FlowConflict || isOutage(cause) ? cause : new PlanningFailed(cause);
         });
-        // Planned in turn, written without waiting for the turn to end: see turns.ts.
-        return { written: carried(plan, () => store(app, run, plan, { work, write })) };
+        // The write is not awaited here, so that the next transition can be planned: see transitions.ts.
+        return { written: abandonOnError(plan, () => writePlan(app, run, plan, { work, write })) };
       }),
     );
   } catch (cause) {
-    if (cause instanceof NotHeld) return false;
+    if (cause instanceof JobAlreadyEnded) return false;
     throw cause;
   }
 }
 
-/** Does it again as long as somebody else was first. */
-export async function anew<T>(attempt: () => Promise<T>): Promise<T> {
+/** Retries while another server changes the run first. */
+export async function retryOnConflict<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await attempt();
     } catch (cause) {
-      if (!(cause instanceof FlowConflict) || tries >= MAX_TRIES) throw cause;
-      if (tries >= TRIES_AT_ONCE) await sleep(backoffMs(BACKOFF, tries));
+      if (!(cause instanceof FlowConflict) || tries >= MAX_ATTEMPTS) throw cause;
+      if (tries >= IMMEDIATE_ATTEMPTS) await sleep(computeBackoffMs(BACKOFF, tries));
     }
   }
 }
 
-/** Gives back what a plan reserved when its transaction does not go through. */
-export async function carried<T>(plan: Plan, write: () => Promise<T>): Promise<T> {
+/** Abandons the plan, which frees its reserved slots, if `write` fails. */
+export async function abandonOnError<T>(plan: Plan, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (cause) {
@@ -79,12 +80,12 @@ export async function carried<T>(plan: Plan, write: () => Promise<T>): Promise<T
   }
 }
 
-/** SQLite writes in the order it was asked; the connections of PostgreSQL do not, so one plan waits for the one before. */
-export async function store(
+/** Stores a plan. SQLite writes in call order. PostgreSQL connections do not, so a plan waits for the one before. */
+export async function writePlan(
   app: App,
   run: FlowRun,
   plan: Plan,
-  { work, write }: { work?: Work | undefined; write: Write },
+  { work, write }: { work?: TransactionWork | undefined; write: TransactionRunner },
 ): Promise<boolean> {
   if (app.db.dialect === "postgres") {
     await run.written;

@@ -1,14 +1,17 @@
-/** Steps that leave nothing behind: what they took, made and said goes when their flow has ended. */
+/** Steps with `delete_after_use`: their arguments, results and logs are deleted when their flow ends. */
 import { and, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import { jobLogs, jobStreams, jobs } from "../../../../platform/queue/tables.ts";
-import { leafOf } from "../modules.ts";
-import type { LiveFlow, LiveFrame } from "../run.ts";
+import type { LiveFlow, LiveFrame } from "../live-run.ts";
+import { leafModule } from "../modules.ts";
 
-/** Most ids in one statement. */
-const MOST_IDS = 1_000;
+/** Maximum ids in one statement. */
+const BATCH_SIZE = 1_000;
 
-/** Deletes what is not to stay of an ended flow's steps; for iterations and branches their flow sees to it. */
+/**
+ * Deletes the data of such steps of a completed flow. For frames of loops and branches it does nothing: their flow does
+ * it.
+ */
 export async function deleteAfterUse(tx: Tx, frame: LiveFrame): Promise<void> {
   const { flow } = frame;
   if (frame.frame !== flow.value) return;
@@ -16,8 +19,8 @@ export async function deleteAfterUse(tx: Tx, frame: LiveFrame): Promise<void> {
   if (steps.length === 0) return;
   for (let level = [frame.id]; level.length > 0; ) {
     const inside: string[] = [];
-    for (let at = 0; at < level.length; at += MOST_IDS) {
-      const some = level.slice(at, at + MOST_IDS);
+    for (let at = 0; at < level.length; at += BATCH_SIZE) {
+      const some = level.slice(at, at + BATCH_SIZE);
       await deleteBelow(tx, some, steps);
       const frames = await tx
         .select({ id: jobs.id })
@@ -31,7 +34,7 @@ export async function deleteAfterUse(tx: Tx, frame: LiveFrame): Promise<void> {
 
 function stepsToDelete({ modules }: LiveFlow): string[] {
   return [...modules.values()]
-    .filter((module) => module.delete_after_use || leafOf(module).delete_after_use)
+    .filter((module) => module.delete_after_use || leafModule(module).delete_after_use)
     .map(({ id }) => id);
 }
 
@@ -41,8 +44,8 @@ async function deleteBelow(tx: Tx, parents: string[], steps: string[]): Promise<
     .set({ args: "{}", result: "{}", labels: null, deleted: true })
     .where(and(inArray(jobs.parent_job, parents), inArray(jobs.flow_step_id, steps)))
     .returning({ id: jobs.id });
-  for (let at = 0; at < ended.length; at += MOST_IDS) {
-    const ids = ended.slice(at, at + MOST_IDS).map(({ id }) => id);
+  for (let at = 0; at < ended.length; at += BATCH_SIZE) {
+    const ids = ended.slice(at, at + BATCH_SIZE).map(({ id }) => id);
     await tx.delete(jobLogs).where(inArray(jobLogs.job_id, ids));
     await tx.delete(jobStreams).where(inArray(jobStreams.job_id, ids));
   }

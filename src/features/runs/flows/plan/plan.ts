@@ -1,4 +1,4 @@
-/** What one transition of a run writes, in one transaction, and what happens after its commit. */
+/** The plan of one transition: its writes, in one transaction, and the actions after the commit. */
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import type { App } from "../../../../platform/app/context.ts";
@@ -7,66 +7,66 @@ import type { JobFinished } from "../../../../platform/events/events.ts";
 import type { Reservation } from "../../../../platform/queue/queue.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
 import { flowItems } from "../../../code/flows/tables.ts";
-import { type ForRunner, refuseStale } from "../../arguments/stale-ciphertext.ts";
-import { cacheResult } from "../../job/cached-results.ts";
-import { labelsOf } from "../../job/labels.ts";
-import { type FlowRun, type FreshEnd, itemsKey, type LiveFrame, ranMs } from "../run.ts";
+import { type JsonForRunAs, requireCurrentKey } from "../../arguments/stale-ciphertext.ts";
+import { storeCachedResult } from "../../job/cached-results.ts";
+import { parseLabels } from "../../job/labels.ts";
+import { type FlowRun, itemsKey, type LiveFrame, measureFrameMs, type UncommittedEnd } from "../live-run.ts";
 import { deleteAfterUse } from "./delete-after-use.ts";
 import {
   claimVersion,
-  finishFrame,
-  insertEnded,
+  completeFrameRow,
+  insertCompletedLeaves,
   insertFrames,
   insertJobs,
-  leaveFrame,
+  updateFrameRow,
 } from "./statements.ts";
-import { freePlace, stopBelow } from "./stopping.ts";
-import { FlowConflict, keepRun } from "./transitions.ts";
+import { releaseConcurrencySlot, stopBelow } from "./stop-frames.ts";
+import { cacheRun, FlowConflict } from "./transitions.ts";
 import { wakeFlowsAt } from "./wake-times.ts";
 
-/** A plan that asks for more than this many jobs leaves the rest to later transactions. */
-const MANY_JOBS = 200;
+/** A plan with more jobs than this leaves the rest to later transactions. */
+const LARGE_PLAN_JOBS = 200;
 
 function isInside(inner: LiveFrame, frame: LiveFrame): boolean {
   for (let at = inner.parent; at; at = at.parent) if (at === frame) return true;
   return false;
 }
 
-/** The job ended elsewhere before: nothing of this end counts. */
-export class NotHeld extends Error {}
+/** Thrown if the job already ended elsewhere: this completion is dropped. */
+export class JobAlreadyEnded extends Error {}
 
-/** A frame as one plan leaves it: later plans change the frame itself while this one is still being written. */
-type Left = Pick<LiveFrame, "state" | "wake_at">;
+/** A frame as one plan leaves it. Later plans change the frame itself while this plan is still being written. */
+type FrameSnapshot = Pick<LiveFrame, "state" | "wake_at">;
 
-export interface FrameEnd {
+export interface FrameCompletion {
   frame: LiveFrame;
   status: JobFinished["status"];
   /** JSON text. */
   result: string;
-  /** It is the result of an earlier run. */
+  /** It is a cached result. */
   cached?: boolean;
 }
 
 export class Plan {
   readonly #app: App;
   readonly #run: FlowRun;
-  /** The version this plan starts from; undefined for a run that begins. */
+  /** The version this plan starts from; undefined for a new run. */
   readonly #from: number | undefined;
   readonly #jobs: Job[] = [];
-  /** Jobs that go to this process's worker after the commit. */
+  /** Jobs dispatched to this process's worker after the commit, with their reserved slots. */
   readonly #handed: { job: Job; room: Reservation }[] = [];
   readonly #takenOver: Job[] = [];
-  /** Jobs that do whether it has room or not. */
+  /** Jobs dispatched to this process's worker without a free slot. */
   readonly #bound: Job[] = [];
-  readonly #begun = new Map<LiveFrame, Left>();
-  readonly #changed = new Map<LiveFrame, Left>();
+  readonly #begun = new Map<LiveFrame, FrameSnapshot>();
+  readonly #changed = new Map<LiveFrame, FrameSnapshot>();
   readonly #items: { frame: LiveFrame; module: string; items: unknown[] }[] = [];
-  readonly #ended: FrameEnd[] = [];
+  readonly #ended: FrameCompletion[] = [];
   readonly #stopped: LiveFrame[] = [];
   readonly #early: { id: string; workspace_id: string; result: string }[] = [];
   readonly #inputs = new Map<string, string>();
   readonly #finishedLeaves: Job[] = [];
-  /** Jobs whose results are in memory alone until the commit. */
+  /** Jobs whose results are only in memory until the commit. */
   readonly #results: string[] = [];
 
   constructor(app: App, run: FlowRun, { begins }: { begins: boolean } = { begins: false }) {
@@ -76,94 +76,94 @@ export class Plan {
     if (!begins) run.version++;
   }
 
-  /** It asks for so much that what can wait is left to others. */
+  /** The plan is so large that work which can wait is left to later transactions. */
   get isLarge(): boolean {
-    return this.#jobs.length + this.#finishedLeaves.length > MANY_JOBS;
+    return this.#jobs.length + this.#finishedLeaves.length > LARGE_PLAN_JOBS;
   }
 
   /**
-   * A leaf that runs: at once where there is room, else from the queue.
-   * @param here it runs in this process whether there is room or not
+   * Adds a leaf: dispatched if there is a free slot, else queued.
+   * @param here it must run in this process, even without a free slot
    */
   runLeaf(job: Job, here: boolean): void {
     this.#jobs.push(job);
-    if (here) this.#run.shares = true;
-    const { accepting, queue } = this.#app;
+    if (here) this.#run.sharesFolder = true;
+    const { acceptsJobs, queue } = this.#app;
     const now = this.#app.clock();
-    if (job.scheduled_for > now || job.concurrency_key !== null || !accepting) return;
-    const isBound = (here || queue.alone) && queue.hasWorker();
+    if (job.scheduled_for > now || job.concurrency_key !== null || !acceptsJobs) return;
+    const isBound = (here || queue.runsAlone) && queue.hasWorker();
     const room = isBound ? undefined : queue.reserve(job.tag);
-    if (room?.places === 0) return;
+    if (room?.slots === 0) return;
     Object.assign(job, { state: "running", worker: queue.worker, started_at: now, last_ping: now });
     if (room) this.#handed.push({ job, room });
     else this.#bound.push(job);
   }
 
-  /** An identity, which needs no process: it is stored as it ended. */
-  leafEnded(job: Job): void {
+  /** Adds an identity step, which needs no process: it is stored as completed. */
+  addCompletedLeaf(job: Job): void {
     this.#finishedLeaves.push(job);
     this.#rememberJob(job, "success", job.args);
   }
 
-  /** An iteration of an earlier run, completed: it is stored as one of this run. */
-  takenOver(job: Job): void {
+  /** Adds a completed iteration of an earlier run, stored as one of this run. */
+  addTakenOver(job: Job): void {
     this.#takenOver.push(job);
     this.#rememberJob(job, job.status ?? "success", job.result ?? "null");
   }
 
-  #rememberJob(job: Job, status: FreshEnd["status"], result: string): void {
+  #rememberJob(job: Job, status: UncommittedEnd["status"], result: string): void {
     const { id, parent_job, flow_step_id, flow_index } = job;
     const place = {
       parent: parent_job ?? undefined,
       module: flow_step_id ?? undefined,
       index: flow_index ?? undefined,
     };
-    this.remember({ id, ...place, status }, result);
+    this.rememberResult({ id, ...place, status }, result);
   }
 
-  /** A result that later steps may ask for before it can be read from the database. */
-  remember(end: FreshEnd, result: string): void {
+  /** Keeps a result in memory for later steps until it can be read from the database. */
+  rememberResult(end: UncommittedEnd, result: string): void {
     this.#run.results.set(end.id, result);
-    this.#run.fresh.set(end.id, end);
+    this.#run.uncommitted.set(end.id, end);
     this.#results.push(end.id);
   }
 
-  /** @param job stored with the frame, unless whoever submitted it does that */
-  frameBegins(frame: LiveFrame, job: Job | undefined): void {
+  /** @param job stored with the frame; undefined if the submitter stores it */
+  addFrame(frame: LiveFrame, job: Job | undefined): void {
     if (job) this.#jobs.push(job);
-    this.#begun.set(frame, leftOf(frame));
+    this.#begun.set(frame, snapshotFrame(frame));
     this.#run.frames.set(frame.id, frame);
   }
 
-  frameChanged(frame: LiveFrame): void {
-    (this.#begun.has(frame) ? this.#begun : this.#changed).set(frame, leftOf(frame));
+  updateFrame(frame: LiveFrame): void {
+    (this.#begun.has(frame) ? this.#begun : this.#changed).set(frame, snapshotFrame(frame));
   }
 
-  keepItems(frame: LiveFrame, module: string, items: unknown[]): void {
+  storeItems(frame: LiveFrame, module: string, items: unknown[]): void {
     this.#items.push({ frame, module, items });
     this.#run.items.set(itemsKey(frame.id, module), items);
   }
 
-  /** The arguments that a preprocessor made. */
-  newInput(frame: LiveFrame, args: string): void {
+  /** Sets the arguments that the preprocessor returned. */
+  setInput(frame: LiveFrame, args: string): void {
     this.#inputs.set(frame.id, args);
   }
 
-  /** A synchronous call may be answered already. */
-  early({ flow: { job } }: LiveFrame, result: string): void {
+  /** Adds an early result, which is sent to waiting synchronous calls. */
+  addEarlyResult({ flow: { job } }: LiveFrame, result: string): void {
     this.#early.push({ id: job.id, workspace_id: job.workspace_id, result });
   }
 
-  frameEnds(end: FrameEnd): void {
+  completeFrame(end: FrameCompletion): void {
     const { frame, status, result } = end;
     const { id, parent, module, index } = frame;
     this.#ended.push(end);
     this.#run.frames.delete(id);
     for (const each of frame.frame.modules) this.#run.items.delete(itemsKey(id, each.id));
-    this.remember({ id, parent: parent?.id, module, index, status }, result);
+    this.rememberResult({ id, parent: parent?.id, module, index, status }, result);
   }
 
-  /** All that is in a frame is stopped, and nothing of it is awaited. */
+  /** Stops everything in a frame. Nothing in it is awaited any more. */
   stopFrame(frame: LiveFrame): void {
     this.#stopped.push(frame);
     for (const inner of [...this.#run.frames.values()]) {
@@ -172,17 +172,17 @@ export class Plan {
   }
 
   /**
-   * The version is claimed before anything else is touched: whoever changes a run waits here for the others, and nobody
-   * who holds it waits for a job's row that one of them has.
-   * @param work what belongs to it; false: the job ended elsewhere
-   * @throws FlowConflict when the run is no longer as this plan found it, NotHeld, StaleSeal
+   * Writes the plan. The run's version is claimed first: concurrent transitions wait there, so none holds a job's row
+   * while it waits for the version, which prevents deadlocks.
+   * @param work belongs to the plan; false: the job ended elsewhere
+   * @throws FlowConflict if the run was changed since it was read, JobAlreadyEnded, StaleCiphertext
    */
   async store(tx: Tx, work?: (tx: Tx) => Promise<boolean>): Promise<void> {
     await this.#claimVersion(tx);
-    if (work && !(await work(tx))) throw new NotHeld();
+    if (work && !(await work(tx))) throw new JobAlreadyEnded();
     if (this.#from === undefined) await this.#refuseStale(tx);
     await insertJobs(tx, this.#jobs);
-    await insertEnded(tx, this.#finishedLeaves);
+    await insertCompletedLeaves(tx, this.#finishedLeaves);
     for (const job of this.#takenOver) await tx.insert(jobs).values(job);
     const { root_id } = this.#run;
     const frames = [...this.#begun].map(([{ id }, left]) => ({
@@ -193,7 +193,7 @@ export class Plan {
     }));
     await insertFrames(tx, frames);
     for (const [frame, left] of this.#changed) {
-      await tx.exec(leaveFrame, { job_id: frame.id, ...left });
+      await tx.exec(updateFrameRow, { job_id: frame.id, ...left });
     }
     for (const { frame, module, items } of this.#items) {
       const row = { job_id: frame.id, module_id: module, items };
@@ -214,19 +214,23 @@ export class Plan {
     tx.afterCommit(() => this.#committed());
   }
 
-  /** The plan is not carried out: places that were reserved are free again. */
+  /** Drops the plan and frees its reserved slots. */
   abandon(): void {
     this.#run.broken = true;
     for (const { room } of this.#handed) room[Symbol.dispose]();
   }
 
-  /** Whoever exchanges the workspace's key takes the version of runs that are stored; of this one there is nothing yet. */
+  /**
+   * A key rotation waits for the versions of stored runs. A new run has no version yet, so its values are checked here.
+   */
   async #refuseStale(tx: Tx): Promise<void> {
     const ofJobs = this.#jobs.map(
-      (job): ForRunner => [job, job.args + (job.preprocessor_input ?? "") + (job.flow_body ?? "")],
+      (job): JsonForRunAs => [job, job.args + (job.preprocessor_input ?? "") + (job.flow_body ?? "")],
     );
-    const ofLoops = this.#items.map(({ frame, items }): ForRunner => [frame.flow.job, JSON.stringify(items)]);
-    await refuseStale(this.#app, tx, [...ofJobs, ...ofLoops]);
+    const ofLoops = this.#items.map(
+      ({ frame, items }): JsonForRunAs => [frame.flow.job, JSON.stringify(items)],
+    );
+    await requireCurrentKey(this.#app, tx, [...ofJobs, ...ofLoops]);
   }
 
   async #claimVersion(tx: Tx): Promise<void> {
@@ -235,54 +239,54 @@ export class Plan {
     if (rows.length === 0) throw new FlowConflict();
   }
 
-  async #finish(tx: Tx, { frame, status, result, cached }: FrameEnd): Promise<void> {
+  async #finish(tx: Tx, { frame, status, result, cached }: FrameCompletion): Promise<void> {
     const now = this.#app.clock();
-    const duration_ms = ranMs(frame, now);
+    const duration_ms = measureFrameMs(frame, now);
     const { job } = frame.flow;
-    const labels = job.id === frame.id ? labelsOf(result) : null;
-    await tx.exec(finishFrame, { id: frame.id, status, result, labels, completed_at: now, duration_ms });
+    const labels = job.id === frame.id ? parseLabels(result) : null;
+    await tx.exec(completeFrameRow, { id: frame.id, status, result, labels, completed_at: now, duration_ms });
     if (job.id !== frame.id) return;
-    if (job.cache_ttl && status === "success" && !cached) await cacheResult(this.#app, tx, job, result);
-    await freePlace(this.#app, tx, job);
+    if (job.cache_ttl && status === "success" && !cached) await storeCachedResult(this.#app, tx, job, result);
+    await releaseConcurrencySlot(this.#app, tx, job);
     await followUpOf(this.#app, job, status)?.(tx);
   }
 
   #committed(): void {
-    const { queue, events, relay } = this.#app;
-    if (this.#from === undefined) keepRun(this.#app, this.#run);
+    const { queue, events, bus } = this.#app;
+    if (this.#from === undefined) cacheRun(this.#app, this.#run);
     for (const { id, workspace_id, result } of this.#early) {
       events.publishEarly({ id, workspace_id, result });
-      relay.tell("early", id);
+      bus.publish("early", id);
     }
-    forgetResults(this.#run, this.#results);
-    for (const { job, room } of this.#handed) room.hand(job);
-    for (const job of this.#bound) queue.handAnyway(job);
+    releaseResults(this.#run, this.#results);
+    for (const { job, room } of this.#handed) room.dispatch(job);
+    for (const job of this.#bound) queue.dispatchBound(job);
     if (this.#jobs.length > this.#handed.length + this.#bound.length) queue.wake();
     for (const { wake_at } of [...this.#begun.values(), ...this.#changed.values()]) {
       if (wake_at) wakeFlowsAt(this.#app, wake_at);
     }
     for (const { frame, status, result } of this.#ended) {
       events.publishFinished({ id: frame.id, workspace_id: frame.flow.job.workspace_id, status, result });
-      if (this.#run.shares && frame.id === this.#run.root_id) this.#app.runner.forgetShared(frame.id);
+      if (this.#run.sharesFolder && frame.id === this.#run.root_id) this.#app.runner.removeShared(frame.id);
     }
   }
 }
 
-/** Results read again soon stay in memory; the others are in the database. */
-const MAX_RESULTS = 64;
-const MAX_RESULT_LENGTH = 20_000;
+/** Small, recent results stay in memory; others are read from the database. */
+const MAX_RECENT_RESULTS = 64;
+const MAX_RECENT_RESULT_CHARS = 20_000;
 
-function leftOf({ state, wake_at }: LiveFrame): Left {
+function snapshotFrame({ state, wake_at }: LiveFrame): FrameSnapshot {
   return { state, wake_at };
 }
 
-function forgetResults(run: FlowRun, committed: string[]): void {
+function releaseResults(run: FlowRun, committed: string[]): void {
   for (const job_id of committed) {
-    run.fresh.delete(job_id);
-    if ((run.results.get(job_id)?.length ?? 0) > MAX_RESULT_LENGTH) run.results.delete(job_id);
+    run.uncommitted.delete(job_id);
+    if ((run.results.get(job_id)?.length ?? 0) > MAX_RECENT_RESULT_CHARS) run.results.delete(job_id);
     else run.recent.push(job_id);
   }
-  for (const job_id of run.recent.splice(0, Math.max(0, run.recent.length - MAX_RESULTS))) {
+  for (const job_id of run.recent.splice(0, Math.max(0, run.recent.length - MAX_RECENT_RESULTS))) {
     run.results.delete(job_id);
   }
 }

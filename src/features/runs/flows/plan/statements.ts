@@ -1,4 +1,4 @@
-/** The statements of every transition, made once. */
+/** Prepared statements of transitions. */
 import { and, eq, ne, sql } from "drizzle-orm";
 import { statement, type Tx } from "../../../../database/database.ts";
 import { dialect } from "../../../../database/kit.ts";
@@ -8,36 +8,36 @@ import type { JobStatus } from "../../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
 import { type FlowFrame, flowFrames } from "../../../code/flows/tables.ts";
 
-const p = sql.placeholder;
+const placeholder = sql.placeholder;
 
-/** Raises the version of a run, where it is still the one the plan starts from. */
+/** Increments the version of a run if it is still the one the plan started from. */
 export const claimVersion = statement<{ root_id: string; from: number }, { job_id: string }[]>((q) =>
   q
     .update(flowFrames)
     .set({ version: sql`${flowFrames.version} + 1` })
-    .where(and(eq(flowFrames.job_id, p("root_id")), eq(flowFrames.version, p("from"))))
+    .where(and(eq(flowFrames.job_id, placeholder("root_id")), eq(flowFrames.version, placeholder("from"))))
     .returning({ job_id: flowFrames.job_id }),
 );
 
 const insertFrame = statement<FlowFrame, unknown>((q) =>
   q.insert(flowFrames).values({
-    job_id: p("job_id"),
-    root_job: p("root_job"),
-    state: p("state"),
-    version: p("version"),
-    wake_at: p("wake_at"),
+    job_id: placeholder("job_id"),
+    root_job: placeholder("root_job"),
+    state: placeholder("state"),
+    version: placeholder("version"),
+    wake_at: placeholder("wake_at"),
   }),
 );
 
-export const leaveFrame = statement<{ job_id: string; state: FrameState; wake_at: Date | null }, unknown>(
+export const updateFrameRow = statement<{ job_id: string; state: FrameState; wake_at: Date | null }, unknown>(
   (q) =>
     q
       .update(flowFrames)
-      .set({ state: p("state"), wake_at: p("wake_at") as never })
-      .where(eq(flowFrames.job_id, p("job_id"))),
+      .set({ state: placeholder("state"), wake_at: placeholder("wake_at") as never })
+      .where(eq(flowFrames.job_id, placeholder("job_id"))),
 );
 
-export const finishFrame = statement<
+export const completeFrameRow = statement<
   {
     id: string;
     status: JobStatus;
@@ -52,36 +52,36 @@ export const finishFrame = statement<
     .update(jobs)
     .set({
       state: "completed",
-      status: p("status") as never,
-      result: p("result") as never,
-      labels: p("labels") as never,
-      // Headers of a sender, which nobody reads any more, may hold its secrets.
+      status: placeholder("status") as never,
+      result: placeholder("result") as never,
+      labels: placeholder("labels") as never,
+      // It may hold secrets from the sender's headers, and is not read any more.
       preprocessor_input: null,
-      completed_at: p("completed_at") as never,
-      duration_ms: p("duration_ms") as never,
+      completed_at: placeholder("completed_at") as never,
+      duration_ms: placeholder("duration_ms") as never,
     })
-    .where(and(eq(jobs.id, p("id")), ne(jobs.state, "completed"))),
+    .where(and(eq(jobs.id, placeholder("id")), ne(jobs.state, "completed"))),
 );
 
-/** How many rows one statement inserts: few sizes, since PostgreSQL keeps each statement it has been sent. */
-const ROWS_AT_ONCE = [64, 8, 1];
+/** Rows per INSERT. Only a few sizes, because PostgreSQL keeps each prepared statement. */
+const BATCH_SIZES = [64, 8, 1];
 
-function* pieces<T>(rows: readonly T[]): Generator<T[]> {
+function* splitIntoBatches<T>(rows: readonly T[]): Generator<T[]> {
   let at = 0;
-  for (const size of ROWS_AT_ONCE) {
+  for (const size of BATCH_SIZES) {
     for (; rows.length - at >= size; at += size) yield rows.slice(at, at + size);
   }
 }
 
-/** Stores jobs as submitted. To SQLite a statement is a call; to PostgreSQL it is a way there and back. */
+/** Inserts jobs. On SQLite a statement is a function call; on PostgreSQL a round trip, so rows are batched. */
 export async function insertJobs(tx: Tx, rows: readonly Job[]): Promise<void> {
   if (dialect === "postgres") {
-    for (const some of pieces(rows)) await tx.insert(jobs).values(some);
+    for (const some of splitIntoBatches(rows)) await tx.insert(jobs).values(some);
   } else for (const row of rows) await insertJob(tx, row);
 }
 
-/** Stores identities as they ended: their arguments are their results. */
-export async function insertEnded(tx: Tx, rows: readonly Job[]): Promise<void> {
+/** Inserts identity steps as completed, with their arguments as results. */
+export async function insertCompletedLeaves(tx: Tx, rows: readonly Job[]): Promise<void> {
   const ended = (job: Job) =>
     ({
       status: "success",
@@ -99,12 +99,12 @@ export async function insertEnded(tx: Tx, rows: readonly Job[]): Promise<void> {
   }
   for (const job of begun) {
     await insertJob(tx, job);
-    await tx.exec(finishFrame, { id: job.id, ...ended(job) });
+    await tx.exec(completeFrameRow, { id: job.id, ...ended(job) });
   }
 }
 
 export async function insertFrames(tx: Tx, rows: readonly FlowFrame[]): Promise<void> {
   if (dialect === "postgres") {
-    for (const some of pieces(rows)) await tx.insert(flowFrames).values(some);
+    for (const some of splitIntoBatches(rows)) await tx.insert(flowFrames).values(some);
   } else for (const row of rows) await tx.exec(insertFrame, row);
 }

@@ -1,8 +1,7 @@
 /**
- * Transitions of one run follow one another. The next is planned as soon as the one before is on its way to the
- * database, not when it is there: each raises the run's version, and one that does not find the version it started from
- * changes nothing. A run is read anew whenever a write did not go through. That something is absent in memory proves it
- * only while memory and database are known to agree.
+ * Serializes the transitions of one flow run (optimistic locking on `version`). The next transition is planned while
+ * the previous one is still being written; if that write fails, the run is reloaded and later plans are discarded with
+ * FlowConflict. Absence from memory is proof only while memory is known to equal the database.
  */
 import { eq } from "drizzle-orm";
 import { isOutage } from "../../../../database/failure.ts";
@@ -10,16 +9,16 @@ import { perApp } from "../../../../lib/async/per-app.ts";
 import { Internal, SvcError, Unavailable } from "../../../../lib/errors.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
-import { type FlowRun, loadRun } from "../run.ts";
+import { type FlowRun, loadRun } from "../live-run.ts";
 
-/** Somebody else has changed the run since it was read. */
+/** Thrown if the run was changed since it was read. */
 export class FlowConflict extends Unavailable {
   constructor() {
     super("others change this run of a flow all the time: try again");
   }
 }
 
-/** What is stored of a run cannot be read: nothing can be planned upon it. */
+/** Thrown if the stored run cannot be read: no transition can be planned. */
 export class UnreadableRun extends Error {
   constructor(root_id: string, cause: unknown) {
     super(`run ${root_id} cannot be read: ${cause}`, { cause });
@@ -27,60 +26,60 @@ export class UnreadableRun extends Error {
 }
 
 /**
- * After another server was first, this long transitions of the run are written one by one: all that is planned upon one
- * that does not go through is planned in vain.
+ * After a conflict with another server, transitions of the run are written one at a time for this long. Plans based on
+ * a failed write would be wasted.
  */
-const CONTENDED_MS = 2_000;
+const CONTENTION_MS = 2_000;
 
-/** Runs kept in memory while nothing happens to them. */
-const MAX_RUNS = 2_000;
+/** Maximum idle runs in memory. */
+const MAX_CACHED_RUNS = 2_000;
 
-interface Slot {
+interface RunEntry {
   run: FlowRun | undefined;
   tail: Promise<unknown>;
-  /** Who waits for a turn, or for what was planned in it to be written. */
+  /** Transitions that wait, or whose write is not finished. */
   users: number;
-  /** Until then it is known that another server changes it too, in milliseconds of `performance.now()`. */
+  /** Another server is known to change the run until this time, in milliseconds of `performance.now()`. */
   contended_until: number;
 }
 
-const slotsOf = perApp<App, Map<string, Slot>>(() => new Map());
+const runEntriesOf = perApp<App, Map<string, RunEntry>>(() => new Map());
 
-/** What was planned, on its way to the database. */
-export interface Planned<T> {
+/** A planned transition that is being written. */
+export interface PlannedTransition<T> {
   written: Promise<T>;
 }
 
 /**
- * What is done in a turn: it plans, and begins to write. `isCertain` says that memory holds what the database does, so
- * that what is not in the run is nowhere. It answers undefined when it has to be certain, and is handed the run once more.
+ * Plans a transition and starts its write. `isCertain`: memory equals the database, so that what is not in the run does
+ * not exist. It returns undefined to be called again with `isCertain`.
  */
-type Turn<T> = (run: FlowRun, isCertain: boolean) => Promise<Planned<T> | undefined>;
+type TransitionPlanner<T> = (run: FlowRun, isCertain: boolean) => Promise<PlannedTransition<T> | undefined>;
 
 /**
- * Hands the run to `work` when everything asked for before has been planned.
- * @returns what was written
+ * Calls `work` with the run once all earlier transitions are planned.
+ * @returns the result of the write
  */
-export async function withRun<T>(app: App, root_id: string, work: Turn<T>): Promise<T> {
-  const slots = slotsOf(app);
+export async function withFlowRun<T>(app: App, root_id: string, work: TransitionPlanner<T>): Promise<T> {
+  const slots = runEntriesOf(app);
   const slot = slots.get(root_id) ?? {
     run: undefined,
     tail: Promise.resolve(),
     users: 0,
     contended_until: 0,
   };
-  // The one used last stands at the end.
+  // Moved to the end: the entries are in order of last use.
   slots.delete(root_id);
   slots.set(root_id, slot);
   slot.users++;
-  forgetIdle(slots);
-  const turn = slot.tail.then(() => takeTurn(app, root_id, slot, work));
+  evictIdle(slots);
+  const turn = slot.tail.then(() => runTransition(app, root_id, slot, work));
   slot.tail = turn.catch(() => {});
   try {
     return await (await turn).written;
   } catch (cause) {
     const isShared = app.db.dialect === "postgres";
-    if (isShared && cause instanceof FlowConflict) slot.contended_until = performance.now() + CONTENDED_MS;
+    if (isShared && cause instanceof FlowConflict) slot.contended_until = performance.now() + CONTENTION_MS;
     throw cause;
   } finally {
     slot.users--;
@@ -90,37 +89,42 @@ export async function withRun<T>(app: App, root_id: string, work: Turn<T>): Prom
   }
 }
 
-async function takeTurn<T>(app: App, root_id: string, slot: Slot, work: Turn<T>): Promise<Planned<T>> {
+async function runTransition<T>(
+  app: App,
+  root_id: string,
+  slot: RunEntry,
+  work: TransitionPlanner<T>,
+): Promise<PlannedTransition<T>> {
   const isAlone = isContended(slot);
   const isRead = isAlone || !slot.run || slot.run.broken;
-  const run = isRead ? await certainRun(app, root_id, slot) : slot.run!;
-  // Another server changes what is in PostgreSQL without telling.
+  const run = isRead ? await readCurrentRun(app, root_id, slot) : slot.run!;
+  // On PostgreSQL another server may have changed the run.
   const isCertain = isRead || (app.db.dialect === "sqlite" && run.writing === 0);
   const planned =
-    (await planWith(run, isCertain, work)) ??
-    (await planWith(await certainRun(app, root_id, slot), true, work));
+    (await planTransition(run, isCertain, work)) ??
+    (await planTransition(await readCurrentRun(app, root_id, slot), true, work));
   if (!planned) throw new Internal(`nothing was planned for run ${root_id}`);
   if (isAlone) await planned.written;
   return planned;
 }
 
-function isContended(slot: Slot): boolean {
+function isContended(slot: RunEntry): boolean {
   return performance.now() < slot.contended_until;
 }
 
 /**
- * The run as the database has it. One that nobody else has changed is not read again: a wide flow has many thousands of
- * frames.
+ * Returns the run as stored in the database. It is reloaded only if its version changed, since a wide flow has
+ * thousands of frames.
  */
-async function certainRun(app: App, root_id: string, slot: Slot): Promise<FlowRun> {
+async function readCurrentRun(app: App, root_id: string, slot: RunEntry): Promise<FlowRun> {
   const { run } = slot;
   await run?.written;
-  if (!run || run.broken) return readAnew(app, root_id, slot);
-  const isSame = app.db.dialect === "sqlite" || (await versionOf(app, root_id)) === run.version;
-  return isSame ? run : readAnew(app, root_id, slot);
+  if (!run || run.broken) return reloadRun(app, root_id, slot);
+  const isSame = app.db.dialect === "sqlite" || (await readVersion(app, root_id)) === run.version;
+  return isSame ? run : reloadRun(app, root_id, slot);
 }
 
-async function versionOf(app: App, root_id: string): Promise<number | undefined> {
+async function readVersion(app: App, root_id: string): Promise<number | undefined> {
   const [root] = await app.db.read
     .select({ version: flowFrames.version })
     .from(flowFrames)
@@ -128,8 +132,8 @@ async function versionOf(app: App, root_id: string): Promise<number | undefined>
   return root?.version;
 }
 
-async function readAnew(app: App, root_id: string, slot: Slot): Promise<FlowRun> {
-  // What is on its way to the database belongs to what is read.
+async function reloadRun(app: App, root_id: string, slot: RunEntry): Promise<FlowRun> {
+  // Writes in progress belong to the state that is read.
   await slot.run?.written;
   const overruns = slot.run?.overruns ?? 0;
   slot.run = undefined;
@@ -140,10 +144,14 @@ async function readAnew(app: App, root_id: string, slot: Slot): Promise<FlowRun>
   return slot.run;
 }
 
-async function planWith<T>(run: FlowRun, isCertain: boolean, work: Turn<T>): Promise<Planned<T> | undefined> {
+async function planTransition<T>(
+  run: FlowRun,
+  isCertain: boolean,
+  work: TransitionPlanner<T>,
+): Promise<PlannedTransition<T> | undefined> {
   try {
     const planned = await work(run, isCertain);
-    if (planned) follow(run, planned.written);
+    if (planned) trackWrite(run, planned.written);
     return planned;
   } catch (cause) {
     run.broken = true;
@@ -151,7 +159,7 @@ async function planWith<T>(run: FlowRun, isCertain: boolean, work: Turn<T>): Pro
   }
 }
 
-function follow(run: FlowRun, written: Promise<unknown>): void {
+function trackWrite(run: FlowRun, written: Promise<unknown>): void {
   const before = run.written;
   run.writing++;
   const done = () => {
@@ -161,19 +169,19 @@ function follow(run: FlowRun, written: Promise<unknown>): void {
   run.written = written.then(done, done);
 }
 
-function forgetIdle(slots: Map<string, Slot>): void {
-  if (slots.size <= MAX_RUNS) return;
+function evictIdle(slots: Map<string, RunEntry>): void {
+  if (slots.size <= MAX_CACHED_RUNS) return;
   for (const [root_id, slot] of slots) {
     if (slot.users > 0) continue;
     slots.delete(root_id);
-    if (slots.size <= MAX_RUNS) return;
+    if (slots.size <= MAX_CACHED_RUNS) return;
   }
 }
 
-/** Keeps a run that has begun and is committed, unless somebody has read it from the database meanwhile. */
-export function keepRun(app: App, run: FlowRun): void {
-  const slots = slotsOf(app);
+/** Caches a new run after its commit, unless it was read from the database meanwhile. */
+export function cacheRun(app: App, run: FlowRun): void {
+  const slots = runEntriesOf(app);
   if (run.frames.size === 0 || slots.has(run.root_id)) return;
   slots.set(run.root_id, { run, tail: Promise.resolve(), users: 0, contended_until: 0 });
-  forgetIdle(slots);
+  evictIdle(slots);
 }

@@ -1,29 +1,32 @@
 /**
- * When frames go on by themselves (`wake_at`). Real moments are those of sleeps, retries, approvals and deadlines; the
- * first days of 1970 stand for work that is due at once and would otherwise be in the way of them.
+ * Wake times of frames (`wake_at`): sleeps, retries, approvals and deadlines. Values in 1970 mark work that
+ * is due immediately, and keep it apart from real times.
  */
 
 import { perApp } from "../../../../lib/async/per-app.ts";
 import type { App } from "../../../../platform/app/context.ts";
-import type { FlowRun } from "../run.ts";
+import type { FlowRun } from "../live-run.ts";
 
-/** Of a frame that has ended: what is below it is still to be stopped. */
-export const STOPS_BELOW = new Date(0);
-/** Real moments are at this or later. */
-export const FIRST_REAL = new Date(Date.UTC(1971, 0));
+/** Marks a completed frame below which jobs are still to be stopped. */
+export const CLEANUP_TIME = new Date(0);
+/** Real wake times are at or after this one. */
+export const EARLIEST_WAKE_TIME = new Date(Date.UTC(1971, 0));
 
-/** For a frame that a large plan leaves to begin by itself: runs take turns, whoever has had fewest goes first. */
-export function nextTurn(run: FlowRun): Date {
-  run.turns = Math.min(run.turns + 1, FIRST_REAL.getTime() - 1);
+/**
+ * Returns the wake time of a frame that a large plan left to start later. Runs take turns: the one with the fewest
+ * turns is first.
+ */
+export function nextImmediateTurn(run: FlowRun): Date {
+  run.turns = Math.min(run.turns + 1, EARLIEST_WAKE_TIME.getTime() - 1);
   return new Date(run.turns);
 }
 
-/** Looks for frames that are due at a moment; undefined in a process that runs no jobs. */
-export const wakerOf = perApp<App, { wakeAt: ((moment: Date) => void) | undefined }>(() => ({
+/** The wake-up timer of this process; undefined if the process runs no jobs. */
+export const timerOf = perApp<App, { wakeAt: ((moment: Date) => void) | undefined }>(() => ({
   wakeAt: undefined,
 }));
 
-/** Makes sure that frames are looked at when this moment comes; does nothing in a process that runs no jobs. */
+/** Sets the wake-up timer to at most `moment`. Does nothing in a process that runs no jobs. */
 export function wakeFlowsAt(app: App, moment: Date): void {
-  wakerOf(app).wakeAt?.(moment);
+  timerOf(app).wakeAt?.(moment);
 }

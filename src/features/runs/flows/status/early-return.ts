@@ -1,19 +1,22 @@
-/** The result that synchronous calls of a flow are answered with before the flow has ended. */
+/** Early results: synchronous calls of a flow get them before the flow has ended. */
 import type { App } from "../../../../platform/app/context.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
+import { readResultText } from "../drive/expression-scope.ts";
 import { findStep } from "../drive/find-step.ts";
-import { resultText } from "../drive/scope.ts";
-import { emptyRun, reviveFrame } from "../run.ts";
+import { createEmptyRun, loadFrame } from "../live-run.ts";
 
-/** @returns JSON text; undefined for any job but a flow that has gone on, or waits, after its `early_return` */
-export async function earlyResult(app: App, job: Job): Promise<string | undefined> {
+/**
+ * Finds the early result. @returns JSON text; undefined unless the job is a flow that has passed, or waits after, its
+ * `early_return`
+ */
+export async function findEarlyResult(app: App, job: Job): Promise<string | undefined> {
   if (job.kind !== "flow" && job.kind !== "flowpreview") return undefined;
-  const { early_return } = (await reviveFrame(app, job, undefined)).flow.value;
+  const { early_return } = (await loadFrame(app, job, undefined)).flow.value;
   const found = early_return === undefined ? undefined : await findStep(app, job.id, early_return);
   if (!found?.own.result) return undefined;
   const { modules, step, waits } = found.state;
   const index = modules.indexOf(found.own);
-  // Where the flow stopped or failed at that step, its end is the answer.
+  // If the flow stopped or failed at that step, its final result is the response.
   if (step < index || (step === index && !waits)) return undefined;
-  return resultText(app, emptyRun(job.id), found.own.result);
+  return readResultText(app, createEmptyRun(job.id), found.own.result);
 }

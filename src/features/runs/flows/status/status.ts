@@ -1,28 +1,31 @@
-/** `flow_status` as existing clients read it: what has become of each module of a flow. */
+/** `flow_status` of a job record: the status of each module of a flow. */
 import { and, asc, eq } from "drizzle-orm";
 import type { z } from "zod";
 import type { ApprovalConditions, FrameState, ModuleState } from "../../../../engines/flow-engine/state.ts";
 import type { FlowModule } from "../../../../engines/flow-engine/types.ts";
-import { parseFields } from "../../../../lib/json/json.ts";
+import { parseSchemaJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { isFrame } from "../../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames, flowUserStates } from "../../../code/flows/tables.ts";
 import type { FlowStatus, ModuleStatus } from "../../job/flow-status.ts";
-import { pointOf } from "../restart.ts";
-import { type LiveFrame, reviveFrame } from "../run.ts";
-import { approversOf } from "./approvers.ts";
-import { awaitedBy } from "./pending-approvals.ts";
+import { type LiveFrame, loadFrame } from "../live-run.ts";
+import { decodeRestartPoint } from "../restart.ts";
+import { listApprovers } from "./approvers.ts";
+import { countPendingApprovals } from "./pending-approvals.ts";
 
-/** Most iterations whose jobs are named. */
-const MAX_LISTED = 10_000;
+/** Maximum iterations listed by job id. */
+const MAX_LISTED_JOBS = 10_000;
 
-/** The status of a flow, or of a loop's or branch's modules; undefined for any other job, and before it has begun. */
-export async function flowStatus(app: App, job: Job): Promise<FlowStatus | undefined> {
+/**
+ * Reads the status of a flow or of the modules of a loop or branch; undefined for other jobs, and before the flow has
+ * begun.
+ */
+export async function readFlowStatus(app: App, job: Job): Promise<FlowStatus | undefined> {
   if (!isFrame(job.kind)) return undefined;
   const [row] = await app.db.read.select().from(flowFrames).where(eq(flowFrames.job_id, job.id));
   if (!row) return undefined;
-  const revived = await frameOf(app, job);
+  const revived = await findFrame(app, job);
   if (!revived) return undefined;
   const { frame, flow } = revived;
   const state = row.state as FrameState;
@@ -38,7 +41,7 @@ export async function flowStatus(app: App, job: Job): Promise<FlowStatus | undef
   const states = await app.db.read.select().from(flowUserStates).where(eq(flowUserStates.job_id, job.id));
   const { failure_module, preprocessor_module } = flow.value;
   return {
-    // Approvals are asked for after a step, and the one after it waits for them.
+    // An approval belongs to the step before: the next one waits for it.
     step: approval ? state.step + 1 : state.step,
     modules,
     failure_module: state.failure
@@ -50,35 +53,35 @@ export async function flowStatus(app: App, job: Job): Promise<FlowStatus | undef
     ...(states.length > 0
       ? { user_states: Object.fromEntries(states.map(({ key, value }) => [key, value])) }
       : {}),
-    restarted_from: pointOf(job),
+    restarted_from: decodeRestartPoint(job),
     retry: { fail_count: state.fail_count ?? 0, failed_jobs: current?.failed_retries ?? [] },
-    ...(approval ? { approval_conditions: conditions(approval) } : {}),
+    ...(approval ? { approval_conditions: approvalConditions(approval) } : {}),
   };
 }
 
-/** What the record of a flow's job holds beside that of any job. */
-export async function flowFacts(
+/** Reads the fields that only records of flow jobs have. */
+export async function readFlowFields(
   app: App,
   job: Job,
 ): Promise<{ flow_status?: FlowStatus | undefined; raw_flow?: unknown; suspend?: number | undefined }> {
   if (!isFrame(job.kind)) return {};
   return {
-    flow_status: await flowStatus(app, job),
-    suspend: job.state === "completed" ? undefined : (await awaitedBy(app, [job.id])).get(job.id),
-    ...(job.raw_flow === null ? {} : { raw_flow: parseFields(job.raw_flow) }),
+    flow_status: await readFlowStatus(app, job),
+    suspend: job.state === "completed" ? undefined : (await countPendingApprovals(app, [job.id])).get(job.id),
+    ...(job.raw_flow === null ? {} : { raw_flow: parseSchemaJson(job.raw_flow) }),
   };
 }
 
-/** A nested frame's modules are found by way of the frames around it, running or not; undefined when one was wiped. */
-export async function frameOf(app: App, job: Job): Promise<LiveFrame | undefined> {
+/** Finds the frame of a job, running or not, by way of the frames around it; undefined if one was deleted. */
+export async function findFrame(app: App, job: Job): Promise<LiveFrame | undefined> {
   if (job.deleted) return undefined;
-  if (job.kind !== "flownode") return reviveFrame(app, job, undefined);
+  if (job.kind !== "flownode") return loadFrame(app, job, undefined);
   const [parent] = await app.db.read
     .select()
     .from(jobs)
     .where(eq(jobs.id, job.parent_job ?? ""));
-  const around = parent && (await frameOf(app, parent));
-  return around && reviveFrame(app, job, around);
+  const around = parent && (await findFrame(app, parent));
+  return around && loadFrame(app, job, around);
 }
 
 async function moduleStatus(
@@ -96,8 +99,8 @@ async function moduleStatus(
     ...(skipped ? { skipped } : {}),
     ...(branch_chosen ? { branch_chosen } : {}),
     ...(failed_retries ? { failed_retries } : {}),
-    ...(many || isLoop(module) ? await iterations(app, job, module, state) : {}),
-    ...(module.suspend && child ? { approvers: await approversOf(app, child) } : {}),
+    ...(many || isLoop(module) ? await readIterations(app, job, module, state) : {}),
+    ...(module.suspend && child ? { approvers: await listApprovers(app, child) } : {}),
   };
 }
 
@@ -105,13 +108,13 @@ function isLoop({ value }: FlowModule): boolean {
   return value.type === "forloopflow" || value.type === "whileloopflow" || value.type === "branchall";
 }
 
-async function iterations(app: App, job: Job, module: FlowModule, { many }: ModuleState) {
+async function readIterations(app: App, job: Job, module: FlowModule, { many }: ModuleState) {
   const children = await app.db.read
     .select({ id: jobs.id, status: jobs.status, index: jobs.flow_index })
     .from(jobs)
     .where(and(eq(jobs.parent_job, job.id), eq(jobs.flow_step_id, module.id)))
     .orderBy(asc(jobs.flow_index), asc(jobs.id))
-    .limit(MAX_LISTED);
+    .limit(MAX_LISTED_JOBS);
   const isDone = (status: string | null) =>
     status === null ? null : status === "success" || status === "skipped";
   const at = (many?.started ?? children.length) - 1;
@@ -125,7 +128,7 @@ async function iterations(app: App, job: Job, module: FlowModule, { many }: Modu
   };
 }
 
-function conditions({
+function approvalConditions({
   user_auth_required,
   user_groups_required,
   self_approval_disabled,

@@ -1,31 +1,38 @@
-/** The moments that frames asked for have come. */
+/** Wakes frames whose wake time has come. */
 import type { App } from "../../../../platform/app/context.ts";
-import { BEGIN_INNER, drive, stopFrame } from "../drive/drive.ts";
-import { transact } from "../plan/commit-transition.ts";
+import { applyEvent, START_INNER, stopFrame } from "../drive/apply-event.ts";
+import { type FlowRun, frameDeadline, type LiveFrame } from "../live-run.ts";
+import { commitTransition } from "../plan/commit-transition.ts";
 import type { Plan } from "../plan/plan.ts";
-import { deadlineOf, type FlowRun, type LiveFrame } from "../run.ts";
 
-/** One transaction wakes as many frames as are planned in this time: others wait for their turn in the run. */
+/**
+ * Planning time of one transaction. Further frames wait for another one, so that other transitions of the run get a
+ * turn.
+ */
 const MAX_PLANNING_MS = 20;
 
-export interface Woken {
-  /** Frames that are no part of a run: what is around them has ended. */
+export interface WakeResult {
+  /** Frames that belong to no run: the frame around them has ended. */
   orphans: string[];
-  /** Those that are to be woken by another transaction. */
+  /** Frames to be woken in another transaction. */
   left: string[];
 }
 
-/** Wakes frames of one run, as many as go well into one transaction: at least one of those that are due. */
-export async function wakeFrames(app: App, root_job: string, frame_ids: readonly string[]): Promise<Woken> {
-  let woken: Woken = { orphans: [], left: [] };
-  await transact(app, root_job, { write: app.db.write }, (run, isCertain) => {
+/** Wakes due frames of one run, as many as fit into one transaction but at least one. */
+export async function wakeFrames(
+  app: App,
+  root_job: string,
+  frame_ids: readonly string[],
+): Promise<WakeResult> {
+  let woken: WakeResult = { orphans: [], left: [] };
+  await commitTransition(app, root_job, { write: app.db.write }, (run, isCertain) => {
     const now = app.clock();
     const isDue = (id: string) => {
       const wake_at = run.frames.get(id)?.wake_at;
       return wake_at != null && wake_at <= now;
     };
     const others = frame_ids.filter((id) => !isDue(id));
-    // What is not due in memory may be so in the database.
+    // A frame that is not due in memory may be due in the database.
     woken = isCertain
       ? { orphans: others.filter((id) => !run.frames.has(id)), left: [] }
       : { orphans: [], left: others };
@@ -40,7 +47,7 @@ export async function wakeFrames(app: App, root_job: string, frame_ids: readonly
           return;
         }
         const frame = run.frames.get(id);
-        // What was woken before it may have ended it.
+        // An earlier frame in this loop may have ended it.
         if (frame && isDue(id)) await wakeFrame(app, run, plan, frame, now);
       }
     };
@@ -49,14 +56,14 @@ export async function wakeFrames(app: App, root_job: string, frame_ids: readonly
 }
 
 function wakeFrame(app: App, run: FlowRun, plan: Plan, frame: LiveFrame, now: Date): Promise<void> {
-  const deadline = deadlineOf(frame);
+  const deadline = frameDeadline(frame);
   if (deadline && deadline <= now) {
-    return stopFrame(app, run, plan, { frame, status: "failure", result: timedOut(frame) });
+    return stopFrame(app, run, plan, { frame, status: "failure", result: createTimeoutResult(frame) });
   }
-  return drive(app, run, plan, frame, frame.state.waits ? { type: "woken" } : BEGIN_INNER);
+  return applyEvent(app, run, plan, frame, frame.state.waits ? { type: "woken" } : START_INNER);
 }
 
-function timedOut({ flow }: LiveFrame): string {
+function createTimeoutResult({ flow }: LiveFrame): string {
   const message = `the flow did not end within ${flow.job.timeout_s} s, pauses included, and was stopped`;
   return JSON.stringify({ error: { name: "ExecutionTimeout", message } });
 }

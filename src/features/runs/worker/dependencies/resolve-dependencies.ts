@@ -1,4 +1,7 @@
-/** Dependency jobs: find the lock of a deployed version and make it ready, or of code that a client is about to deploy. */
+/**
+ * Dependency jobs of scripts: resolve the lock of a deployed version and prepare it, or of code that a client is about
+ * to deploy.
+ */
 
 import { mergePackages } from "../../../../engines/languages/packages.ts";
 import { analyseScript } from "../../../../engines/languages/reading/analyse.ts";
@@ -9,39 +12,39 @@ import type { Job } from "../../../../platform/queue/tables.ts";
 import { relockReason } from "../../../code/scripts/imports/importers.ts";
 import {
   ImportError,
-  type Importing,
+  type ImportingCode,
   loadImports,
   resolveImports,
 } from "../../../code/scripts/imports/imports.ts";
-import { settleLock } from "../../../code/scripts/imports/locking.ts";
+import { completeLock } from "../../../code/scripts/imports/locking.ts";
 import type { PinnedImport, Script } from "../../../code/scripts/tables.ts";
-import { findVersion } from "../../../code/scripts/versions.ts";
-import { memberOfJob } from "../../../tenancy/people/members.ts";
-import type { Output } from "../job-output.ts";
-import { type Ending, failure } from "../outcome.ts";
+import { findScriptVersion } from "../../../code/scripts/versions.ts";
+import { resolveJobMember } from "../../../tenancy/people/members.ts";
+import type { OutputWriter } from "../job-output.ts";
+import { createFailure, type JobOutcome } from "../outcome.ts";
 
 export async function resolveDependencies(
   app: App,
   job: Job,
-  output: Output,
+  output: OutputWriter,
   signal: AbortSignal,
-): Promise<Ending> {
+): Promise<JobOutcome> {
   const reason = relockReason(job);
   if (reason) output.log(`locked again: ${reason}\n`);
   try {
-    const { lock, imports } = await findLock(app, job, { onLog: output.log, signal });
+    const { lock, imports } = await createLock(app, job, { onLog: output.log, signal });
     return {
       status: "success",
       result: JSON.stringify({ lock }),
-      also: (tx) => settleLock(app, tx, job, { lock, imports }, reason),
+      inTransaction: (tx) => completeLock(app, tx, job, { lock, imports }, reason),
     };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     output.log(`${error.message}\n`);
     const missing = error instanceof ImportError ? error.candidates : [];
     return {
-      ...failure({ name: error.name, message: error.message }),
-      also: (tx) => settleLock(app, tx, job, { error: error.message, missing }),
+      ...createFailure({ name: error.name, message: error.message }),
+      inTransaction: (tx) => completeLock(app, tx, job, { error: error.message, missing }),
     };
   }
 }
@@ -51,23 +54,23 @@ interface LockOptions {
   signal: AbortSignal;
 }
 
-async function findLock(
+async function createLock(
   app: App,
   job: Job,
   options: LockOptions,
 ): Promise<{ lock: string; imports: PinnedImport[] }> {
-  const { code, row } = await codeOf(app, job);
-  const member = await deployerOf(app, job);
+  const { code, row } = await loadCode(app, job);
+  const member = await getDeployer(app, job);
   const { pins, packages, warning } = await resolveImports(app, member, code);
   if (warning) options.onLog(`${warning}\n`);
-  const kept = row?.lock != null && (!row.ready || (await needsTheSame(app, code, row, packages)));
-  return { lock: kept ? row.lock! : await lockFor(app, packages, options), imports: pins };
+  const kept = row?.lock != null && (!row.ready || (await needsSamePackages(app, code, row, packages)));
+  return { lock: kept ? row.lock! : await resolveLock(app, packages, options), imports: pins };
 }
 
-/** Whether what a version imported before needs the same packages: its lock is as good as it was. */
-async function needsTheSame(
+/** Returns whether the version's previous imports need the same packages, so that its lock is still valid. */
+async function needsSamePackages(
   app: App,
-  code: Importing,
+  code: ImportingCode,
   row: Script,
   packages: Packages | undefined,
 ): Promise<boolean> {
@@ -79,15 +82,15 @@ async function needsTheSame(
   return Bun.deepEquals(before, packages);
 }
 
-/** Whose rights count for what is imported. @throws Forbidden when the person has left the workspace */
-export async function deployerOf(app: App, job: Job): Promise<Member> {
-  const member = await memberOfJob(app, job);
+/** Returns the member with whose rights imports are read. @throws Forbidden if the person has left the workspace */
+export async function getDeployer(app: App, job: Job): Promise<Member> {
+  const member = await resolveJobMember(app, job);
   if (!member) throw new Forbidden(`${job.email} is no member of workspace ${job.workspace_id}`);
   return member;
 }
 
-/** The job carries code that is not deployed itself, or names a version. */
-async function codeOf(app: App, job: Job): Promise<{ code: Importing; row: Script | undefined }> {
+/** Loads the code of the job: undeployed code in its row, or a deployed version by its hash. */
+async function loadCode(app: App, job: Job): Promise<{ code: ImportingCode; row: Script | undefined }> {
   const { workspace_id } = job;
   if (job.raw_code !== null) {
     const path = job.script_path ?? undefined;
@@ -96,14 +99,14 @@ async function codeOf(app: App, job: Job): Promise<{ code: Importing; row: Scrip
       row: undefined,
     };
   }
-  const row = await findVersion(app.db.read, workspace_id, job.script_hash ?? "");
+  const row = await findScriptVersion(app.db.read, workspace_id, job.script_hash ?? "");
   if (!row) throw new NotFound(`script with hash ${job.script_hash}`);
   const { path, content } = row;
   return { code: { workspace_id, path, language: row.language as Language, content }, row };
 }
 
 /** Resolves packages to a lock text; "" for none. @throws DependencyError naming the package */
-export function lockFor(
+export function resolveLock(
   app: App,
   packages: Packages | undefined,
   options: { onLog: (text: string) => void; signal?: AbortSignal },

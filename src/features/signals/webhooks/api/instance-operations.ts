@@ -1,12 +1,12 @@
-/** The endpoint of the instance's events: its address is the setting `instance_events_webhook`, all else is here. */
+/** Operations on the endpoint of instance events. Its URL is the setting `instance_events_webhook`. */
 import { z } from "zod";
 import { optional } from "../../../../lib/zod.ts";
 import { type Operation, operation, optionalBody, responds } from "../../../../platform/http/operation.ts";
 import { requireLicense } from "../../../tenancy/license/service.ts";
-import { listDeliveries, redeliver } from "../deliveries.ts";
-import { getEndpoint, INSTANCE_ENDPOINT, rotateSecret } from "../endpoints.ts";
-import { INSTANCE } from "../event-types.ts";
-import { DeliveriesQuery, Delivery, Endpoint, toRecord } from "./operations.ts";
+import { listDeliveries, redeliverEvents } from "../deliveries.ts";
+import { getEndpoint, INSTANCE_ENDPOINT_ID, rotateSecret } from "../endpoints.ts";
+import { INSTANCE_WORKSPACE } from "../event-types.ts";
+import { DeliveriesQuery, Delivery, Endpoint, toEndpointRecord } from "./operations.ts";
 
 const base = "/webhooks/instance" as const;
 
@@ -19,7 +19,7 @@ const getInstanceWebhook = operation({
   responds: responds.json(Endpoint),
   run: async ({ app }) => {
     await requireLicense(app);
-    return toRecord(await getEndpoint(app.db.read, INSTANCE, INSTANCE_ENDPOINT));
+    return toEndpointRecord(await getEndpoint(app.db.read, INSTANCE_WORKSPACE, INSTANCE_ENDPOINT_ID));
   },
 });
 
@@ -34,7 +34,7 @@ const rotateInstanceWebhookSecret = operation({
   audit: { operation: "webhooks.rotate_secret", action_kind: "Update" },
   run: async (ctx) => {
     await requireLicense(ctx.app);
-    return { secret: await rotateSecret(ctx, INSTANCE, INSTANCE_ENDPOINT) };
+    return { secret: await rotateSecret(ctx, INSTANCE_WORKSPACE, INSTANCE_ENDPOINT_ID) };
   },
 });
 
@@ -48,7 +48,7 @@ const listInstanceWebhookDeliveries = operation({
   responds: responds.json(z.array(Delivery)),
   run: async ({ app }, { query }) => {
     await requireLicense(app);
-    return listDeliveries(app.db.read, INSTANCE, INSTANCE_ENDPOINT, query);
+    return listDeliveries(app.db.read, INSTANCE_WORKSPACE, INSTANCE_ENDPOINT_ID, query);
   },
 });
 
@@ -63,7 +63,7 @@ const redeliverInstanceWebhook = operation({
   audit: { operation: "webhooks.redeliver", action_kind: "Execute" },
   run: async (ctx, { body }) => {
     await requireLicense(ctx.app);
-    return { count: await redeliver(ctx, INSTANCE, INSTANCE_ENDPOINT, body.event_seq) };
+    return { count: await redeliverEvents(ctx, INSTANCE_WORKSPACE, INSTANCE_ENDPOINT_ID, body.event_seq) };
   },
 });
 

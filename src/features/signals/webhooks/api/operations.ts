@@ -1,14 +1,17 @@
-/** Webhook endpoints of a workspace: an extension, beside the one webhook that the interface's settings name. */
+/**
+ * Operations on webhook endpoints of a workspace. They extend the contract, which knows only the one webhook in the
+ * workspace settings.
+ */
 import { z } from "zod";
 import { optional } from "../../../../lib/zod.ts";
 import {
-  moment,
+  isoTimestamp,
   type Operation,
   operation,
   optionalBody,
   responds,
 } from "../../../../platform/http/operation.ts";
-import { listDeliveries, redeliver } from "../deliveries.ts";
+import { listDeliveries, redeliverEvents } from "../deliveries.ts";
 import { createEndpoint, deleteEndpoint, listEndpoints, rotateSecret, updateEndpoint } from "../endpoints.ts";
 import { EVENT_TYPES } from "../event-types.ts";
 import type { WebhookEndpoint } from "../tables.ts";
@@ -46,14 +49,14 @@ export const Endpoint = z
     is_workspace_webhook: z.boolean(),
     enabled: z.boolean(),
     created_by: z.string(),
-    created_at: moment,
-    failing_since: moment.nullable(),
+    created_at: isoTimestamp,
+    failing_since: isoTimestamp.nullable(),
   })
   .meta({ id: "WebhookEndpoint" });
 
 export const DeliveriesQuery = z.object({
   state: optional(z.enum(["pending", "delivered", "failed"])),
-  /** `event_seq` of the last one of the page before. */
+  /** `event_seq` of the last delivery on the page before. */
   before: optional(z.coerce.number().int()),
   per_page: z.coerce.number().int().min(1).max(1_000).default(100),
 });
@@ -64,17 +67,22 @@ export const Delivery = z
     event_id: z.string(),
     type: z.string(),
     payload: z.string(),
-    created_at: moment,
+    created_at: isoTimestamp,
     state: z.enum(["pending", "delivered", "failed"]),
     attempts: z.number(),
-    next_at: moment,
+    next_at: isoTimestamp,
     status: z.number().nullable(),
     error: z.string().nullable(),
-    last_attempt_at: moment.nullable(),
+    last_attempt_at: isoTimestamp.nullable(),
   })
   .meta({ id: "WebhookDelivery" });
 
-export function toRecord({ secret, previous_secret, previous_secret_until, ...shown }: WebhookEndpoint) {
+export function toEndpointRecord({
+  secret,
+  previous_secret,
+  previous_secret_until,
+  ...shown
+}: WebhookEndpoint) {
   return shown;
 }
 
@@ -97,7 +105,7 @@ export const listWebhooks = operation({
   access: "admin",
   summary: "List the endpoints that receive events",
   responds: responds.json(z.array(Endpoint)),
-  run: async (ctx) => (await listEndpoints(ctx)).map(toRecord),
+  run: async (ctx) => (await listEndpoints(ctx)).map(toEndpointRecord),
 });
 
 export const updateWebhook = operation({
@@ -162,7 +170,7 @@ export const redeliverWebhook = operation({
   responds: responds.json(z.object({ count: z.number() }), "how many are sent again"),
   audit: { operation: "webhooks.redeliver", action_kind: "Execute" },
   run: async (ctx, { workspace, id, body }) => ({
-    count: await redeliver(ctx, workspace, id, body.event_seq),
+    count: await redeliverEvents(ctx, workspace, id, body.event_seq),
   }),
 });
 

@@ -1,11 +1,11 @@
-/** What an endpoint is to be sent now, and what is stored of how it went. */
+/** Reads the due deliveries of an endpoint, and stores their outcomes. */
 import { and, asc, eq, exists, inArray, lte, sql } from "drizzle-orm";
 import { statement, type Tx } from "../../../../database/database.ts";
 import type { App } from "../../../../platform/app/context.ts";
-import { raiseAlertWith } from "../../alerts/service.ts";
-import { nextTry, type Outcome } from "../deliveries.ts";
-import { hostOf } from "../endpoints.ts";
-import { INSTANCE } from "../event-types.ts";
+import { raiseAlertInTransaction } from "../../alerts/service.ts";
+import { computeNextAttempt, type DeliveryOutcome } from "../deliveries.ts";
+import { urlHost } from "../endpoints.ts";
+import { INSTANCE_WORKSPACE } from "../event-types.ts";
 import {
   type WebhookDelivery,
   type WebhookEndpoint,
@@ -14,13 +14,13 @@ import {
   webhookEvents,
 } from "../tables.ts";
 
-/** With more than this many waiting, a receiver does not keep up, and order gives way. */
-const MANY = 100;
-const MOST = 16;
-/** Longer than an attempt can take: until then no other server sends what this one has taken. */
+/** With more deliveries waiting than this, the receiver does not keep up, and they are sent out of order. */
+const MAX_ORDERED = 100;
+const MAX_BATCH = 16;
+/** Lease on a delivery; longer than an attempt can take. */
 const LEASE_MS = 30_000;
 
-export interface Due {
+export interface DueDelivery {
   seq: number;
   id: string;
   payload: string;
@@ -28,42 +28,47 @@ export interface Due {
   attempts: number;
 }
 
-export interface Batch {
+export interface DeliveryBatch {
   endpoint: WebhookEndpoint;
-  /** In the order in which they happened. */
-  due: Due[];
-  /** Whether each waits for the one before; else all may be sent at once. */
+  /** Sorted by event. */
+  due: DueDelivery[];
+  /** True if each is sent only after the one before; otherwise all are sent at once. */
   in_order: boolean;
 }
 
-// The index serves only a literal condition.
+// The partial index is used only for a literal condition.
 export const isPending = sql`${webhookDeliveries.state} = 'pending'`;
 
-const itsPending = (endpoint_id: string) => and(eq(webhookDeliveries.endpoint_id, endpoint_id), isPending);
+const isPendingOf = (endpoint_id: string) => and(eq(webhookDeliveries.endpoint_id, endpoint_id), isPending);
 
 /**
- * @param many false: one alone, of a receiver that fails
- * @returns what to send now; undefined when nothing is due, or nobody is to be told any more
+ * Finds the deliveries to send now.
+ * @param many false limits it to one delivery, for a failing receiver
+ * @returns undefined if nothing is due, or the endpoint is disabled or deleted
  */
-export async function dueBatch(app: App, endpoint_id: string, many: boolean): Promise<Batch | undefined> {
+export async function findDueBatch(
+  app: App,
+  endpoint_id: string,
+  many: boolean,
+): Promise<DeliveryBatch | undefined> {
   const { db } = app;
   const [endpoint] = await db.read
     .select()
     .from(webhookEndpoints)
     .where(eq(webhookEndpoints.id, endpoint_id));
   if (!endpoint?.enabled) {
-    await db.write((tx) => (endpoint ? leave(tx, endpoint_id) : forget(tx, endpoint_id)));
+    await db.write((tx) => (endpoint ? failPending(tx, endpoint_id) : deleteDeliveries(tx, endpoint_id)));
     return undefined;
   }
   const found = await db.read
     .select({ seq: webhookDeliveries.event_seq })
     .from(webhookDeliveries)
-    .where(and(itsPending(endpoint_id), lte(webhookDeliveries.next_at, app.clock())))
+    .where(and(isPendingOf(endpoint_id), lte(webhookDeliveries.next_at, app.clock())))
     .orderBy(asc(webhookDeliveries.next_at), asc(webhookDeliveries.event_seq))
-    .limit(MANY + 1);
+    .limit(MAX_ORDERED + 1);
   if (found.length === 0) return undefined;
-  const in_order = found.length <= MANY;
-  // Who keeps up is sent all that is due: of these the oldest events go first, whatever the clocks of servers said.
+  const in_order = found.length <= MAX_ORDERED;
+  // A receiver that keeps up gets its events in their order, even if clocks of servers differ.
   const seqs = found.map(({ seq }) => seq);
   if (in_order) seqs.sort((a, b) => a - b);
   const due = await db.read
@@ -78,7 +83,7 @@ export async function dueBatch(app: App, endpoint_id: string, many: boolean): Pr
     .innerJoin(webhookDeliveries, eq(webhookDeliveries.event_seq, webhookEvents.seq))
     .where(
       and(
-        inArray(webhookEvents.seq, seqs.slice(0, many ? MOST : 1)),
+        inArray(webhookEvents.seq, seqs.slice(0, many ? MAX_BATCH : 1)),
         eq(webhookDeliveries.endpoint_id, endpoint_id),
       ),
     )
@@ -86,19 +91,23 @@ export async function dueBatch(app: App, endpoint_id: string, many: boolean): Pr
   return { endpoint, due, in_order };
 }
 
-/** When the first of what waits is due. */
-export async function nextDue(app: App, endpoint_id: string): Promise<Date | undefined> {
+/** Returns when the next pending delivery is due. */
+export async function findNextAttempt(app: App, endpoint_id: string): Promise<Date | undefined> {
   const [next] = await app.db.read
     .select({ next_at: webhookDeliveries.next_at })
     .from(webhookDeliveries)
-    .where(itsPending(endpoint_id))
+    .where(isPendingOf(endpoint_id))
     .orderBy(asc(webhookDeliveries.next_at))
     .limit(1);
   return next?.next_at;
 }
 
-/** Of several servers one has a delivery at a time. @returns those that this one has now */
-export async function leaseUntilTold(app: App, endpoint_id: string, due: Due[]): Promise<Due[]> {
+/** Leases deliveries, so that no other server sends them. @returns those this server may send */
+export async function leaseDeliveries(
+  app: App,
+  endpoint_id: string,
+  due: DueDelivery[],
+): Promise<DueDelivery[]> {
   if (app.db.dialect === "sqlite") return due;
   const now = app.clock();
   const seqs = due.map(({ seq }) => seq);
@@ -108,7 +117,7 @@ export async function leaseUntilTold(app: App, endpoint_id: string, due: Due[]):
       .set({ next_at: new Date(now.getTime() + LEASE_MS) })
       .where(
         and(
-          itsPending(endpoint_id),
+          isPendingOf(endpoint_id),
           inArray(webhookDeliveries.event_seq, seqs),
           lte(webhookDeliveries.next_at, now),
         ),
@@ -119,8 +128,8 @@ export async function leaseUntilTold(app: App, endpoint_id: string, due: Due[]):
   return due.filter(({ seq }) => ours.has(seq));
 }
 
-/** Nobody is told: what waits is kept for when somebody asks for it again, unless it was switched on meanwhile. */
-async function leave(tx: Tx, endpoint_id: string): Promise<void> {
+/** Marks the pending deliveries of a disabled endpoint as failed, so that they can be redelivered on request. */
+async function failPending(tx: Tx, endpoint_id: string): Promise<void> {
   const off = tx
     .select({ id: webhookEndpoints.id })
     .from(webhookEndpoints)
@@ -128,20 +137,20 @@ async function leave(tx: Tx, endpoint_id: string): Promise<void> {
   await tx
     .update(webhookDeliveries)
     .set({ state: "failed", error: "the endpoint was switched off" })
-    .where(and(itsPending(endpoint_id), exists(off)));
+    .where(and(isPendingOf(endpoint_id), exists(off)));
 }
 
-/** The endpoint is gone: whatever was stored for it while it was removed goes too. */
-async function forget(tx: Tx, endpoint_id: string): Promise<void> {
+/** Deletes deliveries that were inserted while their endpoint was being deleted. */
+async function deleteDeliveries(tx: Tx, endpoint_id: string): Promise<void> {
   await tx.delete(webhookDeliveries).where(eq(webhookDeliveries.endpoint_id, endpoint_id));
 }
 
-/** @param due in the order of the outcomes */
+/** Stores the outcomes of a batch. @param due in the order of the outcomes */
 export async function storeOutcomes(
   app: App,
   endpoint: WebhookEndpoint,
-  due: Due[],
-  outcomes: Outcome[],
+  due: DueDelivery[],
+  outcomes: DeliveryOutcome[],
 ): Promise<void> {
   if (due.length === 0) return;
   const now = app.clock();
@@ -149,45 +158,47 @@ export async function storeOutcomes(
   await app.db.write(async (tx) => {
     let givenUp = 0;
     for (const [index, message] of due.entries())
-      if ((await storeOne(tx, endpoint, message, outcomes[index]!, now)) === "failed") givenUp++;
-    if (givenUp > 0) await raiseGivenUp(app, tx, endpoint, outcomes);
+      if ((await updateStatement(tx, endpoint, message, outcomes[index]!, now)) === "failed") givenUp++;
+    if (givenUp > 0) await alertGivenUp(app, tx, endpoint, outcomes);
     const failing_since = arrived ? null : (endpoint.failing_since ?? now);
     if (failing_since?.getTime() === endpoint.failing_since?.getTime()) return;
     await tx.update(webhookEndpoints).set({ failing_since }).where(eq(webhookEndpoints.id, endpoint.id));
   });
 }
 
-const p = sql.placeholder;
+const namedParameter = sql.placeholder;
 
-const storeOutcome = statement<WebhookDelivery, unknown>((q) =>
+const storeOutcomeStatement = statement<WebhookDelivery, unknown>((q) =>
   q
     .update(webhookDeliveries)
     .set({
-      state: p("state") as never,
-      attempts: p("attempts") as never,
-      status: p("status") as never,
-      error: p("error") as never,
-      last_attempt_at: p("last_attempt_at") as never,
-      next_at: p("next_at") as never,
+      state: namedParameter("state") as never,
+      attempts: namedParameter("attempts") as never,
+      status: namedParameter("status") as never,
+      error: namedParameter("error") as never,
+      last_attempt_at: namedParameter("last_attempt_at") as never,
+      next_at: namedParameter("next_at") as never,
     })
     .where(
       and(
-        eq(webhookDeliveries.endpoint_id, p("endpoint_id")),
-        eq(webhookDeliveries.event_seq, p("event_seq")),
+        eq(webhookDeliveries.endpoint_id, namedParameter("endpoint_id")),
+        eq(webhookDeliveries.event_seq, namedParameter("event_seq")),
       ),
     ),
 );
 
-async function storeOne(
+async function updateStatement(
   tx: Tx,
   endpoint: WebhookEndpoint,
-  { seq, attempts, created_at }: Due,
-  outcome: Outcome,
+  { seq, attempts, created_at }: DueDelivery,
+  outcome: DeliveryOutcome,
   now: Date,
 ): Promise<WebhookDelivery["state"]> {
-  const next = outcome.ok ? undefined : nextTry({ attempts: attempts + 1, created_at, now }, outcome);
+  const next = outcome.ok
+    ? undefined
+    : computeNextAttempt({ attempts: attempts + 1, created_at, now }, outcome);
   const state = outcome.ok ? "delivered" : next ? "pending" : "failed";
-  await tx.exec(storeOutcome, {
+  await tx.exec(storeOutcomeStatement, {
     endpoint_id: endpoint.id,
     event_seq: seq,
     state,
@@ -200,17 +211,17 @@ async function storeOne(
   return state;
 }
 
-async function raiseGivenUp(
+async function alertGivenUp(
   app: App,
   tx: Tx,
   { id, url, workspace_id }: WebhookEndpoint,
-  outcomes: Outcome[],
+  outcomes: DeliveryOutcome[],
 ): Promise<void> {
   const why = outcomes.find(({ error }) => error !== undefined)?.error ?? "no answer";
-  await raiseAlertWith(app, tx, {
+  await raiseAlertInTransaction(app, tx, {
     kind: "webhook_dead",
-    message: `the webhook endpoint ${id} at ${hostOf(url)} took no event for a day (${why}): what was given up is sent again by \`svc webhook redeliver\``,
+    message: `the webhook endpoint ${id} at ${urlHost(url)} took no event for a day (${why}): what was given up is sent again by \`svc webhook redeliver\``,
     subject: id,
-    ...(workspace_id === INSTANCE ? {} : { workspace_id }),
+    ...(workspace_id === INSTANCE_WORKSPACE ? {} : { workspace_id }),
   });
 }

@@ -1,46 +1,53 @@
 /**
- * Delivers events to webhook endpoints. What each is to be sent follows from the outbox, in the order of events. Each
- * endpoint has a lane of its own, so that one which is slow or down holds up no other: while it keeps up it is sent one
- * event after the other, in order; with many waiting, several at once; and while it fails, fewer and fewer. Every outcome
- * is stored before the next look: an event may arrive twice, never not.
+ * Delivers events to webhook endpoints, from the outbox and in the order of events. Each endpoint has its own lane (a
+ * periodic task), so a slow or failing one does not delay others. A receiver that keeps up gets one event after
+ * another. With a backlog several are sent at once, and a failing receiver is tried ever less often. Outcomes are
+ * stored before the next batch is read: delivery is at least once.
  */
 import { min } from "drizzle-orm";
-import { pause } from "../../../../lib/async/pause.ts";
-import { type Backoff, backoffMs } from "../../../../lib/async/retry.ts";
+import { type Backoff, computeBackoffMs } from "../../../../lib/async/retry.ts";
+import { createService, createServiceGroup, type Service } from "../../../../lib/async/service.ts";
 import { sleep } from "../../../../lib/async/sleep.ts";
-import { createGroup, createService, type Service } from "../../../../lib/async/start-stop.ts";
+import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { createPeriodicTask, type PeriodicTask } from "../../../../platform/loops/periodic-task.ts";
-import { sendMessage } from "../deliveries.ts";
-import { makeDeliveries, senderOf } from "../outbox.ts";
+import { sendWebhook } from "../deliveries.ts";
+import { fanOutEvents, webhookSenderOf } from "../outbox.ts";
 import { webhookDeliveries } from "../tables.ts";
-import { type Batch, dueBatch, isPending, leaseUntilTold, nextDue, storeOutcomes } from "./webhook-batch.ts";
+import {
+  type DeliveryBatch,
+  findDueBatch,
+  findNextAttempt,
+  isPending,
+  leaseDeliveries,
+  storeOutcomes,
+} from "./webhook-batch.ts";
 
-/** Changes of so long are looked at together. */
-const SOON_MS = 20;
-/** After so many failures in a row an endpoint is asked once in a while only. */
-const PATIENT_FAILURES = 10;
+/** Changes within this time are fanned out together. */
+const DEBOUNCE_MS = 20;
+/** After this many consecutive failures an endpoint is tried with backoff only. */
+const FAILURES_BEFORE_BACKOFF = 10;
 const BACKOFF: Backoff = { first_ms: 1_000, max_ms: 30_000, factor: Math.SQRT2 };
-/** A batch that is sent in order is looked at anew after so long: the endpoint may have been changed meanwhile. */
-const BATCH_MS = 1_000;
-/** The thread that sends serves requests as well: while it has others to serve, one batch of all begins so often. */
-const BUSY_MS = 0.5;
+/** Longest time spent on an ordered batch before it is read again, since the endpoint may have been edited. */
+const MAX_BATCH_MS = 1_000;
+/** Event-loop delay above which the thread counts as busy. While it is, batches start at most every BUSY_PAUSE_MS. */
+const BUSY_THRESHOLD_MS = 0.5;
 const BUSY_PAUSE_MS = 400;
 
-/** Those that fail at the same time lead to the first pause, not to a longer one. */
-function moreFailures(before: number, at_once: number): number {
-  return Math.min(before + at_once, Math.max(before + 1, PATIENT_FAILURES));
+/** Adds failures of one batch, so that a parallel batch leads to the first backoff, not to a longer one. */
+function addFailures(before: number, at_once: number): number {
+  return Math.min(before + at_once, Math.max(before + 1, FAILURES_BEFORE_BACKOFF));
 }
 
-/** Whether there is much else for the thread to do: then its turn takes long to come again. */
+/** Returns whether the event loop is busy, measured by how long a yield takes. */
 async function isBusy(): Promise<boolean> {
   const began = performance.now();
-  await pause();
-  return performance.now() - began > BUSY_MS;
+  await yieldToEventLoop();
+  return performance.now() - began > BUSY_THRESHOLD_MS;
 }
 
-/** @returns what is awaited between two batches: nothing, or while the thread is busy a turn among all who await it */
-function createTurns(): (stopping: AbortSignal) => Promise<void> {
+/** Creates a throttle to await between batches. While the thread is busy, it spreads all waiting callers over time. */
+function createThrottle(): (stopping: AbortSignal) => Promise<void> {
   let taken_until = 0;
   return async (stopping) => {
     if (!(await isBusy())) return;
@@ -53,18 +60,18 @@ function createTurns(): (stopping: AbortSignal) => Promise<void> {
 export function createWebhookSender(app: App): Service {
   const lanes = new Map<string, PeriodicTask>();
   let stopping = true;
-  const turn = createTurns();
+  const turn = createThrottle();
 
   function laneOf(endpoint_id: string): PeriodicTask | undefined {
     if (stopping) return undefined;
     let lane = lanes.get(endpoint_id);
     if (!lane) {
       lane = createPeriodicTask(app, {
-        failure: "a webhook's deliveries were interrupted",
-        // Runs when it is woken: what other servers have left is found by the look for endpoints.
-        first_ms: Number.POSITIVE_INFINITY,
+        failure_message: "a webhook's deliveries were interrupted",
+        // Runs only when woken; deliveries left by other servers are found by the scan below.
+        first_delay_ms: Number.POSITIVE_INFINITY,
         interval_ms: Number.POSITIVE_INFINITY,
-        run: (_now, stopping) => drain(app, endpoint_id, turn, stopping),
+        run: (_now, stopping) => drainEndpoint(app, endpoint_id, turn, stopping),
       });
       void lane.start();
       lanes.set(endpoint_id, lane);
@@ -72,7 +79,7 @@ export function createWebhookSender(app: App): Service {
     return lane;
   }
 
-  /** Lanes that have nothing to do are let go of: an endpoint may never be heard of again. */
+  /** Stops and removes idle lanes, whose endpoints may no longer exist. */
   function dropIdleLanes(): void {
     for (const [id, lane] of lanes) {
       if (!lane.isIdle()) continue;
@@ -81,14 +88,14 @@ export function createWebhookSender(app: App): Service {
     }
   }
 
-  const makingTurn = createTurns();
+  const makingTurn = createThrottle();
   const making = createPeriodicTask(app, {
-    failure: "deliveries of webhook events could not be made",
-    debounce_ms: SOON_MS,
+    failure_message: "webhook events could not be fanned out",
+    debounce_ms: DEBOUNCE_MS,
     async run(_now, stopping) {
       dropIdleLanes();
       for (let more = true; more && !stopping.aborted; ) {
-        const made = await makeDeliveries(app);
+        const made = await fanOutEvents(app);
         for (const id of made.endpoints) laneOf(id)?.wake();
         more = made.more;
         if (more) await makingTurn(stopping);
@@ -97,9 +104,9 @@ export function createWebhookSender(app: App): Service {
     },
   });
 
-  /** For what was stored before this server began, or by others. */
+  /** Finds deliveries from before this start, or from other servers. */
   const endpoints = createPeriodicTask(app, {
-    failure: "webhook deliveries could not be looked for",
+    failure_message: "scan for webhook deliveries failed",
     async run() {
       const waiting = await app.db.read
         .select({ id: webhookDeliveries.endpoint_id, next_at: min(webhookDeliveries.next_at) })
@@ -119,37 +126,38 @@ export function createWebhookSender(app: App): Service {
       lanes.clear();
     };
   });
-  senderOf(app).wake = (endpoint_id) => (endpoint_id === undefined ? making : laneOf(endpoint_id))?.wake();
-  // Stopped the other way round: what makes deliveries and looks for them first, then the lanes.
-  return createGroup(app.log, [
+  webhookSenderOf(app).wake = (endpoint_id) =>
+    (endpoint_id === undefined ? making : laneOf(endpoint_id))?.wake();
+  // Stopped in reverse order: fan-out and scan first, then the lanes.
+  return createServiceGroup(app.log, [
     ["lanes", all],
     ["deliveries", making],
     ["endpoints", endpoints],
   ]);
 }
 
-/** Sends until nothing is due. @returns when something is again */
-async function drain(
+/** Sends until nothing is due. @returns when the next delivery is due */
+async function drainEndpoint(
   app: App,
   endpoint_id: string,
   turn: (stopping: AbortSignal) => Promise<void>,
   stopping: AbortSignal,
 ): Promise<Date | undefined> {
   for (let failures = 0; !stopping.aborted; ) {
-    const batch = await dueBatch(app, endpoint_id, failures < PATIENT_FAILURES);
+    const batch = await findDueBatch(app, endpoint_id, failures < FAILURES_BEFORE_BACKOFF);
     if (!batch) break;
     failures = await sendBatch(app, batch, failures, stopping);
-    if (failures >= PATIENT_FAILURES)
-      await sleep(backoffMs(BACKOFF, failures - PATIENT_FAILURES + 1), stopping);
+    if (failures >= FAILURES_BEFORE_BACKOFF)
+      await sleep(computeBackoffMs(BACKOFF, failures - FAILURES_BEFORE_BACKOFF + 1), stopping);
     else await turn(stopping);
   }
-  return nextDue(app, endpoint_id);
+  return findNextAttempt(app, endpoint_id);
 }
 
-/** @returns how many have failed since the last one that arrived, those before the batch included */
+/** Sends one batch. @returns the number of consecutive failures, including those before it */
 async function sendBatch(
   app: App,
-  { endpoint, due, in_order }: Batch,
+  { endpoint, due, in_order }: DeliveryBatch,
   failures: number,
   stopping: AbortSignal,
 ): Promise<number> {
@@ -157,11 +165,12 @@ async function sendBatch(
   const groups = in_order ? due.map((message) => [message]) : [due];
   let failed = failures;
   for (const group of groups) {
-    const ours = await leaseUntilTold(app, endpoint.id, group);
-    const outcomes = await Promise.all(ours.map((message) => sendMessage(app, endpoint, message)));
+    const ours = await leaseDeliveries(app, endpoint.id, group);
+    const outcomes = await Promise.all(ours.map((message) => sendWebhook(app, endpoint, message)));
     await storeOutcomes(app, endpoint, ours, outcomes);
-    failed = outcomes.some(({ ok }) => ok) ? 0 : moreFailures(failed, outcomes.length);
-    if (stopping.aborted || failed >= PATIENT_FAILURES || performance.now() - began > BATCH_MS) break;
+    failed = outcomes.some(({ ok }) => ok) ? 0 : addFailures(failed, outcomes.length);
+    if (stopping.aborted || failed >= FAILURES_BEFORE_BACKOFF || performance.now() - began > MAX_BATCH_MS)
+      break;
   }
   return failed;
 }

@@ -1,47 +1,51 @@
-/** Who may call a route: what its author asks of callers, and whether a request proves it. */
+/** Authentication of callers of HTTP routes. */
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { BadRequest, Forbidden, Internal, NotFound, SvcError, Unauthorized } from "../../../../lib/errors.ts";
 import { sha256 } from "../../../../lib/text/ids.ts";
-import { optional, orElse } from "../../../../lib/zod.ts";
+import { optional, withDefault } from "../../../../lib/zod.ts";
 import { canRead } from "../../../../platform/access/permissions.ts";
 import type { Context, WorkspaceContext } from "../../../../platform/app/context.ts";
-import { bringsToken } from "../../../../platform/http/door/credentials.ts";
-import { resourceForServer, valueForCaller } from "../../../assets/resources/references.ts";
-import { getResource, resourceExists } from "../../../assets/resources/service.ts";
-import { readValueForServer } from "../../../assets/variables/server-value.ts";
-import { getVariable, variableExists } from "../../../assets/variables/service.ts";
-import { type KeptRule, signedRequest, verifiedRequest } from "../../../runs/submit/signatures.ts";
-import { resolveTarget, targetAt } from "../../../runs/submit/target.ts";
+import { hasExplicitToken } from "../../../../platform/http/door/credentials.ts";
+import { readResourceForCaller, readResourceForServer } from "../../../assets/resources/resolved-values.ts";
+import { getResource, hasResource } from "../../../assets/resources/service.ts";
+import { readVariableForServer } from "../../../assets/variables/server-value.ts";
+import { getVariable, hasVariable } from "../../../assets/variables/service.ts";
+import {
+  type SignatureFormat,
+  verifySignature,
+  verifySignatureWithKey,
+} from "../../../runs/submit/signatures.ts";
+import { resolveTarget, toTarget } from "../../../runs/submit/target.ts";
 import { resolveMember } from "../../../tenancy/people/members.ts";
-import { checkScopes } from "../../../tenancy/tokens/scopes.ts";
+import { requireScope } from "../../../tenancy/tokens/scopes.ts";
 import type { HttpTrigger } from "../tables.ts";
 
-type Rule = Pick<
+type AuthenticationRule = Pick<
   HttpTrigger,
   "authentication_method" | "authentication_resource_path" | "signature" | "http_method"
 >;
 
-const VARIABLE = "$var:";
+const VARIABLE_PREFIX = "$var:";
 const API_KEY_HEADER = "x-api-key";
 
 /**
- * Checks what a route's author says of its authentication. A secret is one that the author may read: what the route
- * accepts would tell the others of it. One that is not there yet may come later: until then nobody is let in.
+ * Validates a route's authentication. The author must be able to read its secret, because the route would reveal what
+ * it accepts. A missing secret is allowed: until it exists all callers are rejected.
  * @throws BadRequest naming the field
  */
-export async function checkSecrets(ctx: WorkspaceContext, rule: Rule): Promise<void> {
+export async function requireValidSecrets(ctx: WorkspaceContext, rule: AuthenticationRule): Promise<void> {
   const { authentication_method: method, authentication_resource_path: path, signature } = rule;
   if (signature !== null && method !== "signature") {
     throw new BadRequest("`signature` goes with `authentication_method` signature, and only with it");
   }
   if (method === "signature") {
     if (rule.http_method !== "post") throw new BadRequest("`http_method`: what is signed is a `post`");
-    if (signature) return readable("signature.secret", () => getVariable(ctx, signature.secret));
+    if (signature) return requireReadable("signature.secret", () => getVariable(ctx, signature.secret));
     if (path === null) {
       throw new BadRequest("`signature` is missing, or a resource of it in `authentication_resource_path`");
     }
-    return readableSecret(ctx, path, (value) => toSignature(path, value));
+    return readableSecret(ctx, path, (value) => parseSignature(path, value));
   }
   if (method !== "api_key" && method !== "basic_http") {
     if (path === null) return;
@@ -49,38 +53,40 @@ export async function checkSecrets(ctx: WorkspaceContext, rule: Rule): Promise<v
   }
   if (path === null)
     throw new BadRequest(`\`authentication_resource_path\` is missing: ${method} needs a secret`);
-  await readableSecret(ctx, path, (value) => toSecret(method, path, value));
+  await readableSecret(ctx, path, (value) => parseSecret(method, path, value));
 }
 
-/** @throws BadRequest for what is there, and not the caller's to read or no such secret */
+/** @throws BadRequest if it exists but is not readable by the caller, or is not a valid secret */
 async function readableSecret(
   ctx: WorkspaceContext,
   path: string,
   check: (value: unknown) => unknown,
 ): Promise<void> {
-  if (!(await isThere(ctx, path))) return;
-  await readable("authentication_resource_path", async () => {
-    if (path.startsWith(VARIABLE)) return getVariable(ctx, path.slice(VARIABLE.length));
-    if (!(await isWhole(ctx, path))) return getResource(ctx, path);
-    await valueForCaller(ctx, path);
-    return check(await resourceForServer(ctx, path));
+  if (!(await hasSecretResource(ctx, path))) return;
+  await requireReadable("authentication_resource_path", async () => {
+    if (path.startsWith(VARIABLE_PREFIX)) return getVariable(ctx, path.slice(VARIABLE_PREFIX.length));
+    if (!(await hasAllReferences(ctx, path))) return getResource(ctx, path);
+    await readResourceForCaller(ctx, path);
+    return check(await readResourceForServer(ctx, path));
   });
 }
 
-const isThere = (ctx: WorkspaceContext, path: string) =>
-  path.startsWith(VARIABLE) ? variableExists(ctx, path.slice(VARIABLE.length)) : resourceExists(ctx, path);
+const hasSecretResource = (ctx: WorkspaceContext, path: string) =>
+  path.startsWith(VARIABLE_PREFIX)
+    ? hasVariable(ctx, path.slice(VARIABLE_PREFIX.length))
+    : hasResource(ctx, path);
 
-/** Whether all that a resource refers to at its top is there: secrets may come later than what names them. */
-async function isWhole(ctx: WorkspaceContext, path: string): Promise<boolean> {
+/** Returns whether all variables and resources that the resource refers to exist. */
+async function hasAllReferences(ctx: WorkspaceContext, path: string): Promise<boolean> {
   const { value } = await getResource(ctx, path);
   for (const field of Object.values(value ?? {})) {
-    if (typeof field !== "string" || !field.startsWith(VARIABLE)) continue;
-    if (!(await variableExists(ctx, field.slice(VARIABLE.length)))) return false;
+    if (typeof field !== "string" || !field.startsWith(VARIABLE_PREFIX)) continue;
+    if (!(await hasVariable(ctx, field.slice(VARIABLE_PREFIX.length)))) return false;
   }
   return true;
 }
 
-async function readable(field: string, read: () => Promise<unknown>): Promise<void> {
+async function requireReadable(field: string, read: () => Promise<unknown>): Promise<void> {
   try {
     await read();
   } catch (cause) {
@@ -91,8 +97,12 @@ async function readable(field: string, read: () => Promise<unknown>): Promise<vo
   }
 }
 
-/** Providers that sign in a way of their own. */
-const PROVIDERS: Record<string, KeptRule["scheme"]> = { github: "github", slack: "slack", stripe: "stripe" };
+/** Providers with their own signature schemes. */
+const PROVIDER_SCHEMES: Record<string, SignatureFormat["scheme"]> = {
+  github: "github",
+  slack: "slack",
+  stripe: "stripe",
+};
 
 const SignatureAuth = z.object({
   secret_key: z.string().min(1),
@@ -100,17 +110,17 @@ const SignatureAuth = z.object({
   authentication_config: optional(
     z.object({
       signature_header_name: z.string().min(1),
-      algorithm: orElse(z.enum(["sha1", "sha256", "sha512"]), "sha256" as const),
+      algorithm: withDefault(z.enum(["sha1", "sha256", "sha512"]), "sha256" as const),
       signature_prefix: optional(z.string()),
     }),
   ),
 });
 
 /**
- * A resource of type `signature_auth`: how requests are signed, and the secret.
- * @throws BadRequest when it does not hold that, or names a provider that is not known
+ * Parses a resource of type `signature_auth`: scheme and secret of signed requests.
+ * @throws BadRequest for an invalid resource or an unknown provider
  */
-function toSignature(path: string, value: unknown): { rule: KeptRule; secret: string } {
+function parseSignature(path: string, value: unknown): { rule: SignatureFormat; secret: string } {
   const { success, data } = SignatureAuth.safeParse(value);
   if (!success) {
     throw new BadRequest(
@@ -118,7 +128,7 @@ function toSignature(path: string, value: unknown): { rule: KeptRule; secret: st
     );
   }
   const { secret_key: secret, signature_provider = "Custom", authentication_config: config } = data;
-  const scheme = PROVIDERS[signature_provider.toLowerCase()];
+  const scheme = PROVIDER_SCHEMES[signature_provider.toLowerCase()];
   if (scheme) return { rule: { scheme }, secret };
   if (!config || signature_provider.toLowerCase() !== "custom") {
     throw new BadRequest(
@@ -126,18 +136,18 @@ function toSignature(path: string, value: unknown): { rule: KeptRule; secret: st
     );
   }
   const { signature_header_name, algorithm: hash, signature_prefix: prefix } = config;
-  const header = checkHeader(path, signature_header_name, "signature_header_name");
+  const header = parseHeaderName(path, signature_header_name, "signature_header_name");
   return { rule: { scheme: "hmac_sha256", header, hash, prefix }, secret };
 }
 
-/** What a caller must send: in which header, and its value. */
-interface Secret {
+/** The header and value that a caller must send. */
+interface ExpectedHeader {
   header: string;
   value: string;
 }
 
-/** @throws BadRequest when the resource does not hold it */
-function toSecret(method: "api_key" | "basic_http", path: string, value: unknown): Secret {
+/** @throws BadRequest if the resource is invalid */
+function parseSecret(method: "api_key" | "basic_http", path: string, value: unknown): ExpectedHeader {
   const fields = (typeof value === "object" && value !== null ? value : {}) as Record<string, unknown>;
   const text = (name: string) => {
     const found = fields[name];
@@ -145,50 +155,52 @@ function toSecret(method: "api_key" | "basic_http", path: string, value: unknown
     throw new BadRequest(`resource ${path} holds no text in \`${name}\`, which ${method} needs`);
   };
   if (method === "basic_http")
-    return { header: "authorization", value: basic(`${text("username")}:${text("password")}`) };
+    return { header: "authorization", value: formatBasic(`${text("username")}:${text("password")}`) };
   const header = fields.api_key_header === undefined ? API_KEY_HEADER : text("api_key_header");
-  return { header: checkHeader(path, header), value: text("api_key_secret") };
+  return { header: parseHeaderName(path, header), value: text("api_key_secret") };
 }
 
-function checkHeader(path: string, header: string, field = "api_key_header"): string {
+function parseHeaderName(path: string, header: string, field = "api_key_header"): string {
   if (/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(header)) return header.toLowerCase();
   throw new BadRequest(`resource ${path}: \`${field}\` must be the name of a header (RFC 9110 §5.1)`);
 }
 
 /** RFC 7617 §2 */
-function basic(pair: string): string {
+function formatBasic(pair: string): string {
   return `Basic ${Buffer.from(pair).toString("base64")}`;
 }
 
-export interface Proven {
-  /** The caller's request, or the same with its body read and verified. */
+export interface AuthenticatedRequest {
+  /** The caller's request, or a copy with its body read and verified. */
   request: Request;
-  /** The header that proved it, which is none of the script's business. */
+  /** The header that authenticated it, which is not passed to the script. */
   header: string | undefined;
 }
 
 /**
- * @param owner in whose name the route runs
- * @throws Unauthorized, Forbidden, NotFound (the caller may not know of the route), Internal when the secret cannot be had
+ * Authenticates the caller of a route.
+ * @param owner the user as whom the route runs
+ * @throws Unauthorized, Forbidden, NotFound (the caller may not know of the route), Internal if the secret cannot be
+ * read
  */
-export async function authenticate(
+export async function authenticateRequest(
   ctx: Context,
   owner: WorkspaceContext,
   route: HttpTrigger,
   limit: number,
-): Promise<Proven> {
+): Promise<AuthenticatedRequest> {
   const { request } = ctx;
   switch (route.authentication_method) {
     case "none":
       return { request, header: undefined };
     case "token":
-      await requireRights(ctx, route);
+      await requireCallerRights(ctx, route);
       return { request, header: undefined };
     case "signature": {
       const { workspace_id, signature: rule } = route;
       const verified = rule
-        ? await verifiedRequest(ctx.app, request, { workspace_id, rule, limit })
-        : await signedRequest(ctx.app, request, { ...(await signatureOf(owner, route)), limit });
+        ? await verifySignature(ctx.app, request, { workspace_id, rule, limit })
+        : await verifySignatureWithKey(ctx.app, request, { ...(await signatureOf(owner, route)), limit });
       return { request: verified, header: undefined };
     }
     case "api_key":
@@ -207,7 +219,7 @@ export async function authenticate(
   }
 }
 
-/** Digests have one length, so that nothing tells how much of a guess was right. */
+/** Compares digests, which have equal length, in constant time. */
 function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(sha256(a), "hex"), Buffer.from(sha256(b), "hex"));
 }
@@ -216,35 +228,35 @@ async function secretOf(
   owner: WorkspaceContext,
   { path: route, authentication_resource_path }: HttpTrigger,
   method: "api_key" | "basic_http",
-): Promise<Secret> {
+): Promise<ExpectedHeader> {
   const path = authentication_resource_path!;
-  return opened(route, async () => {
-    if (!path.startsWith(VARIABLE)) return toSecret(method, path, await resourceOf(owner, path));
-    const at = path.slice(VARIABLE.length);
+  return readSecretForRoute(route, async () => {
+    if (!path.startsWith(VARIABLE_PREFIX)) return parseSecret(method, path, await resourceOf(owner, path));
+    const at = path.slice(VARIABLE_PREFIX.length);
     await getVariable(owner, at);
-    const value = await readValueForServer(owner.app, owner.caller.member.workspace_id, at);
+    const value = await readVariableForServer(owner.app, owner.caller.member.workspace_id, at);
     if (!value) throw new NotFound(`variable ${path}`);
     return method === "api_key"
       ? { header: API_KEY_HEADER, value }
-      : { header: "authorization", value: basic(value) };
+      : { header: "authorization", value: formatBasic(value) };
   });
 }
 
 function signatureOf(owner: WorkspaceContext, { path: route, authentication_resource_path }: HttpTrigger) {
   const path = authentication_resource_path!;
-  return opened(route, async () => {
-    const { rule, secret } = toSignature(path, await resourceOf(owner, path));
+  return readSecretForRoute(route, async () => {
+    const { rule, secret } = parseSignature(path, await resourceOf(owner, path));
     return { rule, key: async () => secret };
   });
 }
 
-/** What came after the route was set up may be somebody else's: only what its author may read lets anybody in. */
+/** Only a resource that the route's author may read counts: a later one may belong to somebody else. */
 async function resourceOf(owner: WorkspaceContext, path: string): Promise<unknown> {
   await getResource(owner, path);
-  return resourceForServer(owner, path);
+  return readResourceForServer(owner, path);
 }
 
-async function opened<T>(route: string, open: () => Promise<T>): Promise<T> {
+async function readSecretForRoute<T>(route: string, open: () => Promise<T>): Promise<T> {
   try {
     return await open();
   } catch (cause) {
@@ -253,17 +265,17 @@ async function opened<T>(route: string, open: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A method that browsers use for any link. */
-function isReading({ method }: Request): boolean {
+/** Returns whether browsers use the method for links. */
+function isSafeMethod({ method }: Request): boolean {
   return method === "GET" || method === "HEAD";
 }
 
-/** The caller must be a member who may see the route, and run what it runs. */
-async function requireRights(ctx: Context, route: HttpTrigger): Promise<void> {
+/** Requires a member who may read the route and run its target. */
+async function requireCallerRights(ctx: Context, route: HttpTrigger): Promise<void> {
   const { identity } = ctx.caller;
   const { workspace_id, path } = route;
   if (!identity) throw new Unauthorized("this route asks for a valid token");
-  if (!route.static_asset_config && isReading(ctx.request) && !bringsToken(ctx.request)) {
+  if (!route.static_asset_config && isSafeMethod(ctx.request) && !hasExplicitToken(ctx.request)) {
     throw new Unauthorized("this route asks for a valid token: a cookie alone starts nothing by GET");
   }
   const bound = identity.token?.workspace_id;
@@ -276,7 +288,7 @@ async function requireRights(ctx: Context, route: HttpTrigger): Promise<void> {
   if (!canRead(member, path, route.extra_perms))
     throw new Forbidden(`${member.username} may not call this route`);
   if (route.static_asset_config)
-    return checkScopes(identity, { domain: "http_triggers", action: "read" }, path);
+    return requireScope(identity, { domain: "http_triggers", action: "read" }, path);
   const caller: WorkspaceContext = { ...ctx, caller: { identity, member } };
-  await resolveTarget(caller, targetAt(route.script_path, route.is_flow));
+  await resolveTarget(caller, toTarget(route.script_path, route.is_flow));
 }

@@ -1,19 +1,19 @@
-/** What a request to a route is to a script: its arguments, and what a preprocessor is handed. */
+/** The input of a route's script: its arguments, and the input of its preprocessor. */
 
 import type { ParameterBinding } from "../../../../engines/languages/types.ts";
 import { parseJson } from "../../../../lib/json/json.ts";
-import { joinObjects, LONG } from "../../../../lib/json/long.ts";
-import { readPayload, type Source, toArguments } from "../../../runs/arguments/arguments.ts";
+import { LONG_JSON_CHARACTERS, mergeJsonObjects } from "../../../../lib/json/long-json.ts";
+import { type ArgumentSource, createArguments, readPayload } from "../../../runs/arguments/arguments.ts";
 import {
-  eventText,
-  headersOf,
-  joinMembers,
-  queryOf,
+  addMembers,
+  formatEvent,
   takesEvent,
+  visibleHeaders,
+  visibleQuery,
 } from "../../../runs/arguments/preprocessor-input.ts";
 import type { HttpTrigger } from "../tables.ts";
 
-const KIND = "http";
+const TRIGGER_KIND = "http";
 
 export interface RouteInput {
   /** JSON text of an object. */
@@ -21,36 +21,36 @@ export interface RouteInput {
   preprocessor_input?: string;
 }
 
-/** What is known of the request beside its body. */
-export interface Asked {
+/** Properties of the request besides its body. */
+export interface RouteRequest {
   params: Record<string, string>;
-  /** Below `/api/r`, as it was asked for. */
+  /** The requested path below `/api/r`. */
   path: string;
-  /** The header that proved who calls, which is not told. */
+  /** The header that authenticated the caller, which is not passed on. */
   secret_header: string | undefined;
 }
 
 /**
- * The arguments: parameters of the query, over them the body's, and over both those of the path, which the route's author
- * relies on.
+ * Reads the arguments. Path parameters override fields of the body, which override query parameters, because the
+ * route's author relies on the path.
  * @throws BadRequest, PayloadTooLarge
  */
-export async function inputOf(
-  source: Source,
+export async function readRouteInput(
+  source: ArgumentSource,
   route: HttpTrigger,
-  { params, path, secret_header }: Asked,
+  { params, path, secret_header }: RouteRequest,
   preprocessor: ParameterBinding[] | undefined,
 ): Promise<RouteInput> {
   const { request } = source;
   const isEvent = preprocessor !== undefined && takesEvent(preprocessor);
   const payload = await readPayload(source, { raw: route.raw_string, exact: isEvent });
-  const body = toArguments(payload, request, {
+  const body = createArguments(payload, request, {
     raw: route.raw_string,
     wrap_body: route.wrap_body,
     secret_header,
   });
-  const query = queryOf(request);
-  const args = withNames(body, query, params);
+  const query = visibleQuery(request);
+  const args = mergeArguments(body, query, params);
   if (!preprocessor) return { args };
   const facts = {
     route: route.route_path,
@@ -58,17 +58,18 @@ export async function inputOf(
     method: request.method.toLowerCase(),
     params,
     query,
-    headers: headersOf(request, secret_header),
+    headers: visibleHeaders(request, secret_header),
   };
   const preprocessor_input = isEvent
-    ? eventText(payload, { kind: KIND, raw_string: payload.text, ...facts })
-    : joinMembers(args, { wm_trigger: { kind: KIND, http: facts } });
+    ? formatEvent(payload, { kind: TRIGGER_KIND, raw_string: payload.text, ...facts })
+    : addMembers(args, { wm_trigger: { kind: TRIGGER_KIND, http: facts } });
   return { args, preprocessor_input };
 }
 
-/** Names of a request are ordinary ones, whatever they are: nothing here has a prototype to change. */
-function withNames(body: string, query: Record<string, string>, params: Record<string, string>): string {
+/** Merges the arguments as JSON text, so that names such as `__proto__` are ordinary ones. */
+function mergeArguments(body: string, query: Record<string, string>, params: Record<string, string>): string {
   if (Object.keys(query).length === 0 && Object.keys(params).length === 0) return body;
-  if (body.length > LONG) return joinObjects(JSON.stringify(query), body, JSON.stringify(params));
+  if (body.length > LONG_JSON_CHARACTERS)
+    return mergeJsonObjects(JSON.stringify(query), body, JSON.stringify(params));
   return JSON.stringify({ ...query, ...(parseJson(body) as object), ...params });
 }

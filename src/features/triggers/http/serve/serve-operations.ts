@@ -1,21 +1,21 @@
 import { type Method, type Operation, operation, responds } from "../../../../platform/http/operation.ts";
-import { serveRoute } from "./serve.ts";
+import { serveRoute } from "./serve-route.ts";
 
 const AUDIT = { operation: "jobs.run.http_route", action_kind: "Execute" } as const;
 
-/** Who may call is said by each route. */
-const answering = (name: string, method: Method) =>
+/** Each route declares its own access. */
+const createRouteOperation = (name: string, method: Method) =>
   operation({
     name,
     method,
     path: "/r/{route_path}",
     access: "anyone",
     scope: false,
-    bound: true,
+    allowsWorkspaceTokens: true,
     cors: "any method",
-    // Which routes it counts for is said where a route asks for a token.
+    // The route's own authentication decides whether the cookie counts.
     cookie: "last",
-    ownWrites: true,
+    skipsReadBarrier: true,
     summary: `Answer a ${method} to a route of somebody's choosing`,
     responds: responds.raw("application/json", "what the route's script or flow answers, or a file"),
     audit: AUDIT,
@@ -23,10 +23,10 @@ const answering = (name: string, method: Method) =>
   });
 
 export const routeOperations: Operation[] = [
-  answering("answerRouteGet", "GET"),
-  answering("answerRoutePost", "POST"),
-  answering("answerRoutePut", "PUT"),
-  answering("answerRoutePatch", "PATCH"),
-  // What is deleted, and whether anything is, is the script's.
-  { ...answering("answerRouteDelete", "DELETE"), audit: { ...AUDIT, action_kind: "Delete" } },
+  createRouteOperation("answerRouteGet", "GET"),
+  createRouteOperation("answerRoutePost", "POST"),
+  createRouteOperation("answerRoutePut", "PUT"),
+  createRouteOperation("answerRoutePatch", "PATCH"),
+  // Whether anything is deleted is up to the script.
+  { ...createRouteOperation("answerRouteDelete", "DELETE"), audit: { ...AUDIT, action_kind: "Delete" } },
 ];

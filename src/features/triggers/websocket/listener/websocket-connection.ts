@@ -1,35 +1,40 @@
-/**
- * One trigger's connection: opened, listened to, and opened again when it ends, after longer and longer pauses.
- */
+/** The connection of one trigger: reconnects with exponential backoff when it ends. */
 
-import { type Backoff, backoffMs } from "../../../../lib/async/retry.ts";
-import { sleep, untilAborted } from "../../../../lib/async/sleep.ts";
+import { type Backoff, computeBackoffMs } from "../../../../lib/async/retry.ts";
+import { raceAbort, sleep } from "../../../../lib/async/sleep.ts";
 import { SvcError } from "../../../../lib/errors.ts";
 import { parseJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { JobFinished } from "../../../../platform/events/events.ts";
 import { OutgoingError } from "../../../../platform/outgoing/connect.ts";
-import { allowedTargets } from "../../../../platform/outgoing/targets.ts";
+import { configuredTargets } from "../../../../platform/outgoing/targets.ts";
 import { openWebsocket, type Websocket } from "../../../../platform/outgoing/websocket.ts";
-import { checkOwner, type Held, isHeld, rowNow, type Started, startForResult } from "../messages.ts";
-import { checkUrl, runnableOf } from "../service.ts";
+import { parseRunnableUrl, parseWebsocketUrl } from "../service.ts";
 import { websocketTriggers } from "../tables.ts";
-import { asMessage, Inbox } from "./websocket-inbox.ts";
+import {
+  type LeasedTrigger,
+  leaseCondition,
+  readCurrentRow,
+  requireOwner,
+  type StartedJob,
+  startForResult,
+} from "../trigger-jobs.ts";
+import { formatMessage, MessageInbox } from "./websocket-inbox.ts";
 
-const CONNECT_MS = 10_000;
-const PING_MS = 20_000;
-/** A connection that lasted this long was a good one: the next pause is a short one again. */
-const GOOD_MS = 30_000;
-/** Before the next try; spread so that many triggers of one server do not come back at once. */
+const CONNECT_TIMEOUT_MS = 10_000;
+const PING_INTERVAL_MS = 20_000;
+/** A connection that lasted this long resets the backoff. */
+const STABLE_AFTER_MS = 30_000;
+/** With jitter, so that the triggers of a server do not reconnect at once. */
 const BACKOFF: Backoff = { first_ms: 1_000, max_ms: 60_000, jitter: 0.5 };
 
 /** Ends the connection for good. */
-type Close = () => Promise<void>;
+type CloseConnection = () => Promise<void>;
 
-/** Connects, and stays connected until told otherwise. */
-export function keepConnected(app: App, held: Held): Close {
+/** Connects, and reconnects until closed. */
+export function startConnection(app: App, held: LeasedTrigger): CloseConnection {
   let socket: Websocket | undefined;
-  let inbox: Inbox | undefined;
+  let inbox: MessageInbox | undefined;
   let closed = false;
   let shown = held.row.error;
   const leaving = new AbortController();
@@ -37,28 +42,28 @@ export function keepConnected(app: App, held: Held): Close {
   async function keep(): Promise<void> {
     for (let failures = 0; !closed; ) {
       const began = performance.now();
-      // A run that says where to connect may last: nobody waits for it in order to leave.
-      const why = await untilAborted(once(), leaving.signal);
+      // The run that returns the address may take long: closing does not wait for it.
+      const why = await raceAbort(once(), leaving.signal);
       if (why === undefined || closed) return;
-      failures = performance.now() - began > GOOD_MS ? 1 : failures + 1;
+      failures = performance.now() - began > STABLE_AFTER_MS ? 1 : failures + 1;
       await show(why);
-      await sleep(backoffMs(BACKOFF, failures), leaving.signal);
+      await sleep(computeBackoffMs(BACKOFF, failures), leaving.signal);
     }
   }
 
-  /** @returns why it is over */
+  /** @returns why the connection ended */
   async function once(): Promise<string> {
     try {
-      await checkOwner(app, held);
+      await requireOwner(app, held);
       const url = await urlOf();
-      const messages = new Inbox(app, held, url, show);
+      const messages = new MessageInbox(app, held, url, show);
       inbox = messages;
       socket = await openWebsocket({
         url,
-        targets: allowedTargets(app),
-        timeout_ms: CONNECT_MS,
+        targets: configuredTargets(app),
+        timeout_ms: CONNECT_TIMEOUT_MS,
         max_message_bytes: app.settings.get("request_size_limit_mb") * 1_000_000,
-        ping_ms: PING_MS,
+        ping_ms: PING_INTERVAL_MS,
         onMessage: (text) => messages.take(text),
       });
       if (closed) socket.close();
@@ -78,34 +83,38 @@ export function keepConnected(app: App, held: Held): Close {
 
   async function urlOf(): Promise<string> {
     const { url } = held.row;
-    const target = runnableOf(url);
+    const target = parseRunnableUrl(url);
     if (!target) return url;
-    const { url_runnable_args } = await rowNow(app, held);
-    const result = resultOf(await startForResult(app, held, target, url_runnable_args ?? {}).then(endOf));
+    const { url_runnable_args } = await readCurrentRow(app, held);
+    const result = requireResult(
+      await startForResult(app, held, target, url_runnable_args ?? {}).then(awaitStarted),
+    );
     if (typeof result !== "string")
       throw new OutgoingError(`${url} returned no address, but ${typeof result}`);
-    return checkUrl(result);
+    return parseWebsocketUrl(result);
   }
 
   async function greet(to: Websocket): Promise<void> {
     if (held.row.initial_messages.length === 0) return;
-    for (const message of (await rowNow(app, held)).initial_messages) {
+    for (const message of (await readCurrentRow(app, held)).initial_messages) {
       if ("raw_message" in message) {
         to.send(message.raw_message);
         continue;
       }
       const { path, is_flow, args } = message.runnable_result;
-      const end = await startForResult(app, held, is_flow ? { flow: path } : { path }, args).then(endOf);
-      to.send(asMessage(JSON.stringify(resultOf(end))));
+      const end = await startForResult(app, held, is_flow ? { flow: path } : { path }, args).then(
+        awaitStarted,
+      );
+      to.send(formatMessage(JSON.stringify(requireResult(end))));
     }
   }
 
-  /** Says on the row what is wrong, or that nothing is. */
+  /** Stores the trigger's current error, or clears it. */
   async function show(error: string | null): Promise<void> {
     if (error === shown || closed) return;
     shown = error;
     await app.db
-      .write((tx) => tx.update(websocketTriggers).set({ error }).where(isHeld(held)))
+      .write((tx) => tx.update(websocketTriggers).set({ error }).where(leaseCondition(held)))
       .catch((cause) =>
         app.log.error({ error: String(cause) }, "a WebSocket trigger's state was not stored"),
       );
@@ -121,14 +130,17 @@ export function keepConnected(app: App, held: Held): Close {
   };
 }
 
-/** No job began: the trigger is somebody else's now, and this connection is about to be ended. */
-async function endOf(started: Started | undefined): Promise<JobFinished> {
+/**
+ * Awaits a started job. None is started if the trigger belongs to another server now: this connection is about to
+ * close.
+ */
+async function awaitStarted(started: StartedJob | undefined): Promise<JobFinished> {
   if (!started) throw new OutgoingError("the trigger was changed meanwhile");
   return started.ended;
 }
 
-/** @throws OutgoingError when the run failed */
-function resultOf({ status, result, id }: JobFinished): unknown {
+/** @throws OutgoingError if the run failed */
+function requireResult({ status, result, id }: JobFinished): unknown {
   if (status === "success" || status === "skipped") return parseJson(result);
   throw new OutgoingError(`job ${id}, which says what to do, failed`);
 }

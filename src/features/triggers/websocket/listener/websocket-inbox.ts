@@ -1,6 +1,6 @@
 /**
- * Messages of one connection on their way to jobs: these start in the messages' order, and while as many run as may,
- * nothing more is taken from the network.
+ * Turns the messages of one connection into jobs, started in the messages' order. While the maximum number of jobs
+ * runs, reading from the network is paused (backpressure).
  */
 
 import { SvcError } from "../../../../lib/errors.ts";
@@ -8,19 +8,19 @@ import { parseJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { JobFinished } from "../../../../platform/events/events.ts";
 import type { Websocket } from "../../../../platform/outgoing/websocket.ts";
-import { type Held, passes, startForMessage } from "../messages.ts";
+import { type LeasedTrigger, matchesFilters, startForMessage } from "../trigger-jobs.ts";
 
-/** Jobs of one trigger that have not ended. */
-const MOST_RUNNING = 10;
+/** Maximum unfinished jobs of one trigger. */
+const MAX_RUNNING_JOBS = 10;
 
-/** Text is sent as it is, anything else as JSON. */
-export function asMessage(json: string): string {
+/** Formats a result as a message: a text as it is, anything else as JSON. */
+export function formatMessage(json: string): string {
   return json.startsWith('"') ? (parseJson(json) as string) : json;
 }
 
-export class Inbox {
+export class MessageInbox {
   readonly #app: App;
-  readonly #held: Held;
+  readonly #held: LeasedTrigger;
   readonly #url: string;
   readonly #show: (why: string | null) => Promise<void>;
   readonly #waiting: string[] = [];
@@ -30,7 +30,7 @@ export class Inbox {
   #paused = false;
   #closed = false;
 
-  constructor(app: App, held: Held, url: string, show: (why: string | null) => Promise<void>) {
+  constructor(app: App, held: LeasedTrigger, url: string, show: (why: string | null) => Promise<void>) {
     this.#app = app;
     this.#held = held;
     this.#url = url;
@@ -42,22 +42,22 @@ export class Inbox {
     this.#pace();
   }
 
-  /** What has not begun yet does not begin any more. */
+  /** Messages whose job has not been started are dropped. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#starting;
   }
 
   take(message: string): void {
-    if (this.#closed || !passes(this.#held.row.filters, message)) return;
+    if (this.#closed || !matchesFilters(this.#held.row.filters, message)) return;
     this.#waiting.push(message);
     this.#pace();
     this.#start();
   }
 
-  /** What has come already is not lost: a pause only keeps more from coming. */
+  /** Received messages are kept: a pause only stops further ones. */
   #pace(): void {
-    const full = this.#running + this.#waiting.length >= MOST_RUNNING;
+    const full = this.#running + this.#waiting.length >= MAX_RUNNING_JOBS;
     if (full === this.#paused || !this.#socket) return;
     this.#paused = full;
     if (full) this.#socket.pause();
@@ -73,10 +73,10 @@ export class Inbox {
   }
 
   #mayStart(): boolean {
-    return !this.#closed && this.#waiting.length > 0 && this.#running < MOST_RUNNING;
+    return !this.#closed && this.#waiting.length > 0 && this.#running < MAX_RUNNING_JOBS;
   }
 
-  /** One after the other, so that jobs begin in the order of their messages. */
+  /** Started one after the other, so that jobs begin in the order of their messages. */
   async #startAll(): Promise<void> {
     while (this.#mayStart()) {
       this.#running++;
@@ -109,7 +109,7 @@ export class Inbox {
     const { path, workspace_id } = this.#held.row;
     const why = cause instanceof SvcError ? cause.message : "the server failed; its log says more";
     const fields = { workspace: workspace_id, trigger: path, error: String(cause) };
-    this.#app.log.warn(fields, "a WebSocket message could not start what it should");
+    this.#app.log.warn(fields, "a WebSocket message could not start its job");
     await this.#show(why);
   }
 
@@ -118,6 +118,6 @@ export class Inbox {
     if (!can_return_message || result === "null") return;
     const failed = status === "failure" || status === "canceled";
     if (failed && !can_return_error_result) return;
-    this.#socket?.send(asMessage(result));
+    this.#socket?.send(formatMessage(result));
   }
 }

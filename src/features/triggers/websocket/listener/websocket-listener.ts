@@ -1,37 +1,36 @@
 /**
- * Listens for all WebSocket triggers that are switched on. Of several servers on one database one holds a trigger: its
- * name stands on the row, together with when it last said that it is alive. One that says nothing for too long is taken
- * over from.
+ * Connects all enabled WebSocket triggers. Among several servers a trigger is leased by one: its id is on the row, with
+ * its last heartbeat. A trigger whose lease has expired is taken over.
  */
 import { and, eq, isNull, lte, or } from "drizzle-orm";
 import type { App } from "../../../../platform/app/context.ts";
 import { createPeriodicTask, type PeriodicTask } from "../../../../platform/loops/periodic-task.ts";
-import { isHeld } from "../messages.ts";
 import { listenerOf } from "../service.ts";
 import { type WebsocketTrigger, websocketTriggers } from "../tables.ts";
-import { keepConnected } from "./websocket-connection.ts";
+import { leaseCondition } from "../trigger-jobs.ts";
+import { startConnection } from "./websocket-connection.ts";
 
 const LEASE_MS = 15_000;
-/** Whoever holds a trigger says so this often; whoever does not looks whether one is free. */
+/** Interval of heartbeats, and of the search for triggers without a server. */
 const HEARTBEAT_MS = 4_000;
 
-interface Kept {
+interface OpenConnection {
   row: WebsocketTrigger;
   close(): Promise<void>;
 }
 
-const keyOf = ({ workspace_id, path }: WebsocketTrigger) => `${workspace_id}/${path}`;
+const triggerKey = ({ workspace_id, path }: WebsocketTrigger) => `${workspace_id}/${path}`;
 
 export function createWebsocketListener(app: App): PeriodicTask {
   const { db } = app;
   const server = app.queue.worker;
-  const kept = new Map<string, Kept>();
+  const kept = new Map<string, OpenConnection>();
   const task = createPeriodicTask(app, {
-    failure: "WebSocket triggers could not be looked after",
-    last: letGo,
+    failure_message: "WebSocket triggers could not be polled",
+    after_stop: letGo,
     async run(now, stopping) {
       await look(stopping);
-      // Alone on its database a server hears of every change, and has nobody to tell that it is alive.
+      // On SQLite there is only one server, which is woken by every change: without triggers it need not poll.
       const isAlone = db.dialect === "sqlite" && kept.size === 0;
       return isAlone ? undefined : new Date(now.getTime() + HEARTBEAT_MS);
     },
@@ -39,7 +38,7 @@ export function createWebsocketListener(app: App): PeriodicTask {
 
   async function look(stopping: AbortSignal): Promise<void> {
     const rows = await db.read.select().from(websocketTriggers).where(eq(websocketTriggers.enabled, true));
-    const wanted = new Map(rows.map((row) => [keyOf(row), row]));
+    const wanted = new Map(rows.map((row) => [triggerKey(row), row]));
     for (const [key, one] of kept) {
       const isOurs = isSame(one.row, wanted.get(key)) && (await sayAlive(one.row));
       if (isOurs) continue;
@@ -48,12 +47,12 @@ export function createWebsocketListener(app: App): PeriodicTask {
     }
     for (const [key, row] of wanted) {
       if (!kept.has(key) && !stopping.aborted && (await hold(row))) {
-        kept.set(key, { row, close: keepConnected(app, { row, server }) });
+        kept.set(key, { row, close: startConnection(app, { row, server }) });
       }
     }
   }
 
-  /** As it was when it was taken, and still this server's. */
+  /** Returns whether the trigger is unchanged since it was leased, and still leased by this server. */
   function isSame(row: WebsocketTrigger, now: WebsocketTrigger | undefined): boolean {
     return now?.server_id === server && now.edited_at.getTime() === row.edited_at.getTime();
   }
@@ -63,13 +62,13 @@ export function createWebsocketListener(app: App): PeriodicTask {
       tx
         .update(websocketTriggers)
         .set({ last_server_ping: app.clock() })
-        .where(isHeld({ row, server }))
+        .where(leaseCondition({ row, server }))
         .returning({ path: websocketTriggers.path }),
     );
     return said.length > 0;
   }
 
-  /** Of all who try at once, one gets it. */
+  /** Leases a trigger. If several servers try at once, one succeeds. */
   async function hold(row: WebsocketTrigger): Promise<boolean> {
     const now = app.clock();
     const { server_id, last_server_ping: ping } = websocketTriggers;
@@ -84,7 +83,7 @@ export function createWebsocketListener(app: App): PeriodicTask {
             eq(websocketTriggers.path, row.path),
             eq(websocketTriggers.edited_at, row.edited_at),
             eq(websocketTriggers.enabled, true),
-            // One process has the data directory: whoever stands there is gone.
+            // On SQLite the data directory has one process: any other server on the row is gone.
             db.dialect === "sqlite" ? undefined : isFree,
           ),
         )
@@ -93,7 +92,7 @@ export function createWebsocketListener(app: App): PeriodicTask {
     return taken.length > 0;
   }
 
-  /** Ends all connections, then gives the triggers back. Where that fails, their leases end by themselves. */
+  /** Closes all connections, then releases the leases. If that fails, they expire. */
   async function letGo(): Promise<void> {
     if (kept.size === 0) return;
     await Promise.allSettled([...kept.values()].map(({ close }) => close()));

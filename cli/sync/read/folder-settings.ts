@@ -1,0 +1,64 @@
+/** The settings of a folder in `wmill.yaml`, which existing clients use too. */
+import { type Fields, filterStrings, type Item, itemPlace } from "./items.ts";
+
+export interface FolderSettings {
+  /** Globs; empty: all files. */
+  includes: string[];
+  excludes: string[];
+  codebases: Codebase[];
+  /** The language of files that end in just `.ts`. */
+  default_ts: "bun" | "deno";
+  /** Folders of flows and apps are named `x__flow` instead of `x.flow`. */
+  new_names: boolean;
+}
+
+interface Codebase {
+  path: string;
+  includes: string[];
+  excludes: string[];
+}
+
+export function parseFolderSettings(fields: Fields): FolderSettings {
+  const codebases = Array.isArray(fields.codebases) ? (fields.codebases as Fields[]) : [];
+  return {
+    includes: [...filterStrings(fields.includes), ...filterStrings(fields.extraIncludes)],
+    excludes: filterStrings(fields.excludes),
+    codebases: codebases.map((each) => ({
+      path: String(each?.relative_path ?? ".").replace(/^\.\/?|\/+$/g, ""),
+      includes: filterStrings(each?.includes),
+      excludes: filterStrings(each?.excludes),
+    })),
+    default_ts: fields.defaultTs === "deno" ? "deno" : "bun",
+    new_names: fields.nonDottedPaths === true,
+  };
+}
+
+const matches = (globs: readonly string[], name: string) =>
+  globs.some((glob) => new Bun.Glob(glob).match(name));
+
+/**
+ * Returns whether globs include a file. They apply to items with a path; settings, groups and resource types always
+ * count.
+ */
+export function isIncluded({ includes, excludes }: FolderSettings, name: string): boolean {
+  if (!/^[ufg]\//.test(name)) return true;
+  return (includes.length === 0 || matches(includes, name)) && !matches(excludes, name);
+}
+
+/** Filters the service's items by the globs of `wmill.yaml`. */
+export function filterIncluded(
+  { settings }: { settings: FolderSettings },
+  remote: Map<string, Item>,
+): Map<string, Item> {
+  return new Map([...remote].filter(([, item]) => isIncluded(settings, itemPlace(item))));
+}
+
+/** Finds the codebase that a script is bundled with; undefined for a standalone script. */
+export function findCodebase({ codebases }: FolderSettings, name: string): string | undefined {
+  const found = codebases.find(({ path, includes, excludes }) => {
+    if (!name.endsWith(".ts") || !(path === "" || name.startsWith(`${path}/`))) return false;
+    const below = path === "" ? name : name.slice(path.length + 1);
+    return (includes.length === 0 || matches(includes, below)) && !matches(excludes, below);
+  });
+  return found && (found.path || ".");
+}

@@ -1,0 +1,49 @@
+/** Analyses a script on the calling thread. Parsers are loaded on first use. */
+import { BadRequest } from "../../../lib/errors.ts";
+import { type Language, runtimeOf } from "../languages.ts";
+import { type ScriptAnalysis, toArgumentsSchema } from "../types.ts";
+
+/** @throws SyntaxFault with line and column; BadRequest */
+export async function analyseInThread(
+  language: Language,
+  content: string,
+  entrypoint: string,
+): Promise<ScriptAnalysis> {
+  switch (runtimeOf(language)) {
+    case "bun":
+    case "nativets":
+      return (await import("../typescript/analyse.ts")).analyseTypeScript(content, entrypoint);
+    case "python3":
+      return (await import("../python/analyse.ts")).analysePython(content, entrypoint);
+    case "bash":
+      if (entrypoint !== "main")
+        throw new BadRequest("a bash script has no functions that can be run by name");
+      return (await import("../bash/analyse.ts")).analyseBash(content);
+    case "postgresql":
+    case "mysql":
+    case "sqlite":
+      requireMainEntrypoint(entrypoint);
+      return (await import("../sql/analyse.ts")).analyseSql(content, language as QueryLanguage);
+    case "graphql":
+      requireMainEntrypoint(entrypoint);
+      return (await import("../graphql/analyse.ts")).analyseGraphql(content);
+    case undefined:
+      return createUnknownAnalysis();
+  }
+}
+
+type QueryLanguage = "postgresql" | "mysql" | "sqlite";
+
+/** Returns the analysis of a language without a parser: only the schema that a client sends is known. */
+function createUnknownAnalysis(): ScriptAnalysis {
+  return {
+    signature: { parameters: [], has_main: true, preprocessor: undefined },
+    schema: toArgumentsSchema([]),
+    packages: undefined,
+    imports: [],
+  };
+}
+
+function requireMainEntrypoint(entrypoint: string): void {
+  if (entrypoint !== "main") throw new BadRequest("a query has no functions that can be run by name");
+}

@@ -1,0 +1,108 @@
+/** Packages of scripts: selects the client that resolves and installs them, their location, and the link to them. */
+import { dirname, join } from "node:path";
+import { sha256 } from "../../../lib/text/ids.ts";
+import { parsePythonLock } from "../../languages/python/lock-text.ts";
+import type { Packages } from "../../languages/types.ts";
+import { createLock, DependencyError, installLock } from "../../languages/typescript/lock.ts";
+import { makeReadable } from "../sandbox/users/make-readable.ts";
+import type { Python } from "../sandbox/walls/find-python.ts";
+import type { PythonIndex, RunnableVersion } from "../types.ts";
+import { createInstaller } from "./npm-client.ts";
+import { createPipClient } from "./pip-client.ts";
+import type { ToolOutcome, ToolRequest } from "./tool.ts";
+
+/** Names of the links to packages beside a script's source. */
+export const PACKAGE_LINKS = { npm: "node_modules", pip: "packages" } as const;
+
+export interface InstalledPackages {
+  link: string;
+  /** Folder of the packages, two levels below `dependencies`. */
+  target: string;
+}
+
+interface LockOptions {
+  onLog: (text: string) => void;
+  signal?: AbortSignal | undefined;
+}
+
+export interface PackageStore {
+  /** Resolves packages. @returns the lock's text @throws DependencyError naming the package */
+  lock(packages: Packages, options: LockOptions): Promise<string>;
+  /**
+   * Installs the packages of a version's lock, once for all versions with the same lock.
+   * @param onUse called with the folder before any await
+   * @returns undefined if there is nothing to install
+   * @throws DependencyError
+   */
+  install(version: RunnableVersion, onUse: (folder: string) => void): Promise<InstalledPackages | undefined>;
+  /** Returns the link's name for this version; undefined if there is nothing to install. */
+  linkOf(version: RunnableVersion): string | undefined;
+  /** Aborts running installations. */
+  stop(): void;
+}
+
+export interface PackageStoreOptions {
+  /** The runner's folder. */
+  directory: string;
+  registry: () => string | undefined;
+  index: () => PythonIndex;
+  python: (version: string | undefined) => Promise<Python | undefined>;
+  runTool: (request: ToolRequest) => Promise<ToolOutcome>;
+}
+
+/** Returns the Python version of a lock; undefined if there is no lock or it names none. */
+export function pythonVersionOf(lock: string | undefined): string | undefined {
+  return lock ? parsePythonLock(lock).python : undefined;
+}
+
+export function createPackageStore(options: PackageStoreOptions): PackageStore {
+  const { directory, registry } = options;
+  const stopping = new AbortController();
+  const dependencies = join(directory, "dependencies");
+  const pip = createPipClient({ directory: dependencies, index: options.index, runTool: options.runTool });
+  const npm = () => createInstaller(dirname(directory), registry());
+
+  async function pythonFor(version: string | undefined, onLog: (text: string) => void): Promise<Python> {
+    const python = await options.python(version);
+    if (!python) {
+      throw new DependencyError("python3 is not installed on this server: Python packages need it");
+    }
+    if (version !== undefined && python.version !== version) {
+      onLog(`Python ${version} is not installed on this server: Python ${python.version} is used\n`);
+    }
+    return python;
+  }
+
+  function linkOf({ language, lock }: RunnableVersion): string | undefined {
+    if (!lock?.trim()) return undefined;
+    if (language !== "python3") return PACKAGE_LINKS.npm;
+    return parsePythonLock(lock).requirements.length > 0 ? PACKAGE_LINKS.pip : undefined;
+  }
+
+  return {
+    async lock(packages, lockOptions) {
+      if (packages.client === "npm") return createLock(packages.dependencies, { ...npm(), ...lockOptions });
+      const python = await pythonFor(packages.python, lockOptions.onLog);
+      return pip.resolve(packages.requirements, { ...lockOptions, python });
+    },
+    async install(version, onUse) {
+      const link = linkOf(version);
+      if (link === undefined) return undefined;
+      const lock = version.lock!;
+      const installOptions = { onLog: () => {}, signal: stopping.signal };
+      if (link === PACKAGE_LINKS.npm) {
+        const folder = join(dependencies, sha256(lock));
+        onUse(folder);
+        await installLock(lock, folder, { ...npm(), ...installOptions });
+        await makeReadable(folder);
+        return { link, target: join(folder, "node_modules") };
+      }
+      const python = await pythonFor(pythonVersionOf(lock), () => {});
+      const target = await pip.install(lock, { ...installOptions, python }, onUse);
+      await makeReadable(dirname(target));
+      return { link, target };
+    },
+    linkOf,
+    stop: () => stopping.abort(),
+  };
+}

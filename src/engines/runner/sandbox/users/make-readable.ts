@@ -1,0 +1,30 @@
+import { chmod, lchown, lstat, readdir } from "node:fs/promises";
+import { join } from "node:path";
+
+const READ = 0o444;
+const SEARCH_OR_RUN = 0o111;
+
+/**
+ * For a server that runs as root with children that do not: makes a folder's content readable for everyone and writable
+ * only for the server, whatever the umask and packages' modes. The child that created it has ended. The folder itself
+ * is changed last, which marks the work as complete.
+ */
+export async function makeReadable(folder: string): Promise<void> {
+  const me = process.geteuid?.();
+  if (me !== 0) return;
+  const { uid, mode } = await lstat(folder);
+  if (uid === me && (mode & READ) === READ) return;
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    await makeEntryReadable(join(entry.parentPath, entry.name), me);
+  }
+  await makeEntryReadable(folder, me);
+}
+
+async function makeEntryReadable(path: string, me: number): Promise<void> {
+  const stats = await lstat(path);
+  if (stats.uid !== me) await lchown(path, me, me);
+  if (!stats.isFile() && !stats.isDirectory()) return;
+  const rights = stats.mode & 0o755;
+  const wanted = rights | READ | (stats.mode & 0o100 ? SEARCH_OR_RUN : 0);
+  if (wanted !== (stats.mode & 0o7777)) await chmod(path, wanted);
+}

@@ -1,0 +1,92 @@
+/**
+ * Limits the resources of running jobs. Jobs shorter than the first check cost nothing; for longer ones, the main
+ * process's memory is checked often and the whole tree at intervals.
+ */
+import type { JobError, JobLimits } from "../../types.ts";
+import { createOutOfMemoryError } from "./out-of-memory.ts";
+import { listProcessTree, measureProcesses, proportionalBytes, readResidentBytes } from "./process-tree.ts";
+import { createStorageWatch, type StorageUser } from "./storage-watch.ts";
+
+/** A running job, as far as it is watched. */
+export interface WatchedJob extends StorageUser {
+  readonly job_id: string;
+  readonly limits: JobLimits;
+  /** Start in `performance.now()` milliseconds. */
+  readonly since: number;
+}
+
+/** Age of a job at its first check, and interval of checks of its whole tree. */
+const FIRST_CHECK_MS = 100;
+const TREE_INTERVAL_MS = 250;
+const STORAGE_INTERVAL_MS = 500;
+const MB = 1024 * 1024;
+
+interface WatchState {
+  /** Processor time that earlier jobs took in the same process. */
+  cpu_s: number;
+}
+
+export interface ResourceWatch {
+  /** Checks all limits. @param idle idle processes, which may still store data */
+  look(now: number, jobs: Iterable<WatchedJob>, idle: Iterable<StorageUser>): void;
+}
+
+/** @param directory a folder on the disk that jobs write to */
+export function createResourceWatch(directory: string): ResourceWatch {
+  const seen = new WeakMap<WatchedJob, WatchState>();
+  let treeAt = 0;
+  let storedAt = 0;
+  const storage = createStorageWatch(directory);
+
+  function checkTree(job: WatchedJob, pid: number): void {
+    const { limits } = job;
+    const pids = listProcessTree(pid);
+    const usage = measureProcesses(pids);
+    let before = seen.get(job);
+    if (!before) {
+      before = { cpu_s: usage.cpu_s };
+      seen.set(job, before);
+    }
+    const cpu_s = usage.cpu_s - before.cpu_s;
+    if (limits.processes > 0 && usage.processes > limits.processes) {
+      job.fail(tooManyProcesses(usage.processes, limits.processes));
+    } else if (limits.memory_mb > 0 && usage.bytes > limits.memory_mb * MB) {
+      checkMemory(job, pids);
+    } else if (limits.cpu_s > 0 && cpu_s > limits.cpu_s) {
+      job.fail(tooMuchTime(cpu_s, limits.cpu_s));
+    }
+  }
+
+  function checkMemory(job: WatchedJob, pids: number[]): void {
+    const bytes = pids.length === 1 ? readResidentBytes(pids[0]!) : proportionalBytes(pids);
+    if (bytes > job.limits.memory_mb * MB) job.fail(createOutOfMemoryError(bytes, job.limits.memory_mb));
+  }
+
+  return {
+    look(now, jobs, idle) {
+      const old: WatchedJob[] = [];
+      for (const job of jobs) if (now - job.since > FIRST_CHECK_MS && job.pid !== undefined) old.push(job);
+      if (now - storedAt >= STORAGE_INTERVAL_MS) {
+        storedAt = now;
+        storage.checkAll([...old, ...idle]);
+      }
+      const looksAtTrees = now - treeAt >= TREE_INTERVAL_MS;
+      if (looksAtTrees) treeAt = now;
+      for (const job of old) {
+        const most = job.limits.memory_mb * MB;
+        if (looksAtTrees || !seen.has(job)) checkTree(job, job.pid!);
+        else if (most > 0 && readResidentBytes(job.pid!) > most) checkMemory(job, [job.pid!]);
+      }
+    },
+  };
+}
+
+function tooManyProcesses(count: number, most: number): JobError {
+  const message = `the job ran ${count} processes at once, more than the ${most} allowed, and was stopped`;
+  return { name: "TooManyProcesses", message };
+}
+
+function tooMuchTime(used: number, most: number): JobError {
+  const message = `the job took ${Math.floor(used)} s of processor time, more than the ${most} s allowed, and was stopped`;
+  return { name: "CpuTimeExceeded", message };
+}

@@ -1,0 +1,139 @@
+/** Scripts that are written inside flows. */
+
+import type { RawScript } from "../../../../engines/flow-engine/types.ts";
+import { requireRuntime } from "../../../../engines/languages/languages.ts";
+import { analyseScript, findUsableLock } from "../../../../engines/languages/reading/analyse.ts";
+import type { Language, ScriptAnalysis } from "../../../../engines/languages/types.ts";
+import type { ImportedScript, RunnableVersion } from "../../../../engines/runner/types.ts";
+import { Cache } from "../../../../lib/async/cache.ts";
+import { perApp } from "../../../../lib/async/per-app.ts";
+import { Internal } from "../../../../lib/errors.ts";
+import { sha256 } from "../../../../lib/text/ids.ts";
+import type { App } from "../../../../platform/app/context.ts";
+import type { Job } from "../../../../platform/queue/tables.ts";
+import { inlineScriptPath } from "../../../code/flows/locks.ts";
+import { findFlowImports, findFlowPath, getFlowValue } from "../../../code/flows/versions.ts";
+import { loadImports } from "../../../code/scripts/imports/imports.ts";
+import { indexModules, leafModule } from "../modules.ts";
+
+/** Packages (lock) and imported scripts that code runs with. */
+export interface ResolvedCode {
+  lock: string;
+  imports: ImportedScript[];
+}
+
+/** Resolves the dependencies of undeployed code. @throws DependencyError, ImportError */
+export type CodeResolver = (code: InlineCode) => Promise<ResolvedCode>;
+
+export interface InlineCode {
+  language: Language;
+  content: string;
+  /** The script's path, which relative imports are resolved against. */
+  path: string | undefined;
+  /** The lock stored with the code. */
+  lock: string | undefined;
+}
+
+/** Analyses by digest of the code: analysing on each run would cost more than the run. */
+const analysisCacheOf = perApp((_: App) => new Cache<ScriptAnalysis>({ max: MAX_CACHED_ANALYSES }));
+const MAX_CACHED_ANALYSES = 10_000;
+
+/**
+ * Creates the version that a step's process loads. Equal code in the same language is one version, whichever flow
+ * contains it.
+ * @param resolve for an undeployed flow, whose scripts may have no lock yet
+ */
+export async function createInlineVersion(
+  app: App,
+  job: Job,
+  resolve: CodeResolver,
+): Promise<RunnableVersion> {
+  const code = await loadInlineCode(app, job);
+  const { language, content } = code;
+  const analysis = await analyseCached(app, code);
+  const { lock, imports } = await resolveDependenciesOf(app, job, code, analysis, resolve);
+  const sources = imports.map((each) => [each.path, sha256(each.content)]);
+  const id = sha256(
+    `${language}\n${lock}\n${content}${imports.length > 0 ? JSON.stringify([code.path, sources]) : ""}`,
+  );
+  const { parameters, preprocessor } = analysis.signature;
+  return {
+    id: id.slice(0, 32),
+    workspace_id: job.workspace_id,
+    path: (imports.length > 0 ? code.path : job.script_path) ?? undefined,
+    language: requireRuntime(language),
+    content,
+    imports: imports.length > 0 ? imports : undefined,
+    lock,
+    parameters,
+    preprocessor_parameters: preprocessor,
+    envs: [],
+    isolation: "shared",
+  };
+}
+
+async function analyseCached(app: App, { language, content }: InlineCode): Promise<ScriptAnalysis> {
+  const analyses = analysisCacheOf(app);
+  const id = sha256(`${language}\n${content}`);
+  return analyses.get(id) ?? analyses.load(id, () => analyseScript(language, content));
+}
+
+async function resolveDependenciesOf(
+  app: App,
+  job: Job,
+  code: InlineCode,
+  analysis: ScriptAnalysis,
+  resolve: CodeResolver,
+): Promise<ResolvedCode> {
+  const { workspace_id, flow_version } = job;
+  const lock = code.lock === "" ? "" : await findUsableLock(code.language, code.lock);
+  if (analysis.imports.length === 0 && lock !== undefined) return { lock, imports: [] };
+  const pins = flow_version === null ? undefined : await findFlowImports(app, workspace_id, flow_version);
+  if (lock !== undefined && pins) return { lock, imports: await loadImports(app, workspace_id, pins) };
+  return resolveOnce(app, job.root_job, { ...code, lock }, resolve);
+}
+
+const MAX_CACHED_RESOLUTIONS = 1_000;
+/** Cache time: longer than it takes to start all steps of most runs. */
+const RESOLUTION_TTL_MS = 300_000;
+const resolutionCacheOf = perApp(
+  (app: App) =>
+    new Cache<ResolvedCode>({
+      max: MAX_CACHED_RESOLUTIONS,
+      ttl_ms: RESOLUTION_TTL_MS,
+      now: () => app.clock().getTime(),
+    }),
+);
+
+/** Resolves dependencies once for all iterations of a loop in one run. @throws DependencyError, ImportError */
+async function resolveOnce(
+  app: App,
+  root_job: string | null,
+  code: InlineCode,
+  resolve: CodeResolver,
+): Promise<ResolvedCode> {
+  const found = resolutionCacheOf(app);
+  const name = sha256(`${root_job}\n${code.path}\n${code.language}\n${code.content}`);
+  return found.get(name) ?? found.load(name, () => resolve(code));
+}
+
+async function loadInlineCode(app: App, job: Job): Promise<InlineCode> {
+  const { workspace_id, flow_version } = job;
+  const language = job.language as Language;
+  if (job.raw_code !== null) {
+    const path = job.script_path ?? undefined;
+    return { language, content: job.raw_code, path, lock: job.raw_lock ?? undefined };
+  }
+  const value = await getFlowValue(app, workspace_id, flow_version ?? 0);
+  const step = job.flow_step_id ?? "";
+  const module = indexModules(value).get(step);
+  const leaf = module && leafModule(module);
+  if (leaf?.value.type !== "rawscript") throw new Internal(`step ${job.flow_step_id} is no script`);
+  const { content, lock } = leaf.value satisfies RawScript;
+  return {
+    language,
+    content,
+    path: inlineScriptPath(await findFlowPath(app, workspace_id, flow_version ?? 0), step),
+    lock,
+  };
+}

@@ -1,0 +1,294 @@
+/** Finds, authorizes and cancels jobs. */
+import { and, asc, desc, eq, inArray, isNull, ne, or, type SQL, sql } from "drizzle-orm";
+import { unindexed } from "../../../database/conditions.ts";
+import type { Tx } from "../../../database/database.ts";
+import { processInBatches } from "../../../lib/async/batches.ts";
+import { BadRequest, NotFound, type SvcError, Unauthorized } from "../../../lib/errors.ts";
+import { isUuid } from "../../../lib/text/ids.ts";
+import { granteesOf, isGrantee, isOwner, ownedBy } from "../../../platform/access/permissions.ts";
+import type { App, AuditedAction, Caller, Context, WorkspaceContext } from "../../../platform/app/context.ts";
+import { followUpOf } from "../../../platform/app/job-ends.ts";
+import { rescheduleBlockedJobs } from "../../../platform/queue/concurrency.ts";
+import { sliceQueue } from "../../../platform/queue/queued-slices.ts";
+import { isFrame } from "../../../platform/queue/states.ts";
+import { type Job, jobs } from "../../../platform/queue/tables.ts";
+import { failLocking } from "../../code/flows/locks.ts";
+import { allowedTags, isScopeAllowed } from "../../tenancy/tokens/scopes.ts";
+import { cancelFlow, completeWithTransition } from "../flows/flow-events.ts";
+import { createCanceledResult } from "../job/canceled.ts";
+
+const DEFAULT_CANCEL_REASON = "canceled through the API";
+/** Jobs canceled concurrently. */
+const CANCEL_BATCH_SIZE = 50;
+
+/** The part of a context that cancellation needs: who cancels, and how that is written. */
+export type CancelContext = Pick<Context, "app" | "username" | "write">;
+
+/**
+ * Returns the job if the caller may see it: the user or group it runs as, an admin, or an owner of its path unless the
+ * job is invisible to owners.
+ * @throws NotFound; BadRequest if an anonymous caller asks for a user's job
+ */
+export async function getJob(ctx: Context, workspace_id: string, id: string): Promise<Job> {
+  const job = await findJob(ctx.app, workspace_id, id);
+  if (!job || !canCallerSee(ctx.caller, job)) throw jobHidden(ctx.caller, workspace_id, id);
+  return job;
+}
+
+export async function findJob(app: App, workspace_id: string, id: string): Promise<Job | undefined> {
+  if (!isUuid(id)) throw new BadRequest(`"${id.slice(0, 60)}" is not a job id: it must be a UUID`);
+  const [job] = await app.db.read
+    .select()
+    .from(jobs)
+    .where(and(eq(jobs.id, id.toLowerCase()), eq(jobs.workspace_id, workspace_id)));
+  return job;
+}
+
+function canCallerSee(caller: Caller, job: Job): boolean {
+  return canSeeJob(caller, job) && (!caller.member || isWithinScopes(caller, job));
+}
+
+/** Creates the error for a job that the caller may not see. It is the same for a job that does not exist. */
+function jobHidden({ identity, member }: Caller, workspace_id: string, id: string): SvcError {
+  if (member) return new NotFound(`job ${id} in workspace ${workspace_id}`);
+  if (identity) return new Unauthorized(`not a member of workspace ${workspace_id}`);
+  return new BadRequest("log in to see this job: only jobs started by nobody are open to everybody");
+}
+
+/** Returns whether the token's scopes cover the job. A token that only runs one script is often public. */
+function isWithinScopes({ identity }: Caller, job: Job): boolean {
+  return !identity || isScopeAllowed(identity, { domain: "jobs", action: "read" }, job.script_path ?? "");
+}
+
+/** Returns whether a member may read a job. */
+export function canReadJob(
+  caller: Caller,
+  job: Pick<Job, "permissioned_as" | "email" | "started_by" | "script_path" | "visible_to_owner" | "tag">,
+): boolean {
+  const { member, identity } = caller;
+  if (!member || allowedTags(identity)?.includes(job.tag) === false) return false;
+  if (member.is_admin || isGrantee(member, job.permissioned_as)) return true;
+  if (job.email === member.email || job.started_by === member.email) return true;
+  return job.visible_to_owner && job.script_path !== null && isOwner(member, job.script_path);
+}
+
+/** Returns the rule of `canReadJob` as an SQL condition, so that list pages are full. */
+export function jobsVisibleTo({ member, identity }: WorkspaceContext["caller"]): SQL | undefined {
+  const tags = allowedTags(identity);
+  const isTagged = tags && inArray(jobs.tag, tags);
+  if (member.is_admin) return isTagged;
+  const isTheirs = or(
+    inArray(jobs.permissioned_as, [...granteesOf(member)]),
+    eq(jobs.email, member.email),
+    eq(jobs.started_by, member.email),
+    and(eq(jobs.visible_to_owner, true), ownedBy(member, jobs.script_path)),
+  );
+  return and(isTagged, isTheirs);
+}
+
+/** Returns whether `job` is `other`, or was started by it at any depth. */
+export async function isJobWithin(app: App, job: Job, other: string): Promise<boolean> {
+  const seen = new Set<string>();
+  for (let at: Job | undefined = job; at && !seen.has(at.id); ) {
+    if (at.id === other) return true;
+    seen.add(at.id);
+    at = at.parent_job ? await findJob(app, job.workspace_id, at.parent_job) : undefined;
+  }
+  return false;
+}
+
+/** Follows a job's parents and returns the topmost one that still exists. */
+export async function findRootJobId(app: App, job: Job): Promise<string> {
+  const seen = new Set<string>();
+  let at = job;
+  while (at.parent_job && !seen.has(at.id)) {
+    seen.add(at.id);
+    const parent = await findJob(app, job.workspace_id, at.parent_job);
+    if (!parent) break;
+    at = parent;
+  }
+  return at.id;
+}
+
+/** Options of a cancellation. */
+interface CancelOptions {
+  /** Also completes a job that another, possibly lost, worker runs, instead of only asking it to stop. */
+  force?: boolean;
+  /** Audit entry, if it differs from the operation's own; `nothing`: no audit row, the job's row records it. */
+  as?: AuditedAction | "nothing";
+}
+
+/**
+ * Cancels a job: completes a queued one at once, stops a running one with all jobs it started.
+ * @returns a message for the caller
+ */
+export async function cancelJob(
+  ctx: Context,
+  workspace_id: string,
+  id: string,
+  reason: string | undefined,
+  { force = false, as }: CancelOptions = {},
+): Promise<string> {
+  const job = await getJob(ctx, workspace_id, id);
+  if (job.state === "completed") return `job ${job.id} is already completed`;
+  const whileRunning = force && !ctx.app.queue.has(job.id);
+  await cancelUnfinishedJob(ctx, job, reason ?? DEFAULT_CANCEL_REASON, whileRunning, as);
+  return job.id;
+}
+
+/**
+ * Cancels the given jobs that are unfinished and visible to the caller, except runs that a schedule has planned.
+ * @returns ids of the canceled jobs
+ */
+export function cancelJobs(ctx: Context, workspace_id: string, ids: readonly string[]): Promise<string[]> {
+  const now = ctx.app.clock();
+  // A job blocked by its concurrency limit was due already.
+  const isPlanned = (job: Job) =>
+    job.schedule_path !== null &&
+    job.state === "queued" &&
+    job.scheduled_for > now &&
+    !job.concurrency_blocked;
+  const cancelSome = async (some: readonly string[]) => {
+    const found = await ctx.app.db.read
+      .select()
+      .from(jobs)
+      .where(
+        and(eq(jobs.workspace_id, workspace_id), inArray(jobs.id, [...some]), ne(jobs.state, "completed")),
+      );
+    const wanted = found.filter((job) => canReadJob(ctx.caller, job) && !isPlanned(job));
+    await Promise.all(wanted.map((job) => cancelUnfinishedJob(ctx, job, DEFAULT_CANCEL_REASON, false)));
+    const ended = new Set(wanted.map(({ id }) => id));
+    return some.filter((id) => ended.has(id));
+  };
+  return processInBatches([...new Set(ids)], cancelSome, CANCEL_BATCH_SIZE);
+}
+
+/**
+ * Cancels all queued, scheduled and running runs of a script that the caller may see, including scripts that restart
+ * themselves.
+ */
+export async function cancelScriptRuns(
+  ctx: WorkspaceContext,
+  path: string,
+  reason: string | undefined,
+): Promise<void> {
+  const { member } = ctx.caller;
+  const { workspace_id } = member;
+  const runs = and(eq(jobs.workspace_id, workspace_id), eq(jobs.script_path, path), eq(jobs.kind, "script"));
+  await cancelJobsWhere(
+    ctx,
+    and(runs && unindexed(runs), jobsVisibleTo(ctx.caller)),
+    reason ?? DEFAULT_CANCEL_REASON,
+  );
+}
+
+/**
+ * Cancels all jobs that match a condition, in batches: running ones first, whose flow steps stop with them, then queued
+ * ones.
+ * @param which running and queued jobs, or running ones only
+ */
+export async function cancelJobsWhere(
+  ctx: CancelContext,
+  condition: SQL | undefined,
+  reason: string,
+  { which = "unfinished", as }: { which?: "unfinished" | "running"; as?: AuditedAction } = {},
+): Promise<void> {
+  const { read } = ctx.app.db;
+  const cancelIn = async (slice: SQL | undefined) => {
+    const found = await read
+      .select({ id: jobs.id })
+      .from(jobs)
+      .where(and(slice, condition))
+      // Top-level jobs first: steps of a canceled flow need no cancellation of their own.
+      .orderBy(desc(isNull(jobs.flow_step_id)), asc(jobs.id));
+    const cancelSome = async (some: readonly { id: string }[]) => {
+      const ids = some.map(({ id }) => id);
+      const rows = await read
+        .select()
+        .from(jobs)
+        .where(and(inArray(jobs.id, ids), ne(jobs.state, "completed")));
+      await Promise.all(rows.map((job) => cancelUnfinishedJob(ctx, job, reason, false, as)));
+      return [];
+    };
+    await processInBatches(found, cancelSome, CANCEL_BATCH_SIZE);
+  };
+  await cancelIn(sql`${jobs.state} = 'running'`);
+  if (which === "running") return;
+  for await (const slice of sliceQueue(read)) await cancelIn(slice);
+}
+
+/**
+ * Cancels an unfinished job.
+ * @param whileRunning completes the row of a running job too, instead of asking its worker to stop
+ */
+export async function cancelUnfinishedJob(
+  ctx: CancelContext,
+  job: Job,
+  canceled_reason: string,
+  whileRunning: boolean,
+  as?: CancelOptions["as"],
+): Promise<void> {
+  const { app } = ctx;
+  const result = createCanceledResult(canceled_reason, ctx.username);
+  const now = app.clock();
+  const canceled = { canceled_by: ctx.username, canceled_reason };
+  const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
+    as === "nothing"
+      ? app.db.write(work)
+      : ctx.write({ resource: job.id, ...(as ? { action: as } : {}) }, work);
+  const cancelRunning = () => cancelFlow(app, job, { result, ...canceled }, write);
+  if (isFrame(job.kind) && job.state === "running" && job.worker === null) {
+    await cancelRunning();
+    return;
+  }
+  const end = async (tx: Tx): Promise<boolean> => {
+    const [ended] = await tx
+      .update(jobs)
+      .set({
+        ...canceled,
+        state: "completed",
+        status: "canceled",
+        result,
+        preprocessor_input: null,
+        completed_at: now,
+        duration_ms: job.started_at ? Math.max(0, now.getTime() - job.started_at.getTime()) : 0,
+      })
+      .where(and(eq(jobs.id, job.id), whileRunning ? ne(jobs.state, "completed") : eq(jobs.state, "queued")))
+      .returning({ id: jobs.id });
+    if (!ended) return false;
+    await failLocking(app, tx, job, `the dependency job was canceled: ${canceled_reason}`);
+    if (job.concurrency_key !== null) {
+      await rescheduleBlockedJobs(tx, job, now);
+      tx.afterCommit(app.queue.wake);
+    }
+    await followUpOf(app, job, "canceled")?.(tx);
+    const told = { id: job.id, workspace_id: job.workspace_id, status: "canceled", result } as const;
+    tx.afterCommit(() => app.events.publishFinished(told));
+    return true;
+  };
+  /** Set if the flow has begun meanwhile: no worker holds it, so none can be asked to stop it. */
+  let hasBegun = false;
+  const ask = async (tx: Tx): Promise<void> => {
+    const [running] = await tx
+      .update(jobs)
+      .set({ ...canceled, cancel_requested: true })
+      .where(and(eq(jobs.id, job.id), eq(jobs.state, "running")))
+      .returning({ worker: jobs.worker });
+    hasBegun = isFrame(job.kind) && running?.worker === null;
+    tx.afterCommit(() => app.queue.cancel(job.id));
+  };
+  if (job.flow_step_id === null) {
+    await write(async (tx) => void ((await end(tx)) || (await ask(tx))));
+  } else if (!(await completeWithTransition(app, job, { status: "canceled", result }, end, write))) {
+    await write(ask);
+  }
+  if (hasBegun) await cancelRunning();
+}
+
+/** Returns whether a caller may see a job. Callers without a login see only jobs started anonymously. */
+export function canSeeJob(
+  caller: Caller,
+  job: Parameters<typeof canReadJob>[1] & Pick<Job, "created_by">,
+): boolean {
+  return caller.member ? canReadJob(caller, job) : job.created_by === "anonymous";
+}

@@ -1,0 +1,58 @@
+/** Follows a running job on behalf of a tool's caller: its growing log, and its progress. */
+import type { App } from "../../../platform/app/context.ts";
+import { joinFeed, leaveFeed } from "../../runs/follow/job-feed.ts";
+import { stripLogHeader } from "../../runs/job/log-header.ts";
+import { findJob } from "../../runs/submit/find-and-cancel.ts";
+
+export interface JobListener {
+  log(text: string): void;
+  /** Undefined if nobody wants progress: then it is not read. @param percent 0 to 100 */
+  progress?(percent: number): void;
+}
+
+/** Maximum characters of log in one message. */
+const MAX_LOG_CHARS = 65_536;
+
+/** Listens from now on. Stopping it sends the rest of the log. */
+export function listenToJob(app: App, workspace_id: string, job_id: string, listener: JobListener) {
+  let offset = 0;
+  let percent: number | null = null;
+  let busy = false;
+  const follower = { wake, tick };
+  const feed = joinFeed(app, job_id, follower);
+
+  function wake(): void {
+    for (;;) {
+      const text = feed.tail?.log.textFrom(offset, MAX_LOG_CHARS);
+      if (!text) return;
+      const said = offset === 0 ? stripLogHeader(text) : text;
+      offset += text.length;
+      if (said !== "") listener.log(said);
+    }
+  }
+
+  /** Progress causes no event: it is read from the job's row. */
+  function tick(): void {
+    if (!listener.progress || busy) return;
+    busy = true;
+    look()
+      .catch((error) => app.log.warn({ job: job_id, error: String(error) }, "progress could not be read"))
+      .finally(() => {
+        busy = false;
+      });
+  }
+
+  async function look(): Promise<void> {
+    const row = await findJob(app, workspace_id, job_id);
+    if (row?.progress == null || row.progress === percent) return;
+    percent = row.progress;
+    listener.progress?.(percent);
+  }
+
+  return {
+    stop(): void {
+      wake();
+      leaveFeed(app, feed, follower);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+/** Runs a schedule that is due. */
+import { and, eq, inArray, isNull, ne } from "drizzle-orm";
+import type { Tx } from "../../../database/database.ts";
+import { isTransient } from "../../../database/failure.ts";
+import type { FlowValue } from "../../../engines/flow-engine/types.ts";
+import { SvcError } from "../../../lib/errors.ts";
+import type { App } from "../../../platform/app/context.ts";
+import { jobs } from "../../../platform/queue/tables.ts";
+import type { Submission } from "../../runs/submit/submission.ts";
+import {
+  createTriggerContext,
+  createTriggerSubmission,
+  submitTriggered,
+  type Trigger,
+} from "../../runs/submit/triggered.ts";
+import { nextRunTime } from "./cron.ts";
+import { type Schedule, schedules } from "./tables.ts";
+
+/**
+ * Starts a schedule's job in the transaction that sets its next time, so that exactly one server starts it. Several
+ * missed times are made up for by one run.
+ * @throws transient errors (`isTransient`): it stays due
+ * @param row as it was when found due
+ */
+export async function runSchedule(app: App, row: Schedule): Promise<void> {
+  const now = app.clock();
+  // Another server advanced it before the row was read. The guard below could not detect that.
+  if (row.next_at! > now) return;
+  const about = { workspace: row.workspace_id, schedule: row.path };
+  const isStill = and(
+    eq(schedules.workspace_id, row.workspace_id),
+    eq(schedules.path, row.path),
+    eq(schedules.next_at, row.next_at!),
+    eq(schedules.edited_at, row.edited_at),
+  );
+  let next_at: Date | null;
+  try {
+    next_at = nextRunTime(row, now);
+  } catch (cause) {
+    // The rule or time zone is unknown to this machine: it would stay due forever.
+    const error = `the next time cannot be computed: ${(cause as Error).message}`;
+    app.log.error({ ...about, error }, "a schedule has stopped until it is saved again");
+    return void (await app.db.write((tx) =>
+      tx.update(schedules).set({ next_at: null, error }).where(isStill),
+    ));
+  }
+  const putOff = async (tx: Tx, error: string | null) => {
+    const changed = await tx
+      .update(schedules)
+      .set({ next_at, error })
+      .where(isStill)
+      .returning({ path: schedules.path });
+    return changed.length > 0;
+  };
+  if (row.paused_until && row.paused_until > now) return void (await app.db.write((tx) => putOff(tx, null)));
+  if (row.no_flow_overlap && (await hasUnfinishedRun(app, row))) {
+    return void (await app.db.write((tx) => putOff(tx, null)));
+  }
+  try {
+    await submitScheduledJob(app, row, (tx) => putOff(tx, null));
+  } catch (cause) {
+    if (isTransient(cause)) throw cause;
+    const isTold = cause instanceof SvcError;
+    const fields = { ...about, error: String(cause), ...(isTold ? {} : { stack: (cause as Error).stack }) };
+    app.log[isTold ? "warn" : "error"](fields, "a schedule could not start its job");
+    const error = isTold ? cause.message : "the server failed; its log says more";
+    await app.db.write((tx) => putOff(tx, error));
+  }
+}
+
+async function submitScheduledJob(
+  app: App,
+  row: Schedule,
+  guard: (tx: Tx) => Promise<boolean>,
+): Promise<void> {
+  const { workspace_id, email, path, script_path, is_flow, args, retry } = row;
+  const trigger: Trigger = {
+    workspace_id,
+    email,
+    kind: "schedule",
+    created_by: `schedule-${path}`,
+    schedule_path: path,
+  };
+  const ctx = await createTriggerContext(app, trigger, guard);
+  const options = { tag: row.tag ?? undefined, scheduled_for: row.next_at! };
+  const target = is_flow ? { flow: script_path } : { path: script_path };
+  const submission = await createTriggerSubmission(ctx, target, JSON.stringify(args), options);
+  const tried = retry && submission.kind === "script" ? toRetryingFlow(submission, row) : submission;
+  await submitTriggered(ctx, tried, trigger, options);
+}
+
+/** Wraps a script with retries in a flow of one step, whose job shows each attempt. */
+function toRetryingFlow(submission: Submission, { script_path, args, retry }: Schedule): Submission {
+  const inputs = Object.keys(args).map((name) => [
+    name,
+    { type: "javascript", expr: `flow_input[${JSON.stringify(name)}]` },
+  ]);
+  const value = {
+    modules: [
+      {
+        id: "a",
+        value: { type: "script", path: script_path, input_transforms: Object.fromEntries(inputs) },
+        retry: retry!,
+      },
+    ],
+  } as FlowValue;
+  return {
+    ...submission,
+    kind: "flowpreview",
+    script_hash: undefined,
+    language: undefined,
+    tag: "flow",
+    timeout_s: undefined,
+    cache_ttl: undefined,
+    concurrency: undefined,
+    flow: { version: undefined, value },
+    raw_flow: JSON.stringify(value),
+  };
+}
+
+/** Returns whether the previous run has not ended. */
+async function hasUnfinishedRun(app: App, { workspace_id, path, script_path }: Schedule): Promise<boolean> {
+  const [unfinished] = await app.db.read
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(
+      and(
+        inArray(jobs.state, ["queued", "running"]),
+        eq(jobs.workspace_id, workspace_id),
+        eq(jobs.script_path, script_path),
+        eq(jobs.schedule_path, path),
+        isNull(jobs.flow_step_id),
+        ne(jobs.kind, "flownode"),
+      ),
+    )
+    .limit(1);
+  return unfinished !== undefined;
+}

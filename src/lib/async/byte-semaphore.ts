@@ -1,0 +1,48 @@
+/**
+ * Limits the bytes of large payloads processed at once: their copies take memory, and each step takes time on the event
+ * loop.
+ */
+
+/** Payloads from this size on are large; smaller ones need no permit. */
+export const LARGE_BYTES = 1_000_000;
+/** Bytes processed at once; a payload larger than this runs alone. */
+const MAX_CONCURRENT_BYTES = 32_000_000;
+
+interface Waiting {
+  bytes: number;
+  enter: () => void;
+}
+
+export class ByteSemaphore {
+  readonly #waiting: Waiting[] = [];
+  #taken = 0;
+
+  /**
+   * Resolves when enough bytes are free, in order of arrival, in its own turn of the event loop.
+   * @returns releases the bytes; further calls do nothing
+   */
+  async enter(bytes: number): Promise<() => void> {
+    await new Promise<void>((enter) => {
+      this.#waiting.push({ bytes, enter });
+      if (this.#waiting.length === 1) this.#admit();
+    });
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      this.#taken -= bytes;
+      this.#admit();
+    };
+  }
+
+  #admit(): void {
+    setImmediate(() => {
+      const next = this.#waiting[0];
+      if (!next || (this.#taken > 0 && this.#taken + next.bytes > MAX_CONCURRENT_BYTES)) return;
+      this.#waiting.shift();
+      this.#taken += next.bytes;
+      next.enter();
+      if (this.#waiting.length > 0) this.#admit();
+    });
+  }
+}

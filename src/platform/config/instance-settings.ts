@@ -1,0 +1,288 @@
+/**
+ * All known settings of the instance in one table: allowed values, default, meaning and secret parts. Unknown keys are
+ * stored as given, for clients that know them.
+ */
+import { z } from "zod";
+import type { Config, ConfigName } from "./config.ts";
+import {
+  ChatConnection,
+  CriticalChannels,
+  integerBetween,
+  OauthClients,
+  ObjectStoreCache,
+  SmtpSettings,
+  textListSchema,
+  textSchema,
+} from "./setting-schemas.ts";
+
+export interface SettingDefinition {
+  schema: z.ZodType;
+  /** Allowed values in words, completing "must be …". */
+  allowed: string;
+  meaning: string;
+  default?: unknown;
+  /** The process setting (`config.ts`) with the same meaning: its flag, variable and default apply here too. */
+  config?: ConfigName;
+  /** Environment variable, where existing installations use another name than SVC_ and the key. */
+  variable?: string;
+  /**
+   * True: the whole value is secret; else the paths of secrets in it, such as `password`, `*.secret` or
+   * `*.channel:url`. Any secret makes the whole value stored encrypted.
+   */
+  secret?: true | readonly string[];
+  /** Readable by all users, not only by super admins. */
+  open?: true;
+}
+
+const STORED_FOR_CLIENTS = "stored for clients; svc itself does not use it";
+const storedForClients = (meaning: string) => `${meaning} (${STORED_FOR_CLIENTS})`;
+
+const booleanSetting = (meaning: string, more: { default?: boolean; open?: true } = {}) =>
+  ({ schema: z.boolean(), allowed: "true or false", meaning, ...more }) as const;
+
+const textSetting = (meaning: string, allowed = "a text") =>
+  ({ schema: textSchema, allowed, meaning }) as const;
+const secretSetting = (meaning: string, allowed?: string) =>
+  ({ ...textSetting(meaning, allowed), secret: true }) as const;
+
+const httpUrl = z
+  .url({ protocol: /^https?$/, error: "is no URL" })
+  .transform((url) => url.replace(/\/+$/, ""));
+
+export const INSTANCE_SETTINGS = {
+  base_url: {
+    schema: httpUrl,
+    allowed: "a URL that begins with http:// or https://",
+    meaning: "public address of the instance: in links, mails and jobs",
+    config: "base_url",
+    open: true,
+  },
+  email_domain: { ...textSetting(STORED_FOR_CLIENTS), open: true },
+  retention_period_secs: {
+    schema: integerBetween(0, 3_155_760_000),
+    allowed: "a whole number of seconds, 0 (for good) to 3155760000",
+    meaning: "seconds for which completed jobs are kept with their logs; 0 keeps them for good",
+    config: "retention_s",
+  },
+  job_default_timeout: {
+    schema: integerBetween(1, 3_155_760_000),
+    allowed: "a whole number of seconds, 1 to 3155760000",
+    meaning: "seconds a job may run when nothing else is said",
+    config: "job_timeout_s",
+  },
+  timeout_wait_result: {
+    schema: integerBetween(0, 86_400),
+    allowed: "a whole number of seconds, 0 to 86400",
+    meaning: "seconds a synchronous call waits; 0 means 2",
+    config: "wait_result_s",
+  },
+  error_status: booleanSetting(
+    "synchronous calls whose script fails answer 500 rather than 200, where the call's query does not say error_status",
+    { default: false },
+  ),
+  open_description: booleanSetting(
+    "version, description and reference of the interface are open to all; false closes them to who is not logged in",
+    { default: true },
+  ),
+  newest_version_url: {
+    schema: httpUrl,
+    allowed: "a URL that begins with http:// or https://",
+    meaning:
+      "where GET /api/uptodate reads the newest version: as text, or as JSON with version or tag_name; without it, that is not known",
+  },
+  instance_events_webhook: {
+    schema: z.url({ protocol: /^https?$/, error: "is no URL" }).max(2_000),
+    allowed: "a URL that begins with http:// or https://, of 2000 characters at most",
+    meaning: "where events about users of the instance are sent (Enterprise Edition); without it nowhere",
+    config: "instance_events_webhook",
+    secret: true,
+  },
+  request_size_limit_mb: {
+    schema: integerBetween(1, 100_000),
+    allowed: "a whole number of MB, 1 to 100000",
+    meaning: "largest request body, in MB",
+    config: "max_body_mb",
+  },
+  smtp_settings: {
+    schema: SmtpSettings,
+    allowed:
+      "an object with smtp_host, smtp_port and smtp_from, and where needed smtp_username, smtp_password, smtp_tls_implicit, smtp_disable_tls and smtp_ca",
+    meaning: "the mail server that mails go out through; without it none is sent",
+    secret: ["smtp_password"],
+  },
+  critical_error_channels: {
+    schema: CriticalChannels,
+    allowed: "an array of objects with email, chat_channel and webhook_url, one of them or several",
+    meaning: "where critical alerts are sent",
+    default: [],
+    secret: ["*.chat_channel:url", "*.slack_channel:url", "*.webhook_url"],
+  },
+  critical_alert_mute_ui: { ...booleanSetting("clients do not show critical alerts"), open: true },
+  critical_alerts_on_token_expiry: booleanSetting("a token that expires is a critical alert too", {
+    default: false,
+  }),
+  max_token_lifetime_secs: {
+    schema: integerBetween(60, 3_155_760_000),
+    allowed: "a whole number of seconds, 60 to 3155760000",
+    meaning: "seconds for which any token holds at most, sessions and tokens there are already among them",
+  },
+  oidc_token_lifetime_secs: {
+    schema: integerBetween(60, 86_400),
+    allowed: "a whole number of seconds, 60 to 86400",
+    meaning: "seconds for which the identity tokens of jobs hold, when they ask for no less",
+    default: 3_600,
+  },
+  oidc_token_algorithm: {
+    schema: z.enum(["RS256", "EdDSA"]),
+    allowed: "RS256 or EdDSA",
+    meaning:
+      "what the identity tokens of jobs are signed with; after a change, the keys of before sign for two hours more",
+    default: "RS256",
+  },
+  chat: {
+    schema: ChatConnection,
+    allowed: "an object with access_token or bot.bot_access_token, and where needed api_url",
+    meaning: "the chat that alerts are posted to, where a channel is named",
+    secret: ["access_token", "bot.bot_access_token"],
+  },
+  license_key: secretSetting(
+    "the licence: what svc license issue or its distributor gave out",
+    "the text of a licence",
+  ),
+  license_public_key: textSetting(
+    "public key that licences are checked with, as svc license keygen prints it",
+    "a public key of licences, or several with spaces between them",
+  ),
+  uid: textSetting("what this instance is called in statistics and renewals of the licence"),
+  disable_stats: booleanSetting("no statistics are sent; false switches them on", { default: true }),
+  stats_url: {
+    schema: httpUrl,
+    allowed: "a URL that begins with http:// or https://",
+    meaning: "where statistics go once they are switched on; without it nowhere",
+  },
+  automate_username_creation: {
+    ...booleanSetting(
+      "a new user gets a username of the instance, made of the e-mail address, for all workspaces",
+      {
+        default: false,
+      },
+    ),
+    open: true,
+  },
+  require_preexisting_user_for_oauth: booleanSetting("a login elsewhere makes no new users", {
+    default: false,
+  }),
+  disable_password_login: booleanSetting(
+    "nobody logs in with a password; logins by providers and tokens keep working",
+    {
+      default: false,
+    },
+  ),
+  oauths: {
+    schema: OauthClients,
+    allowed: "an object of clients, each with id, and secret where it has one",
+    meaning: "where users may log in, and what resources may be connected to",
+    secret: ["*.secret", "*.signing_secret"],
+  },
+  saml_metadata: textSetting(
+    storedForClients("metadata of the SAML identity provider"),
+    "metadata as XML, or the URL of it",
+  ),
+  scim_token: secretSetting(storedForClients("token of the directory that manages users")),
+  jwt_secret: secretSetting(STORED_FOR_CLIENTS),
+  create_workspace_require_superadmin: {
+    ...booleanSetting(
+      "only super admins make workspaces; false lets all users but those who are operators everywhere",
+      {
+        default: true,
+        open: true,
+      },
+    ),
+    variable: "CREATE_WORKSPACE_REQUIRE_SUPERADMIN",
+  },
+  root_route_workspaces: {
+    schema: textListSchema,
+    allowed: "an array of workspace ids, or * for all",
+    meaning: "workspaces whose admins may serve routes directly below /api/r/, without the workspace's id",
+    default: [],
+  },
+  custom_tags: {
+    schema: textListSchema,
+    allowed: "an array of texts",
+    meaning:
+      "tags that jobs may have beside the languages' own: gpu for all, gpu(acme+shop) in some workspaces, gpu(^acme) in all but some; super admins may give any",
+    default: [],
+  },
+  default_tags_per_workspace: booleanSetting(STORED_FOR_CLIENTS),
+  default_tags_workspaces: {
+    schema: textListSchema,
+    allowed: "an array of workspace ids",
+    meaning: STORED_FOR_CLIENTS,
+  },
+  hub_base_url: {
+    schema: httpUrl,
+    allowed: "a URL that begins with http:// or https://",
+    meaning: STORED_FOR_CLIENTS,
+    open: true,
+  },
+  hub_api_secret: secretSetting(STORED_FOR_CLIENTS),
+  object_store_cache_config: {
+    schema: ObjectStoreCache,
+    allowed: "an object with a type, such as S3 with bucket, region, access_key and secret_key",
+    meaning: STORED_FOR_CLIENTS,
+    secret: ["secret_key", "accessKey", "secretKey"],
+  },
+  monitor_logs_on_s3: booleanSetting(STORED_FOR_CLIENTS),
+  expose_metrics: booleanSetting("false switches /api/metrics off, as SVC_METRICS=off does for good"),
+  expose_debug_metrics: booleanSetting(STORED_FOR_CLIENTS),
+  keep_job_dir: booleanSetting(STORED_FOR_CLIENTS),
+  dev_instance: booleanSetting(STORED_FOR_CLIENTS),
+  bunfig_install_scopes: secretSetting(STORED_FOR_CLIENTS),
+  npm_config_registry: {
+    schema: z
+      .string()
+      .max(10_000)
+      .regex(/^https?:\/\/[^\s/:]\S*$/, "is no URL"),
+    allowed:
+      "a URL that begins with http:// or https://, with :_authToken= and a token behind it where needed",
+    meaning: "where the packages of scripts come from; without it, where the server's environment says",
+    secret: true,
+  },
+  pip_index_url: secretSetting(
+    "index of Python packages (PEP 503); without it, where the server's environment says",
+  ),
+  pip_extra_index_url: secretSetting("further indexes of Python packages, with commas or spaces"),
+  pip_trusted_host: textSetting(
+    "hosts of Python indexes whose certificates are not checked, with commas or spaces",
+  ),
+  pip_find_links: textSetting("folder of the server with wheels, or address of a page that lists them"),
+  instance_python_version: textSetting(
+    "Python that scripts run in when they do not say, as 3.11; without it, python3",
+  ),
+} as const satisfies Record<string, SettingDefinition>;
+
+export type SettingKey = keyof typeof INSTANCE_SETTINGS;
+
+type Known<K extends SettingKey> = (typeof INSTANCE_SETTINGS)[K];
+type Output<K extends SettingKey> = z.output<Known<K>["schema"]>;
+
+/** Type of the value that `settings.get` returns; undefined only for keys without a default. */
+export type SettingValue<K extends SettingKey> =
+  Known<K> extends { config: infer C extends ConfigName }
+    ? Config[C]
+    : Known<K> extends { default: unknown }
+      ? Output<K>
+      : Output<K> | undefined;
+
+export function findDefinition(key: string): SettingDefinition | undefined {
+  return Object.hasOwn(INSTANCE_SETTINGS, key) ? INSTANCE_SETTINGS[key as SettingKey] : undefined;
+}
+
+/** Returns the environment variable of a known key: that of the process setting, or SVC_ and the key. */
+export function environmentVariableOf(
+  key: string,
+  configVariables: Record<ConfigName, { variable: string }>,
+): string {
+  const { config, variable } = findDefinition(key) ?? {};
+  return config ? configVariables[config].variable : (variable ?? `SVC_${key.toUpperCase()}`);
+}
