@@ -26,7 +26,7 @@ export const RESTART_NOTE = "the job lost its worker, and starts again";
  * @param output where its log is shown, if at all; the header is shown on a terminal only
  * @throws CliError if no server runs that would run it
  */
-export async function awaitNoRunningJobs(
+export async function waitForCompletion(
   client: ServiceClient,
   job: JobRef,
   output?: NodeJS.WriteStream,

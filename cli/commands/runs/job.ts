@@ -19,7 +19,7 @@ import {
   paintState,
   STATES,
 } from "../../jobs/summary.ts";
-import { awaitNoRunningJobs, readJob } from "../../jobs/wait.ts";
+import { readJob, waitForCompletion } from "../../jobs/wait.ts";
 import {
   createNoun,
   createWorkspaceCommand,
@@ -85,7 +85,7 @@ const logs = createWorkspaceCommand("logs", "print the log of a job")
   .action((id: string, options: WorkspaceOptions & { follow?: boolean }) =>
     withJob(id, options, async (client, job) => {
       const ended = options.follow
-        ? await awaitNoRunningJobs(client, job, options.json ? undefined : process.stdout)
+        ? await waitForCompletion(client, job, options.json ? undefined : process.stdout)
         : undefined;
       if (options.json) printJson({ id, logs: await client.call(getJobLogs, job) });
       else if (!ended) {
@@ -108,7 +108,7 @@ const result = createWorkspaceCommand("result", "print the result of a job; exit
   )
   .action((id: string, options: WorkspaceOptions & { wait?: boolean }) =>
     withJob(id, options, async (client, job) => {
-      const found = options.wait ? await awaitNoRunningJobs(client, job) : await readJob(client, job);
+      const found = options.wait ? await waitForCompletion(client, job) : await readJob(client, job);
       if (found.type === "CompletedJob") return printOutcome(found, { json: options.json ?? false });
       throw new CliError("NotCompleted", `job ${id} has no result yet: it is ${jobState(found)}`, {
         hint: "--wait waits for it",

@@ -11,7 +11,7 @@ import {
 } from "../../sync/options.ts";
 import { planPull } from "../../sync/plan.ts";
 import { readArchive } from "../../sync/read/archive.ts";
-import { deleteWorkspaceFiles, writeItem } from "../../sync/read/files.ts";
+import { removeItemFiles, writeItem } from "../../sync/read/files.ts";
 import { readFolder } from "../../sync/read/folder.ts";
 import { filterIncluded } from "../../sync/read/folder-settings.ts";
 import { itemKey } from "../../sync/read/items.ts";
@@ -60,7 +60,7 @@ belong to a workspace are left alone.`,
         const before = folder.items.get(itemKey(step.item));
         const error = await (async () => {
           if (step.change !== "delete") await writeItem(folder.root, step.item, style, before);
-          else if (before) deleteWorkspaceFiles(folder.root, before.files);
+          else if (before) removeItemFiles(folder.root, before.files);
         })().then(
           () => undefined,
           (cause: Error) => cause.message,

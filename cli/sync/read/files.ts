@@ -143,14 +143,14 @@ export async function writeItem(
     await Bun.write(resolveItemFile(root, name), text);
   }
   if (before)
-    deleteWorkspaceFiles(
+    removeItemFiles(
       root,
       before.files.filter((name) => !files.has(name)),
     );
 }
 
 /** Removes the files, and folders that become empty. */
-export function deleteWorkspaceFiles(root: string, names: readonly string[]): void {
+export function removeItemFiles(root: string, names: readonly string[]): void {
   for (const name of names) {
     rmSync(resolveItemFile(root, name), { force: true });
     for (let folder = dirname(name); folder !== "."; folder = dirname(folder)) {

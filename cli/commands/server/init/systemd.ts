@@ -17,7 +17,7 @@ export interface SystemdUnit {
 }
 
 /** Returns a directory in which systemd looks for units of this kind (systemd.unit(5)). */
-function getStorageFolder(kind: UnitKind): string {
+function unitFolder(kind: UnitKind): string {
   if (kind === "system") return "/etc/systemd/system";
   const config = process.env.XDG_CONFIG_HOME || join(process.env.HOME || homedir(), ".config");
   return join(config, "systemd/user");
@@ -50,7 +50,7 @@ function writeEnvironment(data_dir: string): string | undefined {
 
 /** @throws CliError if the file cannot be written */
 export function writeUnit(kind: UnitKind, serving: ServeTarget): SystemdUnit {
-  const file = join(getStorageFolder(kind), "svc.service");
+  const file = join(unitFolder(kind), "svc.service");
   let environment: string | undefined;
   try {
     environment = writeEnvironment(serving.data_dir);

@@ -40,7 +40,7 @@ export const OP = {
   memoryFill: 0xfc0b,
 };
 
-export interface ArchiveSection {
+export interface WasmSection {
   id: number;
   content: Uint8Array;
 }
@@ -158,10 +158,10 @@ function throwUnknown(opcode: number): never {
   throw new Error(`the WebAssembly instruction 0x${opcode.toString(16)} is not known here`);
 }
 
-export function readSections(module: Uint8Array): ArchiveSection[] {
+export function readSections(module: Uint8Array): WasmSection[] {
   const reader = new WasmReader(module);
   reader.take(8);
-  const sections: ArchiveSection[] = [];
+  const sections: WasmSection[] = [];
   while (!reader.done) sections.push({ id: reader.byte(), content: reader.take(reader.integer()) });
   return sections;
 }

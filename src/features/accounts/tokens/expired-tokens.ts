@@ -111,7 +111,7 @@ async function recordNotices(app: App, tx: Tx, type: NoticeType, token: TokenRow
   if (token.kind !== "user" || isMachineLabel(label)) return;
   const expiration = tokenExpiry(app, token)!;
   const told = { token_prefix, label: label ?? "", email, expiration: expiration.toISOString() };
-  for (const workspace of workspace_id === null ? await listOwnWorkspaces(tx, email) : [workspace_id]) {
+  for (const workspace of workspace_id === null ? await listActiveWorkspaces(tx, email) : [workspace_id]) {
     await recordEvent(app, tx, workspace, { type, keys: { workspace, ...told } });
   }
   const now = app.clock();
@@ -124,7 +124,7 @@ async function recordNotices(app: App, tx: Tx, type: NoticeType, token: TokenRow
 }
 
 /** Lists the workspaces in which an unbound token is valid: those where its owner is an active member. */
-async function listOwnWorkspaces(tx: Tx, email: string): Promise<string[]> {
+async function listActiveWorkspaces(tx: Tx, email: string): Promise<string[]> {
   const rows = await tx
     .select({ id: workspaceMembers.workspace_id })
     .from(workspaceMembers)

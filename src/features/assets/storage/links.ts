@@ -2,7 +2,7 @@
 import { timingSafeEqual } from "node:crypto";
 import { NotFound, Unauthorized } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { signForWorkspace } from "../../tenancy/workspaces/secrets.ts";
+import { signForWorkspace } from "../../tenancy/workspaces/signing.ts";
 import { DEFAULT_STORAGE } from "./service.ts";
 
 const MIN_LIFETIME_S = 60;

@@ -35,7 +35,7 @@ const definedMetrics = perApp<App, DefinedMetric[]>((app) => {
   const defined: DefinedMetric[] = [];
   const define: DefineMetric = (type, name, help, read) => defined.push({ type, name, help, read });
   defineRequestMetrics(app, define);
-  jobColumn(app, define);
+  defineJobMetrics(app, define);
   defineOutboxMetrics(app, define);
   defineDatabaseMetrics(app, define);
   defineProcessMetrics(define);
@@ -68,7 +68,7 @@ function defineRequestMetrics({ meters }: App, define: DefineMetric): void {
   );
 }
 
-function jobColumn(app: App, define: DefineMetric): void {
+function defineJobMetrics(app: App, define: DefineMetric): void {
   const { meters, runner } = app;
   define("gauge", "svc_jobs", "Jobs of the instance that have not ended, by state", async () => {
     const [due, queued, running] = await Promise.all(

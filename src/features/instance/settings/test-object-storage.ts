@@ -54,7 +54,7 @@ type StorageConfig = Record<string, unknown>;
 
 /** Names of storage types, as used by clients and by the workspace setting. */
 const S3_TYPES = ["S3", "S3Storage", "s3"];
-const STORAGE_FOLDER = ["FilesystemStorage", "Filesystem"];
+const FILESYSTEM_TYPES = ["FilesystemStorage", "Filesystem"];
 
 /** @throws BadRequest for an unsupported type, and for missing fields */
 function createTestStore(
@@ -62,7 +62,7 @@ function createTestStore(
   config: StorageConfig,
 ): { name: string; store: ObjectStore; folder?: string } {
   const type = config.type ?? (config.bucket === undefined ? undefined : "S3");
-  if (STORAGE_FOLDER.includes(type as string)) {
+  if (FILESYSTEM_TYPES.includes(type as string)) {
     const folder = join(app.config.data_dir, "storage", `.trial-${createRandomText(10)}`);
     return { name: "the data directory", store: createFilesystemStore(folder), folder };
   }

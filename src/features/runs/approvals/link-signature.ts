@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { BadRequest, NotFound, Unauthorized } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { signForWorkspace } from "../../tenancy/workspaces/secrets.ts";
+import { signForWorkspace } from "../../tenancy/workspaces/signing.ts";
 
 /** The signed parameters of a link. */
 export interface LinkRequest {

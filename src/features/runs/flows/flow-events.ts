@@ -16,14 +16,9 @@ import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { type FlowResume, flowResumes } from "../../code/flows/tables.ts";
 import { reencryptJob, StaleCiphertext } from "../arguments/stale-ciphertext.ts";
 import { findCachedResult } from "../job/cached-results.ts";
-import {
-  applyEvent,
-  completeFromCache,
-  createFlowFrame,
-  createLiveFlow,
-  stopFrame,
-} from "./drive/apply-event.ts";
+import { applyEvent, completeFromCache, stopFrame } from "./drive/apply-event.ts";
 import { findVerdict } from "./drive/approval-answers.ts";
+import { createFlowFrame, createLiveFlow } from "./drive/create-frames.ts";
 import { createEmptyRun, type FlowRun, type LiveFrame, loadFrame } from "./live-run.ts";
 import {
   abandonOnError,

@@ -1,25 +1,18 @@
 /** Runs one job, from claimed to completed. */
 import { and, eq } from "drizzle-orm";
-import { requireRuntime } from "../../../engines/languages/languages.ts";
-import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
-import type { Language } from "../../../engines/languages/types.ts";
-import type { RunnableVersion, RunOutcome, RunRequest } from "../../../engines/runner/types.ts";
+import type { RunOutcome, RunRequest } from "../../../engines/runner/types.ts";
 import { computeBackoffMs } from "../../../lib/async/retry.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import { SvcError } from "../../../lib/errors.ts";
-import { sha256 } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { OUTAGE_BACKOFF, retryOnOutage } from "../../../platform/loops/retry-on-outage.ts";
 import { deleteOutput } from "../../../platform/queue/job-store.ts";
 import { jobLogFields } from "../../../platform/queue/log-fields.ts";
 import { isFrame } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
-import { loadImports, resolveImports } from "../../code/scripts/imports/imports.ts";
-import { getDeployedScriptByHash } from "../../code/scripts/versions.ts";
 import { getWorkspaceEnvironment } from "../../tenancy/workspaces/environment.ts";
 import { queuedJobPolicy } from "../../tenancy/workspaces/gate.ts";
 import { applyPinnedArguments, mayContainReferences, resolveReferences } from "../arguments/references.ts";
-import { createInlineVersion, type InlineCode, type ResolvedCode } from "../flows/drive/inline-scripts.ts";
 import { startClaimedFlow } from "../flows/flow-events.ts";
 import { findFlowPlace } from "../flows/status/flow-place.ts";
 import { readControlledOutcome } from "../follow/response-control.ts";
@@ -28,9 +21,10 @@ import { createCanceledResult } from "../job/canceled.ts";
 import { decodeEntrypoint, removeEntrypointArgument, withEntrypoint } from "../job/entrypoints.ts";
 import { addCustomVariables, createJobEnvironment } from "../job/environment.ts";
 import { completeWithRetry } from "./complete-with-retry.ts";
-import { getDeployer, resolveDependencies, resolveLock } from "./dependencies/resolve-dependencies.ts";
+import { resolveDependencies } from "./dependencies/resolve-dependencies.ts";
 import { resolveFlowDependencies } from "./dependencies/resolve-flow-dependencies.ts";
 import { createOutputWriter, type OutputWriter } from "./job-output.ts";
+import { loadVersion, toPreprocessorVersion } from "./load-version.ts";
 import { createFailure, isDependencyJob, type JobOutcome } from "./outcome.ts";
 
 /** Abort reason when the server stops or sheds load: the job returns to the queue. Any other reason cancels it. */
@@ -69,7 +63,7 @@ async function outcomeOfClosedWorkspace(
 }
 
 /** Prepares a run. @returns the request for its process, or the outcome of a job that needs no process */
-async function reencryptVariables(
+async function prepareRun(
   app: App,
   job: Job,
   signal: AbortSignal,
@@ -139,7 +133,7 @@ async function attemptRun(
     const ready = await retryOnOutage(
       app,
       jobLogFields(job),
-      () => reencryptVariables(app, job, signal, output),
+      () => prepareRun(app, job, signal, output),
       signal,
     );
     if (isDependencyJob(job) && signal.aborted) return await abortedOutcome(app, job, signal);
@@ -176,69 +170,6 @@ async function runInProcess(
 async function forwardStream(app: App, job: Job, flow_job: string, output: OutputWriter): Promise<void> {
   if (job.attempts + job.losses > 0) await app.db.write((tx) => deleteOutput(tx, [flow_job]));
   output.forwardStream(flow_job);
-}
-
-/** Returns a version that runs the function `preprocessor` instead of main. */
-function toPreprocessorVersion(version: RunnableVersion): RunnableVersion {
-  const id = sha256(`${version.id}\npreprocessor`).slice(0, 32);
-  const { preprocessor_parameters: parameters = [] } = version;
-  return { ...version, id, parameters, preprocessor_parameters: undefined };
-}
-
-async function loadVersion(
-  app: App,
-  job: Job,
-  signal: AbortSignal,
-  output: OutputWriter,
-): Promise<RunnableVersion> {
-  if (job.kind === "flowscript") {
-    return createInlineVersion(app, job, (code) => resolveCode(app, job, code, output, signal));
-  }
-  if (job.script_hash) {
-    const found = getDeployedScriptByHash(app, job.workspace_id, job.script_hash);
-    const { version, pins } = found instanceof Promise ? await found : found;
-    requireRuntime(version.language);
-    const whole = pins ? { ...version, imports: await loadImports(app, job.workspace_id, pins) } : version;
-    // Files that its run writes must not outlive it, so it gets a process of its own.
-    return job.delete_after_use ? { ...whole, isolation: "fresh" } : whole;
-  }
-  const content = job.raw_code ?? "";
-  const language = job.language as Language;
-  const analysis = await analyseScript(language, content);
-  const path = job.script_path ?? undefined;
-  const code = { language, content, path, lock: job.raw_lock ?? undefined };
-  const { lock, imports } = await resolveCode(app, job, code, output, signal);
-  return {
-    id: sha256(JSON.stringify([language, lock, content, imports])).slice(0, 32),
-    workspace_id: job.workspace_id,
-    path,
-    language: requireRuntime(language),
-    content,
-    imports: imports.length > 0 ? imports : undefined,
-    lock,
-    parameters: analysis.signature.parameters,
-    preprocessor_parameters: undefined,
-    envs: [],
-    isolation: "fresh",
-  };
-}
-
-/** Resolves the lock and the imports of undeployed code, with the rights of the user the job runs as. */
-async function resolveCode(
-  app: App,
-  job: Job,
-  code: InlineCode,
-  output: OutputWriter,
-  signal: AbortSignal,
-): Promise<ResolvedCode> {
-  const analysis = await analyseScript(code.language, code.content);
-  const options = { onLog: output.log, signal };
-  if (analysis.imports.length === 0) {
-    return { lock: code.lock || (await resolveLock(app, analysis.packages, options)), imports: [] };
-  }
-  const { workspace_id } = job;
-  const found = await resolveImports(app, await getDeployer(app, job), { ...code, workspace_id });
-  return { lock: code.lock || (await resolveLock(app, found.packages, options)), imports: found.imported };
 }
 
 async function toJobOutcome(

@@ -55,7 +55,7 @@ const pathEvent =
   ({ workspace_id: workspace, resource: path }) => ({ type, keys: { workspace, path } });
 
 /** A rename gives the old and the new path; for other changes both are the same. */
-const replacePrefix =
+const movedEvent =
   (type: EventType): EventFactory =>
   ({ workspace_id: workspace, resource, parameters: { old_path, new_path } }) => ({
     type,
@@ -89,20 +89,20 @@ const EVENTS_BY_OPERATION: Record<string, EventFactory> = {
   "scripts.archive": scriptDeletedEvent,
   "scripts.delete": scriptDeletedEvent,
   "flows.create": pathEvent("CreateFlow"),
-  "flows.update": replacePrefix("UpdateFlow"),
+  "flows.update": movedEvent("UpdateFlow"),
   "flows.archive": pathEvent("ArchiveFlow"),
   "flows.delete": pathEvent("DeleteFlow"),
   "apps.create": pathEvent("CreateApp"),
-  "apps.update": replacePrefix("UpdateApp"),
+  "apps.update": movedEvent("UpdateApp"),
   "apps.delete": pathEvent("DeleteApp"),
   "resources.create": pathEvent("CreateResource"),
-  "resources.update": replacePrefix("UpdateResource"),
+  "resources.update": movedEvent("UpdateResource"),
   "resources.delete": pathEvent("DeleteResource"),
   "resource_types.create": typeEvent("CreateResourceType"),
   "resource_types.update": typeEvent("UpdateResourceType"),
   "resource_types.delete": typeEvent("DeleteResourceType"),
   "variables.create": pathEvent("CreateVariable"),
-  "variables.update": replacePrefix("UpdateVariable"),
+  "variables.update": movedEvent("UpdateVariable"),
   "variables.delete": pathEvent("DeleteVariable"),
   "folder.create": namedEvent("CreateFolder"),
   "folder.update": namedEvent("UpdateFolder"),

@@ -1,8 +1,3 @@
-/**
- * Secrets at rest. Each workspace has a key of its own; what is stored of that key is wrapped by the instance key, so
- * that a copied database alone gives nothing away. The workspace's id is bound to each text as associated data.
- */
-import { createHmac, hkdfSync } from "node:crypto";
 import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
@@ -129,7 +124,8 @@ async function loadKey(app: App, workspace_id: string): Promise<WorkspaceKey> {
   return cacheKey(app, workspace_id, await readCurrentKey(app, app.db.read, workspace_id));
 }
 
-async function getKey(app: App, workspace_id: string): Promise<WorkspaceKey> {
+/** Returns the workspace's current key. @throws NotFound for an unknown workspace */
+export async function getWorkspaceKey(app: App, workspace_id: string): Promise<WorkspaceKey> {
   const known = cachedKeys(app).get(workspace_id);
   const isFresh = known && (app.db.dialect === "sqlite" || Date.now() - known.at < KEY_CACHE_TTL_MS);
   return isFresh ? known.current : loadKey(app, workspace_id);
@@ -284,25 +280,4 @@ export function activateKey(
   expireKey(app, workspace_id);
   cacheKey(app, workspace_id, key);
   if (!keep) cachedKeys(app).get(workspace_id)!.previous = undefined;
-}
-
-/** Purposes of signatures. Each has its own derived key, so a signature is valid for one purpose only. */
-export type SigningPurpose = "approval" | "stored file" | "public app";
-
-/**
- * Returns an HMAC-SHA256 (RFC 2104) over the pieces, with a key derived from the workspace's key for this purpose
- * (HKDF-SHA256, RFC 5869).
- * @throws NotFound for an unknown workspace
- */
-export async function signForWorkspace(
-  app: App,
-  workspace_id: string,
-  purpose: SigningPurpose,
-  pieces: readonly (string | Uint8Array)[],
-): Promise<Buffer> {
-  const { bytes } = await getKey(app, workspace_id);
-  const key = hkdfSync("sha256", bytes, workspace_id, `svc signing ${purpose}`, 32);
-  const hmac = createHmac("sha256", Buffer.from(key));
-  for (const piece of pieces) hmac.update(piece);
-  return hmac.digest();
 }

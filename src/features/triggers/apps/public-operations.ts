@@ -12,7 +12,7 @@ import { AppRecord } from "../../code/apps/records.ts";
 import { getApp, getNewestVersion } from "../../code/apps/service.ts";
 import { type AppRow, apps } from "../../code/apps/tables.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
-import { signForWorkspace } from "../../tenancy/workspaces/secrets.ts";
+import { signForWorkspace } from "../../tenancy/workspaces/signing.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
 
 /** The only folder with public resources: the themes of public apps. */

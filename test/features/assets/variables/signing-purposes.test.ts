@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import {
   type SigningPurpose,
   signForWorkspace,
-} from "../../../../src/features/tenancy/workspaces/secrets.ts";
+} from "../../../../src/features/tenancy/workspaces/signing.ts";
 import { expectOk, startTestServer } from "../../../support/harness.ts";
 
 test("each purpose and workspace has a key of its own, which ends with the workspace's", async () => {

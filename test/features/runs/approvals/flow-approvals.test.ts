@@ -92,7 +92,7 @@ describe("signed links", () => {
       const search = approver ? `?approver=${approver}` : "";
       return (await expectOk(ask("GET", `${jobs}/job_signature/${job}/7${search}`))).text;
     };
-    const { signForWorkspace } = await import("../../../../src/features/tenancy/workspaces/secrets.ts");
+    const { signForWorkspace } = await import("../../../../src/features/tenancy/workspaces/signing.ts");
     const { app } = server.server;
     const bytes = Buffer.from(`${job.replaceAll("-", "")}00000007`, "hex");
     const right = async (text: string) =>

@@ -8,19 +8,11 @@ import { isJsonObject, parseJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
 import { findCachedResult } from "../../job/cached-results.ts";
-import {
-  createInnerFrame,
-  type FlowRun,
-  frameDeadline,
-  type LiveFlow,
-  type LiveFrame,
-  readFlowInput,
-} from "../live-run.ts";
-import { indexModules } from "../modules.ts";
+import { createInnerFrame, type FlowRun, frameDeadline, type LiveFrame } from "../live-run.ts";
 import type { FrameCompletion, Plan } from "../plan/plan.ts";
 import { EARLIEST_WAKE_TIME, nextImmediateTurn } from "../plan/wake-times.ts";
-import { decodeRestartPoint } from "../restart.ts";
 import { findVerdict } from "./approval-answers.ts";
+import { createFlowFrame, createLiveFlow } from "./create-frames.ts";
 import { createEnv, readResultText } from "./expression-scope.ts";
 import { createFrameRow, createLeafRow, type FrameStep, type RunStep } from "./step-jobs.ts";
 import { recordFinishedSteps, recordLoopResult } from "./step-results.ts";
@@ -258,30 +250,6 @@ function startInnerFrame({ run, plan, todo }: EventContext, inner: LiveFrame, jo
   if (isLarge) inner.wake_at = nextImmediateTurn(run);
   plan.addFrame(inner, job);
   if (!isLarge) todo.push({ frame: inner, event: START_INNER });
-}
-
-export function createLiveFlow(job: Job, value: LiveFlow["value"], depth: number): LiveFlow {
-  const isWhole = decodeRestartPoint(job) === undefined;
-  const modules = indexModules(value);
-  return { job, value, modules, input: readFlowInput(job), depth, finished: new Map(), isComplete: isWhole };
-}
-
-/** Creates the frame of a flow's own modules. */
-export function createFlowFrame(
-  flow: LiveFlow,
-  place: Pick<LiveFrame, "parent" | "module" | "index">,
-): LiveFrame {
-  return {
-    ...place,
-    id: flow.job.id,
-    flow,
-    iter: undefined,
-    frame: flow.value,
-    state: { step: 0, modules: [] },
-    wake_at: null,
-    started_at: flow.job.started_at ?? flow.job.created_at,
-    started_ms: performance.now(),
-  };
 }
 
 function startFrame(move: EventContext, frame: LiveFrame, step: FrameStep): void {

@@ -158,7 +158,7 @@ export async function storeOutcomes(
   await app.db.write(async (tx) => {
     let givenUp = 0;
     for (const [index, message] of due.entries())
-      if ((await updateStatement(tx, endpoint, message, outcomes[index]!, now)) === "failed") givenUp++;
+      if ((await storeAttempt(tx, endpoint, message, outcomes[index]!, now)) === "failed") givenUp++;
     if (givenUp > 0) await alertGivenUp(app, tx, endpoint, outcomes);
     const failing_since = arrived ? null : (endpoint.failing_since ?? now);
     if (failing_since?.getTime() === endpoint.failing_since?.getTime()) return;
@@ -187,7 +187,7 @@ const storeOutcomeStatement = statement<WebhookDelivery, unknown>((q) =>
     ),
 );
 
-async function updateStatement(
+async function storeAttempt(
   tx: Tx,
   endpoint: WebhookEndpoint,
   { seq, attempts, created_at }: DueDelivery,

@@ -1,0 +1,76 @@
+import { requireRuntime } from "../../../engines/languages/languages.ts";
+import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
+import type { Language } from "../../../engines/languages/types.ts";
+import type { RunnableVersion } from "../../../engines/runner/types.ts";
+import { sha256 } from "../../../lib/text/ids.ts";
+import type { App } from "../../../platform/app/context.ts";
+import type { Job } from "../../../platform/queue/tables.ts";
+import { loadImports, resolveImports } from "../../code/scripts/imports/imports.ts";
+import { getDeployedScriptByHash } from "../../code/scripts/versions.ts";
+import { createInlineVersion, type InlineCode, type ResolvedCode } from "../flows/drive/inline-scripts.ts";
+import { getDeployer, resolveLock } from "./dependencies/resolve-dependencies.ts";
+import type { OutputWriter } from "./job-output.ts";
+
+/** Loads the code of a job: a deployed version, the code of a preview, or an inline script of a flow. */
+export async function loadVersion(
+  app: App,
+  job: Job,
+  signal: AbortSignal,
+  output: OutputWriter,
+): Promise<RunnableVersion> {
+  if (job.kind === "flowscript") {
+    return createInlineVersion(app, job, (code) => resolveCode(app, job, code, output, signal));
+  }
+  if (job.script_hash) {
+    const found = getDeployedScriptByHash(app, job.workspace_id, job.script_hash);
+    const { version, pins } = found instanceof Promise ? await found : found;
+    requireRuntime(version.language);
+    const whole = pins ? { ...version, imports: await loadImports(app, job.workspace_id, pins) } : version;
+    // Files that its run writes must not outlive it, so it gets a process of its own.
+    return job.delete_after_use ? { ...whole, isolation: "fresh" } : whole;
+  }
+  const content = job.raw_code ?? "";
+  const language = job.language as Language;
+  const analysis = await analyseScript(language, content);
+  const path = job.script_path ?? undefined;
+  const code = { language, content, path, lock: job.raw_lock ?? undefined };
+  const { lock, imports } = await resolveCode(app, job, code, output, signal);
+  return {
+    id: sha256(JSON.stringify([language, lock, content, imports])).slice(0, 32),
+    workspace_id: job.workspace_id,
+    path,
+    language: requireRuntime(language),
+    content,
+    imports: imports.length > 0 ? imports : undefined,
+    lock,
+    parameters: analysis.signature.parameters,
+    preprocessor_parameters: undefined,
+    envs: [],
+    isolation: "fresh",
+  };
+}
+
+/** Resolves the lock and the imports of undeployed code, with the rights of the user the job runs as. */
+async function resolveCode(
+  app: App,
+  job: Job,
+  code: InlineCode,
+  output: OutputWriter,
+  signal: AbortSignal,
+): Promise<ResolvedCode> {
+  const analysis = await analyseScript(code.language, code.content);
+  const options = { onLog: output.log, signal };
+  if (analysis.imports.length === 0) {
+    return { lock: code.lock || (await resolveLock(app, analysis.packages, options)), imports: [] };
+  }
+  const { workspace_id } = job;
+  const found = await resolveImports(app, await getDeployer(app, job), { ...code, workspace_id });
+  return { lock: code.lock || (await resolveLock(app, found.packages, options)), imports: found.imported };
+}
+
+/** Returns a version that runs the function `preprocessor` instead of main. */
+export function toPreprocessorVersion(version: RunnableVersion): RunnableVersion {
+  const id = sha256(`${version.id}\npreprocessor`).slice(0, 32);
+  const { preprocessor_parameters: parameters = [] } = version;
+  return { ...version, id, parameters, preprocessor_parameters: undefined };
+}
