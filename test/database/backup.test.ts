@@ -46,8 +46,13 @@ async function contents(data_dir: string, database_url?: string): Promise<Record
   return found;
 }
 
-/** Without who is a worker, which a running server writes down anew every few seconds. */
-const atRest = ({ workers: _, ...tables }: Record<string, string[]>) => tables;
+/** Without what a running server writes every few seconds: heartbeats, the leader's lease, counts of usage. */
+const atRest = ({
+  workers: _,
+  leaders: _leaders,
+  workspace_usage: _usage,
+  ...tables
+}: Record<string, string[]>) => tables;
 
 const env = (database_url?: string): Record<string, string> =>
   database_url ? { DATABASE_URL: database_url } : {};

@@ -63,7 +63,7 @@ test.each([
 });
 
 /** Started by hand, in this order and before all loops, or by another service: `server/app.ts` and `start-worker.ts`. */
-const BY_HAND = ["createUsage", "createTokenUse", "createWorker", "createSigns"];
+const BY_HAND = ["createUsageFlusher", "createTokenUseFlusher", "createWorker", "createJobHeartbeats"];
 
 test("every periodic task of a feature is a loop that some feature declares", async () => {
   const files = await Array.fromAsync(new Bun.Glob("src/features/**/*.ts").scan({ cwd: root }));

@@ -4,7 +4,7 @@
  */
 import type { SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/pg-proxy";
-import type { QueryBuilder, Tx } from "../database.ts";
+import type { QueryBuilder, Reader } from "../database.ts";
 import type { AnyStatement, QueryRunner, Values } from "./statements.ts";
 
 /** Creates Drizzle's builder. @param on runs a query on a connection */
@@ -27,7 +27,10 @@ interface RawQueries {
 /**
  * Combines raw statements with the query builder, which is created on first use: hot-path transactions never need it.
  */
-export function addBuilder<R extends RawQueries>(make: () => QueryBuilder, raw: R): Tx {
+export function addBuilder<R extends RawQueries>(
+  make: () => QueryBuilder,
+  raw: R,
+): Reader & Omit<R, keyof Reader> {
   let made: QueryBuilder | undefined;
   const builder = () => {
     made ??= make();
@@ -36,5 +39,5 @@ export function addBuilder<R extends RawQueries>(make: () => QueryBuilder, raw: 
   const own = { ...raw, rows: (query: SQL) => builder().execute(query) };
   return new Proxy(own, {
     get: (_, name) => Reflect.get(name in own ? own : builder(), name),
-  }) as unknown as Tx;
+  }) as unknown as Reader & Omit<R, keyof Reader>;
 }

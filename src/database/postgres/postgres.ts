@@ -159,7 +159,7 @@ export function openPostgres(options: PostgresOptions): Database {
           const connection = await open();
           await connection.unsafe("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [name]);
         },
-        async share(name: string) {
+        async lockShared(name: string) {
           if (opened || !mayShare) await (await open()).unsafe(SHARED_LOCK_SQL, [JSON.stringify([name])]);
           else shares.push(name);
         },
