@@ -1,8 +1,10 @@
 /** Which language a file is in, by its name. */
 import { basename, extname } from "node:path";
+import type { RunnableLanguage } from "../../src/engines/languages/languages.ts";
+import { PROGRAMS } from "../../src/engines/languages/programs/table.ts";
 import { usageError } from "../terminal/text/failure.ts";
 
-export type FileLanguage = "bun" | "bash" | "python3" | "postgresql" | "mysql" | "sqlite" | "graphql";
+export type FileLanguage = Exclude<RunnableLanguage, "nativets">;
 
 const LANGUAGE_BY_ENDING: Record<string, FileLanguage> = {
   ".ts": "bun",
@@ -15,6 +17,9 @@ const LANGUAGE_BY_ENDING: Record<string, FileLanguage> = {
   ".my.sql": "mysql",
   ".sqlite.sql": "sqlite",
   ".gql": "graphql",
+  ...Object.fromEntries(
+    Object.entries(PROGRAMS).map(([language, { extension }]) => [`.${extension}`, language as FileLanguage]),
+  ),
 };
 
 /** Returns the language of a file by its ending. @throws a usage error */

@@ -10,7 +10,11 @@ export type RunnableLanguage =
   | "postgresql"
   | "mysql"
   | "sqlite"
-  | "graphql";
+  | "graphql"
+  | ProgramLanguage;
+
+/** The languages that a program of the machine runs or compiles (`programs/table.ts`). */
+export type ProgramLanguage = "go" | "php" | "ruby" | "rust" | "powershell";
 
 /** Runtime of each language; Bun runs `deno` and `bunnative` as TypeScript. */
 const RUNTIMES = {
@@ -24,15 +28,15 @@ const RUNTIMES = {
   mysql: "mysql",
   sqlite: "sqlite",
   graphql: "graphql",
+  go: "go",
+  php: "php",
+  ruby: "ruby",
+  rust: "rust",
+  powershell: "powershell",
 } as const satisfies Record<string, RunnableLanguage>;
 
 /** Languages that are only stored; runs fail with an explanation. */
 const STORED_ONLY = [
-  "go",
-  "php",
-  "rust",
-  "powershell",
-  "ruby",
   "csharp",
   "java",
   "nu",

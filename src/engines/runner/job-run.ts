@@ -20,7 +20,7 @@ import { cancelRemoteQuery } from "./process/cancel-query.ts";
 import { afterOutput, type Child, EXIT_GRACE_MS } from "./process/child.ts";
 import { insertToken, maskTokenIn } from "./process/job-token.ts";
 import { createRunMessage } from "./process/run-message.ts";
-import { runShell } from "./process/shell.ts";
+import { isStandalone, runStandalone } from "./programs/standalone.ts";
 import type { Done, FromChild } from "./protocol.ts";
 import type { WatchedJob } from "./sandbox/watch/resource-watch.ts";
 import type { ChildExit, JobError, JobLimits, RunOutcome } from "./types.ts";
@@ -76,27 +76,26 @@ export class JobRun implements WatchedJob {
     const { version } = request;
     this.#arm();
     if (!files.has(version)) await files.ensure(version);
-    const python = version.language === "python3" ? await this.#o.python(version.lock) : undefined;
+    const interpreter = await this.#o.interpreter(version);
     if (this.#stopping || this.#settled) return;
-    const child = this.#o.takeBlank(python?.folders ?? []);
+    const child = this.#o.takeBlank(interpreter?.folders ?? []);
     this.#child = child;
     assign(child, this.#o.key, request, options);
     this.#giveToken(child);
     const file = files.place(version, child.code);
     child.output.begin({ ...this.#sink(), keep_last_line: version.language === "bash" });
     this.#maskArguments(child);
-    if (version.language === "bash") {
-      const outcome = await runShell({
+    if (isStandalone(version.language)) {
+      const outcome = runStandalone({
         child,
         request: { ...request, args: insertToken(request, child) },
         environment: buildFirstEnvironment(request, child),
-        file,
+        ...{ file, tool: interpreter, wrappers: runtime.wrappers },
         max_result: options.max_result_bytes,
       });
-      this.#settle(outcome, false);
-      return;
+      return this.#settle(await outcome, false);
     }
-    await startVersion({ child, request, runtime, file, python: python?.program });
+    await startVersion({ child, request, runtime, file, python: interpreter?.program });
     if (this.#stopping || this.#settled) return;
     this.#begin(child);
   }

@@ -35,6 +35,8 @@ export interface Exec {
   environment: Record<string, string>;
   /** Commands that a shell runs before its script. Passed in memory, because argv is visible to all users. */
   prelude?: string;
+  /** Content of its standard input, passed in memory too; undefined: empty. */
+  input?: string;
   /** Python keeps the socket and uses this protocol; a shell must not see it. */
   keep_channel: boolean;
 }

@@ -12,13 +12,15 @@ import { sharedFolderPath } from "./files/shared-folder.ts";
 import { createVersionFiles } from "./files/version-files.ts";
 import { JobRun } from "./job-run.ts";
 import { maxMessageBytes } from "./output/validate-answer.ts";
-import { createPackageStore, pythonVersionOf } from "./packages/package-store.ts";
+import { createPackageStore } from "./packages/package-store.ts";
 import type { ToolOutcome, ToolRequest } from "./packages/tool.ts";
 import { launchChild } from "./process/child.ts";
 import { type Guard, startGuard } from "./process/guard.ts";
 import { inheritedEnvironment } from "./process/inherited-environment.ts";
 import { killOrphans } from "./process/orphan-processes.ts";
 import { ToolRun } from "./process/tool-run.ts";
+import { compileScript } from "./programs/compile.ts";
+import { findInterpreter } from "./programs/interpreter.ts";
 import { describeRootPlan } from "./sandbox/describe.ts";
 import { createSandbox, type Sandbox } from "./sandbox/sandbox.ts";
 import { detectSandboxSupport } from "./sandbox/support.ts";
@@ -56,7 +58,9 @@ export function createRunner(options: RunnerOptions): Runner {
     python: (version) => sandbox.python(version),
     runTool,
   });
-  const files = createVersionFiles(directory, packages);
+  const files = createVersionFiles(directory, packages, (version) =>
+    compileScript(version, runtime.wrappers, runTool),
+  );
   const passed_on = inheritedEnvironment(options.proxy_credentials);
   const running = new Set<JobRun>();
   const tools = new Set<WatchedJob>();
@@ -132,7 +136,7 @@ export function createRunner(options: RunnerOptions): Runner {
       key,
       runtime,
       files,
-      python: (lock) => sandbox.python(pythonVersionOf(lock)),
+      interpreter: (version) => findInterpreter(version, sandbox),
       takeBlank: (read) => pool.takeBlank(request.shared, read),
       onShortage: pool.shortage.report,
       onFinished: (outcome, child, reusable) => {

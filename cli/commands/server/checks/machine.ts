@@ -1,6 +1,8 @@
 /** Checks the machine: interpreters, sandboxing of scripts, and the limit of open files. */
 import { dlopen, ptr } from "bun:ffi";
 import { readFileSync } from "node:fs";
+import { PROGRAMS } from "../../../../src/engines/languages/programs/table.ts";
+import type { ProgramAdapter } from "../../../../src/engines/languages/programs/types.ts";
 import { describeRootPlan, describeSandbox } from "../../../../src/engines/runner/sandbox/describe.ts";
 import { refusalReason } from "../../../../src/engines/runner/sandbox/sandbox.ts";
 import { detectSandboxSupport } from "../../../../src/engines/runner/sandbox/support.ts";
@@ -24,6 +26,7 @@ export function checkMachine(config: Config): Finding[] {
       isNewEnough,
       "install Python 3.8 or newer, or leave scripts in it alone",
     ),
+    ...Object.entries(PROGRAMS).map(checkProgram),
     ...checkContainment(config),
     checkOpenFiles(config),
   ];
@@ -44,6 +47,13 @@ function checkInterpreter(
   return suits(version)
     ? okFinding(name, `${version} (${path})`)
     : warnFinding(name, `${version} is too old (${path})`, advice);
+}
+
+function checkProgram([language, { tool, install }]: [string, ProgramAdapter]): Finding {
+  const path = Bun.which(tool);
+  return path
+    ? okFinding(tool, `${path} runs scripts in ${language}`)
+    : warnFinding(tool, "is not installed", `${install}, or leave scripts in ${language} alone`);
 }
 
 function isNewEnough(version: string): boolean {

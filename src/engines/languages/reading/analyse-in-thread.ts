@@ -1,6 +1,6 @@
 /** Analyses a script on the calling thread. Parsers are loaded on first use. */
 import { BadRequest } from "../../../lib/errors.ts";
-import { type Language, runtimeOf } from "../languages.ts";
+import { type Language, type ProgramLanguage, runtimeOf } from "../languages.ts";
 import { type ScriptAnalysis, toArgumentsSchema } from "../types.ts";
 
 /** @throws SyntaxFault with line and column; BadRequest */
@@ -27,6 +27,15 @@ export async function analyseInThread(
     case "graphql":
       requireMainEntrypoint(entrypoint);
       return (await import("../graphql/analyse.ts")).analyseGraphql(content);
+    case "go":
+    case "php":
+    case "ruby":
+    case "rust":
+    case "powershell":
+      if (entrypoint !== "main") {
+        throw new BadRequest(`${language} scripts have no functions that can be run by name`);
+      }
+      return (await import("../programs/table.ts")).analyseProgram(language as ProgramLanguage, content);
     case undefined:
       return createUnknownAnalysis();
   }

@@ -1,6 +1,6 @@
-/** Turns a blank child into a shell or Python. */
+/** Turns a blank child into a shell, Python or another program. */
 import { type Pointer, ptr } from "bun:ffi";
-import { writeSync } from "node:fs";
+import { closeSync, writeSync } from "node:fs";
 import type { Exec } from "../protocol.ts";
 import { channelFd, send } from "./channel.ts";
 import { libc } from "./system.ts";
@@ -10,16 +10,25 @@ const FD_CLOEXEC = 1;
 const SIGPIPE = 13;
 const SIGXFSZ = 25;
 
-/**
- * Writes a shell's prelude to an anonymous file that only this user's processes can read (memfd_create(2)); its last
- * command closes the file.
- * @returns its path
- */
+/** Writes a text to an anonymous file that only this user's processes can read (memfd_create(2)). */
+function fillMemoryFile(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
+}
+
+/** Writes a shell's prelude, whose last command closes its file. @returns the file's path */
 function writePrelude(name: Pointer, prelude: string): string {
   const fd = libc!.memfd_create(name, 0);
-  const bytes = Buffer.from(`${prelude}\nexec ${fd}<&-\n`);
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
+  fillMemoryFile(fd, `${prelude}\nexec ${fd}<&-\n`);
   return `/proc/self/fd/${fd}`;
+}
+
+/** Makes a text the standard input. */
+function provideInput(name: Pointer, input: string): void {
+  const fd = libc!.memfd_create(name, 0);
+  fillMemoryFile(fd, input);
+  libc!.dup2(fd, 0);
+  closeSync(fd);
 }
 
 /** Replaces this process's program (execve): same process id, same pipes, no new start. */
@@ -46,6 +55,7 @@ export function replaceProcess(message: Exec): void {
   libc.signal(SIGPIPE, 0);
   libc.signal(SIGXFSZ, 0);
   libc.fcntl(channelFd, F_SETFD, message.keep_channel ? 0 : FD_CLOEXEC);
+  if (message.input !== undefined) provideInput(text("input"), message.input);
   const environment = {
     ...message.environment,
     ...(message.keep_channel ? { SVC_CHANNEL_FD: String(channelFd) } : {}),

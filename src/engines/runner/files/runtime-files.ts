@@ -9,6 +9,8 @@ export interface RuntimeFiles {
   directory: string;
   typescript: string;
   python: string;
+  /** Folder of what runs scripts of other languages, or is compiled with them. */
+  wrappers: string;
   watchdog: string;
   /** Program that applies the sandbox to a child and then becomes it. */
   launcher: string;
@@ -31,6 +33,13 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     ["runner/child/token.ts", sourceOf("runner/child/token.ts")],
     ["runner/child/program.py", sourceOf("runner/child/program.py")],
     ["runner/child/python-path/wmill.py", sourceOf("runner/child/python-path/wmill.py")],
+    ["runner/child/wrappers/run.php", sourceOf("runner/child/wrappers/run.php")],
+    ["runner/child/wrappers/run.rb", sourceOf("runner/child/wrappers/run.rb")],
+    ["runner/child/wrappers/run.ps1", sourceOf("runner/child/wrappers/run.ps1")],
+    ["runner/child/wrappers/main.go", sourceOf("runner/child/wrappers/main.go")],
+    ["runner/child/wrappers/main.rs", sourceOf("runner/child/wrappers/main.rs")],
+    ["runner/child/wrappers/from_json.rs", sourceOf("runner/child/wrappers/from_json.rs")],
+    ["runner/child/wrappers/json.rs", sourceOf("runner/child/wrappers/json.rs")],
     ["runner/process/watchdog.ts", sourceOf("runner/process/watchdog.ts")],
     ["runner/process/kill-tree.ts", sourceOf("runner/process/kill-tree.ts")],
     ["runner/sandbox/walls/launcher.ts", sourceOf("runner/sandbox/walls/launcher.ts")],
@@ -60,6 +69,7 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     directory: folder,
     typescript: join(child, "program.ts"),
     python: join(child, "program.py"),
+    wrappers: join(child, "wrappers"),
     watchdog: join(folder, "runner", "process", "watchdog.ts"),
     launcher: join(folder, "runner", "sandbox", "walls", "launcher.ts"),
     queries: {

@@ -2,9 +2,15 @@
 
 import type { RunnableLanguage } from "../../languages/languages.ts";
 import { resolveLocalImport, toRelativeSpecifier } from "../../languages/local-imports.ts";
+import { compilationOf, PROGRAMS } from "../../languages/programs/table.ts";
 import type { ImportedScript, RunnableVersion } from "../types.ts";
 
 const EXTENSIONS: Record<RunnableLanguage, string> = {
+  go: PROGRAMS.go.extension,
+  php: PROGRAMS.php.extension,
+  ruby: PROGRAMS.ruby.extension,
+  rust: PROGRAMS.rust.extension,
+  powershell: PROGRAMS.powershell.extension,
   bun: "ts",
   nativets: "ts",
   bash: "sh",
@@ -21,8 +27,12 @@ export const RUNNABLE_LANGUAGES = Object.keys(EXTENSIONS) as RunnableLanguage[];
 /** Path of a script that has no path but imports others. */
 const UNNAMED_PATH = "u/nobody/script";
 
-/** Returns the version's own source file, relative to the folder of its sources. */
+/** Name of the program that a version is compiled to. */
+export const PROGRAM_FILE = "program";
+
+/** Returns the version's own source file, or its program, relative to the folder of its sources. */
 export function mainFileName({ language, path, imports }: RunnableVersion): string {
+  if (compilationOf(language)) return PROGRAM_FILE;
   const extension = EXTENSIONS[language];
   return imports?.length ? `${path ?? UNNAMED_PATH}.${extension}` : `main.${extension}`;
 }

@@ -13,6 +13,7 @@ import { mkdir, mkdtemp, readlink, rename, rm, symlink, writeFile } from "node:f
 import { basename, dirname, join } from "node:path";
 import { BadRequest } from "../../../lib/errors.ts";
 import { createRandomText } from "../../../lib/text/ids.ts";
+import { compilationOf } from "../../languages/programs/table.ts";
 import { PACKAGE_LINKS, type PackageStore } from "../packages/package-store.ts";
 import type { RunnableVersion } from "../types.ts";
 import { pruneFiles } from "./prune-files.ts";
@@ -34,8 +35,15 @@ export interface VersionFiles {
   removeWorkspace(workspace_id: string): Promise<void>;
 }
 
-/** @param packages installs the packages of locks, below `directory`/dependencies */
-export function createVersionFiles(directory: string, packages: PackageStore): VersionFiles {
+/**
+ * @param packages installs the packages of locks, below `directory`/dependencies
+ * @param compile returns the program that a version is compiled to; its file takes the place of the sources
+ */
+export function createVersionFiles(
+  directory: string,
+  packages: PackageStore,
+  compile: (version: RunnableVersion) => Promise<Buffer>,
+): VersionFiles {
   const ready = new Set<string>();
   /** Time of last use by folder, set first, so that a folder in use is not removed. */
   const used = new Map<string, number>();
@@ -56,10 +64,13 @@ export function createVersionFiles(directory: string, packages: PackageStore): V
       if (installed) await replaceLink(join(folder, installed.link), installed.target);
       return;
     }
+    const sources: Map<string, string | Buffer> = compilationOf(version.language)
+      ? new Map([[mainFileName(version), await compile(version)]])
+      : await buildSourceFiles(version, installed?.link === PACKAGE_LINKS.npm);
     await mkdir(join(folder, ".."), { recursive: true, mode: 0o700 });
     const work = await mkdtemp(`${folder}.`);
     try {
-      for (const [name, source] of await buildSourceFiles(version, installed?.link === PACKAGE_LINKS.npm)) {
+      for (const [name, source] of sources) {
         await mkdir(dirname(join(work, name)), { recursive: true, mode: 0o700 });
         await writeFile(join(work, name), source, { mode: 0o600 });
       }
@@ -80,7 +91,7 @@ export function createVersionFiles(directory: string, packages: PackageStore): V
         linkOrCopy(join(written, name), placed);
         // The child may have another user id. The folders above keep everyone else out, and a script may have changed
         // the mode.
-        chmodSync(placed, 0o644);
+        chmodSync(placed, compilationOf(version.language) ? 0o755 : 0o644);
       }
       const link = packages.linkOf(version);
       if (link) symlinkSync(readlinkSync(join(written, link)), join(folder, link));

@@ -75,7 +75,8 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
 
   function linkOf({ language, lock }: RunnableVersion): string | undefined {
     if (!lock?.trim()) return undefined;
-    if (language !== "python3") return PACKAGE_LINKS.npm;
+    if (language === "bun" || language === "nativets") return PACKAGE_LINKS.npm;
+    if (language !== "python3") return undefined;
     return parsePythonLock(lock).requirements.length > 0 ? PACKAGE_LINKS.pip : undefined;
   }
 

@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 const create = (path: string, language: string, content: string, more: object = {}) =>
   ask("POST", "/w/acme/scripts/create", { path, language, content, ...more });
 
-test.each(["rust", "go", "powershell", "ansible", "duckdb"])(
+test.each(["csharp", "java", "ansible", "duckdb"])(
   "%s is stored, and a run says why it fails",
   async (language) => {
     const path = `u/admin/in_${language}`;

@@ -1,0 +1,96 @@
+import type { Parameter, ParameterSchema } from "../types.ts";
+import { blankComments, type LexicalRules, readBracket, splitList } from "./source-text.ts";
+import type { ProgramAdapter } from "./types.ts";
+
+const RULES: LexicalRules = {
+  line_comments: ["//"],
+  block_comments: [["/*", "*/"]],
+  quotes: '"`',
+  escape: "\\",
+};
+
+/** Folder of the package `script` below the home folder: without modules, as those need versions and a proxy. */
+const FOLDER = "go/src/script";
+
+export const go: ProgramAdapter = {
+  extension: "go",
+  tool: "go",
+  install: "install Go (Debian: golang-go)",
+  locate: ["env", "GOROOT"],
+  program: "bin/go",
+  parse(content) {
+    const source = blankComments(content, RULES);
+    const main = /^func\s+main\s*\(/m.exec(source);
+    const list = main && readBracket(source, main.index + main[0].length - 1, RULES);
+    return typeof list === "string" ? parseParameters(list) : undefined;
+  },
+  findPackages(content) {
+    const source = blankComments(content, RULES);
+    const lines = [...source.matchAll(/^import\s*(?:\(([^)]*)\)|(.*)$)/gm)].map(
+      ([, many, one]) => many ?? one,
+    );
+    return lines.flatMap((text) =>
+      [...text!.matchAll(/"([^"]+)"/g)].map(([, path]) => path!).filter((path) => /^[^/]*\./.test(path)),
+    );
+  },
+  run: {
+    wrappers: { [`${FOLDER}/main.go`]: "main.go" },
+    files: (content, parameters) => ({
+      // The wrapper reaches `main` through this variable, in the last line, so that positions in messages stay.
+      [`${FOLDER}/inner/main.go`]: `${content.replace(/^package\s+\w+/m, "package inner")}\nvar EntryPoint interface{} = main\n`,
+      [`${FOLDER}/names.go`]: `package main\n\nvar names = []string{${parameters.map(({ name }) => JSON.stringify(name)).join(", ")}}\n`,
+    }),
+    // Other flags of the compiler would compile the standard library anew.
+    argv: ["build", "-ldflags=-s -w", "-o", "program", "script"],
+    environment: {
+      CGO_ENABLED: "0",
+      GO111MODULE: "off",
+      GOTOOLCHAIN: "local",
+    },
+  },
+};
+
+/** Reads `x, y int, z *T`: a name without a type has that of the next one. */
+function parseParameters(list: string): Parameter[] {
+  let type = "";
+  return splitList(list, RULES)
+    .reverse()
+    .map((item): Parameter => {
+      const [name = item] = /^\w+/.exec(item) ?? [];
+      type = item.slice(name.length).trim() || type;
+      const optional = type.startsWith("*");
+      return { name, kind: "named", schema: toSchema(optional ? type.slice(1) : type), optional };
+    })
+    .reverse();
+}
+
+const SCHEMAS: Record<string, ParameterSchema> = {
+  string: { type: "string" },
+  bool: { type: "boolean" },
+  float32: { type: "number" },
+  float64: { type: "number" },
+  "[]byte": { type: "string", contentEncoding: "base64" },
+  "time.Time": { type: "string", format: "date-time" },
+  any: {},
+  "interface{}": {},
+};
+
+function toSchema(type: string): ParameterSchema {
+  const known = SCHEMAS[type.replace(/\s/g, "")];
+  if (known) return { ...known };
+  if (/^(u?int(8|16|32|64)?|byte|rune)$/.test(type)) return { type: "integer" };
+  if (type.startsWith("[]")) return { type: "array", items: toSchema(type.slice(2).trim()) };
+  if (type.startsWith("*")) return toSchema(type.slice(1).trim());
+  return type.startsWith("struct") ? toObjectSchema(type) : { type: "object" };
+}
+
+/** Reads the fields of `struct { A string; B int }`, with the names of their `json` tags. */
+function toObjectSchema(type: string): ParameterSchema {
+  const fields = splitList(readBracket(type, type.indexOf("{"), RULES) ?? "", RULES, ";\n");
+  const properties: Record<string, ParameterSchema> = {};
+  for (const field of fields) {
+    const [, name, written] = /^(\w+)\s+([^"`]+)/.exec(field) ?? [];
+    if (name && written) properties[/json:"([\w-]+)/.exec(field)?.[1] ?? name] = toSchema(written.trim());
+  }
+  return { type: "object", properties };
+}

@@ -1,0 +1,60 @@
+import type { Parameter, ParameterSchema } from "../types.ts";
+import { blankComments, type LexicalRules, readBracket, readLiteral, splitList } from "./source-text.ts";
+import type { ProgramAdapter } from "./types.ts";
+
+const RULES: LexicalRules = {
+  line_comments: ["//", "# "],
+  block_comments: [["/*", "*/"]],
+  quotes: "\"'",
+  escape: "\\",
+};
+
+export const php: ProgramAdapter = {
+  extension: "php",
+  tool: "php",
+  install: "install PHP 8 (Debian: php-cli)",
+  locate: ["-r", 'echo PHP_BINARY, "\n", dirname(PHP_BINARY, 2);'],
+  parse(content) {
+    const source = blankComments(content, RULES);
+    const main = /^\s*function\s+main\s*\(/m.exec(source);
+    const list = main && readBracket(source, main.index + main[0].length - 1, RULES);
+    return typeof list === "string" ? splitList(list, RULES).flatMap(parseParameter) : undefined;
+  },
+  findPackages(content) {
+    const list = /^\/\/\s*require:\s*\n((?:\/\/.*\n?)*)/m.exec(content)?.[1] ?? "";
+    return [...list.matchAll(/^\/\/\s*(\S+\/\S+)/gm)].map(([, name]) => name!);
+  },
+  run: { wrapper: "run.php", argv: (wrapper, file) => ["-d", "display_errors=stderr", wrapper, file] },
+};
+
+function parseParameter(item: string): Parameter[] {
+  const found = /^(?:([?\\\w|]+)\s+)?&?\$(\w+)(?:\s*=\s*([\s\S]*))?$/.exec(item);
+  if (!found) return [];
+  const [, type = "mixed", name, initial] = found;
+  const schema = toSchema(type);
+  const value = readLiteral(initial);
+  if (value !== undefined && value !== null) schema.default = value;
+  return [{ name: name!, kind: "named", schema, optional: initial !== undefined || type.startsWith("?") }];
+}
+
+const SCHEMAS: Record<string, ParameterSchema> = {
+  string: { type: "string" },
+  bool: { type: "boolean" },
+  int: { type: "integer" },
+  float: { type: "number" },
+  array: { type: "array" },
+  iterable: { type: "array" },
+  object: { type: "object" },
+  mixed: {},
+};
+
+/** A class means a resource of its name. */
+function toSchema(written: string): ParameterSchema {
+  const type = written.replace(/^\?/, "").replace(/\|null$|^null\|/i, "");
+  const known = SCHEMAS[type.toLowerCase()];
+  if (known) return { ...known };
+  if (type.includes("|")) return {};
+  const name = type.split("\\").at(-1)!;
+  const resource = name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toLowerCase();
+  return { type: "object", format: `resource-${resource}` };
+}

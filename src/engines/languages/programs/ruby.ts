@@ -1,0 +1,51 @@
+import type { Parameter, ParameterSchema } from "../types.ts";
+import { blankComments, type LexicalRules, readBracket, readLiteral, splitList } from "./source-text.ts";
+import type { ProgramAdapter } from "./types.ts";
+
+const RULES: LexicalRules = {
+  line_comments: ["#"],
+  block_comments: [["\n=begin", "\n=end"]],
+  quotes: "\"'",
+  escape: "\\",
+};
+
+export const ruby: ProgramAdapter = {
+  extension: "rb",
+  tool: "ruby",
+  install: "install Ruby (Debian: ruby)",
+  locate: ["-e", 'puts RbConfig.ruby, RbConfig::CONFIG["prefix"]'],
+  parse(content) {
+    const source = blankComments(content, RULES);
+    const main = /^def\s+main\b[ \t]*/m.exec(source);
+    if (!main) return undefined;
+    const start = main.index + main[0].length;
+    const list =
+      source[start] === "(" ? readBracket(source, start, RULES) : /^.*/.exec(source.slice(start))![0];
+    return splitList(list ?? "", RULES).flatMap(parseParameter);
+  },
+  findPackages(content) {
+    const source = blankComments(content, RULES);
+    if (!/^\s*gemfile\b.*\bdo\b/m.test(source)) return [];
+    return [...source.matchAll(/^\s*gem\s+["']([^"']+)/gm)].map(([, name]) => name!);
+  },
+  run: { wrapper: "run.rb", argv: (wrapper, file) => [wrapper, file] },
+};
+
+/** Reads `name`, `name = 1`, `name:` and `name: 1`; collecting parameters (`*rest`) get nothing. */
+function parseParameter(item: string): Parameter[] {
+  const found = /^(\w+)\s*(?:(=|:)\s*([\s\S]*))?$/.exec(item);
+  if (!found) return [];
+  const [, name, , initial] = found;
+  const value = readLiteral(initial);
+  return [{ name: name!, kind: "named", schema: toSchema(initial, value), optional: Boolean(initial) }];
+}
+
+/** Ruby has no types: a literal default tells. */
+function toSchema(initial: string | undefined, value: unknown): ParameterSchema {
+  if (initial?.startsWith("[")) return { type: "array" };
+  if (initial?.startsWith("{")) return { type: "object" };
+  if (value === undefined || value === null) return {};
+  if (typeof value === "number")
+    return { type: Number.isInteger(value) ? "integer" : "number", default: value };
+  return { type: typeof value, default: value };
+}

@@ -1,0 +1,83 @@
+import type { ParameterSchema } from "../types.ts";
+import { blankComments, type LexicalRules, readBracket, splitList } from "./source-text.ts";
+import type { ProgramAdapter } from "./types.ts";
+
+const RULES: LexicalRules = {
+  line_comments: ["//"],
+  block_comments: [["/*", "*/"]],
+  quotes: '"',
+  escape: "\\",
+};
+const MAIN = /^(?:pub\s+)?fn\s+main\s*(?=\()/m;
+
+export const rust: ProgramAdapter = {
+  extension: "rs",
+  tool: "rustc",
+  install: "install Rust (Debian: rustc)",
+  locate: ["--print", "sysroot"],
+  program: "bin/rustc",
+  parse(content) {
+    const source = blankComments(content, RULES);
+    const main = MAIN.exec(source);
+    const list = main && readBracket(source, main.index + main[0].length, RULES);
+    if (typeof list !== "string") return undefined;
+    return splitList(list, RULES).map((item) => {
+      const colon = item.indexOf(":");
+      const name = item
+        .slice(0, colon)
+        .replace(/^mut\s+/, "")
+        .trim();
+      const type = item.slice(colon + 1).replace(/\s+/g, "");
+      const optional = type.startsWith("Option<");
+      return { name, kind: "named", schema: toSchema(optional ? innerOf(type) : type), optional };
+    });
+  },
+  findPackages(content) {
+    const manifest = /```cargo\n([\s\S]*?)```/.exec(content)?.[1] ?? "";
+    const list = /\[dependencies\]([\s\S]*?)(?=\n\W*\[|$)/.exec(manifest)?.[1] ?? "";
+    return [...list.matchAll(/^[\s/!*]*([\w-]+)\s*=/gm)].map(([, name]) => name!);
+  },
+  run: {
+    wrappers: { "main.rs": "main.rs", "json.rs": "json.rs", "from_json.rs": "from_json.rs" },
+    files: (content, parameters) => ({
+      "inner.rs": content.replace(MAIN, "pub fn main"),
+      "call.rs": `inner::main(${parameters.map(({ name }) => `argument(&given, ${JSON.stringify(name)})`).join(", ")})`,
+    }),
+    // Rust's own linker may be in a folder that gcc, as another user, takes for unreadable (access(2)).
+    argv: [
+      "--edition=2021",
+      "-O",
+      "-A",
+      "warnings",
+      "-C",
+      "strip=symbols",
+      "-C",
+      "link-arg=-fuse-ld=bfd",
+      "-o",
+      "program",
+      "main.rs",
+    ],
+    environment: {},
+  },
+};
+
+const SCHEMAS: Record<string, ParameterSchema> = {
+  String: { type: "string" },
+  "&str": { type: "string" },
+  "&'staticstr": { type: "string" },
+  bool: { type: "boolean" },
+  f32: { type: "number" },
+  f64: { type: "number" },
+  Json: {},
+};
+
+const innerOf = (type: string) => type.slice(type.indexOf("<") + 1, type.lastIndexOf(">"));
+
+function toSchema(type: string): ParameterSchema {
+  const known = SCHEMAS[type];
+  if (known) return { ...known };
+  if (/^[iu](8|16|32|64|128|size)$/.test(type)) return { type: "integer" };
+  if (type.startsWith("Option<")) return toSchema(innerOf(type));
+  if (type.startsWith("Vec<")) return { type: "array", items: toSchema(innerOf(type)) };
+  return /(^|::)Json$/.test(type) ? {} : { type: "object" };
+}

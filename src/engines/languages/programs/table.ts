@@ -1,0 +1,33 @@
+/** Languages that a program of the machine runs; a new one is a row here and its adapter. */
+import type { ProgramLanguage } from "../languages.ts";
+import { type ScriptAnalysis, toArgumentsSchema } from "../types.ts";
+import { go } from "./go.ts";
+import { php } from "./php.ts";
+import { powershell } from "./powershell.ts";
+import { ruby } from "./ruby.ts";
+import { rust } from "./rust.ts";
+import type { Compilation, ProgramAdapter } from "./types.ts";
+
+export const PROGRAMS: Record<ProgramLanguage, ProgramAdapter> = { go, php, ruby, rust, powershell };
+
+/** Returns the adapter of a language; undefined for those that run otherwise. */
+export function programOf(language: string): ProgramAdapter | undefined {
+  return Object.hasOwn(PROGRAMS, language) ? PROGRAMS[language as ProgramLanguage] : undefined;
+}
+
+/** Returns how scripts of a language are compiled; undefined if they are not. */
+export function compilationOf(language: string): Compilation | undefined {
+  const run = programOf(language)?.run;
+  return run && "wrappers" in run ? run : undefined;
+}
+
+/** Reads the parameters of `main`. The text needs no tool; its compiler reports syntax errors at the run. */
+export function analyseProgram(language: ProgramLanguage, content: string): ScriptAnalysis {
+  const parameters = PROGRAMS[language].parse(content);
+  return {
+    signature: { parameters: parameters ?? [], has_main: parameters !== undefined, preprocessor: undefined },
+    schema: toArgumentsSchema(parameters ?? []),
+    packages: undefined,
+    imports: [],
+  };
+}

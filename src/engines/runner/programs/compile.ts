@@ -1,0 +1,62 @@
+/** Compiles scripts, once per version, in the sandbox and limits of jobs. */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { BadRequest } from "../../../lib/errors.ts";
+import { compilationOf } from "../../languages/programs/table.ts";
+import { PROGRAM_FILE } from "../files/source-tree.ts";
+import type { ToolOutcome, ToolRequest } from "../packages/tool.ts";
+import { readOwnFile } from "../process/result-file.ts";
+import type { RunnableVersion } from "../types.ts";
+import { requireStandardLibrary } from "./packages.ts";
+import { findTool } from "./tools.ts";
+
+const TIMEOUT_MS = 5 * 60_000;
+const MAX_PROGRAM_BYTES = 200_000_000;
+
+/** A compiler has rejected a script. */
+class CompileError extends BadRequest {
+  override readonly name = "CompileError";
+}
+
+/**
+ * @param wrappers folder of what is compiled with scripts
+ * @returns the program
+ * @throws CompileError with the compiler's messages; DependencyError
+ */
+export async function compileScript(
+  version: RunnableVersion,
+  wrappers: string,
+  runTool: (request: ToolRequest) => Promise<ToolOutcome>,
+): Promise<Buffer> {
+  const compilation = compilationOf(version.language)!;
+  requireStandardLibrary(version);
+  const tool = await findTool(version.language);
+  const files = compilation.files(version.content, version.parameters);
+  for (const [name, source] of Object.entries(compilation.wrappers)) {
+    files[name] = await readFile(join(wrappers, source), "utf8");
+  }
+  let output = "";
+  let program: Buffer | undefined;
+  const outcome = await runTool({
+    name: `the compiler of ${version.language}`,
+    program: tool.program,
+    argv: compilation.argv,
+    environment: compilation.environment,
+    files,
+    read: tool.folders,
+    timeout_ms: TIMEOUT_MS,
+    onLog: (text) => {
+      output += text;
+    },
+    async collect(folder) {
+      program = (await readOwnFile(join(folder, PROGRAM_FILE), MAX_PROGRAM_BYTES))?.bytes;
+    },
+  });
+  if ("stopped" in outcome) throw new CompileError(outcome.stopped.message);
+  if (program === undefined) {
+    throw new CompileError(
+      `the script could not be compiled:\n${output.trim() || "the compiler said nothing"}`,
+    );
+  }
+  return program;
+}

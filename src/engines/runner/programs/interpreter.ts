@@ -1,0 +1,18 @@
+import { compilationOf, programOf } from "../../languages/programs/table.ts";
+import { pythonVersionOf } from "../packages/package-store.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { RunnableVersion } from "../types.ts";
+import { requireStandardLibrary } from "./packages.ts";
+import { findTool, type Tool } from "./tools.ts";
+
+/**
+ * Finds the program of the machine that runs a script; undefined if none does, or Python is missing.
+ * @throws DependencyError if another language's is missing
+ */
+export async function findInterpreter(version: RunnableVersion, sandbox: Sandbox): Promise<Tool | undefined> {
+  const { language, lock } = version;
+  if (language === "python3") return sandbox.python(pythonVersionOf(lock));
+  if (!programOf(language) || compilationOf(language)) return undefined;
+  requireStandardLibrary(version);
+  return findTool(language);
+}

@@ -1,0 +1,38 @@
+/** Finds the programs of the machine that run or compile scripts. */
+import { join } from "node:path";
+import { programOf } from "../../languages/programs/table.ts";
+import { DependencyError } from "../../languages/typescript/lock.ts";
+
+export interface Tool {
+  program: string;
+  /** Folders it reads beside the system's. */
+  folders: string[];
+}
+
+const found = new Map<string, Tool>();
+
+/**
+ * Finds the tool of a language. The command may be a shim (rustup, rbenv) that needs folders hidden from scripts, so it
+ * is asked once, outside of the sandbox, where its installation is.
+ * @throws DependencyError that says what to install
+ */
+export async function findTool(language: string): Promise<Tool> {
+  const known = found.get(language);
+  if (known) return known;
+  const { tool, install, locate, program } = programOf(language)!;
+  const path = Bun.which(tool);
+  if (!path) throw new DependencyError(`${tool} is not installed on this server: ${install}`);
+  const asked = Bun.spawn([path, ...locate], { stdin: "ignore", stdout: "pipe", stderr: "ignore" });
+  const lines = (await asked.stdout.text()).trim().split("\n");
+  const folder = lines.at(-1)!;
+  if ((await asked.exited) !== 0 || !folder.startsWith("/")) {
+    throw new DependencyError(`${path} does not say where it is installed: ${install}`);
+  }
+  const isOfSystem = folder === "/usr" || folder.startsWith("/usr/");
+  const answer = {
+    program: program === undefined ? lines[0]! : join(folder, program),
+    folders: isOfSystem ? [] : [folder],
+  };
+  found.set(language, answer);
+  return answer;
+}
