@@ -2,8 +2,11 @@
  * Compiles the executable: `bun run build` for this machine, `--target linux-arm64` (repeatable) for others, `--target
  * all` for all. Bun downloads the runtimes of other machines in its own version and caches them.
  */
+import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
+import { PACKED } from "../src/server/console/assets.ts";
+import { bundleConsole, packBundle } from "../src/server/console/bundle.ts";
 
 /**
  * Bun's target by the name in file names. There is no `baseline` target for older x64 processors: in this version of
@@ -35,7 +38,7 @@ const NO_AUTOLOAD_FLAGS = ["dotenv", "bunfig", "tsconfig", "package-json"].map(
 );
 
 /** @throws Error if the compilation fails; Bun has printed why */
-async function compile(outfile: string, target?: string): Promise<void> {
+async function compile(outfile: string, packed: string, target?: string): Promise<void> {
   // Split, so that a command parses only the modules it loads.
   const options = [
     "--compile",
@@ -46,7 +49,7 @@ async function compile(outfile: string, target?: string): Promise<void> {
     `--outfile=${outfile}`,
   ];
   if (target) options.push(`--target=${target}`);
-  const build = Bun.spawn([process.execPath, "build", ...options, ...ENTRY_POINTS], {
+  const build = Bun.spawn([process.execPath, "build", ...options, ...ENTRY_POINTS, packed], {
     // Threads' modules are resolved relative to this directory.
     cwd: `${import.meta.dir}/..`,
     stdout: "inherit",
@@ -56,11 +59,17 @@ async function compile(outfile: string, target?: string): Promise<void> {
 }
 
 async function build({ target = [], outdir }: { target?: string[]; outdir: string }): Promise<void> {
-  if (target.length === 0) return compile(resolve(outdir, "svc"));
+  const packed = resolve(outdir, PACKED);
+  await Bun.write(packed, packBundle(await bundleConsole(true)));
+  await compileAll({ target, outdir, packed }).finally(() => rmSync(packed));
+}
+
+async function compileAll({ target, outdir, packed }: { target: string[]; outdir: string; packed: string }) {
+  if (target.length === 0) return compile(resolve(outdir, "svc"), packed);
   const chosen = target.includes("all") ? TARGET_NAMES : [...new Set(target)];
   for (const name of chosen) {
     const ending = name.startsWith("windows") ? ".exe" : "";
-    await compile(resolve(outdir, `svc-${name}${ending}`), TARGETS[name]);
+    await compile(resolve(outdir, `svc-${name}${ending}`), packed, TARGETS[name]);
   }
 }
 

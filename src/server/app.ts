@@ -38,6 +38,7 @@ import type { OperationPolicies } from "../platform/http/execute.ts";
 import { mountOperations } from "../platform/http/server.ts";
 import { createQueue } from "../platform/queue/queue.ts";
 import { createWorkerName } from "../platform/queue/worker-name.ts";
+import { serveConsole } from "./console/serve.ts";
 import { features, operations } from "./features.ts";
 import { startLoops } from "./loops.ts";
 import { runnerOptions } from "./runner-options.ts";
@@ -165,8 +166,10 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       for (const note of auditedChange) await note(app, tx, row);
     },
   };
-  const network = mountOperations(app, hooks, operations);
-  const local = mountOperations(app, hooks, operations, () => LOCAL_ADMIN);
+  const network = mountOperations(app, hooks, operations, {
+    fallback: (request, pathname) => serveConsole(app, request, pathname),
+  });
+  const local = mountOperations(app, hooks, operations, { identify: () => LOCAL_ADMIN });
   return {
     app,
     fetch: network.fetch,

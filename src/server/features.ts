@@ -60,9 +60,10 @@ import { feature as websocket } from "../features/triggers/websocket/feature.ts"
 import type { Feature } from "../platform/app/feature.ts";
 import type { MountedFeature } from "../platform/http/feature.ts";
 import { createOpenapiOperation } from "../platform/http/openapi/openapi.ts";
-import { createReferenceOperation, redirectToReference } from "../platform/http/openapi/reference-page.ts";
+import { createReferenceOperation } from "../platform/http/openapi/reference-page.ts";
 import type { Operation } from "../platform/http/operation.ts";
 import { API_TAG_ALIASES, API_TAGS } from "./api-tags.ts";
+import { frontDoor } from "./console/front-door.ts";
 
 const mountedFeatures: MountedFeature[] = [
   health,
@@ -127,10 +128,8 @@ const apiTags = { descriptions: API_TAGS, aliases: API_TAG_ALIASES };
 const SELF_DESCRIPTION: Record<string, Operation[]> = {
   "src/features/accounts/tokens/scope-list.ts": [createScopeListOperation(() => operations)],
   "src/platform/http/openapi/openapi.ts": [createOpenapiOperation(() => operations, apiTags)],
-  "src/platform/http/openapi/reference-page.ts": [
-    createReferenceOperation(() => operations, apiTags),
-    redirectToReference,
-  ],
+  "src/platform/http/openapi/reference-page.ts": [createReferenceOperation(() => operations, apiTags)],
+  "src/server/console/front-door.ts": [frontDoor],
 };
 
 /** Operations by their declaring file, relative to the repository; `svc routes` prints it. */

@@ -6,7 +6,9 @@ import { operations, operationsByFile } from "../../src/server/features.ts";
 const root = join(import.meta.dir, "../..");
 
 /** Floors of `src`, lowest first: a file imports from its own floor or from one below. */
-const FLOORS = ["lib", "database", "engines", "platform", "features", "server"];
+const FLOORS = ["console", "lib", "database", "engines", "platform", "features", "server"];
+/** What browsers run: it knows nothing of the server but its interface. */
+const CLIENT = "src/console/";
 /** Groups of features, lowest first, in the same way. */
 const GROUPS = [
   "tenancy",
@@ -29,7 +31,7 @@ interface Import {
   to: string;
 }
 
-async function sourceFiles(pattern = "{src,cli}/**/*.ts"): Promise<string[]> {
+async function sourceFiles(pattern = "{src,cli}/**/*.{ts,tsx}"): Promise<string[]> {
   const files = await Array.fromAsync(new Bun.Glob(pattern).scan({ cwd: root }));
   return files.filter((file) => !file.endsWith(".d.ts")).sort();
 }
@@ -109,7 +111,7 @@ test("floors, and groups of features, import nothing from above", async () => {
       file.startsWith(base) ? order.indexOf(file.slice(base.length).split("/")[0]!) : -1;
     return height(each.from) >= 0 && height(each.to) > height(each.from);
   };
-  const imports = await importsOf(await sourceFiles("src/**/*.ts"));
+  const imports = await importsOf(await sourceFiles("src/**/*.{ts,tsx}"));
   const found = [
     ...imports.filter(uphill(FLOORS, "src/")),
     ...imports.filter(uphill(GROUPS, "src/features/")),
@@ -129,8 +131,14 @@ test("what concerns all features knows none: it walks over what they declare", a
   expect(found.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
 });
 
+test("the console imports nothing of the server, and the server nothing of what browsers run", async () => {
+  const imports = await importsOf(await sourceFiles("src/**/*.{ts,tsx}"));
+  const across = imports.filter(({ from, to }) => from.startsWith(CLIENT) !== to.startsWith(CLIENT));
+  expect(across).toEqual([]);
+});
+
 test("every folder of src stands on a floor, and every feature in a group", async () => {
-  for (const file of await sourceFiles("src/**/*.ts")) {
+  for (const file of await sourceFiles("src/**/*.{ts,tsx}")) {
     const [, floor, group] = file.split("/");
     expect([file, FLOORS.includes(floor!)]).toEqual([file, true]);
     if (floor === "features") expect([file, GROUPS.includes(group!)]).toEqual([file, true]);
@@ -169,7 +177,7 @@ const TICKERS = [
 test("what a server does now and then is a periodic task, and nothing else sets an interval", async () => {
   const others: string[] = [];
   for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
-    if (file.startsWith("src/engines/runner/child/") || TICKERS.includes(file)) continue;
+    if (/^src\/(engines\/runner\/child|console)\//.test(file) || TICKERS.includes(file)) continue;
     if ((await Bun.file(join(root, file)).text()).includes("setInterval(")) others.push(file);
   }
   expect(others).toEqual([]);
@@ -205,13 +213,14 @@ test("the server connects to others through `platform/outgoing/` alone, which as
   const found: string[] = [];
   for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
     const code = (await Bun.file(join(root, file)).text()).replace(/`[^`]*`|\/\*.*?\*\/|\/\/[^\n]*/gs, "");
-    if (!others.test(file) && ways.test(code)) found.push(file);
+    if (!file.startsWith(CLIENT) && !others.test(file) && ways.test(code)) found.push(file);
   }
   expect(found).toEqual([]);
 });
 
 /** Who reads JSON that svc itself or somebody it trusts has written, and no data of jobs. */
 const OWN_JSON = [
+  "src/server/console/bundle.ts",
   "src/database/backup/format.ts",
   "src/database/moved-marker.ts",
   "src/platform/cluster/bus.ts",
@@ -237,7 +246,7 @@ const OWN_JSON = [
 test("JSON of people and of jobs is read by lib/json/ alone, which keeps digits and looks at the depth", async () => {
   const bare: string[] = [];
   for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
-    if (file.startsWith("src/lib/json/")) continue;
+    if (file.startsWith("src/lib/json/") || file.startsWith(CLIENT)) continue;
     const text = await Bun.file(join(root, file)).text();
     if (/\bJSON\.parse\b|\bstructuredClone\b/.test(text)) bare.push(file);
   }

@@ -4,8 +4,7 @@
  *
  *   bun test/bench/lists.ts        by itself, after `bun run build`
  */
-import { Database } from "bun:sqlite";
-import { join } from "node:path";
+import { DAY, storeJobs } from "../support/many-jobs.ts";
 import { type Bench, startServer } from "./tools/processes.ts";
 
 /** As `record` of run.ts takes it. */
@@ -20,8 +19,6 @@ interface Figure {
 
 const FEW = 1_000;
 const MANY = 1_000_000;
-const QUEUED = 10_000;
-const DAY = 86_400_000;
 
 /** Pages that an index leads to, or that are full after a few rows: one row in ten or twenty is selected. */
 const PAGES = {
@@ -77,7 +74,7 @@ export async function lists(scale = 1): Promise<Figure[]> {
 
 async function beside(completed: number): Promise<Bench> {
   const server = await startServer();
-  fill(server.data_dir, completed);
+  storeJobs(server.data_dir, completed);
   return server;
 }
 
@@ -139,39 +136,6 @@ async function scan(server: Bench, path: string): Promise<Scan> {
   while (!done) others.push(await timed(() => fetch(`${server.url}/api/version`)));
   const took = await scanning;
   return { took, heldUp: others.toSorted((a, b) => a - b)[Math.floor(others.length * 0.99)] ?? 0 };
-}
-
-/**
- * Stores jobs beside the running server, made a month ago and later. The queued ones are the newest, with completed
- * ones among them, and due tomorrow: nobody runs them.
- */
-function fill(data_dir: string, completed: number): void {
-  const database = new Database(join(data_dir, "svc.db"));
-  database.run("PRAGMA busy_timeout = 60000");
-  database.run("PRAGMA synchronous = OFF");
-  const end = Date.now() - 30 * DAY;
-  const rows = (count: number, state: "queued" | "completed") => {
-    const queued = state === "queued";
-    const step = Math.max(1, QUEUED / count);
-    const at = `(${end} - (${count} - i) * ${step})`;
-    return `INSERT INTO jobs (id, workspace_id, kind, state, status, created_by, permissioned_as, email, created_at,
-      scheduled_for, started_at, completed_at, duration_ms, script_path, script_hash, language, tag, args, result, worker, labels)
-      WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})
-      SELECT printf('%08x-%04x-7%03x-${queued ? "9" : "8"}000-%012x', ${at} >> 16, ${at} & 65535, i % 4096, i),
-        'acme', 'script', '${state}', ${queued ? "NULL" : "CASE WHEN i % 20 = 0 THEN 'failure' ELSE 'success' END"},
-        'user' || (i % 20), 'u/ann', 'ann@example.org', ${at},
-        ${queued ? Date.now() + DAY : at}, ${queued ? "NULL" : at}, ${queued ? "NULL" : at}, ${queued ? "NULL" : 3},
-        'u/ann/script' || (i % 20), '00000000000000aa', 'bun', 'tag' || (i % 10),
-        '{"kind":' || (i % 10) || ',"name":"Bob","text":"' || hex(zeroblob(100)) || '"}',
-        ${queued ? "NULL" : `'{"hello":"Bob"}'`}, ${queued ? "NULL" : "'host-1'"},
-        ${queued ? "NULL" : `CASE WHEN i % 2 = 0 THEN '["label' || (i / 2 % 10) || '"]' END`} FROM n`;
-  };
-  database.transaction(() => {
-    database.run(rows(completed, "completed"));
-    database.run(rows(QUEUED, "queued"));
-  })();
-  database.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  database.close();
 }
 
 if (import.meta.main) {

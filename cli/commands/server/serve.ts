@@ -13,6 +13,7 @@ interface ServeOptions {
   port?: string;
   tlsCert?: string;
   tlsKey?: string;
+  console?: boolean;
   json?: boolean;
   open?: boolean;
   qr?: boolean;
@@ -43,6 +44,7 @@ export default createCommand("serve", "start the server", "directory")
   .option("--port <number>", "port to listen on; 0 picks a free one (default 8000)")
   .option("--tls-cert <file>", "speak https, with this certificate chain (PEM)")
   .option("--tls-key <file>", "the certificate's key (PEM)")
+  .option("--no-console", "show browsers no console")
   .option("--open", "development: open the browser")
   .option("--qr", "development: show the URL as a QR code")
   .option("--https", "development: serve with a self-signed certificate as well")
@@ -59,6 +61,7 @@ export default createCommand("serve", "start the server", "directory")
       port,
       tls_cert: options.tlsCert,
       tls_key: options.tlsKey,
+      console: options.console === false ? "off" : undefined,
     });
     if (options.qr && !options.tunnel && config.base_url === undefined && isLoopback(config.host)) {
       throw usageError(

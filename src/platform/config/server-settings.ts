@@ -135,6 +135,13 @@ export const SERVER_SETTINGS = {
     default: 10_000,
     meaning: "refused credentials of one address in a minute after which each answer takes 2 s; 0: never",
   },
+  console: {
+    variable: "SVC_CONSOLE",
+    kind: "text",
+    default: "on",
+    oneOf: ["on", "off"],
+    meaning: "on or off: whether browsers are shown the console at /",
+  },
   metrics: {
     variable: "SVC_METRICS",
     kind: "text",

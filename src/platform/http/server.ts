@@ -20,15 +20,18 @@ interface MountedServer {
   fetch: (request: Request) => Response | Promise<Response>;
 }
 
-/**
- * @param identify identifies the caller of every request of this mount (the local admin's socket); undefined reads
- * credentials from the request
- */
+export interface MountOptions {
+  /** Identifies the caller of every request of this mount (the local admin's socket); omitted: by its credentials. */
+  identify?: () => Identity;
+  /** Answers requests that match no operation; undefined for a plain 404. */
+  fallback?: (request: Request, pathname: string) => Promise<Response> | undefined;
+}
+
 export function mountOperations(
   app: App,
   hooks: OperationPolicies,
   operations: readonly Operation[],
-  identify?: () => Identity,
+  { identify, fallback }: MountOptions = {},
 ): MountedServer {
   // `decodePathParameter` reports malformed URLs in this interface's error format.
   const h3 = new H3({ allowMalformedURL: true });
@@ -72,6 +75,13 @@ export function mountOperations(
     const { pathname } = event.url;
     const slashed = unrouted.findWithExtraSlash(method, pathname);
     if (slashed) return handlers.get(slashed.op)!(event.req, slashed.parameters);
+    const page = fallback?.(event.req, pathname);
+    if (page) {
+      return page.then((response) => {
+        finish(event.req, resolveRequestId(event.req), response);
+        return response;
+      });
+    }
     const error =
       (identify ? undefined : door.countAnonymous(event.req)) ?? unrouted.createRouteError(method, pathname);
     const response = createErrorResponse(error, event.req.headers.get("accept"));

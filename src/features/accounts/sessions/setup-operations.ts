@@ -27,6 +27,11 @@ export const getSetup = operation({
   responds: responds.raw("text/html", "a form"),
   run: (ctx, { token }) => {
     requireSetupToken(ctx.app, token);
+    // The console has its own setup page; the relative address works below any path prefix.
+    const { app, request } = ctx;
+    if (app.config.console === "on" && request.headers.get("accept")?.includes("text/html")) {
+      return new Response(null, { status: 302, headers: { location: `../../setup/${token}` } });
+    }
     return new Response(renderSetupPage(`/api/setup/${token}`), { headers: PAGE_HEADERS });
   },
 });

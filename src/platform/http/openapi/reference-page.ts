@@ -31,19 +31,6 @@ export function createReferenceOperation(all: () => readonly Operation[], nouns:
   });
 }
 
-/** Redirects browsers from the server's address to the reference. */
-export const redirectToReference = operation({
-  name: "frontDoor",
-  method: "GET",
-  path: "/",
-  access: "anyone",
-  scope: false,
-  page: true,
-  summary: "From the server's address to the reference",
-  responds: responds.raw("text/html", "a redirect"),
-  run: () => new Response(null, { status: 302, headers: { location: "/api/docs" } }),
-});
-
 const STYLE = `
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif }
 body { margin: 0 auto; max-width: 62rem; padding: 1rem }

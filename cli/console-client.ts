@@ -1,0 +1,8 @@
+/** `bun run console:client`: writes the types of the console's calls from the description of the interface. */
+import { describeApi } from "../src/platform/http/openapi/openapi.ts";
+import { API_TAG_ALIASES, API_TAGS } from "../src/server/api-tags.ts";
+import { clientTypes } from "../src/server/console/client-types.ts";
+import { operations } from "../src/server/features.ts";
+
+const document = await describeApi(operations, { descriptions: API_TAGS, aliases: API_TAG_ALIASES });
+await Bun.write(`${import.meta.dir}/../src/console/api/interface.d.ts`, clientTypes(document));

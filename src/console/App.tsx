@@ -1,0 +1,104 @@
+/** Routes: maps addresses to pages. */
+import { Center, Loader } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useEffect } from "react";
+import { Redirect, Route, Switch, useLocation } from "wouter";
+import { ApiError } from "./api/errors.ts";
+import { myWorkspaces, whoami } from "./api/session.ts";
+import { PAGES } from "./pages/pages.ts";
+import { LoginPage } from "./pages/start/LoginPage.tsx";
+import { MissingPage } from "./pages/start/MissingPage.tsx";
+import { NotMemberPage } from "./pages/start/NotMemberPage.tsx";
+import { SetupPage } from "./pages/start/SetupPage.tsx";
+import { WorkspacesPage } from "./pages/start/WorkspacesPage.tsx";
+import { Problem } from "./parts/Problem.tsx";
+import { useWorkspace } from "./parts/places.ts";
+import { Frame } from "./shell/Frame.tsx";
+import { Guard } from "./shell/Guard.tsx";
+import { SessionEnded } from "./shell/Notices.tsx";
+import { Palette } from "./shell/Palette.tsx";
+import { Shortcuts } from "./shell/Shortcuts.tsx";
+import { lastWorkspace, noteWorkspace } from "./shell/WorkspaceMenu.tsx";
+
+const routes = PAGES.map(({ path, load }) => ({ path: `/w/:workspace${path}`, Component: lazy(load) }));
+
+const waiting = (
+  <Center mih="60vh">
+    <Loader aria-label="Loading" />
+  </Center>
+);
+
+export function App() {
+  return (
+    <Switch>
+      <Route path="/login" component={LoginPage} />
+      <Route path="/setup/:token" component={SetupPage} />
+      <Route>
+        <SignedIn />
+      </Route>
+    </Switch>
+  );
+}
+
+/** Renders pages that require a session. */
+function SignedIn() {
+  const me = useQuery(whoami);
+  const [location] = useLocation();
+  if (me.error instanceof ApiError && me.error.status === 401 && !me.data) {
+    return <Redirect to={`/login?then=${encodeURIComponent(location + window.location.search)}`} replace />;
+  }
+  if (me.error && !me.data) return <Problem error={me.error} retry={() => void me.refetch()} />;
+  if (!me.data) return waiting;
+  const last = lastWorkspace();
+  return (
+    <>
+      <SessionEnded />
+      <Switch>
+        <Route path="/">
+          <Redirect to={last ? `/w/${last}` : "/workspaces"} replace />
+        </Route>
+        <Route path="/workspaces" component={WorkspacesPage} />
+        <Route path="/w/:workspace/*?">
+          <InWorkspace />
+        </Route>
+        <Route component={MissingPage} />
+      </Switch>
+    </>
+  );
+}
+
+/** Returns whether the user may enter a workspace; true until that is known. */
+function useMayEnter(workspace: string): boolean {
+  const me = useQuery(whoami).data;
+  const mine = useQuery(myWorkspaces).data?.workspaces;
+  return !mine || me?.super_admin === true || mine.some(({ id }) => id === workspace);
+}
+
+function InWorkspace() {
+  const workspace = useWorkspace();
+  return useMayEnter(workspace) ? <Inside workspace={workspace} /> : <NotMemberPage />;
+}
+
+function Inside({ workspace }: { workspace: string }) {
+  const [location] = useLocation();
+  useEffect(() => noteWorkspace(workspace), [workspace]);
+  const destinations = PAGES.flatMap(({ path, nav }) =>
+    nav ? [{ ...nav, href: `/w/${workspace}${path}` }] : [],
+  );
+  return (
+    <Frame destinations={destinations}>
+      <Shortcuts />
+      <Palette destinations={destinations} />
+      <Guard key={location}>
+        <Suspense fallback={waiting}>
+          <Switch>
+            {routes.map(({ path, Component }) => (
+              <Route key={path} path={path} component={Component} />
+            ))}
+            <Route component={MissingPage} />
+          </Switch>
+        </Suspense>
+      </Guard>
+    </Frame>
+  );
+}

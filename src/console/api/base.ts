@@ -1,0 +1,15 @@
+/** Start values that the server writes into the HTML page. */
+
+const told = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content;
+
+/** Base path of the console, with a trailing slash; includes the path prefix of a proxy. */
+export const BASE = new URL(told("svc-root") ?? "./", location.href).pathname;
+
+/** CSP nonce for style elements created at run time. */
+export const NONCE = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
+
+/** Returns a URL path on this server, such as `url("api/version")`. */
+export const url = (path: string): string => BASE + path.replace(/^\/+/, "");
+
+/** Returns a local storage key, distinct per base path: instances under one host do not share keys. */
+export const stored = (name: string): string => `svc:${BASE}:${name}`;

@@ -1,0 +1,61 @@
+/** Connection state as an external store: server reachable, session valid. */
+import { useSyncExternalStore } from "react";
+import { url } from "./base.ts";
+
+export interface Connection {
+  reached: boolean;
+  /** The session has ended: a request was answered with 401. */
+  ended: boolean;
+}
+
+let state: Connection = { reached: true, ended: false };
+const listeners = new Set<() => void>();
+
+function become(next: Partial<Connection>): void {
+  const changed = { ...state, ...next };
+  if (changed.reached === state.reached && changed.ended === state.ended) return;
+  state = changed;
+  for (const tell of listeners) tell();
+}
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export const useConnection = (): Connection => useSyncExternalStore(subscribe, () => state);
+
+export const noteReached = (): void => become({ reached: true });
+export const noteEnded = (ended: boolean): void => become({ ended });
+
+/** Marks the session as ended if the server does not know the user any more. */
+export async function checkSession(): Promise<void> {
+  const answer = await fetch(url("api/users/whoami")).catch(() => undefined);
+  if (answer?.status === 401) noteEnded(true);
+}
+
+const RETRY_INTERVAL_MS = 2_000;
+const back = new Set<() => void>();
+
+/** Subscribes to the end of an outage. */
+export function onReturn(then: () => void): () => void {
+  back.add(then);
+  return () => back.delete(then);
+}
+
+/** Marks the server as unreachable and polls it until it answers. */
+export function noteLost(): void {
+  if (!state.reached) return;
+  become({ reached: false });
+  void knock();
+}
+
+async function knock(): Promise<void> {
+  while (!state.reached) {
+    await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
+    const answer = await fetch(url("api/health/live")).catch(() => undefined);
+    if (!answer || answer.status >= 500) continue;
+    become({ reached: true });
+    for (const then of back) then();
+  }
+}

@@ -1,0 +1,48 @@
+/** The signed-in user, their workspaces and permissions. */
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { type Answer, call, type OperationName } from "./call.ts";
+import type { Operations } from "./interface.d.ts";
+
+export const whoami = queryOptions({
+  queryKey: ["whoami"],
+  queryFn: ({ signal }) => call("GET /users/whoami", {}, signal),
+  staleTime: 60_000,
+});
+
+export const myWorkspaces = queryOptions({
+  queryKey: ["workspaces"],
+  queryFn: ({ signal }) => call("GET /workspaces/users", {}, signal),
+  staleTime: 60_000,
+});
+
+export const memberOf = (workspace: string) =>
+  queryOptions({
+    queryKey: [workspace, "whoami"],
+    queryFn: ({ signal }) => call("GET /w/{workspace}/users/whoami", { workspace }, signal),
+    staleTime: 60_000,
+  });
+
+type Access = Operations[OperationName]["access"];
+type Me = Answer<"GET /users/whoami">;
+type Member = Answer<"GET /w/{workspace}/users/whoami">;
+
+function mayAs(access: Access, me: Me | undefined, member: Member | undefined): boolean {
+  if (access === "anyone") return true;
+  if (!me) return false;
+  if (access === "user" || me.super_admin) return true;
+  if (access === "devops") return me.devops;
+  if (!member || access === "superAdmin") return false;
+  if (access === "member") return true;
+  return access === "author" ? !member.operator : member.is_admin;
+}
+
+/**
+ * Returns a permission check: `may("POST /w/{workspace}/scripts/create", "author")`. The second argument must equal the
+ * operation's declared access; the compiler checks it. Returns false until the user has been loaded.
+ */
+export function useMay(workspace?: string) {
+  const me = useQuery(whoami).data;
+  const member = useQuery({ ...memberOf(workspace ?? ""), enabled: workspace !== undefined }).data;
+  return <N extends OperationName>(_operation: N, access: Operations[N]["access"]): boolean =>
+    mayAs(access, me, member);
+}

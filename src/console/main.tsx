@@ -1,0 +1,36 @@
+/** Entry point: providers around the routes. */
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { setNonce } from "get-nonce";
+import { createRoot } from "react-dom/client";
+import { Router } from "wouter";
+import { BASE, NONCE } from "./api/base.ts";
+import { queryClient } from "./api/client.ts";
+import "./icon.svg";
+import { App } from "./App.tsx";
+import { colorScheme } from "./shell/color-scheme.ts";
+import { Guard } from "./shell/Guard.tsx";
+import "./theme/styles.css";
+import { theme } from "./theme/theme.ts";
+
+// Used by the scroll lock of dialogs.
+setNonce(NONCE);
+
+createRoot(document.getElementById("root")!).render(
+  <MantineProvider
+    theme={theme}
+    defaultColorScheme="auto"
+    colorSchemeManager={colorScheme}
+    getStyleNonce={() => NONCE}
+  >
+    <QueryClientProvider client={queryClient}>
+      <Notifications position="bottom-right" limit={4} />
+      <Guard>
+        <Router base={BASE.slice(0, -1)}>
+          <App />
+        </Router>
+      </Guard>
+    </QueryClientProvider>
+  </MantineProvider>,
+);

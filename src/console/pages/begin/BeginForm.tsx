@@ -1,0 +1,129 @@
+import {
+  ActionIcon,
+  Button,
+  Group,
+  Menu,
+  Paper,
+  SegmentedControl,
+  Stack,
+  Text,
+  TextInput,
+} from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { notifications } from "@mantine/notifications";
+import { IconCalendarTime, IconDots, IconLink, IconPlayerPlay } from "@tabler/icons-react";
+import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+import { hasFields, prepare } from "../../parts/form/prepare.ts";
+import { Loading } from "../../parts/Loading.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import type { RunnableKind } from "../../parts/places.ts";
+import { JsonArguments } from "./JsonArguments.tsx";
+import { useBegin } from "./queries.ts";
+import { linkWith } from "./shared-link.ts";
+
+const SchemaForm = lazy(() => import("../../parts/form/SchemaForm.tsx"));
+
+const FORM_ID = "arguments";
+
+interface Props {
+  workspace: string;
+  kind: RunnableKind;
+  path: string;
+  schema: unknown;
+  initial: Record<string, unknown>;
+}
+
+export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
+  const [args, setArgs] = useState(initial);
+  const [asJson, setAsJson] = useState(false);
+  const [loaded, setLoaded] = useState(false);
+  const [later, setLater] = useState<string>();
+  const begin = useBegin(workspace, kind, path);
+  const fields = useMemo(() => hasFields(prepare(schema)), [schema]);
+  const start = () => begin.mutate({ args, at: later ? new Date(later).toISOString() : undefined });
+  const ready = useCallback(() => setLoaded(true), []);
+  const isForm = fields && !asJson;
+  const submit = () => {
+    if (isForm) document.querySelector<HTMLFormElement>(`form#${FORM_ID}`)?.requestSubmit();
+    else start();
+  };
+  useHotkeys([["mod+Enter", submit]], []);
+  const share = async () => {
+    await navigator.clipboard.writeText(linkWith(args));
+    notifications.show({ message: "The link is copied. It holds the arguments: mind to whom you give it." });
+  };
+  return (
+    <Stack>
+      <Paper p="lg">
+        <Group justify="space-between" mb="md">
+          <Text fw={600}>Arguments</Text>
+          {fields && (
+            <SegmentedControl
+              size="xs"
+              aria-label="How arguments are given"
+              value={asJson ? "json" : "form"}
+              onChange={(value) => setAsJson(value === "json")}
+              data={[
+                { value: "form", label: "Form" },
+                { value: "json", label: "JSON" },
+              ]}
+            />
+          )}
+        </Group>
+        {isForm ? (
+          <Suspense fallback={<Loading rows={2} />}>
+            <SchemaForm
+              id={FORM_ID}
+              schema={schema}
+              value={args}
+              change={setArgs}
+              submit={start}
+              ready={ready}
+            />
+          </Suspense>
+        ) : fields || Object.keys(args).length > 0 ? (
+          <JsonArguments value={args} change={setArgs} />
+        ) : (
+          <Text c="dimmed">It takes none.</Text>
+        )}
+      </Paper>
+      {later !== undefined && (
+        <TextInput
+          type="datetime-local"
+          label="When it runs"
+          value={later}
+          onChange={(event) => setLater(event.currentTarget.value)}
+        />
+      )}
+      {begin.error && <Problem error={begin.error} />}
+      <Group>
+        <Button
+          leftSection={<IconPlayerPlay size={16} />}
+          loading={begin.isPending}
+          disabled={isForm && !loaded}
+          onClick={submit}
+        >
+          {later ? "Schedule" : "Run"}
+        </Button>
+        <Menu position="bottom-start">
+          <Menu.Target>
+            <ActionIcon variant="default" size={36} aria-label="More ways to run it">
+              <IconDots size={18} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item
+              leftSection={<IconCalendarTime size={16} />}
+              onClick={() => setLater(later === undefined ? "" : undefined)}
+            >
+              {later === undefined ? "Run it later, once" : "Run it now"}
+            </Menu.Item>
+            <Menu.Item leftSection={<IconLink size={16} />} onClick={() => void share()}>
+              Copy a link with these arguments
+            </Menu.Item>
+          </Menu.Dropdown>
+        </Menu>
+      </Group>
+    </Stack>
+  );
+}

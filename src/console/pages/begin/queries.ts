@@ -1,0 +1,50 @@
+import { queryOptions, useMutation, useQuery } from "@tanstack/react-query";
+import { useLocation } from "wouter";
+import { call } from "../../api/call.ts";
+import { queryClient } from "../../api/client.ts";
+import { type RunnableKind, to } from "../../parts/places.ts";
+
+/** Fields of a script or flow that the form uses. */
+export interface Runnable {
+  path: string;
+  summary: string;
+  description: string;
+  schema: unknown;
+}
+
+export const runnable = (workspace: string, kind: RunnableKind, path: string) =>
+  queryOptions({
+    queryKey: [workspace, `${kind}s`, "one", path],
+    queryFn: async ({ signal }): Promise<Runnable> => {
+      const found =
+        kind === "script"
+          ? await call("GET /w/{workspace}/scripts/get/p/{path}", { workspace, path }, signal)
+          : await call("GET /w/{workspace}/flows/get/{path}", { workspace, path }, signal);
+      return { path, summary: found.summary, description: found.description ?? "", schema: found.schema };
+    },
+  });
+
+/** Loads the arguments of an earlier run. */
+export const useEarlierArguments = (workspace: string, run: string | null) =>
+  useQuery({
+    queryKey: [workspace, "runs", "args", run],
+    queryFn: ({ signal }) => call("GET /w/{workspace}/jobs_u/get_args/{id}", { workspace, id: run! }, signal),
+    enabled: run !== null,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export function useBegin(workspace: string, kind: RunnableKind, path: string) {
+  const [, go] = useLocation();
+  return useMutation({
+    mutationFn: ({ args, at }: { args: Record<string, unknown>; at: string | undefined }) => {
+      const input = { workspace, path, body: args, query: { scheduled_for: at } };
+      return kind === "script"
+        ? call("POST /w/{workspace}/jobs/run/p/{path}", input as never)
+        : call("POST /w/{workspace}/jobs/run/f/{path}", input as never);
+    },
+    onSuccess: (id: string) => {
+      void queryClient.invalidateQueries({ queryKey: [workspace, "runs"] });
+      go(to.run(workspace, id.trim()));
+    },
+  });
+}

@@ -1,0 +1,111 @@
+import { SegmentedControl, TextInput, Title } from "@mantine/core";
+import { IconSearch } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useDeferredValue, useMemo } from "react";
+import { useSearchParams } from "wouter";
+import { useLive } from "../../api/live.ts";
+import { Empty } from "../../parts/Empty.tsx";
+import { Loading } from "../../parts/Loading.tsx";
+import { appList, flowList, scriptList } from "../../parts/lists.ts";
+import { PageHead } from "../../parts/PageHead.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { useWorkspace } from "../../parts/places.ts";
+import { FirstScript } from "./FirstScript.tsx";
+import { ItemRow } from "./ItemRow.tsx";
+import { byFolder, type Choice, itemsOf } from "./items.ts";
+import { latestRuns, useStar } from "./queries.ts";
+
+const KINDS = [
+  { value: "all", label: "All" },
+  { value: "starred", label: "Favourites" },
+  { value: "script", label: "Scripts" },
+  { value: "flow", label: "Flows" },
+  { value: "app", label: "Apps" },
+];
+
+export default function HomePage() {
+  const workspace = useWorkspace();
+  const [search, setSearch] = useSearchParams();
+  const text = search.get("q") ?? "";
+  const kind = (KINDS.find(({ value }) => value === search.get("kind"))?.value ?? "all") as Choice["kind"];
+  const scripts = useQuery(scriptList(workspace));
+  const flows = useQuery(flowList(workspace));
+  const apps = useQuery(appList(workspace));
+  const runs = useQuery({ ...latestRuns(workspace), ...useLive(15_000) }).data;
+  const star = useStar(workspace);
+  const items = useMemo(
+    () => itemsOf(scripts.data ?? [], flows.data ?? [], apps.data ?? [], runs ?? []),
+    [scripts.data, flows.data, apps.data, runs],
+  );
+  const wanted = useDeferredValue(text);
+  const folders = useMemo(() => byFolder(items, { text: wanted, kind }), [items, wanted, kind]);
+  const set = (name: string, value: string, push: boolean) =>
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (value === "" || value === "all") next.delete(name);
+        else next.set(name, value);
+        return next;
+      },
+      { replace: !push },
+    );
+  const failed = [scripts, flows, apps].find(({ error, data }) => error && !data);
+  const pending = scripts.isPending || flows.isPending || apps.isPending;
+  const isNew = !pending && !failed && items.length === 0;
+  return (
+    <div className="page">
+      <PageHead title="Home" />
+      {!isNew && (
+        <div style={{ display: "flex", flexWrap: "wrap", gap: "0.75rem" }}>
+          <TextInput
+            data-search
+            aria-label="Search scripts, flows and apps"
+            placeholder="Search by name, path or language"
+            leftSection={<IconSearch size={16} aria-hidden />}
+            value={text}
+            onChange={(event) => set("q", event.currentTarget.value, false)}
+            style={{ flex: "1 1 16rem" }}
+          />
+          <div style={{ maxWidth: "100%", overflowX: "auto" }}>
+            <SegmentedControl
+              aria-label="Kind"
+              value={kind}
+              onChange={(value) => set("kind", value, true)}
+              data={KINDS}
+            />
+          </div>
+        </div>
+      )}
+      {failed ? (
+        <Problem error={failed.error} retry={() => void failed.refetch()} />
+      ) : pending ? (
+        <div style={{ marginTop: "1.5rem" }}>
+          <Loading />
+        </div>
+      ) : isNew ? (
+        <FirstScript workspace={workspace} />
+      ) : folders.length === 0 ? (
+        <Empty title="Nothing matches">Change the search, or choose another kind.</Empty>
+      ) : (
+        folders.map(([folder, list]) => (
+          <section key={folder} aria-label={folder}>
+            <div className="folder">
+              <Title order={2}>{folder}</Title>
+              <span className="quiet">{list.length}</span>
+            </div>
+            <div className="rows">
+              {list.map((item) => (
+                <ItemRow
+                  key={`${item.kind} ${item.path}`}
+                  workspace={workspace}
+                  item={item}
+                  star={star.mutate}
+                />
+              ))}
+            </div>
+          </section>
+        ))
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,83 @@
+/** Merges scripts, flows and apps into one list. */
+import type { Answer } from "../../api/call.ts";
+import type { Job } from "../../api/interface.d.ts";
+
+export type ItemKind = "script" | "flow" | "app";
+
+export interface Item {
+  kind: ItemKind;
+  path: string;
+  summary: string;
+  language: string | undefined;
+  starred: boolean;
+  draft: boolean;
+  last: Job | undefined;
+}
+
+type Scripts = Answer<"GET /w/{workspace}/scripts/list">;
+type Flows = Answer<"GET /w/{workspace}/flows/list">;
+type Apps = Answer<"GET /w/{workspace}/apps/list">;
+
+export const LANGUAGES: Record<string, string> = {
+  bun: "TypeScript",
+  deno: "TypeScript",
+  nativets: "TypeScript",
+  bunnative: "TypeScript",
+  bash: "Bash",
+  python3: "Python",
+  postgresql: "PostgreSQL",
+  mysql: "MySQL",
+  sqlite: "SQLite",
+  graphql: "GraphQL",
+  go: "Go",
+};
+
+export function itemsOf(scripts: Scripts, flows: Flows, apps: Apps, runs: Job[]): Item[] {
+  const last = new Map<string, Job>();
+  for (const run of runs) {
+    const key = `${run.job_kind} ${run.script_path}`;
+    if (!last.has(key)) last.set(key, run);
+  }
+  const common = (kind: ItemKind, item: Scripts[number] | Flows[number] | Apps[number]) => ({
+    kind,
+    path: item.path,
+    summary: item.summary,
+    starred: item.starred,
+    draft: item.draft_only,
+    last: last.get(`${kind} ${item.path}`),
+  });
+  return [
+    ...scripts.map((each) => ({
+      ...common("script", each),
+      language: LANGUAGES[each.language] ?? each.language,
+    })),
+    ...flows.map((each) => ({ ...common("flow", each), language: undefined })),
+    ...apps.map((each) => ({ ...common("app", each), language: undefined })),
+  ];
+}
+
+/** Returns the folder of a path: `f/finance` for `f/finance/report`. */
+const folderOf = (path: string) => path.split("/").slice(0, 2).join("/");
+
+export interface Choice {
+  text: string;
+  kind: ItemKind | "all" | "starred";
+}
+
+/** Filters items and groups them by folder, favourites first. */
+export function byFolder(items: Item[], { text, kind }: Choice): [folder: string, items: Item[]][] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const folders = new Map<string, Item[]>();
+  for (const item of items) {
+    if (kind === "starred" ? !item.starred : kind !== "all" && item.kind !== kind) continue;
+    const said = `${item.path} ${item.summary} ${item.language ?? ""}`.toLowerCase();
+    if (!words.every((word) => said.includes(word))) continue;
+    const folder = folderOf(item.path);
+    folders.set(folder, [...(folders.get(folder) ?? []), item]);
+  }
+  const order = (a: Item, b: Item) =>
+    Number(b.starred) - Number(a.starred) || (a.summary || a.path).localeCompare(b.summary || b.path);
+  return [...folders]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([folder, list]) => [folder, list.sort(order)]);
+}

@@ -1,0 +1,84 @@
+import { Anchor } from "@mantine/core";
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import type { Job } from "../../api/interface.d.ts";
+import { to } from "../../parts/places.ts";
+import { duration, Moment } from "../../parts/time.tsx";
+
+interface Props {
+  workspace: string;
+  job: Job;
+  memory: number | undefined;
+}
+
+const TRIGGERS: Record<string, string> = {
+  webhook: "the API",
+  schedule: "a schedule",
+  http: "an HTTP route",
+  websocket: "a WebSocket",
+  deploy: "a deployment",
+};
+
+function startedBy({ created_by, schedule_path, trigger_kind }: Job): ReactNode {
+  const who = schedule_path ? `the schedule ${schedule_path}` : created_by;
+  const how = trigger_kind && trigger_kind !== "schedule" ? TRIGGERS[trigger_kind] : undefined;
+  return how ? `${who}, by ${how}` : who;
+}
+
+/** Formats a size given in kB. */
+const size = (kb: number) => (kb < 1_024 ? `${kb} kB` : `${(kb / 1_024).toFixed(0)} MB`);
+
+/** Metadata of a run. */
+export function Facts({ workspace, job, memory }: Props) {
+  const peak = memory ?? job.mem_peak;
+  const { parent_job, root_job } = job;
+  const facts: [string, ReactNode][] = [
+    ["Started by", startedBy(job)],
+    ["Asked for", <Moment key="" at={job.created_at} />],
+  ];
+  if (job.started_at) facts.push(["Began", <Moment key="" at={job.started_at} />]);
+  if (!job.started_at && job.scheduled_for) facts.push(["Due", <Moment key="" at={job.scheduled_for} />]);
+  if (job.duration_ms !== undefined) facts.push(["Took", duration(job.duration_ms)]);
+  if (peak) facts.push(["Most memory", size(peak)]);
+  facts.push(["Tag", job.tag]);
+  if (job.worker)
+    facts.push([
+      "Worker",
+      <span key="" className="mono">
+        {job.worker}
+      </span>,
+    ]);
+  if (job.script_hash)
+    facts.push([
+      "Version",
+      <span key="" className="mono">
+        {job.script_hash}
+      </span>,
+    ]);
+  if (job.permissioned_as !== `u/${job.created_by}`) facts.push(["Rights of", job.permissioned_as]);
+  if (job.labels?.length) facts.push(["Labels", job.labels.join(", ")]);
+  if (parent_job) {
+    facts.push([
+      "Part of",
+      <Anchor key="" component={Link} href={to.run(workspace, root_job ?? parent_job)}>
+        another run
+      </Anchor>,
+    ]);
+  }
+  if (job.canceled && job.canceled_by) {
+    facts.push([
+      "Cancelled by",
+      job.canceled_reason ? `${job.canceled_by}: ${job.canceled_reason}` : job.canceled_by,
+    ]);
+  }
+  return (
+    <dl className="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

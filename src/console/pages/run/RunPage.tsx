@@ -1,0 +1,115 @@
+import { Anchor, Button, Progress, Title } from "@mantine/core";
+import { IconPencil, IconPlayerStop, IconRefresh } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "wouter";
+import { addressOf } from "../../api/call.ts";
+import { useLive } from "../../api/live.ts";
+import { Loading } from "../../parts/Loading.tsx";
+import { Log } from "../../parts/log/Log.tsx";
+import { PageHead } from "../../parts/PageHead.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { type RunnableKind, to, useWorkspace } from "../../parts/places.ts";
+import { ResultPanel } from "../../parts/result/ResultPanel.tsx";
+import { nameOf, State } from "../../parts/run-state.tsx";
+import { Facts } from "./Facts.tsx";
+import { oneRun, useCancel, useFollowing, useRunAgain, useSource } from "./queries.ts";
+import { Steps } from "./Steps.tsx";
+
+export default function RunPage() {
+  const workspace = useWorkspace();
+  const { id } = useParams<{ id: string }>();
+  const run = useQuery({
+    ...oneRun(workspace, id),
+    // Logs are streamed; status and steps are polled.
+    ...useLive(3_000),
+    ...(isOver(id) ? { refetchInterval: false as const } : {}),
+  });
+  const job = run.data;
+  if (job?.type === "CompletedJob") over.add(id);
+  const { log, stream, memory, progress } = useFollowing(workspace, job);
+  const source = useSource(workspace, job);
+  const cancel = useCancel(workspace);
+  const again = useRunAgain(workspace);
+  const above = (
+    <Anchor component={Link} href={to.runs(workspace)} fz="sm">
+      Runs
+    </Anchor>
+  );
+  if (!job) {
+    return (
+      <div className="page">
+        <PageHead title="Run" above={above} />
+        {run.error ? <Problem error={run.error} retry={() => void run.refetch()} /> : <Loading />}
+      </div>
+    );
+  }
+  const open = job.type === "QueuedJob";
+  const isDeployed = (job.job_kind === "script" || job.job_kind === "flow") && job.script_path;
+  return (
+    <div className="page">
+      <PageHead title={nameOf(job)} above={above} about={<State job={job} />}>
+        {isDeployed && (
+          <>
+            <Button
+              variant="default"
+              leftSection={<IconRefresh size={16} />}
+              loading={again.isPending}
+              onClick={() => again.mutate(id)}
+            >
+              Run again
+            </Button>
+            <Button
+              variant="default"
+              component={Link}
+              leftSection={<IconPencil size={16} />}
+              href={to.beginLike(workspace, job.job_kind as RunnableKind, job.script_path!, id)}
+            >
+              Change and run
+            </Button>
+          </>
+        )}
+        {open && (
+          <Button
+            color="red"
+            variant="light"
+            leftSection={<IconPlayerStop size={16} />}
+            loading={cancel.isPending}
+            onClick={() => cancel.mutate(id)}
+          >
+            Cancel
+          </Button>
+        )}
+      </PageHead>
+      <Facts workspace={workspace} job={job} memory={memory} />
+      {open && progress !== undefined && <Progress value={progress} mb="md" aria-label="Progress" />}
+      <div className="stack">
+        {job.flow_status && <Steps workspace={workspace} status={job.flow_status} />}
+        <div className="two">
+          <ResultPanel title="Arguments" workspace={workspace} value={emptyAsNothing(job.args)} />
+          {open ? (
+            <section className="panel" aria-label="Result">
+              <div className="panel-head">
+                <Title order={2}>Result</Title>
+              </div>
+              <pre className="plain">{stream || "It is not there yet."}</pre>
+            </section>
+          ) : (
+            <ResultPanel title="Result" workspace={workspace} value={job.result} source={source} />
+          )}
+        </div>
+        <Log
+          buffer={log}
+          live={open}
+          href={addressOf("GET /w/{workspace}/jobs_u/get_logs/{id}", { workspace, id })}
+        />
+      </div>
+    </div>
+  );
+}
+
+/** Ended runs are not polled. */
+const over = new Set<string>();
+const isOver = (id: string) => over.has(id);
+
+const emptyAsNothing = (args: unknown) =>
+  typeof args === "object" && args !== null && Object.keys(args).length === 0 ? null : args;

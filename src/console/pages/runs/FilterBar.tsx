@@ -1,0 +1,138 @@
+import { Badge, Button, Group, Popover, Select, Stack, TextInput } from "@mantine/core";
+import { IconFilter, IconSearch, IconX } from "@tabler/icons-react";
+import { exactly } from "../../parts/time.tsx";
+import {
+  countPopoverFilters,
+  type Filters,
+  type Kind,
+  STATUS_LABELS,
+  STATUSES,
+  type Status,
+} from "./filters.ts";
+
+const KINDS: { value: Kind; label: string }[] = [
+  { value: "runs", label: "Scripts and flows" },
+  { value: "scripts", label: "Scripts" },
+  { value: "flows", label: "Flows" },
+  { value: "previews", label: "Test runs" },
+  { value: "everything", label: "Everything, steps too" },
+];
+
+const BESIDE: {
+  name: "user" | "tag" | "label" | "worker" | "trigger" | "schedule" | "args" | "result";
+  label: string;
+  hint?: string;
+}[] = [
+  { name: "user", label: "Started by" },
+  { name: "trigger", label: "Trigger", hint: "such as webhook, schedule, http" },
+  { name: "schedule", label: "Schedule", hint: "its path" },
+  { name: "tag", label: "Tag" },
+  { name: "label", label: "Label" },
+  { name: "worker", label: "Worker" },
+  { name: "args", label: "Arguments hold", hint: 'JSON, such as {"name":"Bob"}' },
+  { name: "result", label: "Result holds", hint: 'JSON, such as {"ok":false}' },
+];
+
+interface Props {
+  filters: Filters;
+  change: (next: Partial<Filters>, push: boolean) => void;
+}
+
+export function FilterBar({ filters, change }: Props) {
+  const beside = countPopoverFilters(filters);
+  return (
+    <>
+      <Group gap="xs" mb="sm">
+        <TextInput
+          data-search
+          aria-label="Path begins with"
+          placeholder="Path begins with…"
+          leftSection={<IconSearch size={16} aria-hidden />}
+          value={filters.path}
+          onChange={(event) => change({ path: event.currentTarget.value.trim() }, false)}
+          style={{ flex: "1 1 14rem" }}
+        />
+        <Select
+          aria-label="Status"
+          allowDeselect={false}
+          w={150}
+          data={STATUSES.map((value) => ({ value, label: STATUS_LABELS[value] }))}
+          value={filters.status}
+          onChange={(value) => value && change({ status: value as Status }, true)}
+        />
+        <Select
+          aria-label="Kind"
+          allowDeselect={false}
+          w={185}
+          data={KINDS}
+          value={filters.kind}
+          onChange={(value) => value && change({ kind: value as Kind }, true)}
+        />
+        <Popover position="bottom-end" width={300} trapFocus>
+          <Popover.Target>
+            <Button variant="default" leftSection={<IconFilter size={16} />}>
+              {beside > 0 ? `More filters (${beside})` : "More filters"}
+            </Button>
+          </Popover.Target>
+          <Popover.Dropdown>
+            <Stack gap="xs">
+              {BESIDE.map(({ name, label, hint }) => (
+                <TextInput
+                  key={name}
+                  size="xs"
+                  label={label}
+                  placeholder={hint}
+                  defaultValue={filters[name]}
+                  onBlur={(event) => {
+                    const value = event.currentTarget.value.trim();
+                    if (value !== filters[name]) change({ [name]: value }, true);
+                  }}
+                  onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+                />
+              ))}
+            </Stack>
+          </Popover.Dropdown>
+        </Popover>
+      </Group>
+      {(beside > 0 || filters.after || filters.before) && (
+        <Group gap="xs" mb="sm">
+          {BESIDE.filter(({ name }) => filters[name] !== "").map(({ name, label }) => (
+            <Chip
+              key={name}
+              text={`${label}: ${filters[name]}`}
+              remove={() => change({ [name]: "" }, true)}
+            />
+          ))}
+          {(filters.after || filters.before) && (
+            <Chip
+              text={[
+                filters.after && `from ${exactly(filters.after)}`,
+                filters.before && `to ${exactly(filters.before)}`,
+              ]
+                .filter(Boolean)
+                .join(" ")}
+              remove={() => change({ after: "", before: "" }, true)}
+            />
+          )}
+        </Group>
+      )}
+    </>
+  );
+}
+
+function Chip({ text, remove }: { text: string; remove: () => void }) {
+  return (
+    <Badge
+      variant="default"
+      size="lg"
+      tt="none"
+      fw={500}
+      component="button"
+      onClick={remove}
+      style={{ cursor: "pointer", maxWidth: "100%" }}
+      rightSection={<IconX size={12} aria-label="Remove this filter" />}
+    >
+      {text}
+    </Badge>
+  );
+}

@@ -1,0 +1,48 @@
+import { Checkbox } from "@mantine/core";
+import { memo } from "react";
+import { Link } from "wouter";
+import type { Job } from "../../api/interface.d.ts";
+import { to } from "../../parts/places.ts";
+import { nameOf, State, stateOf } from "../../parts/run-state.tsx";
+import { duration, Moment } from "../../parts/time.tsx";
+
+interface Props {
+  workspace: string;
+  job: Job;
+  chosen: boolean;
+  choose: (id: string, chosen: boolean) => void;
+}
+
+export const RunRow = memo(function RunRow({ workspace, job, chosen, choose }: Props) {
+  const name = nameOf(job);
+  const waits = stateOf(job) === "scheduled";
+  return (
+    <div className="row run-row" role="row" {...(chosen ? { "data-chosen": true } : {})}>
+      <div role="cell">
+        <Checkbox
+          size="xs"
+          aria-label={`Choose the run of ${name}`}
+          checked={chosen}
+          onChange={(event) => choose(job.id, event.currentTarget.checked)}
+        />
+      </div>
+      <div role="cell" className="run-state">
+        <State job={job} />
+      </div>
+      <div role="cell" className="run-path clip">
+        <Link href={to.run(workspace, job.id)} style={{ fontWeight: 500 }}>
+          {name}
+        </Link>
+      </div>
+      <div role="cell" className="run-by clip quiet" title={job.schedule_path ?? job.created_by}>
+        {job.schedule_path ? "schedule" : job.created_by}
+      </div>
+      <div role="cell" className="run-time quiet">
+        <Moment at={job.started_at ?? (waits ? job.scheduled_for : undefined) ?? job.created_at} />
+      </div>
+      <div role="cell" className="run-long quiet">
+        {job.duration_ms === undefined ? "" : duration(job.duration_ms)}
+      </div>
+    </div>
+  );
+});

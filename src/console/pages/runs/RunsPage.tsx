@@ -1,0 +1,123 @@
+import { Button, Center, Checkbox } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useMemo, useState } from "react";
+import { useSearchParams } from "wouter";
+import { call } from "../../api/call.ts";
+import { useLive } from "../../api/live.ts";
+import { Empty } from "../../parts/Empty.tsx";
+import { Loading } from "../../parts/Loading.tsx";
+import { PageHead } from "../../parts/PageHead.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { useWorkspace } from "../../parts/places.ts";
+import { FilterBar } from "./FilterBar.tsx";
+import { type Filters, parseFilters, serializeFilters } from "./filters.ts";
+import { RunRow } from "./RunRow.tsx";
+import { Selection } from "./Selection.tsx";
+import { Strip } from "./Strip.tsx";
+import { useRuns } from "./use-runs.ts";
+
+export default function RunsPage() {
+  const workspace = useWorkspace();
+  const [search, setSearch] = useSearchParams();
+  const filters = useMemo(() => parseFilters(search), [search]);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const { first, rows, more, loading, ended } = useRuns(workspace, filters, chosen.size > 0);
+  const depth = useQuery({
+    queryKey: [workspace, "runs", "depth"],
+    queryFn: ({ signal }) => call("GET /w/{workspace}/jobs/queue/count", { workspace }, signal),
+    ...useLive(5_000),
+  }).data;
+  const change = (next: Partial<Filters>, push: boolean) =>
+    setSearch(serializeFilters({ ...filters, ...next }), { replace: !push });
+  const choose = useCallback((id: string, isChosen: boolean) => {
+    setChosen((before) => {
+      const next = new Set(before);
+      if (isChosen) next.add(id);
+      else next.delete(id);
+      return next;
+    });
+  }, []);
+  const none = () => setChosen(new Set());
+  const selected = rows.filter(({ id }) => chosen.has(id));
+  const isFiltered = serializeFilters(filters).size > 0;
+  const waiting = depth ? Number(depth.database_length) : 0;
+  const suspended = depth ? Number(depth.suspended) : 0;
+  const about = [
+    waiting > 0 && `${waiting} waiting for a worker`,
+    suspended > 0 && `${suspended} waiting for approval`,
+  ].filter(Boolean);
+  return (
+    <div className="page">
+      <PageHead
+        title="Runs"
+        about={about.length > 0 ? about.join(", ") : "Everything that ran here, the newest first."}
+      />
+      <FilterBar filters={filters} change={change} />
+      {first.error && <Problem error={first.error} retry={() => void first.refetch()} />}
+      {first.isPending ? (
+        <Loading rows={10} />
+      ) : rows.length > 0 ? (
+        <>
+          <Strip runs={rows} choose={(after, before) => change({ after, before }, true)} />
+          <div className="rows" role="table" aria-label="Runs" aria-busy={first.isPlaceholderData}>
+            <div role="rowgroup">
+              <div className="row row-head run-row" role="row">
+                <div role="columnheader">
+                  <Checkbox
+                    size="xs"
+                    aria-label="Choose all that are shown"
+                    checked={selected.length === rows.length}
+                    indeterminate={selected.length > 0 && selected.length < rows.length}
+                    onChange={(event) =>
+                      setChosen(new Set(event.currentTarget.checked ? rows.map(({ id }) => id) : []))
+                    }
+                  />
+                </div>
+                <div role="columnheader">Status</div>
+                <div role="columnheader">What ran</div>
+                <div role="columnheader">Started by</div>
+                <div role="columnheader">When</div>
+                <div role="columnheader">Took</div>
+              </div>
+            </div>
+            <div role="rowgroup">
+              {rows.map((job) => (
+                <RunRow
+                  key={job.id}
+                  workspace={workspace}
+                  job={job}
+                  chosen={chosen.has(job.id)}
+                  choose={choose}
+                />
+              ))}
+            </div>
+          </div>
+          {!ended && (
+            <Center mt="md">
+              <Button variant="default" loading={loading} onClick={() => void more()}>
+                Show earlier runs
+              </Button>
+            </Center>
+          )}
+          <Selection workspace={workspace} chosen={selected} clear={none} />
+        </>
+      ) : first.error ? null : isFiltered ? (
+        <Empty
+          title="No run matches"
+          action={
+            <Button variant="default" onClick={() => setSearch({})}>
+              Clear the filters
+            </Button>
+          }
+        >
+          Nothing that is kept fits all the filters together.
+        </Empty>
+      ) : (
+        <Empty title="Nothing ran yet" command="svc script run u/you/hello">
+          Every run of a script or flow stands here with what it was given, what it logged and how it ended:
+          whoever or whatever started it. Start one from Home.
+        </Empty>
+      )}
+    </div>
+  );
+}

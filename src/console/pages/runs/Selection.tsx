@@ -1,0 +1,104 @@
+import { Button, Group, Modal, Text } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../../api/call.ts";
+import { queryClient } from "../../api/client.ts";
+import type { Job } from "../../api/interface.d.ts";
+import { tellProblem } from "../../parts/Problem.tsx";
+import { stateOf } from "../../parts/run-state.tsx";
+import { canBeCancelled } from "./filters.ts";
+
+interface Props {
+  workspace: string;
+  chosen: Job[];
+  clear: () => void;
+}
+
+const many = (count: number) => (count === 1 ? "1 run" : `${count} runs`);
+
+/** Actions on selected runs. The ids are fixed when the dialog opens. */
+export function Selection({ workspace, chosen, clear }: Props) {
+  const [asked, setAsked] = useState<{ what: "cancel" | "again"; ids: string[] }>();
+  const open = chosen.filter((job) => canBeCancelled(stateOf(job)));
+  const again = chosen.filter(({ job_kind }) => job_kind === "script" || job_kind === "flow");
+  const act = useMutation({
+    mutationFn: async ({ what, ids }: { what: "cancel" | "again"; ids: string[] }) => {
+      if (what === "cancel") {
+        const done = await call("POST /w/{workspace}/jobs/queue/cancel_selection", { workspace, body: ids });
+        return `${done.length} of ${many(ids.length)} cancelled`;
+      }
+      const made = await call("POST /w/{workspace}/jobs/run/batch_rerun_jobs", {
+        workspace,
+        body: { job_ids: ids },
+      });
+      const count = made.split("\n").filter((line) => /^[0-9a-f-]{36}$/.test(line)).length;
+      return `${many(count)} started again`;
+    },
+    onSuccess(message) {
+      notifications.show({ message });
+      clear();
+    },
+    onError: tellProblem,
+    onSettled: () => {
+      setAsked(undefined);
+      return queryClient.invalidateQueries({ queryKey: [workspace, "runs"] });
+    },
+  });
+  const ids = (jobs: Job[]) => jobs.map(({ id }) => id);
+  return (
+    <>
+      {chosen.length > 0 && (
+        <section className="chosen" aria-label="Chosen runs">
+          <Text fw={500}>{many(chosen.length)} chosen</Text>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={again.length === 0}
+            onClick={() => setAsked({ what: "again", ids: ids(again) })}
+          >
+            Run again
+          </Button>
+          <Button
+            size="xs"
+            variant="default"
+            disabled={open.length === 0}
+            onClick={() => setAsked({ what: "cancel", ids: ids(open) })}
+          >
+            Cancel
+          </Button>
+          <Button size="xs" variant="subtle" onClick={clear}>
+            Choose none
+          </Button>
+        </section>
+      )}
+      <Modal
+        opened={asked !== undefined}
+        onClose={() => setAsked(undefined)}
+        title={
+          asked?.what === "cancel"
+            ? `Cancel ${many(asked.ids.length)}?`
+            : `Start ${many(asked?.ids.length ?? 0)} again?`
+        }
+      >
+        <Text>
+          {asked?.what === "cancel"
+            ? "What runs is ended where it is; what waits never begins."
+            : "Each gets the arguments that it had, and runs the version that ran then."}
+        </Text>
+        <Group justify="flex-end" mt="lg">
+          <Button variant="default" onClick={() => setAsked(undefined)}>
+            Leave it
+          </Button>
+          <Button
+            color={asked?.what === "cancel" ? "red" : "ink"}
+            loading={act.isPending}
+            onClick={() => asked && act.mutate(asked)}
+          >
+            {asked?.what === "cancel" ? "Cancel them" : "Start again"}
+          </Button>
+        </Group>
+      </Modal>
+    </>
+  );
+}

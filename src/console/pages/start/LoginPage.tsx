@@ -1,0 +1,27 @@
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Redirect, useLocation, useSearchParams } from "wouter";
+import { whoami } from "../../api/session.ts";
+import { SignIn } from "../../shell/SignIn.tsx";
+import { StartCard } from "./StartCard.tsx";
+
+/** Accepts only paths of this console (no open redirect). */
+const within = (path: string | null) => (path !== null && /^\/(?![/\\])/.test(path) ? path : "/");
+
+export function LoginPage() {
+  const [, go] = useLocation();
+  const [search] = useSearchParams();
+  // A provider sends people who have just signed in back here.
+  const me = useQuery(whoami).data;
+  const then = within(search.get("then"));
+  if (me) return <Redirect to={then} replace />;
+  return (
+    <StartCard title="Sign in">
+      <SignIn done={() => go(then, { replace: true })} />
+      <Text c="dimmed" fz="xs">
+        On a new server, open the setup link that <code>svc serve</code> printed when it started. Whoever
+        forgot a password asks an admin, who sets another.
+      </Text>
+    </StartCard>
+  );
+}

@@ -1,0 +1,18 @@
+import { Button } from "@mantine/core";
+import { Link } from "wouter";
+import { PageHead } from "../../parts/PageHead.tsx";
+
+export function MissingPage() {
+  return (
+    <div className="page">
+      <PageHead
+        title="There is no such page"
+        about="The address may be misspelt, or what stood here was moved."
+      >
+        <Button component={Link} href="/">
+          Go to Home
+        </Button>
+      </PageHead>
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { useLocation, useParams } from "wouter";
+import { call } from "../../api/call.ts";
+import { queryClient } from "../../api/client.ts";
+import { Loading } from "../../parts/Loading.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { StartCard } from "./StartCard.tsx";
+
+/** Creates the first super admin by the printed setup link. */
+export function SetupPage() {
+  const { token } = useParams<{ token: string }>();
+  const [, go] = useLocation();
+  const [email, setEmail] = useState("");
+  const [password, setPassword] = useState("");
+  const link = useQuery({
+    queryKey: ["setup", token],
+    queryFn: ({ signal }) => call("GET /setup/{token}", { token }, signal),
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const create = useMutation({
+    mutationFn: () => call("POST /setup/{token}", { token, body: { email, password } }),
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: ["whoami"] });
+      go("/workspaces", { replace: true });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate();
+  };
+  return (
+    <StartCard
+      title="Set up svc"
+      about="Make the first account of this server. It may do everything: add people, make workspaces, change settings."
+    >
+      {link.isPending && <Loading rows={2} />}
+      {link.error && <Problem error={link.error} />}
+      {link.isSuccess && (
+        <form onSubmit={submit}>
+          <Stack>
+            <TextInput
+              label="E-mail"
+              type="email"
+              required
+              withAsterisk={false}
+              autoFocus
+              autoComplete="username"
+              value={email}
+              onChange={(event) => setEmail(event.currentTarget.value)}
+            />
+            <PasswordInput
+              label="Password"
+              required
+              withAsterisk={false}
+              autoComplete="new-password"
+              visibilityToggleButtonProps={{ "aria-label": "Show the password", tabIndex: 0 }}
+              value={password}
+              onChange={(event) => setPassword(event.currentTarget.value)}
+            />
+            {create.error && <Problem error={create.error} />}
+            <Button type="submit" loading={create.isPending} fullWidth>
+              Create the account
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </StartCard>
+  );
+}

@@ -1,0 +1,129 @@
+import { Anchor, Button, Divider, Group, Stack, Text, TextInput, UnstyledButton } from "@mantine/core";
+import { IconArrowRight } from "@tabler/icons-react";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { url } from "../../api/base.ts";
+import { call } from "../../api/call.ts";
+import { queryClient } from "../../api/client.ts";
+import { myWorkspaces, whoami } from "../../api/session.ts";
+import { Loading } from "../../parts/Loading.tsx";
+import { Problem, tellProblem } from "../../parts/Problem.tsx";
+import { to } from "../../parts/places.ts";
+import { StartCard } from "./StartCard.tsx";
+
+const invitations = {
+  queryKey: ["invitations"],
+  queryFn: ({ signal }: { signal: AbortSignal }) => call("GET /users/list_invites", {}, signal),
+};
+
+const again = () => queryClient.invalidateQueries();
+
+/** Lists workspaces and invitations, and creates workspaces. */
+export function WorkspacesPage() {
+  const me = useQuery(whoami).data;
+  const mine = useQuery(myWorkspaces);
+  const invites = useQuery(invitations).data ?? [];
+  const [, go] = useLocation();
+  const accept = useMutation({
+    mutationFn: (workspace_id: string) => call("POST /users/accept_invite", { body: { workspace_id } }),
+    async onSuccess(_said, id) {
+      await again();
+      go(to.home(id));
+    },
+    onError: tellProblem,
+  });
+  const workspaces = mine.data?.workspaces ?? [];
+  const isFirst = mine.isSuccess && workspaces.length === 0 && invites.length === 0;
+  return (
+    <StartCard
+      title={isFirst ? "Make a workspace" : "Workspaces"}
+      about={
+        isFirst
+          ? "Scripts, flows, secrets and people belong to a workspace. One for a team is a good start."
+          : undefined
+      }
+    >
+      {mine.isPending && <Loading rows={3} />}
+      {mine.error && <Problem error={mine.error} retry={() => void mine.refetch()} />}
+      <Stack gap={4}>
+        {workspaces.map(({ id, name }) => (
+          <UnstyledButton key={id} component={Link} href={to.home(id)} className="nav-link">
+            <Group justify="space-between" wrap="nowrap">
+              <span className="wrap">{name}</span>
+              <IconArrowRight size={16} aria-hidden />
+            </Group>
+          </UnstyledButton>
+        ))}
+        {invites.map(({ workspace_id }) => (
+          <Group key={workspace_id} justify="space-between" className="nav-link">
+            <Text>{workspace_id}</Text>
+            <Button size="xs" loading={accept.isPending} onClick={() => accept.mutate(workspace_id)}>
+              Accept the invitation
+            </Button>
+          </Group>
+        ))}
+      </Stack>
+      {mine.isSuccess && !isFirst && <Divider label="a new one" />}
+      {mine.isSuccess && <NewWorkspace />}
+      <Text c="dimmed" fz="xs">
+        Signed in as {me?.email}.{" "}
+        <Anchor
+          component="button"
+          fz="xs"
+          onClick={() =>
+            void call("POST /auth/logout", {}).then(() => location.assign(url("login")), tellProblem)
+          }
+        >
+          Sign out
+        </Anchor>
+      </Text>
+    </StartCard>
+  );
+}
+
+/** Derives an id from a name: `Team One` → `team-one`. */
+const idOf = (name: string) =>
+  name
+    .toLowerCase()
+    .normalize("NFKD")
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 50);
+
+function NewWorkspace() {
+  const [, go] = useLocation();
+  const [name, setName] = useState("");
+  const id = idOf(name);
+  const create = useMutation({
+    mutationFn: () => call("POST /workspaces/create", { body: { id, name } }),
+    async onSuccess() {
+      await again();
+      go(to.home(id));
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate();
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        <TextInput
+          label="Name"
+          required
+          withAsterisk={false}
+          placeholder="Operations"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value)}
+          description={id === "" ? "Its id follows from it." : `Its id will be ${id}.`}
+          inputWrapperOrder={["label", "input", "description", "error"]}
+        />
+        {create.error && <Problem error={create.error} />}
+        <Button type="submit" loading={create.isPending} disabled={id === ""} fullWidth>
+          Make the workspace
+        </Button>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,34 @@
+import { Code, Group, Text, Title } from "@mantine/core";
+import type { ReactNode } from "react";
+
+interface Props {
+  title: string;
+  /** Explains the purpose of the feature. */
+  children: ReactNode;
+  /** Primary action. */
+  action?: ReactNode;
+  /** Equivalent CLI command. */
+  command?: string;
+}
+
+/** Empty state. */
+export function Empty({ title, children, action, command }: Props) {
+  return (
+    <div className="empty">
+      <Title order={2} mb="xs">
+        {title}
+      </Title>
+      <Text c="dimmed">{children}</Text>
+      {action && (
+        <Group justify="center" mt="lg">
+          {action}
+        </Group>
+      )}
+      {command && (
+        <Text c="dimmed" mt="lg" fz="xs">
+          At a terminal: <Code>{command}</Code>
+        </Text>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+import { Alert, Button, Group, Text } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { IconAlertTriangle } from "@tabler/icons-react";
+import { useConnection } from "../api/connection.ts";
+import { ApiError } from "../api/errors.ts";
+
+/** Returns the error message without the status prefix. */
+export function messageOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return text.replace(/^(Bad request|Permission denied|Not found|Conflict|Unauthorized|Unprocessable): /, "");
+}
+
+export const hintOf = (error: unknown): string | undefined =>
+  error instanceof ApiError ? error.hint : undefined;
+
+/** Inline error with hint and retry. */
+export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
+  const { ended } = useConnection();
+  // The session dialog tells of it.
+  if (ended && error instanceof ApiError && error.status === 401) return null;
+  const hint = hintOf(error);
+  const id = error instanceof ApiError && error.status >= 500 ? error.requestId : undefined;
+  return (
+    <Alert color="red" variant="light" icon={<IconAlertTriangle size={18} />} role="alert">
+      <Text fw={500} className="wrap" style={{ whiteSpace: "pre-wrap" }}>
+        {messageOf(error)}
+      </Text>
+      {hint && (
+        <Text mt={4} className="wrap">
+          {hint}
+        </Text>
+      )}
+      {id && (
+        <Text mt={4} className="mono">
+          Request {id}
+        </Text>
+      )}
+      {retry && (
+        <Group mt="sm">
+          <Button variant="default" size="xs" onClick={retry}>
+            Try again
+          </Button>
+        </Group>
+      )}
+    </Alert>
+  );
+}
+
+/** Shows an error as a notification, for actions without a place for inline errors. */
+export function tellProblem(error: unknown): void {
+  const hint = hintOf(error);
+  notifications.show({
+    color: "red",
+    title: messageOf(error),
+    message: hint ?? "",
+    autoClose: 10_000,
+  });
+}

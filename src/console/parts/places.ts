@@ -1,0 +1,24 @@
+/** Addresses of pages, relative to the console's base path. */
+import { useParams } from "wouter";
+
+const encoded = (path: string) => path.split("/").map(encodeURIComponent).join("/");
+
+export type RunnableKind = "script" | "flow";
+
+export const to = {
+  home: (workspace: string) => `/w/${workspace}`,
+  runs: (workspace: string, filters: Record<string, string> = {}) => {
+    const search = new URLSearchParams(filters);
+    return `/w/${workspace}/runs${search.size > 0 ? `?${search}` : ""}`;
+  },
+  run: (workspace: string, id: string) => `/w/${workspace}/runs/${id}`,
+  /** Run form of a script or flow. */
+  begin: (workspace: string, kind: RunnableKind, path: string) =>
+    `/w/${workspace}/begin/${kind}/${encoded(path)}`,
+  /** Run form prefilled with the arguments of an earlier run. */
+  beginLike: (workspace: string, kind: RunnableKind, path: string, run: string) =>
+    `${to.begin(workspace, kind, path)}?from=${run}`,
+};
+
+/** Returns the workspace of the current address. */
+export const useWorkspace = (): string => useParams<{ workspace: string }>().workspace;

@@ -1,0 +1,108 @@
+/** Classifies results by their shape for rendering. */
+
+export type Shown =
+  | { kind: "nothing" }
+  | { kind: "text"; text: string }
+  | { kind: "html"; html: string }
+  | { kind: "image"; src: string }
+  | { kind: "file"; name: string; base64: string; type: string }
+  | { kind: "stored"; key: string; storage: string | undefined }
+  | { kind: "table"; columns: string[]; rows: Record<string, unknown>[] }
+  | { kind: "error"; name: string; message: string; stack: string; step: string | undefined }
+  | { kind: "json" };
+
+const IMAGES: Record<string, string> = {
+  png: "image/png",
+  jpeg: "image/jpeg",
+  jpg: "image/jpeg",
+  gif: "image/gif",
+  webp: "image/webp",
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const textOf = (value: unknown): string =>
+  typeof value === "string" ? value : isRecord(value) ? String(value.content ?? "") : "";
+
+/** Wider tables are rendered as trees. */
+const MAX_COLUMNS = 40;
+
+function tableOf(value: unknown): Shown | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  if (value.every(isRecord)) {
+    const columns = [...new Set(value.slice(0, 200).flatMap((row) => Object.keys(row)))];
+    return columns.length > 0 && columns.length <= MAX_COLUMNS
+      ? { kind: "table", columns, rows: value }
+      : undefined;
+  }
+  if (value.length < 2 || !value.every((row) => Array.isArray(row) && row.length === value[0].length))
+    return undefined;
+  const [head, ...rest] = value as unknown[][];
+  if (!head!.every((name) => typeof name === "string") || new Set(head).size !== head!.length)
+    return undefined;
+  const columns = head as string[];
+  return {
+    kind: "table",
+    columns,
+    rows: rest.map((row) => Object.fromEntries(columns.map((name, at) => [name, row[at]]))),
+  };
+}
+
+/** Matches the error object of failed runs. */
+function errorOf(value: unknown): Shown | undefined {
+  if (!isRecord(value) || !isRecord(value.error)) return undefined;
+  const { name, message, stack, step_id } = value.error;
+  if (typeof message !== "string" && typeof name !== "string") return undefined;
+  return {
+    kind: "error",
+    name: String(name ?? "Error"),
+    message: String(message ?? ""),
+    stack: typeof stack === "string" ? stack : "",
+    step: typeof step_id === "string" ? step_id : undefined,
+  };
+}
+
+/** Matches objects with one field that names the format. */
+function namedOf(value: Record<string, unknown>): Shown | undefined {
+  const [name, ...more] = Object.keys(value);
+  if (typeof value.s3 === "string") {
+    return {
+      kind: "stored",
+      key: value.s3,
+      storage: typeof value.storage === "string" ? value.storage : undefined,
+    };
+  }
+  if (name === undefined || (more.length > 0 && !(name === "file" || "filename" in value))) return undefined;
+  const inner = value[name];
+  if (IMAGES[name] && textOf(inner) !== "")
+    return { kind: "image", src: `data:${IMAGES[name]};base64,${textOf(inner)}` };
+  if (name === "svg" && textOf(inner) !== "") {
+    return { kind: "image", src: `data:image/svg+xml,${encodeURIComponent(textOf(inner))}` };
+  }
+  if (name === "html" && textOf(inner) !== "") return { kind: "html", html: textOf(inner) };
+  if ((name === "md" || name === "markdown" || name === "text") && textOf(inner) !== "") {
+    return { kind: "text", text: textOf(inner) };
+  }
+  if (name === "pdf")
+    return { kind: "file", name: "result.pdf", base64: textOf(inner), type: "application/pdf" };
+  if (name === "file" && textOf(inner) !== "") {
+    const told = (isRecord(inner) ? inner.filename : undefined) ?? value.filename;
+    return {
+      kind: "file",
+      name: String(told ?? "result"),
+      base64: textOf(inner),
+      type: "application/octet-stream",
+    };
+  }
+  return undefined;
+}
+
+export function shownAs(value: unknown): Shown {
+  if (value === null || value === undefined) return { kind: "nothing" };
+  if (typeof value === "string") return { kind: "text", text: value };
+  const table = tableOf(value);
+  if (table) return table;
+  if (isRecord(value)) return errorOf(value) ?? namedOf(value) ?? { kind: "json" };
+  return { kind: "json" };
+}

@@ -1,0 +1,77 @@
+/** Status of runs: icon, word and colour. */
+import {
+  IconBan,
+  IconCalendarTime,
+  IconCircleCheck,
+  IconCircleX,
+  IconClock,
+  IconHandStop,
+  IconLoader2,
+  IconPlayerSkipForward,
+} from "@tabler/icons-react";
+import type { Job } from "../api/interface.d.ts";
+
+export type Tone = "good" | "bad" | "busy" | "waiting" | "quiet";
+export type RunState =
+  | "waiting"
+  | "scheduled"
+  | "running"
+  | "suspended"
+  | "succeeded"
+  | "failed"
+  | "cancelled"
+  | "skipped";
+
+export const STATES: Record<RunState, { word: string; tone: Tone; Icon: typeof IconClock }> = {
+  waiting: { word: "Waiting", tone: "waiting", Icon: IconClock },
+  scheduled: { word: "Scheduled", tone: "quiet", Icon: IconCalendarTime },
+  running: { word: "Running", tone: "busy", Icon: IconLoader2 },
+  suspended: { word: "Needs approval", tone: "waiting", Icon: IconHandStop },
+  succeeded: { word: "Succeeded", tone: "good", Icon: IconCircleCheck },
+  failed: { word: "Failed", tone: "bad", Icon: IconCircleX },
+  cancelled: { word: "Cancelled", tone: "quiet", Icon: IconBan },
+  skipped: { word: "Skipped", tone: "quiet", Icon: IconPlayerSkipForward },
+};
+
+/** Fields that determine the status. */
+export type Stated = Pick<
+  Job,
+  "type" | "canceled" | "success" | "is_skipped" | "running" | "suspend" | "scheduled_for"
+>;
+
+export function stateOf(job: Stated): RunState {
+  if (job.type === "CompletedJob") {
+    if (job.canceled) return "cancelled";
+    if (job.is_skipped) return "skipped";
+    return job.success ? "succeeded" : "failed";
+  }
+  if ((job.suspend ?? 0) > 0) return "suspended";
+  if (job.running) return "running";
+  return job.scheduled_for !== undefined && Date.parse(job.scheduled_for) > Date.now()
+    ? "scheduled"
+    : "waiting";
+}
+
+export function State({ job }: { job: Stated }) {
+  const { word, tone, Icon } = STATES[stateOf(job)];
+  return (
+    <span className="state" data-tone={tone}>
+      <Icon size={16} aria-hidden />
+      {word}
+    </span>
+  );
+}
+
+const KINDS: Record<string, string> = {
+  script: "Script",
+  preview: "Script being written",
+  flow: "Flow",
+  flowpreview: "Flow being written",
+  dependencies: "Reading what a script imports",
+  flowdependencies: "Reading what a flow imports",
+  script_hub: "Script of the hub",
+};
+
+/** Returns the display name of a run. */
+export const nameOf = (job: Pick<Job, "script_path" | "job_kind">): string =>
+  job.script_path || (KINDS[job.job_kind] ?? job.job_kind);

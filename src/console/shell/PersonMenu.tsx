@@ -1,0 +1,71 @@
+import { Menu, SegmentedControl, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
+import {
+  IconBook,
+  IconKeyboard,
+  IconLogout,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconUserCircle,
+} from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { url } from "../api/base.ts";
+import { call } from "../api/call.ts";
+import { setPaused, usePaused } from "../api/live.ts";
+import { whoami } from "../api/session.ts";
+import { tellProblem } from "../parts/Problem.tsx";
+import { showShortcuts } from "./Shortcuts.tsx";
+
+async function signOut(): Promise<void> {
+  await call("POST /auth/logout", {}).catch(tellProblem);
+  // A full page load drops all cached data of this user.
+  location.assign(url("login"));
+}
+
+export function PersonMenu() {
+  const me = useQuery(whoami).data;
+  const paused = usePaused();
+  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  return (
+    <Menu width={232} position="top-start" closeOnItemClick={false}>
+      <Menu.Target>
+        <UnstyledButton className="nav-link" style={{ display: "flex", alignItems: "center", gap: "0.6rem" }}>
+          <IconUserCircle size={20} aria-hidden style={{ flex: "none" }} />
+          <Text className="clip" style={{ flex: 1 }}>
+            {me?.email ?? ""}
+          </Text>
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <SegmentedControl
+          fullWidth
+          size="xs"
+          mb={6}
+          aria-label="Colours"
+          value={colorScheme}
+          onChange={(value) => setColorScheme(value as "auto")}
+          data={[
+            { value: "light", label: "Light" },
+            { value: "dark", label: "Dark" },
+            { value: "auto", label: "System" },
+          ]}
+        />
+        <Menu.Item
+          leftSection={paused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
+          onClick={() => setPaused(!paused)}
+        >
+          {paused ? "Go on with live updates" : "Pause live updates"}
+        </Menu.Item>
+        <Menu.Item leftSection={<IconKeyboard size={16} />} closeMenuOnClick onClick={showShortcuts}>
+          Keyboard shortcuts
+        </Menu.Item>
+        <Menu.Item leftSection={<IconBook size={16} />} component="a" href={url("api/docs")} target="_blank">
+          Reference of the API
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  );
+}

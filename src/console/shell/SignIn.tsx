@@ -1,0 +1,83 @@
+import { Anchor, Button, Divider, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { url } from "../api/base.ts";
+import { call } from "../api/call.ts";
+import { queryClient } from "../api/client.ts";
+import { noteEnded } from "../api/connection.ts";
+import { Problem } from "../parts/Problem.tsx";
+
+/** Return address for login providers: the current page. */
+const backHere = () => encodeURIComponent(location.pathname + location.search);
+
+/** Sign-in form: password and configured providers. */
+export function SignIn({ email: known, done }: { email?: string; done?: () => void }) {
+  const [email, setEmail] = useState(known ?? "");
+  const [password, setPassword] = useState("");
+  const logins = useQuery({
+    queryKey: ["logins"],
+    queryFn: ({ signal }) => call("GET /oauth/list_logins", {}, signal),
+  });
+  const enter = useMutation({
+    mutationFn: () => call("POST /auth/login", { body: { email, password } }),
+    async onSuccess() {
+      noteEnded(false);
+      await queryClient.invalidateQueries();
+      done?.();
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    enter.mutate();
+  };
+  const providers = logins.data?.oauth ?? [];
+  return (
+    <Stack>
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label="E-mail"
+            type="email"
+            required
+            withAsterisk={false}
+            autoComplete="username"
+            autoFocus={known === undefined}
+            value={email}
+            onChange={(event) => setEmail(event.currentTarget.value)}
+          />
+          <PasswordInput
+            label="Password"
+            required
+            withAsterisk={false}
+            autoComplete="current-password"
+            autoFocus={known !== undefined}
+            {...(known === undefined ? {} : { "data-autofocus": true })}
+            visibilityToggleButtonProps={{ "aria-label": "Show the password", tabIndex: 0 }}
+            value={password}
+            onChange={(event) => setPassword(event.currentTarget.value)}
+          />
+          {enter.error && <Problem error={enter.error} />}
+          <Button type="submit" loading={enter.isPending} fullWidth>
+            Sign in
+          </Button>
+        </Stack>
+      </form>
+      {providers.length > 0 && (
+        <>
+          <Divider label="or" />
+          {providers.map(({ type, display_name }) => (
+            <Button
+              key={type}
+              component="a"
+              variant="default"
+              href={url(`api/oauth/login/${encodeURIComponent(type)}?rd=${backHere()}`)}
+            >
+              Sign in with {display_name}
+            </Button>
+          ))}
+        </>
+      )}
+      {logins.data?.saml && <Anchor href={logins.data.saml}>Sign in with SAML</Anchor>}
+    </Stack>
+  );
+}

@@ -1,0 +1,69 @@
+/** Serves the console to browsers: static files, and the page for every path that matches no operation. */
+import type { App } from "../../platform/app/context.ts";
+import { consoleBundle } from "./assets.ts";
+import type { ConsoleFile } from "./bundle.ts";
+import { framePage } from "./frame.ts";
+import { ASSETS, consolePage, FRAME } from "./page.ts";
+
+/** File names contain content hashes. */
+const FOR_EVER = "public, max-age=31536000, immutable";
+
+export const hasConsole = ({ config }: Pick<App, "config">): boolean => config.console === "on";
+
+/** Whether the request is a page navigation of a browser. */
+export function wantsPage(request: Request): boolean {
+  return isRead(request) && (request.headers.get("accept") ?? "").includes("text/html");
+}
+
+const isRead = ({ method }: Request) => method === "GET" || method === "HEAD";
+
+/**
+ * Answers a request that matches no operation; undefined if the console is disabled or not meant.
+ * @param pathname as received, after a proxy has stripped its path prefix
+ */
+export function serveConsole(app: App, request: Request, pathname: string): Promise<Response> | undefined {
+  if (!hasConsole(app) || !isRead(request) || /^\/api(\/|$)/.test(pathname)) return undefined;
+  if (pathname === `/${FRAME}`) return Promise.resolve(framePage());
+  if (pathname.startsWith(`/${ASSETS}`)) return serveFile(request, pathname.slice(ASSETS.length + 1));
+  return wantsPage(request) ? servePage(app, request, pathname) : undefined;
+}
+
+/** Returns the console's page; its client-side router shows what belongs to the path. */
+export async function servePage(app: App, request: Request, pathname: string): Promise<Response> {
+  return consolePage(await consoleBundle(), rootOf(app, request, pathname));
+}
+
+/**
+ * Relative URL from the requested page to the console's root, which works below any path prefix of a proxy. Only if the
+ * prefix itself is requested without a trailing slash, it is taken from the setting `base_url`.
+ */
+function rootOf(app: App, request: Request, pathname: string): string {
+  const depth = pathname.split("/").length - 2;
+  if (depth > 0) return "../".repeat(depth);
+  const base = app.settings.get("base_url");
+  if (base === undefined || !URL.canParse(base)) return "./";
+  const { host, pathname: prefix } = new URL(base);
+  const asked = request.headers.get("x-forwarded-host") ?? request.headers.get("host");
+  return asked === host ? `${prefix.replace(/\/$/, "")}/` : "./";
+}
+
+async function serveFile(request: Request, name: string): Promise<Response> {
+  const file = (await consoleBundle()).files.get(name);
+  // A page loaded before an update asks for files of the old version.
+  if (!file) return new Response("no such file in this version of the console\n", { status: 404 });
+  const { bytes, encoding } = encoded(file, request.headers.get("accept-encoding") ?? "");
+  return new Response(bytes, {
+    headers: {
+      "content-type": file.type,
+      "cache-control": FOR_EVER,
+      vary: "accept-encoding",
+      ...(encoding ? { "content-encoding": encoding } : {}),
+    },
+  });
+}
+
+function encoded({ gzip, brotli }: ConsoleFile, accepted: string) {
+  if (/\bbr\b/.test(accepted)) return { bytes: brotli, encoding: "br" };
+  if (/\bgzip\b/.test(accepted)) return { bytes: gzip, encoding: "gzip" };
+  return { bytes: Bun.gunzipSync(gzip), encoding: undefined };
+}

@@ -1,0 +1,133 @@
+/** A real browser at the compiled executable. Whatever goes wrong in a page fails the test that opened it. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import chromium from "@sparticuz/chromium";
+import axe from "axe-core";
+import { type Browser, type BrowserContext, type Page, chromium as playwright } from "playwright-core";
+
+/** Where pictures go for who wants to look: `SVC_SCREENSHOTS=folder`. */
+const PICTURES = process.env.SVC_SCREENSHOTS;
+
+/** Of the package's arguments, what would make it another browser than people have. */
+const UNLIKE = new Set([
+  "--single-process",
+  "--no-zygote",
+  "--disable-web-security",
+  "--allow-running-insecure-content",
+  "--disable-site-isolation-trials",
+]);
+
+export const DESKTOP = { width: 1280, height: 800 };
+export const PHONE = { width: 390, height: 844 };
+
+export async function openBrowser(): Promise<Browser> {
+  return playwright.launch({
+    executablePath: await chromium.executablePath(),
+    args: chromium.args.filter((each) => !UNLIKE.has(each)),
+    headless: true,
+  });
+}
+
+export interface Visit extends AsyncDisposable {
+  page: Page;
+  context: BrowserContext;
+  /** What went wrong so far; a test that provokes it empties this. */
+  wrongs: string[];
+  /** Opens an address of the console and waits until something is there. */
+  open: (path: string) => Promise<void>;
+  /** @throws when axe finds something serious */
+  accessible: (place: string) => Promise<void>;
+  /** A picture at the two widths, in light and dark. */
+  picture: (name: string) => Promise<void>;
+}
+
+interface Options {
+  token?: string;
+  viewport?: typeof DESKTOP;
+  scheme?: "light" | "dark";
+}
+
+/**
+ * A person's visit, with cookies of their own.
+ * @param url where the console begins, as the browser sees it
+ */
+export async function visit(browser: Browser, url: string, options: Options = {}): Promise<Visit> {
+  const { origin, pathname } = new URL(url);
+  const context = await browser.newContext({
+    viewport: options.viewport ?? DESKTOP,
+    colorScheme: options.scheme ?? "light",
+    reducedMotion: "reduce",
+    locale: "en-GB",
+    timezoneId: "Europe/Berlin",
+  });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  if (options.token) {
+    await context.addCookies([
+      { name: "token", value: options.token, url: origin, httpOnly: true, sameSite: "Lax" },
+    ]);
+  }
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const wrongs: string[] = [];
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning")
+      wrongs.push(`console: ${message.text()} ${message.location().url}`);
+  });
+  page.on("pageerror", (error) => wrongs.push(`page: ${error.message}`));
+  page.on("dialog", (dialog) => {
+    wrongs.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => {
+    const address = request.url();
+    if (!/^(data|blob):/.test(address) && !address.startsWith(origin + pathname.replace(/\/$/, "")))
+      wrongs.push(`leaves the host: ${address}`);
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 500) wrongs.push(`${response.status()} ${response.url()}`);
+  });
+  // As text: it runs in the page, whose objects this program does not know.
+  await page.addInitScript(
+    `addEventListener("securitypolicyviolation", (e) => console.error("policy: " + e.violatedDirective + " " + e.blockedURI + " " + e.sample))`,
+  );
+  return {
+    page,
+    context,
+    wrongs,
+    open: async (path) => {
+      await page.goto(new URL(path.replace(/^\//, ""), `${url.replace(/\/$/, "")}/`).href);
+      await page.locator("h1").first().waitFor();
+    },
+    accessible: async (place) => {
+      await page.evaluate(axe.source);
+      const found = await page.evaluate(`axe.run(document, { resultTypes: ["violations"] })`);
+      const serious = (found as axe.AxeResults).violations.filter(
+        ({ impact }) => impact === "serious" || impact === "critical",
+      );
+      const said = serious.map(
+        ({ id, nodes }) =>
+          `${id}: ${nodes
+            .map(({ html, any }) => `${html.slice(0, 200)} ${any[0]?.message ?? ""}`)
+            .slice(0, 4)
+            .join("\n   ")}`,
+      );
+      if (said.length > 0) throw new Error(`${place}:\n${said.join("\n")}`);
+    },
+    picture: async (name) => {
+      if (!PICTURES) return;
+      mkdirSync(PICTURES, { recursive: true });
+      for (const [kind, size] of Object.entries({ desktop: DESKTOP, phone: PHONE })) {
+        await page.setViewportSize(size);
+        await page.waitForTimeout(250);
+        await page.screenshot({ path: join(PICTURES, `${name}-${kind}.png`) });
+      }
+      await page.setViewportSize(options.viewport ?? DESKTOP);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await context.close();
+      // An error of its own would hide the one that ends the test already.
+      for (const wrong of wrongs) console.error(wrong);
+      if (wrongs.length > 0) throw new Error(`${wrongs.length} things went wrong in the browser, see above`);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/** What browsers load, as it travels. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
+import { openBrowser, visit } from "./browser.ts";
+import { type Filled, fill } from "./filled.ts";
+
+let place: Place;
+let serving: Serving;
+let browser: Browser;
+let filled: Filled;
+
+beforeAll(async () => {
+  place = newPlace();
+  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
+  filled = await fill(serving);
+});
+afterAll(async () => {
+  await browser?.close();
+  place?.remove();
+});
+
+const KB = 1_000;
+
+/** Bytes of the files that a page loads, compressed by gzip, and their names. */
+async function loaded(address: string, shows: string) {
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const names = new Set<string>();
+  seen.page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith("/assets/")) names.add(pathname);
+  });
+  await seen.open(address);
+  await seen.page.getByText(shows).first().waitFor();
+  const sizes = [...names].map(async (name) => {
+    const response = await fetch(serving.url + name, {
+      headers: { "accept-encoding": "gzip" },
+      decompress: false,
+    });
+    expect(response.headers.get("content-encoding")).toBe("gzip");
+    expect(response.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
+    return (await response.bytes()).length;
+  });
+  return { bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0), names };
+}
+
+test("the first load stays small, and brings no heavy part", async () => {
+  const { bytes: home, names } = await loaded("w/acme", "Nightly report");
+  const { bytes: runs } = await loaded("w/acme/runs", "What ran");
+  const { bytes: run } = await loaded(`w/acme/runs/${filled.failed}`, "no such customer");
+  const { bytes: form } = await loaded("w/acme/begin/script/f/finance/refund", "What the customer said");
+  console.log(`kB by gzip: Home ${home / KB}, Runs ${runs / KB}, a run ${run / KB}, a form ${form / KB}`);
+  expect(home).toBeLessThan(300 * KB);
+  expect(runs).toBeLessThan(300 * KB);
+  expect(run).toBeLessThan(300 * KB);
+  expect([...names].filter((name) => name.includes("Form"))).toEqual([]);
+});
+
+test("files come as the browser can read them, and as they are to who reads no compression", async () => {
+  const page = await (await fetch(serving.url, { headers: { accept: "text/html" } })).text();
+  const [, script] = /src="\.(\/assets\/main[^"]+)"/.exec(page)!;
+  const get = (encoding: string) => fetch(serving.url + script, { headers: { "accept-encoding": encoding } });
+  const texts = await Promise.all(["br", "gzip", "identity"].map(async (each) => (await get(each)).text()));
+  expect(new Set(texts).size).toBe(1);
+  expect((await get("br, gzip")).headers.get("content-encoding")).toBe("br");
+  expect((await get("identity")).headers.get("content-encoding")).toBeNull();
+});

@@ -1,0 +1,330 @@
+/** What people do, from beginning to end, in a real browser at the executable. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { newPlace, type Place } from "../e2e/executable.ts";
+import { openBrowser, PHONE, type Visit, visit } from "./browser.ts";
+import { type Filled, fill, PASSWORD } from "./filled.ts";
+
+let place: Place;
+let browser: Browser;
+
+beforeEach(async () => {
+  place = newPlace();
+  browser = await openBrowser();
+});
+afterEach(async () => {
+  await browser?.close();
+  place?.remove();
+});
+
+const button = ({ page }: Visit, name: string) => page.getByRole("button", { name, exact: true });
+const heading = ({ page }: Visit, name: string) => page.getByRole("heading", { name, exact: true });
+
+/** Refused calls are told in the browser's console too, which cannot be kept from it. */
+function expectOnly(seen: Visit, ...statuses: number[]): void {
+  const isTold = (wrong: string) => statuses.some((status) => wrong.includes(`status of ${status}`));
+  expect(seen.wrongs.filter((each) => !isTold(each))).toEqual([]);
+  seen.wrongs.length = 0;
+}
+
+async function signIn(seen: Visit, email: string, password: string): Promise<void> {
+  await heading(seen, "Sign in").waitFor();
+  await seen.page.getByLabel("E-mail").fill(email);
+  await seen.page.getByRole("textbox", { name: "Password" }).fill(password);
+  await button(seen, "Sign in").click();
+}
+
+test("from the setup link to the first run", async () => {
+  const serving = await place.serve();
+  {
+    await using seen = await visit(browser, serving.url);
+    const { page } = seen;
+    await page.goto(serving.setup_url!);
+    await heading(seen, "Set up svc").waitFor();
+    await seen.accessible("setup");
+    await page.getByLabel("E-mail").fill("ann@example.org");
+    await page.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+    await button(seen, "Create the account").click();
+    await heading(seen, "Make a workspace").waitFor();
+    await seen.accessible("first workspace");
+    await page.getByLabel("Name").fill("Team One");
+    await page.getByText("Its id will be team-one.").waitFor();
+    await button(seen, "Make the workspace").click();
+    await heading(seen, "Start with a script").waitFor();
+    await seen.accessible("empty home");
+    await button(seen, "Use it").first().click();
+    await page.getByLabel("name").fill("Zoë");
+    await button(seen, "Run").click();
+    await page.getByText("Succeeded").first().waitFor();
+    await page.getByText("Hello, Zoë!").waitFor();
+    await page.getByRole("log").getByText("greeting Zoë").waitFor();
+    await page.getByRole("link", { name: "Home" }).click();
+    await page.getByText("Greet somebody").waitFor();
+    await page.getByText("Succeeded").waitFor();
+  }
+  // Somebody else's browser is asked who they are, and brought back to where they wanted to go.
+  await using seen = await visit(browser, serving.url);
+  await seen.page.goto(`${serving.url}/w/team-one/runs?kind=scripts`);
+  await signIn(seen, "ann@example.org", "wrong");
+  await seen.page.getByRole("alert").waitFor();
+  await seen.page.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+  await button(seen, "Sign in").click();
+  await heading(seen, "Runs").waitFor();
+  expect(seen.page.url()).toBe(`${serving.url}/w/team-one/runs?kind=scripts`);
+  expectOnly(seen, 401, 400);
+}, 60_000);
+
+async function begun(): Promise<{ url: string; filled: Filled }> {
+  const serving = await place.serve();
+  return { url: serving.url, filled: await fill(serving) };
+}
+
+test("a failed run is found, read, and run again with other arguments, on a phone", async () => {
+  const { url, filled } = await begun();
+  await using seen = await visit(browser, url, { token: filled.token, viewport: PHONE });
+  const { page } = seen;
+  await seen.open("w/acme");
+  await page.getByRole("button", { name: "Open the navigation" }).click();
+  await page.getByRole("link", { name: "Runs" }).click();
+  await page.getByRole("combobox", { name: "Status" }).click();
+  await page.getByRole("option", { name: "Failed" }).click();
+  await page.getByRole("link", { name: "f/finance/refund" }).click();
+  expect(new URL(page.url()).pathname).toBe(`/w/acme/runs/${filled.failed}`);
+  await page.getByText("no such customer").first().waitFor();
+  const line = page.getByLabel("Line 4 of the script").locator("[data-here]");
+  expect(await line.textContent()).toContain('throw new Error("no such customer")');
+  await page.getByRole("link", { name: "Change and run" }).click();
+  const order = page.getByLabel("order");
+  await order.waitFor();
+  expect(await order.inputValue()).toBe("7");
+  await order.fill("8");
+  await page.getByRole("button", { name: "Add to items" }).click();
+  await seen.accessible("form with a list");
+  await seen.picture("form-list");
+  await page.getByLabel("name").fill("cup");
+  await order.press("Control+Enter");
+  await page.waitForURL(
+    (now) => /runs\/[0-9a-f-]{36}$/.test(now.pathname) && !now.pathname.endsWith(filled.failed),
+  );
+  await page.getByText("Failed").first().waitFor();
+  const id = page.url().slice(-36);
+  const args = JSON.parse(await filled.ask("GET", `/w/acme/jobs_u/get_args/${id}`));
+  expect(args).toEqual({ order: 8, reason: "damaged", items: [{ name: "cup" }] });
+  const sideways = await page.evaluate("document.documentElement.scrollWidth > innerWidth");
+  expect(sideways).toBe(false);
+}, 60_000);
+
+test("runs are chosen, started again and cancelled together", async () => {
+  const { url, filled } = await begun();
+  await filled.script(
+    "u/ann/long",
+    "export const main = async () => { console.log('begun'); await Bun.sleep(60_000); };",
+  );
+  await filled.ask("POST", "/w/acme/jobs/run/p/u/ann/long", {});
+  await using seen = await visit(browser, url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/runs?path=u/ann/");
+  await page.getByLabel("Choose the run of u/ann/hello").first().check();
+  await button(seen, "Run again").click();
+  await seen.accessible("dialog");
+  await page.getByRole("dialog").getByRole("button", { name: "Start again" }).click();
+  await page.getByText("1 run started again").waitFor();
+  await page.getByLabel("Choose the run of u/ann/long").check();
+  await button(seen, "Cancel").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Cancel them" }).click();
+  await page.getByText("1 of 1 run cancelled").waitFor();
+  await page
+    .getByRole("row", { name: /u\/ann\/long/ })
+    .getByText("Cancelled")
+    .waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("a running job's log and stream are shown as they come, and how it ends", async () => {
+  const { url, filled } = await begun();
+  await filled.script(
+    "u/ann/steps",
+    `export const main = async () => {
+  for (let step = 1; step <= 4; step++) { console.log("step " + step); await Bun.sleep(400); }
+  return { html: "<h1>Done</h1><script>parent.alert(1)</script>" };
+};`,
+  );
+  const id = await filled.ask("POST", "/w/acme/jobs/run/p/u/ann/steps", {});
+  await using seen = await visit(browser, url, { token: filled.token });
+  await seen.open(`w/acme/runs/${id}`);
+  await seen.page.getByRole("log").getByText("step 1", { exact: true }).waitFor();
+  await seen.page.getByText("Succeeded").first().waitFor();
+  await seen.page.frameLocator("iframe").getByRole("heading", { name: "Done" }).waitFor();
+  const lines = await seen.page
+    .getByRole("log")
+    .getByText(/^step \d$/)
+    .allInnerTexts();
+  expect(lines).toEqual(["step 1", "step 2", "step 3", "step 4"]);
+}, 60_000);
+
+test("the session ends elsewhere, and the server goes away: the page says so and goes on", async () => {
+  const serving = await place.serve();
+  const filled = await fill(serving);
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await seen.open("w/acme/begin/script/f/finance/refund");
+  await seen.page.getByLabel("order").fill("5");
+  await filled.ask("POST", "/auth/logout");
+  await button(seen, "Run").click();
+  await heading(seen, "Your session has ended").waitFor();
+  await seen.accessible("session ended");
+  await seen.picture("session-ended");
+  await seen.page.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+  await seen.page.getByRole("dialog").getByRole("button", { name: "Sign in" }).click();
+  await heading(seen, "Your session has ended").waitFor({ state: "hidden" });
+  expect(await seen.page.getByLabel("order").inputValue()).toBe("5");
+  expectOnly(seen, 401);
+  await seen.context.setOffline(true);
+  await button(seen, "Run").click();
+  await seen.page.getByText("The server cannot be reached. What you see may be old").waitFor();
+  await seen.picture("lost");
+  await seen.context.setOffline(false);
+  await seen.page.getByText("What you see may be old").waitFor({ state: "hidden" });
+  expect(seen.wrongs.filter((each) => !each.includes("ERR_INTERNET_DISCONNECTED"))).toEqual([]);
+  seen.wrongs.length = 0;
+}, 60_000);
+
+test("the keyboard alone: a script is found by the palette, filled in, run and read", async () => {
+  const { url, filled } = await begun();
+  await using seen = await visit(browser, url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme");
+  await page.getByText("Nightly report").waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("textbox", { name: "Search", exact: true }).waitFor();
+  await page
+    .getByRole("button", { name: /Refund an order/ })
+    .last()
+    .waitFor();
+  await seen.picture("palette");
+  await page.keyboard.type("refund");
+  await page
+    .getByRole("button", { name: /Refund an order/ })
+    .last()
+    .waitFor();
+  await seen.accessible("palette");
+  await page.keyboard.press("Enter");
+  await page.getByRole("textbox", { name: "order" }).focus();
+  await page.keyboard.type("9");
+  await page.keyboard.press("Control+Enter");
+  await page.getByText("no such customer").first().waitFor();
+  await page.locator("h1").focus();
+  await page.keyboard.press("g");
+  await page.keyboard.press("r");
+  await heading(seen, "Runs").waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("u/ann");
+  await page.waitForURL(/path=u%2Fann/);
+  await page.getByRole("link", { name: "f/finance/refund" }).waitFor({ state: "detached" });
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("a form takes files, JSON and a later time, and can be handed on filled in", async () => {
+  const { url, filled } = await begun();
+  await filled.script("u/ann/take", "export const main = (data: string, big: any) => ({ data, big });", {
+    schema: {
+      type: "object",
+      required: ["data"],
+      properties: { data: { type: "string", contentEncoding: "base64" }, big: {} },
+    },
+  });
+  await using seen = await visit(browser, url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/begin/script/u/ann/take");
+  // What is needed is asked for before anything is sent.
+  await button(seen, "Run").click();
+  await page.getByText("is needed").filter({ visible: true }).waitFor();
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByText("Choose a file").click();
+  await (await chooser).setFiles({ name: "a.bin", mimeType: "text/plain", buffer: Buffer.from("xyz") });
+  await page.getByRole("textbox", { name: "big" }).fill("[3544790567247868102]");
+  await button(seen, "More ways to run it").click();
+  await page.getByRole("menuitem", { name: "Copy a link with these arguments" }).click();
+  await page.getByText("The link is copied").waitFor();
+  const link = (await page.evaluate("navigator.clipboard.readText()")) as string;
+  expect(new URL(link).search).toBe("");
+  await page.goto("about:blank");
+  await page.goto(link);
+  await page.getByText("JSON", { exact: true }).click();
+  await page.getByText("3544790567247868102").waitFor();
+  await button(seen, "Run").click();
+  await page.getByText("Succeeded").first().waitFor();
+  const id = page.url().slice(-36);
+  const args = await filled.ask("GET", `/w/acme/jobs_u/get_args/${id}`);
+  expect(args.replaceAll(" ", "")).toBe(`{"data":"${btoa("xyz")}","big":[3544790567247868102]}`);
+  await page.goto(link);
+  await button(seen, "More ways to run it").click();
+  await page.getByRole("menuitem", { name: "Run it later, once" }).click();
+  await page.getByLabel("When it runs").fill("2030-01-02T03:04");
+  await button(seen, "Schedule").click();
+  await page.getByText("Scheduled").first().waitFor();
+  await button(seen, "Cancel").click();
+  await page.getByText("Cancelled").first().waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("Home is searched, and keeps what is starred; the workspace is changed; one signs out", async () => {
+  const { url, filled } = await begun();
+  await filled.ask("POST", "/workspaces/create", { id: "other", name: "Other things", username: "ann" });
+  await using seen = await visit(browser, url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme");
+  await button(seen, "Add Refund an order to favourites").click();
+  await page.getByText("Favourites", { exact: true }).click();
+  await page.getByText("Figures of the day").waitFor({ state: "detached" });
+  await page.reload();
+  await button(seen, "Remove Refund an order from favourites").waitFor();
+  expect(await page.getByText("Figures of the day").count()).toBe(0);
+  await page.getByText("All", { exact: true }).click();
+  await page.getByRole("textbox", { name: /^Search scripts/ }).fill("flow nothing");
+  await page.getByText("Nothing matches").waitFor();
+  await page.getByRole("textbox", { name: /^Search scripts/ }).fill("NIGHT");
+  await page.getByText("Nightly report").waitFor();
+  await page.getByRole("button", { name: /^Workspace Acme/ }).click();
+  await page.getByRole("menuitem", { name: "Other things" }).click();
+  await heading(seen, "Start with a script").waitFor();
+  // The address alone leads back to where one was.
+  await page.goto(url);
+  await heading(seen, "Start with a script").waitFor();
+  await button(seen, "ann@example.org").click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await heading(seen, "Sign in").waitFor();
+  expect(await seen.context.cookies()).toSatisfy((all) => all.every(({ name }) => name !== "token"));
+  await page.goto(`${url}/w/acme/runs`);
+  await heading(seen, "Sign in").waitFor();
+  expectOnly(seen, 401);
+}, 60_000);
+
+test("operators run what there is, and are offered nothing that they may not do", async () => {
+  const { url, filled } = await begun();
+  await filled.ask("POST", "/workspaces/create", { id: "empty", name: "Empty", username: "ann" });
+  const email = "olga@example.org";
+  await filled.ask("POST", "/users/create", {
+    email,
+    password: PASSWORD,
+    super_admin: false,
+    username: "olga",
+  });
+  for (const workspace of ["acme", "empty"]) {
+    const person = { email, username: "olga", is_admin: false, operator: true };
+    await filled.ask("POST", `/w/${workspace}/workspaces/add_user`, person);
+  }
+  await filled.ask("POST", "/w/acme/folders/update/finance", {
+    extra_perms: { "u/ann": true, "u/olga": false },
+  });
+  const token = await filled.ask("POST", "/users/tokens/impersonate", { impersonate_email: email });
+  await using seen = await visit(browser, url, { token });
+  const { page } = seen;
+  await seen.open("w/empty");
+  await page.getByText("Nothing to run yet").waitFor();
+  expect(await page.getByRole("button", { name: "Use it" }).count()).toBe(0);
+  await seen.open("w/acme");
+  await page.getByRole("link", { name: "Run Nightly report" }).click();
+  await button(seen, "Run").click();
+  await page.getByText("Succeeded").first().waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);

@@ -1,0 +1,67 @@
+/** Below a prefix that a proxy takes away, with the public address set and without. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { newPlace, type Place } from "../e2e/executable.ts";
+import { openBrowser, visit } from "./browser.ts";
+import { fill } from "./filled.ts";
+
+let place: Place;
+let browser: Browser;
+
+beforeEach(async () => {
+  place = newPlace();
+  browser = await openBrowser();
+});
+afterEach(async () => {
+  await browser?.close();
+  place?.remove();
+});
+
+const PREFIX = "/tools/svc";
+
+/** What stands beside the prefix is somebody else's. */
+function startProxy(target: () => string) {
+  return Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      if (pathname !== PREFIX && !pathname.startsWith(`${PREFIX}/`))
+        return new Response("not svc", { status: 404 });
+      const path = pathname.slice(PREFIX.length) || "/";
+      const headers = new Headers(request.headers);
+      headers.set("accept-encoding", "identity");
+      const body = request.body ? await request.bytes() : null;
+      return fetch(target() + path + search, { method: request.method, headers, body, redirect: "manual" });
+    },
+  });
+}
+
+for (const told of [true, false]) {
+  test(told ? "with the public address set" : "without", async () => {
+    let target = "";
+    using proxy = startProxy(() => target);
+    const url = `http://127.0.0.1:${proxy.port}${PREFIX}`;
+    const serving = await place.serve(told ? { env: { SVC_BASE_URL: url } } : {});
+    target = serving.url;
+    const filled = await fill(serving);
+    await using seen = await visit(browser, url, { token: filled.token });
+    const { page } = seen;
+    // Without its slash the prefix alone says nothing of where it ends.
+    if (told) {
+      await page.goto(url);
+      await page.getByRole("heading", { name: "Workspaces" }).waitFor();
+    }
+    await seen.open(`w/acme/runs/${filled.failed}`);
+    await page.getByText("no such customer").first().waitFor();
+    await page.getByRole("link", { name: "Home" }).click();
+    await page.getByText("Nightly report").click();
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.getByText("Succeeded").first().waitFor();
+    await page.reload();
+    await page.getByText("Succeeded").first().waitFor();
+    expect(new URL(page.url()).pathname).toStartWith(`${PREFIX}/w/acme/runs/`);
+    expect(seen.wrongs).toEqual([]);
+  }, 60_000);
+}

@@ -1,0 +1,167 @@
+/** What the console's pages follow from, without a browser. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { parseJson, writeJson } from "../../src/console/api/json.ts";
+import {
+  countPopoverFilters,
+  parseFilters,
+  serializeFilters,
+  toQuery,
+} from "../../src/console/pages/runs/filters.ts";
+import { hasFields, prepare } from "../../src/console/parts/form/prepare.ts";
+import { piecesOf, plain } from "../../src/console/parts/log/ansi.ts";
+import { LogBuffer } from "../../src/console/parts/log/buffer.ts";
+import { shownAs } from "../../src/console/parts/result/kinds.ts";
+
+test("numbers keep their digits from answer to question", () => {
+  const text = '{"id":3544790567247868102,"small":7,"half":0.5,"list":[-9223372036854775808]}';
+  const value = parseJson(text) as { id: unknown; small: unknown };
+  expect([value.id, value.small]).toEqual([3544790567247868102n, 7]);
+  expect(writeJson(value)).toBe(text);
+  fc.assert(
+    fc.property(fc.json(), (json) =>
+      expect(JSON.parse(writeJson(parseJson(json)))).toEqual(JSON.parse(json)),
+    ),
+  );
+});
+
+const choices = fc.record({
+  status: fc.constantFrom("all", "running", "waiting", "suspended", "succeeded", "failed"),
+  kind: fc.constantFrom("runs", "scripts", "flows", "previews", "everything"),
+  path: fc.string(),
+  user: fc.string(),
+  args: fc.string(),
+  label: fc.string(),
+});
+
+test("the address of Runs says all filters, and no more", () => {
+  fc.assert(
+    fc.property(choices, (chosen) => {
+      const search = new URLSearchParams(chosen);
+      const filters = parseFilters(search);
+      expect(filters).toMatchObject(chosen as object);
+      expect(parseFilters(new URLSearchParams(serializeFilters(filters).toString()))).toEqual(filters);
+    }),
+  );
+  expect(serializeFilters(parseFilters(new URLSearchParams())).size).toBe(0);
+  const odd = parseFilters(new URLSearchParams("status=odd&kind=odd&after=yesterday&nothing=1"));
+  expect(serializeFilters(odd).size).toBe(0);
+  const narrow = parseFilters(
+    new URLSearchParams("status=failed&tag=bun&user=ann&after=2026-01-02T03:04:05Z"),
+  );
+  expect(countPopoverFilters(narrow)).toBe(2);
+  expect(toQuery(narrow)).toMatchObject({
+    success: false,
+    tag: "bun",
+    created_by: "ann",
+    has_null_parent: true,
+  });
+});
+
+test("colours of a log become classes, whatever else programs write", () => {
+  expect(piecesOf("\u001b[1;31mred\u001b[0m plain \u001b[92mgreen\u001b[39m\u001b[2K end")).toEqual([
+    { text: "red", classes: "ansi-bold ansi-1" },
+    { text: " plain ", classes: "" },
+    { text: "green", classes: "ansi-2" },
+    { text: " end", classes: "" },
+  ]);
+  expect(plain("\u001b]8;;https://example.com\u0007link\u001b]8;;\u0007")).toBe("link");
+  expect(piecesOf("\u001b[38;5;196mx").map(({ text }) => text)).toEqual(["x"]);
+  fc.assert(
+    fc.property(fc.string(), (line) =>
+      expect(
+        piecesOf(line)
+          .map(({ text }) => text)
+          .join(""),
+      ).toBe(plain(line)),
+    ),
+  );
+});
+
+test("a log comes in pieces of any size and is the same", () => {
+  fc.assert(
+    fc.property(fc.array(fc.stringMatching(/^[a-c\n]*$/)), (pieces) => {
+      const buffer = new LogBuffer();
+      for (const piece of pieces) buffer.append(piece);
+      const lines = Array.from({ length: buffer.length }, (_, index) => buffer.line(index));
+      const whole = pieces.join("").split("\n");
+      if (whole.at(-1) === "") whole.pop();
+      expect(lines).toEqual(whole);
+    }),
+  );
+  const buffer = new LogBuffer();
+  buffer.append("One\ntwo \u001b[31mON\u001b[0mE\r\nthree");
+  expect(buffer.find("one")).toEqual([0, 1]);
+});
+
+test("a result is shown as what it is", () => {
+  const kinds: [unknown, string][] = [
+    [null, "nothing"],
+    ["text", "text"],
+    [7, "json"],
+    [{ a: 1 }, "json"],
+    [[1, 2], "json"],
+    [[{ a: 1 }, { a: 2, b: 3 }], "table"],
+    [
+      [
+        ["a", "b"],
+        [1, 2],
+      ],
+      "table",
+    ],
+    [
+      [
+        ["a", "a"],
+        ["x", "y"],
+      ],
+      "json",
+    ],
+    [{ html: "<p>" }, "html"],
+    [{ html: "<p>", more: 1 }, "json"],
+    [{ png: "AAAA" }, "image"],
+    [{ svg: "<svg/>" }, "image"],
+    [{ png: { content: "AAAA" } }, "image"],
+    [{ markdown: "# x" }, "text"],
+    [{ file: { content: "AAAA", filename: "a.bin" } }, "file"],
+    [{ file: "AAAA", filename: "a.bin" }, "file"],
+    [{ s3: "a/b.csv" }, "stored"],
+    [{ error: { name: "E", message: "m", stack: "s" } }, "error"],
+    [{ error: "m" }, "json"],
+    [{ html: 7 }, "json"],
+  ];
+  expect(kinds.map(([value]) => shownAs(value).kind)).toEqual(kinds.map(([, kind]) => kind) as never);
+  expect(shownAs({ file: { content: "AAAA", filename: "a.bin" } })).toMatchObject({
+    name: "a.bin",
+    base64: "AAAA",
+  });
+  fc.assert(fc.property(fc.jsonValue(), (value) => expect(typeof shownAs(value).kind).toBe("string")));
+});
+
+test("a schema becomes a form: in its order, with a field for each kind, and JSON for what has none", () => {
+  const { schema, ui } = prepare({
+    type: "object",
+    order: ["b", "gone", "a"],
+    required: ["a"],
+    properties: {
+      a: { type: "string", format: "date-time" },
+      b: { type: "string", contentEncoding: "base64" },
+      secret: { type: "string", password: true },
+      db: { type: "object", format: "resource-postgresql" },
+      open: { type: "object" },
+      any: {},
+      list: { type: "array", items: { type: "object", properties: { deep: {} } } },
+      loose: { type: "array" },
+    },
+  });
+  expect(ui["ui:order"]).toEqual(["b", "a", "secret", "db", "open", "any", "list", "loose", "*"]);
+  expect([ui.a["ui:widget"], ui.b["ui:widget"], ui.secret["ui:widget"]]).toEqual([
+    "MomentWidget",
+    "FileWidget",
+    "password",
+  ]);
+  for (const name of ["db", "open", "any", "loose"])
+    expect([name, ui[name]["ui:field"]]).toEqual([name, "JsonField"]);
+  expect(ui.list.items.deep["ui:field"]).toBe("JsonField");
+  expect(schema.required).toEqual(["a"]);
+  for (const odd of [null, 7, "x", [], {}, { properties: 7 }]) expect(hasFields(prepare(odd))).toBe(false);
+});
