@@ -280,7 +280,7 @@ test("a backup under load is one moment, and what was acknowledged before it beg
   expect(runs.length).toBe(started.length);
 });
 
-describe("a file that is none", () => {
+describe("an invalid backup file", () => {
   let target: string;
   let database: Awaited<ReturnType<typeof createDatabase>> | undefined;
   const bad = async (name: string, bytes: Uint8Array | string) => {

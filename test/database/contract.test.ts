@@ -434,7 +434,7 @@ describe("shared statements", () => {
     expect(await ids()).toEqual(["a", "b"]);
   });
 
-  test("a large one is stored whole", async () => {
+  test("a large value is stored completely", async () => {
     const large = "ü".repeat(300_000);
     await Promise.all([store("a", large), store("b")]);
     expect((await find("a"))!.args).toBe(large);

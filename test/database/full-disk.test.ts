@@ -33,7 +33,7 @@ describe.skipIf(process.env.DATABASE_URL !== undefined)("a server with no room",
     }
   });
 
-  test("is not ready while it refuses what is written", async () => {
+  test("is not ready while writes fail", async () => {
     await using server = await startTestServer({ max_database_mb: 3 });
     const { ask } = await server.workspace();
     const health = async () => (await server.as(undefined)("GET", "/health")).json().failing;

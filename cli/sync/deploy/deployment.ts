@@ -2,7 +2,7 @@ import type { ServiceClient } from "../../client/transport.ts";
 import type { SecretsMode } from "../read/archive.ts";
 import type { Item } from "../read/items.ts";
 
-/** Where a folder's items are deployed to, and how. */
+/** Target and options of a deployment of a folder's items. */
 export interface Deployment {
   client: ServiceClient;
   workspace: string;

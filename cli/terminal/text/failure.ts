@@ -16,7 +16,7 @@ export const EXIT_CODES = {
 /** An error that is shown to the user as it is. */
 export class CliError extends Error {
   readonly hint: string | undefined;
-  /** Where in the user's own code it occurred. */
+  /** Location in the user's own code. */
   readonly trace: string | undefined;
   readonly exit_code: number;
   constructor(

@@ -5,7 +5,7 @@ import chalk from "chalk";
 export interface Column<T> {
   title: string;
   value: (row: T) => string;
-  /** What is truncated on a narrow terminal: the end (default), the start (paths), or nothing (ids). */
+  /** Part that is truncated on a narrow terminal: the end (default), the start (paths), or nothing (ids). */
   cut?: "end" | "start" | "never";
   /** Truncated before other columns, and omitted if too narrow to be useful. */
   minor?: boolean;

@@ -1,4 +1,4 @@
-/** What PostgreSQL and the client say when a statement or a commit fails, as errors of ours. */
+/** Converts errors of PostgreSQL and its client, for statements and commits, into the project's errors. */
 import { SQL as PostgresClient } from "bun";
 import { DrizzleQueryError } from "drizzle-orm";
 import { BadRequest, Internal, StorageFull, SvcError } from "../../lib/errors.ts";

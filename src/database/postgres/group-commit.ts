@@ -4,6 +4,9 @@
  * resolves after the commit.
  *
  * A group is atomic. If it fails, it is split in halves until the failing write is alone, which then runs by itself.
+ *
+ * A write takes part if it consists of statements declared by `batchedStatement`. Both commits of a synchronous webhook
+ * do: the submission of its job and its completion.
  */
 import { type CommitStats, countCommit } from "../database.ts";
 import type { Connections } from "./connections.ts";

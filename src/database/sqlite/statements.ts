@@ -35,7 +35,7 @@ function toDriver(value: unknown): unknown {
   return value instanceof Date ? value.getTime() : JSON.stringify(value);
 }
 
-/** What reads a connection, and runs declared statements on it. */
+/** Reads and declared statements on one connection. */
 export function createReader(connection: SqliteFile): Reader {
   const queries = drizzle({ client: connection });
   const compiled = new Map<object, (values: Values) => unknown>();

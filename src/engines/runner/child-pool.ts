@@ -25,7 +25,7 @@ export function matchesKey(key: string, match: Parameters<Runner["retire"]>[0]):
 }
 
 export interface ChildPool {
-  /** What keeps processes from being started, if anything does. */
+  /** The reason why processes cannot be started, if there is one. */
   readonly shortage: ShortageGate;
   /** Starts a child that runs one thing and is then the caller's to `remove`. */
   start(reach?: FolderAccess): Child;
@@ -48,8 +48,8 @@ export interface ChildPool {
   /** Ends those that have waited too long. */
   endOld(now: number): void;
   /**
-   * What a job has left in its process counts for the next one: a process that is half full goes, and one that works.
-   * @param around how many processes of its own stand around a child
+   * Ends idle processes that still work, or that use half of a limit, since their next job would be charged for it.
+   * @param around number of the sandbox's own processes around a child
    */
   endRestless(now: number, around: number): void;
   /** Yields idle processes for the storage check, so that one that keeps storing data is discarded. */
@@ -169,7 +169,7 @@ export function createChildPool({ options, launch, isWalled }: PoolOptions): Chi
     else idle.set(child.key!, [child]);
   }
 
-  /** Those that wait warm, in a list of its own: ending one changes the pool. */
+  /** Returns a copy of the list of warm idle processes, since ending one changes the pool. */
   const allIdle = () => [...idle.values()].flat();
 
   function discardWhere(matches: (child: Child) => boolean): void {

@@ -123,7 +123,7 @@ export interface ChildTokens {
   end(): void;
 }
 
-/** Where Python packages come from, as the instance's settings have it. */
+/** Package indexes for Python, from the instance's settings. */
 export interface PythonIndex {
   url: string | undefined;
   extra_urls: string[];

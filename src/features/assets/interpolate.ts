@@ -49,7 +49,7 @@ interface Resolution {
   followed: number;
 }
 
-/** Where a value with references comes from. */
+/** Source of a value with references. */
 interface ResolutionOrigin {
   /** The resources that led to it, ending with the one that contains it. */
   chain: readonly string[];

@@ -1,7 +1,7 @@
 /**
- * What waits for a time when the clock is set back. Times of schedules are worked out again, since they are times of the
- * wall clock. What waits for a span of time (a delay in seconds, a sleep of a flow, the next attempt of something) goes on
- * waiting for what is left of it. Without this all of it would wait longer by as much as the clock was set back.
+ * Corrects stored due times when the clock is set back. Times of schedules are computed again, since they follow the wall
+ * clock. Durations (a delay, a sleep of a flow, a retry) keep their remaining time. Otherwise everything would be late by
+ * as much as the clock was set back.
  */
 import { and, asc, eq, gt } from "drizzle-orm";
 import type { App } from "../../platform/app/context.ts";

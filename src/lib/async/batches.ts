@@ -1,6 +1,9 @@
 /**
  * Processes many rows in batches and yields to the event loop between them. The batch size adapts to the duration of
  * the last batch.
+ *
+ * Use it for work on many rows, so that no one waits for a long transaction. Work that must be completed once begun is
+ * a resumable operation (features/lifecycle/resumable).
  */
 import { yieldToEventLoop } from "./yield.ts";
 

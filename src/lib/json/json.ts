@@ -2,6 +2,11 @@
  * Parsing of JSON from users and scripts, with a depth limit and without loss of digits. A number that a double cannot
  * reproduce is parsed as raw JSON (https://tc39.es/proposal-json-parse-with-source/): an object that JSON.stringify
  * writes unchanged, and that arithmetic cannot use.
+ *
+ * This is the only JSON parser for such input (a test checks this); `depth.ts` holds the nesting limit. Long JSON is
+ * kept as text and scanned in slices (`long-json.ts`), and large request bodies are processed one at a time
+ * (platform/http/large-bodies.ts). test/acceptance/contract/hostile sends hostile values to every operation;
+ * test/bench/hostile.ts measures how long others wait meanwhile.
  */
 import { MAX_WRAPPED_JSON_DEPTH, requireJsonDepth } from "./depth.ts";
 

@@ -5,6 +5,9 @@
  * - `u/ann/…` belongs to ann, `g/ops/…` to the members of the group, `f/data/…` to the owners of the folder.
  * - A folder's acl grants reading (false) or writing (true) of everything in the folder; an item's acl, of that item.
  * - Grants add up: no grant takes away another. Admins have all rights; operators may write nothing.
+ *
+ * Members are cached until one of their rights changes. `readableBy` expresses the same rule in SQL, for lists. A
+ * feature adds a kind of item by `itemKinds` in its `feature.ts`.
  */
 import { type AnyColumn, inArray, or, type SQL } from "drizzle-orm";
 import { hasAnyKey, pathPrefixOf } from "../../database/conditions.ts";

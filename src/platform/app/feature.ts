@@ -25,9 +25,9 @@ export interface Feature extends LifecycleContributions {
   mentioningJson?: readonly MentioningJson[];
   /** The feature's items whose code imports deployed scripts. */
   importers?: Importers;
-  /** What else the feature does when something happens elsewhere. */
+  /** Handlers of events in other parts of the app. */
   on?: PersonEvents & JobEvents & LifecycleEvents;
-  /** What runs beside requests: started in the order in which features build on each other, stopped in reverse. */
+  /** Background services: started in the order in which features depend on each other, stopped in reverse. */
   loops?: readonly Loop[];
 }
 

@@ -2,16 +2,16 @@ import type { AnyColumn, SQL } from "drizzle-orm";
 import type { PathTable } from "../../database/path-table.ts";
 import type { App } from "./context.ts";
 
-/** A kind of items, each of which stands at a path and has grants of its own. */
+/** A kind of items. Each item has a path and grants of its own. */
 export interface ItemKind {
-  /** As operations on grants, drafts and favorites name it. */
+  /** Its name in operations on grants, drafts and favorites. */
   kind: string;
   table: PathTable;
-  /** Which rows exist for callers; left out, all. */
+  /** Condition for rows that exist for callers; default: all. */
   live?: SQL | undefined;
-  /** Which rows stand in lists, and are counted; left out, those that are live. */
+  /** Condition for rows that are listed and counted; default: `live`. */
   listed?: SQL | undefined;
-  /** What the counts of a folder's items call it; left out, the kind with an `s`. */
+  /** Its name in the counts of a folder's items; default: the kind with an `s`. */
   countedAs?: string;
   /** Drops an item from the caches of all servers; called after the commit. */
   invalidate?(app: App, workspace_id: string, path: string): void;
@@ -20,12 +20,12 @@ export interface ItemKind {
 /** A column of a workspace's rows that holds the path of an item. */
 export interface PathColumn {
   column: AnyColumn;
-  /** What stands before the path, such as `$script:`; left out, nothing. */
+  /** Prefixes before the path, such as `$script:`; default: none. */
   prefixes?: readonly string[];
   /**
-   * What a row says of its own path. `occupied`: something is there, such as a draft, and nothing else moves to it. `stale`:
-   * the row may be left over from what was there once, and is deleted when something moves there. Left out, the path is
-   * that of another item.
+   * Set if the path is the row's own. `occupied`: the path is in use, for example by a draft, and no other item can move
+   * to it. `stale`: the row may remain from an earlier item, and is deleted when an item moves to the path. Default: the
+   * path is that of another item.
    */
   own?: "occupied" | "stale";
 }

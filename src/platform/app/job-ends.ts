@@ -1,22 +1,22 @@
-/** What features do when a job ends, in the transaction that stores the end. */
+/** Handlers of features for completed jobs, called in the transaction that stores the completion. */
 import type { Tx } from "../../database/database.ts";
 import { perApp } from "../../lib/async/per-app.ts";
 import type { JobStatus } from "../queue/states.ts";
 import type { Job } from "../queue/tables.ts";
 import type { App } from "./context.ts";
 
-/** What is looked at of a job that ends. */
+/** The fields of a completed job that handlers use. */
 export type EndedJob = Pick<
   Job,
   "id" | "workspace_id" | "kind" | "flow_step_id" | "parent_job" | "trigger_kind" | "schedule_path"
 >;
 
-/** Stores what follows from the end of a job, in the transaction that stores the end. */
+/** Stores consequences of a job's completion, in the transaction that stores the completion. */
 export type FollowUp = (tx: Tx) => Promise<void>;
 
 /**
- * Called at every end of a job, before it is stored.
- * @returns what is to be done in the transaction that stores it; undefined for nothing, which most ends ask for
+ * Called for every completion of a job, before it is stored.
+ * @returns work for the transaction that stores it; undefined if there is none, as for most jobs
  */
 export type JobEndListener = (app: App, job: EndedJob, status: JobStatus) => FollowUp | undefined;
 

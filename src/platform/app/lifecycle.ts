@@ -1,5 +1,5 @@
 /**
- * What a feature contributes to the lifecycle of workspaces and of their data: encryption, export, deletion, retention.
+ * Contributions of a feature to the lifecycle of workspaces and their data: encryption, export, deletion, retention.
  * Types only.
  */
 import type { AnyColumn, SQL, Table } from "drizzle-orm";
@@ -11,26 +11,26 @@ import type { App, Context, WorkspaceContext } from "./context.ts";
 /** Columns of one table whose text may contain values that the workspace's key has encrypted (`$encrypted:…`). */
 export interface EncryptedColumns {
   columns: readonly [AnyColumn, ...AnyColumn[]];
-  /** What tells the table's rows apart within the workspace. */
+  /** Columns that identify a row within the workspace. */
   key: readonly AnyColumn[];
-  /** E-mail of the person whose job arguments the values are: those are encrypted for that person alone. */
+  /** Column with the e-mail of the user whose job arguments the values are; they are encrypted for that user only. */
   email?: AnyColumn | SQL;
-  /** Which rows are the workspace's; left out, those with its `workspace_id`. */
+  /** Condition for the workspace's rows; default: those with its `workspace_id`. */
   rows?: (workspace_id: string) => SQL;
 }
 
 /** A column that holds ciphertext of the workspace's key and nothing else. */
 export interface SecretColumn {
   column: AnyColumn;
-  /** What tells the table's rows apart within the workspace. */
+  /** Column that identifies a row within the workspace. */
   key: AnyColumn;
-  /** Which rows hold ciphertext; left out, all. */
+  /** Condition for rows with ciphertext; default: all. */
   where?: SQL;
-  /** Whether the ciphertext may have been made elsewhere with the new key: then `skip_reencrypt` leaves it as it is. */
+  /** Whether imports may bring ciphertext made with the new key; then `skip_reencrypt` does not re-encrypt it. */
   isImported: boolean;
 }
 
-/** What goes into the archive of a workspace. */
+/** Options that select the contents of a workspace's archive. */
 export interface ArchiveOptions {
   /** Secrets in plain text instead of encrypted with the workspace's key. */
   plain_secrets: boolean;
@@ -98,14 +98,14 @@ interface Readable {
   extra_perms: Record<string, boolean>;
 }
 
-/** Rows that are deleted when they are too old. */
+/** Deletion of rows after their retention period. */
 export interface Retention {
   tables: readonly Table[];
-  /** Deletes what is too old, in small transactions; yields after each. */
+  /** Deletes expired rows in small transactions; yields after each. */
   deleteExpired(app: App, now: Date): AsyncIterable<void>;
 }
 
-/** What canceling jobs takes of a context. */
+/** The parts of a context that canceling jobs uses. */
 export type CancelContext = Pick<Context, "app" | "username" | "write">;
 
 /** Jobs that count as canceled although they have not stopped. */
@@ -114,7 +114,7 @@ export interface AbandonedJobs {
   /** Condition on the table of jobs. */
   which: SQL;
   reason: string;
-  /** Username of who is to blame. */
+  /** Username of the user who canceled them. */
   by: string;
 }
 
@@ -126,7 +126,7 @@ export interface AuditedChange {
   parameters: Record<string, string> | undefined;
 }
 
-/** What features do when something happens to a workspace, to jobs or to the clock. */
+/** Handlers of a feature for events of workspaces, jobs and the clock. */
 export interface LifecycleEvents {
   /** In the transaction of a change, after its audit row. */
   changeAudited?(app: App, tx: Tx, change: AuditedChange): Promise<void>;

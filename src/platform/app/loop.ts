@@ -2,18 +2,18 @@ import type { Service } from "../../lib/async/service.ts";
 import type { App } from "./context.ts";
 
 /**
- * Which jobs a process runs: all that are due (a server; a worker does nothing else), those it submits itself and the
- * dependencies of what it deploys (a command that runs a script on the data directory), or none (any other command).
+ * The jobs that a process runs. `all`: every due job (a server). `worker`: the same, and it serves no requests. `own`: jobs
+ * that it submits, and dependency jobs of its deployments (a command that works on the data directory). `none`: no jobs.
  */
 export type JobsRole = "all" | "worker" | "own" | "none";
 
-/** What runs beside requests for as long as the process does. */
+/** A background service that runs as long as the process. */
 export interface Loop {
-  /** As the log calls it. */
+  /** Its name in the log. */
   name: string;
-  /** The processes that it runs in. */
+  /** Roles of the processes that run it. */
   roles: readonly JobsRole[];
-  /** Before the worker: it is there for all jobs of this process, from the first to the last that ends while it stops. */
+  /** Starts before the worker and stops after it, so that it serves all jobs of this process. */
   phase?: "before worker";
   create(app: App): Service;
 }

@@ -20,13 +20,13 @@ export interface RenameParameters {
 }
 
 /**
- * Where JSON mentions paths.
+ * The form of a JSON column, which determines where it mentions paths.
  *
  * - `references`: any value, with references such as `$var:u/ann/key`;
  * - `flow`: a flow, an app or a draft: references, the paths of what is run, and paths in quotes in expressions;
- * - `names`: settings and secrets of signatures: texts that are paths or references, or say `script/u/ann/x`;
- * - `policy`: an app's policy: what its components run, as whom, with which inputs;
- * - `storage`: where a workspace keeps its files: the paths of its resources.
+ * - `names`: settings and secrets of signatures: texts that are paths, references or targets such as `script/u/ann/x`;
+ * - `policy`: an app's policy: targets of its components, the user they run as, and their inputs;
+ * - `storage`: the configuration of a workspace's object storage: paths of its resources.
  */
 export type JsonForm = "references" | "flow" | "names" | "policy" | "storage";
 
@@ -44,7 +44,7 @@ export interface Revocation {
   reason: string;
 }
 
-/** What ends with a person's access to a workspace. */
+/** Work that ends with a user's access to a workspace. */
 export interface RevokedWork {
   /** Runs that were marked as canceled. */
   canceled_runs: number;
@@ -52,9 +52,9 @@ export interface RevokedWork {
   finish(ctx: UserContext | WorkspaceContext): Promise<void>;
 }
 
-/** What a feature does, in the transaction of the change, when something happens to a person. */
+/** Handlers of a feature for changes to a user, called in the transaction of the change. */
 export interface PersonEvents {
-  /** A user is called differently in a workspace. The declared columns have been rewritten. */
+  /** A user was renamed in a workspace. The declared columns are already rewritten. */
   userRenamed?(app: App, tx: Tx, renaming: RenameParameters): Promise<void>;
   /** A member left a workspace: deletes what they kept there for themselves. */
   memberLeft?(app: App, tx: Tx, person: RunOwner): Promise<void>;

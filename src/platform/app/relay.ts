@@ -1,4 +1,4 @@
-/** What the servers of one database tell each other; `cluster/bus.ts` does it by NOTIFY of PostgreSQL. */
+/** Messages between the servers of one database; `cluster/bus.ts` implements it with NOTIFY of PostgreSQL. */
 export interface ClusterBus {
   /** Publishes a message to the other servers, soon. Never fails: it retries until the database accepts it. */
   publish(topic: string, ...words: string[]): void;

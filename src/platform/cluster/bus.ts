@@ -5,6 +5,10 @@
  * Delivery is best effort. When messages may have been missed (a broken connection, or own messages that do not come
  * back), `onMissed` handlers re-read their state. Stale state therefore lasts at most `SILENCE_TIMEOUT_MS` plus one
  * re-read.
+ *
+ * Built on it: `cache-invalidation.ts` (drops cached values on all servers), `request-reply.ts` (asks the one server
+ * that knows, or waits for all), `leadership.ts`, and runs/follow/remote-completions.ts (jobs that ended elsewhere).
+ * `heartbeat.ts` lists the live workers; `processes.ts` retires script processes on all machines.
  */
 
 import type { Database } from "../../database/database.ts";

@@ -4,6 +4,10 @@
  * server may crash between commit and notification.
  *
  * Precedence: flag or environment variable, stored value, default.
+ *
+ * All known keys are in `instance-settings.ts`; a setting that has a flag or a variable of the process names it there.
+ * Code on every floor calls `app.settings.get(key)` at the moment it needs the value, so that changes take effect at
+ * once.
  */
 import { eq } from "drizzle-orm";
 import type { Database, Tx } from "../../database/database.ts";
@@ -52,7 +56,7 @@ export interface Settings extends Service {
 /** Author of settings that the server creates by itself. */
 const SERVER_AUTHOR = "svc";
 
-/** What the settings need of the app they are part of. */
+/** The parts of the app that the settings use. */
 export interface SettingsApp {
   config: Config;
   db: Database;

@@ -1,4 +1,10 @@
-/** Authorizes a call, then runs its operation in a context that writes the audit row. */
+/**
+ * Authorizes a call, then runs its operation in a context that writes the audit row.
+ *
+ * A request is authorized by its credentials and its path alone (`authorizeCall`), before its query and body are read.
+ * Names that could be confused with others are rejected by lib/text/paths.ts. test/acceptance/contract/sweep calls
+ * every operation as callers who must get nothing.
+ */
 
 import type { Tx } from "../../database/database.ts";
 import { Forbidden, Unauthorized, Unavailable } from "../../lib/errors.ts";

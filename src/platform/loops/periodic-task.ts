@@ -10,6 +10,10 @@
  * - Intervals use the monotonic clock, and due times are rechecked at least every `MAX_TIMER_MS` (`alarm.ts`). A
  *   changed clock or a sleeping machine delays a task no longer than that.
  * - A leader task runs only on the leading server; `wake` on any server wakes it there.
+ *
+ * All periodic work uses this task, and no other file sets an interval for it (a test checks this). `leader_task` makes
+ * it run on one server of a PostgreSQL database (cluster/leadership.ts). Features declare their tasks as `loops`;
+ * server/app.ts starts them in order and stops them in reverse (lib/async/service.ts).
  */
 
 import type { Database } from "../../database/database.ts";
@@ -60,7 +64,7 @@ export interface PeriodicTask extends Service {
   isIdle(): boolean;
 }
 
-/** What a task needs of the app it runs in. */
+/** The parts of the app that a task uses. */
 interface TaskApp {
   clock: () => Date;
   log: Pick<Log, "error">;

@@ -207,7 +207,7 @@ describe("the archive", () => {
     expect(read["f/data/one.ts"]).toBe("export const main = () => 'zwölf'");
   });
 
-  test("is of no other kind", async () => {
+  test("has no other kind", async () => {
     const { status, text } = await files({ archive_type: "rar" });
     expect([status, text]).toEqual([400, expect.stringContaining("Invalid Archive Type")]);
   });
@@ -279,7 +279,7 @@ describe("secrets", () => {
   const rows = async (operation: string) =>
     (await expectOk(ask("GET", `${w}/audit/list?operation=${operation}&per_page=100`))).json();
 
-  test("are sealed, in a way that the workspace takes back", async () => {
+  test("are encrypted so that the workspace can import them again", async () => {
     const { read, text } = await files();
     const { value, is_secret } = read("f/data/secret.variable.json");
     expect([is_secret, text.includes("hunter2")]).toEqual([true, false]);

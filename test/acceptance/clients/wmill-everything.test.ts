@@ -144,7 +144,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, told to sync everything,", 
     await nothingIsLeft();
   });
 
-  test("takes away there what is gone here, and here what is gone there", async () => {
+  test("deletes on each side what was deleted on the other", async () => {
     for (const name of [ROUTE, OPS, ANN]) rmSync(join(local, name));
     expect(await sync("push")).toBe(3);
     expect(await get("/http_triggers/list")).toEqual([]);

@@ -225,7 +225,7 @@ describe("the tables of the contract", () => {
   });
 });
 
-test.each(titled)("%s: the guard refuses whom it should, and nobody else", async (_, __, op) => {
+test.each(titled)("%s: rejects exactly the callers it must", async (_, __, op) => {
   const got: Record<string, number> = {};
   const expected: Record<string, number> = {};
   for (const [at, role] of ROLES.entries()) {

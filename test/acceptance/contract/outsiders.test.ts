@@ -29,7 +29,7 @@ afterAll(() => server.stop());
 describe("whether there is somebody", () => {
   const exists = async (by: Ask, email: string) => (await by("GET", `/users/exists/${email}`)).json();
 
-  test("is told of people one shares a workspace with, and to who looks after the instance", async () => {
+  test("is returned for users of a shared workspace, and to super admins and devops", async () => {
     for (const email of ["ann@example.org", "admin_acme@example.org"]) {
       expect(await exists(stranger, email)).toBe(false);
       expect(await exists(ann, email)).toBe(true);
@@ -61,7 +61,7 @@ describe("whether there is somebody", () => {
     await expectOk(stranger("POST", "/users/decline_invite", { workspace_id: "acme" }));
   });
 
-  test("is not told by a login: not by its words, its status or its headers", async () => {
+  test("is not revealed by the text, status or headers of a failed login", async () => {
     const nobody = server.as(undefined);
     const answers = [];
     for (const email of ["ann@example.org", "no@example.org", "soon@example.org", "not an address"]) {

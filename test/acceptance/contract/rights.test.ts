@@ -219,7 +219,7 @@ describe("jobs", () => {
   });
 });
 
-describe("a flow lends nobody its author's rights", () => {
+describe("a flow runs with the caller's rights, not its author's", () => {
   beforeAll(async () => {
     await admin("folders/create", { name: "lent", owners: ["u/ann"], extra_perms: { "u/bob": false } });
     await deploy(as.ann!, "acme", "u/ann/own", "export const main = () => 'of ann'");

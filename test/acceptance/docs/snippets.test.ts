@@ -128,7 +128,8 @@ describe("what the README says of the project", () => {
     expect(page("README.md")).toContain(`${commands.join("\n")}\n`);
   });
 
-  test.each(["README.md", "src/README.md", "src/REFERENCE.md"])("links of %s lead somewhere", (file) => {
+  const PAGES = ["README.md", "src/README.md", "src/REFERENCE.md", "src/engines/runner/SECURITY.md"];
+  test.each(PAGES)("links of %s lead somewhere", (file) => {
     const broken = [...page(file).matchAll(/\]\(([^)\s]+)\)/g)]
       .map((match) => match[1]!)
       .filter((link) => !/^https?:/.test(link) && !leads(file, link));

@@ -199,7 +199,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
   }, 60_000);
 });
 
-describe("no process outlives its reason", () => {
+describe("no process outlives its job", () => {
   const escaping = (mark: string) => `
     import { spawn } from "node:child_process";
     export async function main(how: string) {

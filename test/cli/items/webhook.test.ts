@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const webhook = (...args: string[]) => place.svc(["webhook", ...args, "--workspace", "acme"]);
 
-test("an endpoint is made, told, switched off, and removed", async () => {
+test("an endpoint is created, receives events, is disabled and deleted", async () => {
   const url = `http://127.0.0.1:${receiver.port}/`;
   const made = await webhook("create", url, "--type", "CreateVariable", "--type", "DeleteVariable");
   expect(made.code).toBe(0);

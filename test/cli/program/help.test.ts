@@ -95,7 +95,7 @@ test("help is found by asking for it, and either word shows one thing", async ()
   });
 }, 60_000);
 
-test("a slip of the finger is answered with what was meant", async () => {
+test("a typo is answered with a suggestion", async () => {
   using place = newPlace();
   const slips: [words: string[], meant: string][] = [
     [["psuh"], "push"],

@@ -46,7 +46,7 @@ test("serve tells where it listens, and ends on SIGTERM; a run that it leaves be
   );
 }, 30_000);
 
-test("serve that is told to stop while it starts ends once it is up", async () => {
+test("serve stops once it is up if it is stopped while starting", async () => {
   using place = newPlace();
   using serving = start(place, ["serve", "--port", "0"]);
   while (!existsSync(place.data_dir)) await Bun.sleep(1);
@@ -56,7 +56,7 @@ test("serve that is told to stop while it starts ends once it is up", async () =
   expect(existsSync(join(place.data_dir, "svc.sock"))).toBe(false);
 }, 30_000);
 
-test("serve that is told to stop while it waits for its database ends soon", async () => {
+test("serve stops soon if it is stopped while waiting for its database", async () => {
   using place = newPlace();
   const asked = Promise.withResolvers<void>();
   using silent = Bun.listen({

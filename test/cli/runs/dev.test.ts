@@ -55,7 +55,7 @@ test("a run that has not ended when the file is saved again is canceled", async 
   await going.ended();
 }, 60_000);
 
-test("a file that is not there is told at once", async () => {
+test("a missing file is reported at once", async () => {
   using place = newPlace();
   expect(await place.svc(["dev", "none.ts"])).toEqual({
     code: 2,

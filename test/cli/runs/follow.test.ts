@@ -44,7 +44,7 @@ test("a connection that is cut is taken up where it was; so is one that cannot b
   expect(await following.ended()).toEqual({ code: 0, out: "step 1\nstep 2\nstep 3\n", err: "" });
 }, 30_000);
 
-test("after the server's timeout event it goes on from the offsets it has", async () => {
+test("continues from its offsets after the server's timeout event", async () => {
   using place = newPlace();
   await using server = await startTestServer();
   const { token } = await server.workspace("acme");

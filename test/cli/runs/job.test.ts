@@ -116,7 +116,7 @@ describe("of a workspace with jobs of every kind", () => {
     ]);
   }, 30_000);
 
-  test("get tells all about a job", async () => {
+  test("get shows everything about a job", async () => {
     const [good, bad, canceled, scheduled, slow, json] = await Promise.all([
       ...["good", "bad", "canceled", "scheduled", "slow"].map((name) =>
         place.svc(["job", "get", ids[name]!]),

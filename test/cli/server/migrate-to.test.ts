@@ -92,7 +92,7 @@ test("a database that stores something else than it is given gets nothing", asyn
   expect(await run(["variable", "get", "u/ann/key", ...WORKSPACE])).toBe("the-value\n");
 });
 
-test("everything goes on there, and not here", async () => {
+test("all work continues there and stops here", async () => {
   const url = await target();
   const there = { DATABASE_URL: url };
   const before = JSON.parse(await run(["job", "list", "--json", ...WORKSPACE]));

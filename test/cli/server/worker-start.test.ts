@@ -84,7 +84,7 @@ test("a server with another key says so, and starts: what needs no secret is sti
   await server.ended();
 });
 
-test("a worker that is told right takes jobs", async () => {
+test("a correctly configured worker runs jobs", async () => {
   using worker = start(workers, ["worker", "--tags", "gpu, large"], {
     DATABASE_URL: url,
     SVC_SECRET_KEY: KEY,

@@ -97,7 +97,7 @@ describe("checkExpression", () => {
     expect(error.message.length).toBeLessThan(400);
   });
 
-  test("64 KB are read, more is not", async () => {
+  test("reads 64 KB and rejects more", async () => {
     const text = `'${"x".repeat(64 * 1024 - 2)}'`;
     expect(await checkExpression(text)).toBeUndefined();
     expect(await evaluateExpression(text, {})).toHaveLength(text.length - 2);

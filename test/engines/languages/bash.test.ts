@@ -31,7 +31,7 @@ describe("arguments", () => {
 });
 
 describe("a syntax error", () => {
-  test("is told with its line", async () => {
+  test("is reported with its line", async () => {
     const analysing = analyseBash("echo one\nif true; then echo two; done\n");
     await expect(analysing).rejects.toThrow(/^Syntax error at line 2, column 1: .*done/);
   });

@@ -129,7 +129,7 @@ describe("a syntax error", () => {
     expect(told.message).toStartWith(`Syntax error at line ${line}, column ${column}: `);
   });
 
-  test("bytes Python refuses are one too", async () => {
+  test("invalid bytes in Python source are a syntax error too", async () => {
     await expect(analysePython("x = '\0'")).rejects.toThrow("Syntax error at line 1");
   });
 });

@@ -251,7 +251,7 @@ describe("a query of PostgreSQL", () => {
     expect(JSON.stringify(result)).not.toContain("open-sesame");
   });
 
-  test("falls back to a connection without TLS where that is all there is, unless told otherwise", async () => {
+  test("falls back to a connection without TLS if the server has none, unless configured otherwise", async () => {
     const { sslmode: _, ...unsaid }: Record<string, unknown> = { ...pg, password: PASSWORD };
     for (const database of [unsaid, { ...unsaid, sslmode: "allow" }]) {
       expect((await onPg("SELECT 1 AS x", { database })).result).toEqual([{ x: 1 }]);

@@ -164,7 +164,7 @@ done`,
     expect(log).toMatch(/^(<\w{0,4}\*{5}>){3}$/);
   });
 
-  test("is masked on both pipes, which do not take each other's text for their own", async () => {
+  test("is masked on both pipes independently", async () => {
     const { log } = await runNew(`${READ} export async function main() {
       const secret = await read("secret");
       for (let at = 0; at < secret.length; at += 5) {
@@ -362,7 +362,7 @@ test("a secret that was not read is a text like any other, and so is what a plai
   expect(log).toBe("never-read-by-jobs no secret at all\n");
 });
 
-test("a token whose job does not run is told no secret: nothing would mask it", async () => {
+test("a token whose job is not running cannot read secrets, since nothing would mask them", async () => {
   const { app } = server.server;
   const identity = { workspace_id: "acme", permissioned_as: "u/admin", email: "admin_acme@example.org" };
   const tokens = createJobTokens(app)(identity);

@@ -45,7 +45,7 @@ function cut(text: string, at: number[]): string[] {
   return places.slice(1).map((place, index) => text.slice(places[index], place));
 }
 
-test("however a text is cut, what is shown is what masking the whole of it gives", () => {
+test("masking a text in chunks gives the same as masking it at once, however it is cut", () => {
   fc.assert(
     fc.property(secrets, texts, fc.array(fc.nat(), { maxLength: 30 }), (hidden, text, at) => {
       const shown = shownOf(hidden, cut(text, at));
@@ -56,7 +56,7 @@ test("however a text is cut, what is shown is what masking the whole of it gives
   );
 });
 
-test("a pause between two pieces shows no secret either, and loses nothing that is none", async () => {
+test("a pause between two chunks reveals no secret and loses no other text", async () => {
   const spaced = (hidden: string[]) => hidden.map((secret) => secret.repeat(3));
   await fc.assert(
     fc.asyncProperty(secrets, texts, fc.nat(), async (some, extra, place) => {
@@ -78,7 +78,7 @@ test("a pause between two pieces shows no secret either, and loses nothing that 
 }, 20_000);
 
 describe("a text that ends like a secret begins", () => {
-  test("is shown after a moment when that tells next to nothing, and still masked when the rest comes", async () => {
+  test("is shown after a moment if that reveals almost nothing, and still masked when the rest arrives", async () => {
     const { text, shown } = masking(["pass-phrase-of-mine"]);
     text.push("Your p");
     expect(shown()).toBe("Your ");

@@ -346,7 +346,7 @@ describe.skipIf(!process.env.DATABASE_URL)("what one server changes, the other h
     },
   );
 
-  test("an error handler that another server was told of hears of the next failure", async () => {
+  test("an error handler set on another server is started for the next failure", async () => {
     await deploy(ask, "acme", "u/admin/fails", "export const main = () => { throw new Error('no') }");
     await deploy(ask, "acme", "u/admin/hears", "export const main = (path: string) => path");
     const fail = () => back("POST", `${w}/jobs/run_wait_result/p/u/admin/fails`, {});
@@ -362,7 +362,7 @@ describe.skipIf(!process.env.DATABASE_URL)("what one server changes, the other h
     expect(heard).toHaveLength(1);
   });
 
-  test("an endpoint that another server was told of gets the next event, and none once it is gone", async () => {
+  test("an endpoint created on another server gets the next event, and none after its deletion", async () => {
     const seen: string[] = [];
     using receiver = Bun.serve({
       port: 0,

@@ -58,7 +58,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
     expect(about.sort()).toEqual(failed.map(({ text }) => text).sort());
   });
 
-  test("each stores what it has counted of what is run, and that adds up", async () => {
+  test("each server stores its counts of runs, and they add up", async () => {
     await deploy(ask, "acme", "u/admin/counted", "export const main = () => 1");
     for (const app of apps()) await flushUsage(app);
     const before = (await ask("GET", `${w}/workspaces/usage`)).json();
@@ -101,7 +101,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
     }
   });
 
-  test("both may let go of what is too old at the same time", async () => {
+  test("both may delete expired rows at the same time", async () => {
     const old = new Date(Date.now() - 48 * 3_600_000);
     const rows = Array.from({ length: 1_500 }, (_, n) => completedRow(idOf(n, "0170"), old));
     const [app] = apps();

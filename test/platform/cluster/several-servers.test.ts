@@ -74,7 +74,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     await free();
   });
 
-  test("a flow's early result too", async () => {
+  test("also for a flow's early result", async () => {
     const step = (id: string, content: string) => ({
       id,
       value: { type: "rawscript", language: "bun", content, input_transforms: {} },
@@ -144,7 +144,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       expect(ended.length).toBe(2);
     });
 
-  describe("a workspace that is closed", () => {
+  describe("a closed workspace", () => {
     const code = "export const main = () => 1";
     const runIn = async (ask: TestServer["operator"], id: string) =>
       (await ask("POST", `/w/${id}/jobs/run/p/u/admin/one`, {})).status;
@@ -187,7 +187,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       await soon(status, 401);
     });
 
-    test("a member who is one no more", async () => {
+    test("a former member", async () => {
       const { token } = await front.member("acme", "eve");
       const status = async () => (await back.as(token)("GET", "/w/acme/users/whoami")).status;
       await soon(status, 200);

@@ -79,7 +79,7 @@ describe("with the database gone", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test.skipIf(!process.env.DATABASE_URL)("a PostgreSQL that was stopped", async () => {
+  test.skipIf(!process.env.DATABASE_URL)("a stopped PostgreSQL", async () => {
     const postgres: PostgresServer = await startPostgres();
     const folder = folderOf();
     const options = { database_url: postgres.url, sandbox_write: folder, allowed_targets: "127.0.0.1" };

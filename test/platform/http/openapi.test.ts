@@ -108,7 +108,7 @@ describe("an operation", () => {
     );
   });
 
-  test.each(titled)("%s: its noun, and its errors", (_, op) => {
+  test.each(titled)("%s: has a tag and declares its errors", (_, op) => {
     const { tags, responses, summary } = describedOf(op);
     expect(tags).toHaveLength(1);
     const { description } = document.tags.find(({ name }: any) => name === tags[0]);

@@ -74,7 +74,7 @@ test("what became due during a run is due at once, also when the clock has gone 
   await until(() => moments[1], "the run after it");
 });
 
-test("a moment that is asked for is kept, unless an earlier one stands", async () => {
+test("keeps the earliest requested due time", async () => {
   const runs: number[] = [];
   await using task = periodic({
     async run(now) {
@@ -92,7 +92,7 @@ test("a moment that is asked for is kept, unless an earlier one stands", async (
   expect(runs[1]!).toBeGreaterThanOrEqual(asked.getTime());
 });
 
-test("a moment that is asked for during a run is kept", async () => {
+test("keeps a due time requested during a pass", async () => {
   const runs: number[] = [];
   await using task = periodic({
     async run(now) {
@@ -180,7 +180,7 @@ test("a clock that is set forward makes nothing later than the longest timer", a
   expect(runs).toBe(2);
 }, 30_000);
 
-test("a clock that is set back makes it run soon, to look what is due", async () => {
+test("runs soon after the clock is set back, to find what is due", async () => {
   let runs = 0;
   await using task = periodic({ run: async () => (++runs === 1 ? inMs(60_000) : undefined) });
   await task.start();

@@ -25,7 +25,7 @@ describe("a backoff", () => {
 describe("retrying", () => {
   const soon = { backoff: { first_ms: 1, max_ms: 1 }, isRetryable: () => true };
 
-  test("goes on until it succeeds, and tells of each failure", async () => {
+  test("retries until it succeeds, and reports each failure", async () => {
     const told: number[] = [];
     const onRetry = (_: unknown, __: number, failures: number) => void told.push(failures);
     const value = await retry({ ...soon, onRetry }, async (failures) => {

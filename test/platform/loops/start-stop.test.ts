@@ -86,7 +86,7 @@ describe("parts", () => {
     expect(notes.slice(4)).toEqual(["close c", "close b", "close a"]);
   });
 
-  test("all stop, also when some fail to; the failures are told together", async () => {
+  test("stops all services even if some fail, and reports the failures together", async () => {
     const notes: string[] = [];
     const parts = createServiceStack(log);
     const fails = (what: string) => async () => {

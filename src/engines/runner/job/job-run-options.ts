@@ -4,7 +4,7 @@ import type { Child } from "../process/child.ts";
 import type { Tool } from "../programs/tools.ts";
 import type { RunnableVersion, RunnerOptions, RunOutcome, RunRequest } from "../types.ts";
 
-/** What one run of a job is given by the runner. */
+/** Options of the runner for one run of a job. */
 export interface JobRunOptions {
   request: RunRequest;
   options: RunnerOptions;

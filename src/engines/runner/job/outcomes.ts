@@ -11,7 +11,7 @@ const createFailure = (name: string, message: string): RunOutcome => ({
   error: { name, message },
 });
 
-/** What a process has answered. Arguments count only where a preprocessor was asked to make them. */
+/** Reply of a process. Its arguments are used only if a preprocessor was to create them. */
 export function answered(done: Done, request: RunRequest, secrets: Secrets): RunOutcome {
   const hasPreprocessor = request.preprocessor_input !== undefined;
   const preprocessed_args = hasPreprocessor ? done.preprocessed_args : undefined;

@@ -1,4 +1,4 @@
-/** What a package client is run with, and how that ended. The pool runs it, in a child of its own. */
+/** Input and outcome of a package client. The pool runs it in a child of its own. */
 import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import type { ChildExit, JobError } from "../types.ts";

@@ -86,7 +86,7 @@ export async function finishAll(
   for (const { finish } of work) await finish(ctx);
 }
 
-/** What the audit row says of a removal. */
+/** Parameters of a removal's audit row. */
 export function auditDetails({ person, canceled_runs, tokens }: Removal): Record<string, string> {
   return {
     email: person.email,

@@ -10,6 +10,10 @@
  *
  * Tokens belong to an e-mail address and need no change. Completed jobs keep the old name. So does the code of scripts,
  * where authors must change paths themselves.
+ *
+ * Features declare the columns concerned: `pathColumns`, `usernameColumns`, `mentioningJson`, `itemKinds` and
+ * `on.userRenamed` (platform/app/feature.ts). `rewrite-json.ts` rewrites paths inside JSON. Removal of a member is
+ * members/removal.ts, with `on.memberLeft`.
  */
 import { and, asc, eq, isNull, or } from "drizzle-orm";
 import { containsText } from "../../../database/conditions.ts";

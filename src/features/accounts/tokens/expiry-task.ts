@@ -6,6 +6,9 @@
  * - The mail is sent once, across restarts and orderly stops. If a server is killed between the mail server's
  * acceptance and the commit, the mail is sent again with the same Message-ID.
  * - The alert is raised once, since a repeated alert only increases a counter.
+ *
+ * `expired-tokens.ts` stores marks, deletions, events and notices in one transaction; `notices.ts` sends mails and
+ * alerts, each from one server.
  */
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask, type PeriodicTask } from "../../../platform/loops/periodic-task.ts";

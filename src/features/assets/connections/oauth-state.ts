@@ -1,6 +1,10 @@
 /**
  * OAuth state: binds an authorization request to the browser that started it. It is stored in an encrypted cookie, and
  * valid for ten minutes and one use (RFC 6749 §10.12, RFC 9700 §2.1).
+ *
+ * From this cookie the browser goes to the provider and returns to accounts/sessions/login/oauth-login.ts (logins) or
+ * assets/connecting/connect.ts (connected accounts). `oauth-protocol.ts` and `provider-http.ts` make all requests to
+ * providers.
  */
 import { eq, lte } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";

@@ -1,4 +1,9 @@
-/** Signed links to stored files: the holder may read the file without a login until the link expires. */
+/**
+ * Signed links to stored files: the holder may read the file without a login until the link expires.
+ *
+ * `link-operations.ts` decides who may create and follow them; `openConfiguredStore` in `service.ts` reads the file. The
+ * signature depends on the workspace's key, so links end when the key is rotated.
+ */
 import { timingSafeEqual } from "node:crypto";
 import { NotFound, Unauthorized } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";

@@ -1,4 +1,4 @@
-/** What a script may ask of the signatures of requests to its webhooks. */
+/** Rule of a script for signatures of requests to its webhooks. */
 
 export const SIGNATURE_SCHEMES = ["github", "stripe", "slack", "standard_webhooks", "hmac_sha256"] as const;
 

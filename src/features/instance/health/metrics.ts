@@ -1,6 +1,9 @@
 /**
  * Metrics of this process in the Prometheus text format. Counters are plain numbers (`meters`), updated where things
  * happen; they are formatted only when metrics are scraped.
+ *
+ * The counters are in lib/logging/meters.ts, `Database.stats` and `Runner.stats`. Only this file knows the names of
+ * metrics.
  */
 import { readdir } from "node:fs/promises";
 import { count, lte, type SQL, sql } from "drizzle-orm";

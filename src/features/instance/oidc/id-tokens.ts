@@ -1,6 +1,8 @@
 /**
  * Identity tokens of jobs (OpenID Connect). Other services accept them instead of a secret, since they prove which job
  * is calling.
+ *
+ * The claims are made here. `signing-keys.ts` decides by the age of the keys which one signs and which are published.
  */
 import { and, eq } from "drizzle-orm";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";

@@ -1,4 +1,10 @@
-/** The archive of a workspace: the sections that features declare, as far as the caller may have them. */
+/**
+ * The archive of a workspace: the sections that features declare, as far as the caller may have them.
+ *
+ * A kind of item that clients keep in repositories declares its section (`archiveSections`), with the scopes that a
+ * restricted token needs. `svc pull` and `svc push` (cli/sync) read the same archive: read/canonical.ts compares items,
+ * read/files.ts writes them, deploy/deploy.ts calls the operation that changes one.
+ */
 import { Forbidden } from "../../../lib/errors.ts";
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";

@@ -1,7 +1,6 @@
 /**
- * Values inside stored text that the workspace's key has encrypted (`$encrypted:…`), in the columns that features declare:
- * they follow the key of their workspace as its secrets do. Jobs that have ended keep the old text: nothing runs with it
- * any more, and there are too many of them.
+ * Re-encrypts values inside stored text (`$encrypted:…`) when the workspace's key is rotated, in the columns that features
+ * declare. Completed jobs are not changed: they do not run again, and there are too many of them.
  */
 import { type SQL, sql } from "drizzle-orm";
 import { containsText } from "../../../database/conditions.ts";

@@ -1,7 +1,7 @@
 /**
- * Another key for a workspace. Everything the old one has encrypted is re-encrypted, and the key itself is exchanged, in
- * one transaction: whatever happens meanwhile, the old key and the old texts are there, or the new ones. The work of
- * encrypting is done before the transaction, so that it is short; what changed in between is done in it.
+ * Rotates the key of a workspace. One transaction stores the re-encrypted values and the new key, so that key and
+ * ciphertexts always match. Values are re-encrypted before the transaction, which keeps it short; it repeats only those
+ * that changed in between.
  */
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";

@@ -1,4 +1,17 @@
-/** Archives, restores and deletes workspaces. */
+/**
+ * Archives, restores and deletes workspaces.
+ *
+ * How a workspace ends, or changes its id (`rename-workspace.ts`), in batches that a restart resumes:
+ *
+ * - The gate (tenancy/workspaces/gate.ts) blocks new jobs on all servers. `awaitAllServers` is called before running
+ *   jobs are canceled, `lockWorkspace` in the transaction that closes the workspace, and `requireOpenWorkspace` in
+ *   every transaction that stores a job.
+ * - `workspace-rows.ts` finds its tables by their column `workspace_id` (or `job_id`) in the database, so new tables
+ *   are included.
+ * - `invalidate.ts` drops what is cached of it, on all servers.
+ * - A new key or id re-encrypts the columns that features declare (../keys/). Values encrypted before the exchange and
+ *   stored after it are found by runs/arguments/stale-ciphertext.ts.
+ */
 import { and, eq, getTableName } from "drizzle-orm";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import type { App, UserContext, WorkspaceContext } from "../../../platform/app/context.ts";

@@ -1,4 +1,4 @@
-/** Drops what is cached of a workspace that is gone, or has another id. */
+/** Invalidates all caches of a workspace that was deleted or has a new id. */
 import { eq } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
 import type { App } from "../../../platform/app/context.ts";

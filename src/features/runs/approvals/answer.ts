@@ -1,4 +1,12 @@
-/** Answers approval requests: by a signed link, or as an owner of the flow. */
+/**
+ * Answers approval requests: by a signed link, or as an owner of the flow.
+ *
+ * An approval, from link to answer: `link-signature.ts` signs the link, `links.ts` decides who may create one,
+ * `approval-request.ts` decides who may answer, and `page.ts` shows the page. `recordApproval`
+ * (runs/flows/flow-events.ts) stores the answer and the flow's next transition in one transaction. An answer that
+ * arrives before the flow waits is counted when it begins to (`drive/approval-answers.ts`). `carry-over.ts` decides
+ * which answers a restarted run keeps.
+ */
 import { and, eq } from "drizzle-orm";
 import type { FrameState } from "../../../engines/flow-engine/state.ts";
 import { BadRequest, Conflict, Forbidden } from "../../../lib/errors.ts";

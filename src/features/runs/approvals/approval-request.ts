@@ -72,7 +72,7 @@ export function findExpiryError(
   return new Conflict(`the flow has gone on: step ${module.id} does not wait for this approval any more`);
 }
 
-/** Who may answer. `groups` is undefined while they depend on the step's result. */
+/** The users who may answer. `groups` is undefined while they depend on the step's result. */
 interface AnswerRules {
   login: boolean;
   groups: string[] | undefined;

@@ -11,7 +11,7 @@ export interface LinkRequest {
   job_id: string;
   /** 0 to 2^32 - 1, chosen by the creator of the link. Each number answers once. */
   resume_id: number;
-  /** Whom the link was created for. */
+  /** The approver for whom the link was created. */
   approver: string | undefined;
 }
 

@@ -1,6 +1,11 @@
 /**
  * References in a job's arguments. They are resolved just before the run with the job's rights; the stored arguments
  * keep their text.
+ *
+ * `worker/run-job.ts` calls this file, which decides whose rights apply and which secrets are masked;
+ * assets/interpolate.ts follows the references, and engines/runner/job-run.ts masks the secrets in the output. Stored
+ * secrets are decrypted only by assets/variables/value.ts. If a job has other rights than its caller,
+ * `caller-references.ts` resolves or escapes references when the job is submitted.
  */
 
 import type { ParameterBinding } from "../../../engines/languages/types.ts";

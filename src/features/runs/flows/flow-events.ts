@@ -1,5 +1,12 @@
 /**
  * Events of flow runs: start of a flow, completion of a step, answer to an approval, cancellation. Timers are in wake/.
+ *
+ * From event to commit: this file or `wake/wake-run.ts`, then `plan/transitions.ts` (serializes the transitions of a
+ * run), `drive/apply-event.ts` (asks the engine) and `plan/commit-transition.ts` (one transaction).
+ *
+ * Permanent failures are handled by `wake/fail-run.ts`. Transient ones (`isTransient` in database/failure.ts: the
+ * database is unreachable, another server was first) are retried: flows by `wake/wake-up-timers.ts`, jobs by
+ * `retryOnOutage` and by worker/complete-with-retry.ts. Every outcome of a job is stored by worker/complete-job.ts.
  */
 
 import { and, eq } from "drizzle-orm";

@@ -1,6 +1,10 @@
 /**
  * A feed shared by all followers of one job in this process: one subscription and one query for the completed row.
  * Events that are equal for several followers are encoded once. One timer serves all feeds.
+ *
+ * From script to reader: engines/runner/job-run.ts receives the output, worker/job-output.ts stores it in pieces,
+ * platform/events/job-tail.ts keeps the newest part in memory, this file serves all followers of a job, and
+ * `update-stream.ts` serves one of them.
  */
 
 import { perApp } from "../../../lib/async/per-app.ts";

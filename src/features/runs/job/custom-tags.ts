@@ -4,6 +4,8 @@
  *
  * An entry is a tag, `gpu(acme+shop)` for some workspaces, `gpu(^acme^shop)` for all others. `$workspace` stands for
  * the workspace's id; an entry with `$args[…]` allows exactly that template.
+ *
+ * Checked when a job is submitted (submit/submit.ts) and when a step starts (flows/drive/step-jobs.ts).
  */
 
 import { RUNNABLE_LANGUAGES } from "../../../engines/runner/files/source-tree.ts";

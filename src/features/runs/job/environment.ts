@@ -2,7 +2,7 @@ import type { App } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import type { WorkspaceEnvironment } from "../../tenancy/workspaces/environment.ts";
 
-/** Where in which flow a job stands. */
+/** The place of a job in its flow. */
 export interface FlowPlace {
   /** Path of the flow that contains the step; undefined for an undeployed flow without one. */
   path: string | undefined;

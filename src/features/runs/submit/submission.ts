@@ -64,7 +64,7 @@ export interface Submission {
   cache_ttl?: number | undefined;
   /** Arguments, result and log are never stored. Only for callers that wait for the result. */
   delete_after_use?: boolean | undefined;
-  /** What started it, if not a webhook; `created_by` replaces the caller's name where there was no call. */
+  /** The trigger that started it, if not a webhook; `created_by` replaces the caller's name if there was no call. */
   trigger?: { kind: string; created_by?: string | undefined; schedule_path?: string | undefined } | undefined;
 }
 

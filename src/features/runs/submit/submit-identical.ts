@@ -1,4 +1,8 @@
-/** Submits many jobs that differ only in their ids. Their common row is built and checked once. */
+/**
+ * Submits many jobs that differ only in their ids. Their common row is built and checked once.
+ *
+ * On PostgreSQL they are one statement (database/postgres/group-commit.ts).
+ */
 
 import { processInBatches } from "../../../lib/async/batches.ts";
 import { createUuid } from "../../../lib/text/ids.ts";

@@ -119,7 +119,7 @@ async function waitForJob(ctx: WorkspaceContext, id: string): Promise<JobFinishe
 }
 
 interface WaitOptions {
-  /** What happens to the job if its caller hangs up or times out. */
+  /** Whether the job is canceled or continues if its caller hangs up or times out. */
   leave: "cancel" | "go on";
   /** The job may be a flow with an early result: it continues after the response. */
   early: boolean;

@@ -1,6 +1,9 @@
 /**
  * Critical alerts: conditions the operator must know about. An alert is stored first; channels are notified after the
  * commit (`notify-channels.ts`).
+ *
+ * Call `raiseAlert`, or `raiseAlertInTransaction` inside a transaction. Periodic checks of the disk, of alerts and of
+ * the licence are in instance/self/maintenance.ts; mail is sent by signals/mail/send.ts.
  */
 import { and, count, desc, eq, gt, lt } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";

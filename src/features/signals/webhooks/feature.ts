@@ -27,7 +27,7 @@ export const feature = defineFeature({
   on: {
     changeAudited: recordChange,
     workspaceDeleted: deleteWorkspaceEndpoints,
-    /** What failed before is tried again as soon as it would have been. */
+    /** Keeps the remaining time until the next attempt of failed deliveries. */
     async clockSetBack(app, by_ms) {
       const { state, next_at } = webhookDeliveries;
       await app.db.write((tx) =>

@@ -2,6 +2,8 @@
  * The state of the instance's licence. When a licence expires, everything keeps working for GRACE_DAYS and an alert
  * reports it. After that, operations of the Enterprise Edition are refused until a new licence is set. Data stored by
  * them stays.
+ *
+ * Every operation of the Enterprise Edition begins with `await requireLicense(app)`.
  */
 
 import { perApp } from "../../../lib/async/per-app.ts";

@@ -24,7 +24,7 @@ const LicenseClaims = z.object({
   iat: z.number().int(),
   exp: z.number().int(),
   seats: z.number().int().optional(),
-  /** Where the instance requests its next licence: it posts the current one and receives the new one as text. */
+  /** URL at which the instance renews its licence: it posts the current one and receives the new one as text. */
   renewal_url: HttpUrl.optional(),
   portal_url: HttpUrl.optional(),
 });

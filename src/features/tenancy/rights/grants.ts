@@ -56,7 +56,7 @@ export async function requireGrantee(
   throw new BadRequest(`body field \`${field}\`: there is no ${what} ${short} in workspace ${workspace_id}`);
 }
 
-/** What the audit row of a grant says: whose it is, and what it became. */
+/** Parameters of a grant's audit row: the grantee and the new right. */
 export function auditParameters(
   kind: string,
   owner: string,

@@ -1,4 +1,4 @@
-/** Items of all kinds that the features declare: their grants, and what stands below a place such as `f/data`. */
+/** Items of all kinds that features declare: their grants, and the items below a path such as `f/data`. */
 import { type AnyColumn, and, countDistinct, eq, type SQL, sql } from "drizzle-orm";
 import { containsText, startsWith } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";

@@ -1,3 +1,7 @@
+/**
+ * Resolves, issues and revokes tokens. `resolveToken` looks in the cache, then in the database; `lifetime.ts` computes
+ * the expiry, and platform/http/execute.ts checks the scopes (`scopes.ts`) of each call.
+ */
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import type { Service } from "../../../lib/async/service.ts";

@@ -10,7 +10,7 @@ import { workspaces } from "./tables.ts";
 /** Holds the folders of all workspaces. */
 export const storageDirectory = ({ config }: App): string => join(config.data_dir, "storage");
 
-/** Where the files of a workspace are. It stays the same when the workspace gets another id. */
+/** The folder of a workspace's files. It does not change with the workspace's id. */
 export async function workspaceDirectory({ app, caller }: WorkspaceScope): Promise<string> {
   const { workspace_id } = caller.member;
   const [row] = await app.db.read

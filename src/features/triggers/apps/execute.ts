@@ -1,5 +1,8 @@
 /**
  * Runs a component of an app: checks it against the app's policy, and runs it with the rights that the policy names.
+ *
+ * It determines the policy, the user whose rights apply and the inputs (`component-inputs.ts`), then submits the job
+ * (runs/submit/submit.ts).
  */
 
 import { LANGUAGES } from "../../../engines/languages/languages.ts";

@@ -1,6 +1,9 @@
 /**
  * Storage of schedules, HTTP routes and WebSocket triggers. Each has a path, runs a script or flow, and can be
  * disabled. It runs as its last editor, so that nobody's rights are used by a change they never saw.
+ *
+ * `trigger-operations.ts` makes their operations. Features declare what is counted as a trigger
+ * (lifecycle/trigger-counts).
  */
 import { and, asc, desc, eq } from "drizzle-orm";
 import { startsWith } from "../../../database/conditions.ts";
@@ -24,11 +27,11 @@ interface TriggerRow {
   edited_at: Date;
   /** Of whoever edited it last: its runs act as that person. */
   email: string;
-  /** Who else may read or change it. */
+  /** Grants of other users and groups. */
   extra_perms: Record<string, boolean>;
 }
 
-/** What the service settles of every trigger. */
+/** Fields of every trigger that the service sets. */
 type EditColumns = "workspace_id" | "edited_by" | "edited_at" | "email" | "extra_perms";
 type TableColumns = Parameters<typeof asPathTable<(typeof SHARED_COLUMNS)[number]>>[0];
 const SHARED_COLUMNS = [

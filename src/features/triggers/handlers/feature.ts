@@ -12,7 +12,7 @@ export const feature = defineFeature({
   loops: [{ name: "handlers", roles: ["all"], create: createHandlerTask }],
   on: {
     jobEnded: noteHandlers,
-    /** What failed before is tried again as soon as it would have been. */
+    /** Keeps the remaining time until the next attempt of failed calls. */
     async clockSetBack(app, by_ms) {
       const { next_at } = handlerCalls;
       await app.db.write((tx) =>

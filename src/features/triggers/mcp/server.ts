@@ -1,6 +1,9 @@
 /**
  * The Model Context Protocol server: the official SDK over one HTTP request (streamable HTTP, stateless). It is loaded
  * with the first request.
+ *
+ * `tools.ts` lists the tools, `call-tool.ts` runs one by runs/submit (submit and wait), and `job-listener.ts` forwards
+ * the job's log and progress meanwhile.
  */
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";

@@ -1,4 +1,9 @@
-/** The background task that starts schedules when they are due. */
+/**
+ * The background task that starts schedules when they are due.
+ *
+ * From due time to job: this task, `run-schedule.ts`, then runs/submit/triggered.ts, which submits jobs that no request
+ * asks for.
+ */
 import { asc, isNotNull, lte } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask, type PeriodicTask } from "../../../platform/loops/periodic-task.ts";

@@ -1,4 +1,9 @@
-/** The OpenAPI 3.1 description, derived from the operations' declarations. */
+/**
+ * The OpenAPI 3.1 description, derived from the operations' declarations.
+ *
+ * A body that `run` reads itself is described by the declaration's `reads`, a shared schema is named by `.meta({ id
+ * })`, and the sentences of tags are in server/api-tags.ts. `reference-page.ts` shows the description at `/api/docs`.
+ */
 import { z } from "zod";
 import { createTimeSlices } from "../../../lib/async/time-slices.ts";
 import { Unauthorized } from "../../../lib/errors.ts";

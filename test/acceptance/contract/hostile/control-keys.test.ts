@@ -63,7 +63,7 @@ describe("a value of the wrong type", () => {
   });
 });
 
-describe("a run that says it has failed", () => {
+describe("a run that reports a failure", () => {
   const error = { error: { name: "Error", message: "no tea" } };
   test("tells why where it gives no result", async () => {
     expect([await run({ wm_failure: "no tea" })].map(({ status, text }) => [status, text])).toEqual([

@@ -77,7 +77,7 @@ const WAYS: [what: string, send: () => ReturnType<Ask>][] = [
   ],
 ];
 
-test.each(WAYS)("%s: refused by name, at once", async (_, send) => {
+test.each(WAYS)("%s: is rejected at once, by name", async (_, send) => {
   const began = performance.now();
   const answer = await send();
   expect(answer.status).toBe(400);

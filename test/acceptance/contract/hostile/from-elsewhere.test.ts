@@ -49,7 +49,7 @@ describe("a folder", () => {
     default_permissioned_as: [{ path_glob: "f/ours/**", permissioned_as: "u/admin" }],
   };
 
-  test("keeps owners that are nobody here, and what is not known of it", async () => {
+  test("keeps owners that do not exist here, and unknown fields", async () => {
     await post("/folders/create", { name: "ours", ...body });
     expect(await file("f/ours/folder.meta.json")).toEqual(body);
     expect(await get("/folders/get/ours")).toMatchObject({ display_name: "Data of ours", summary: "" });
@@ -58,7 +58,7 @@ describe("a folder", () => {
     expect(await file("f/ours/folder.meta.json")).toEqual(later);
   });
 
-  test("gives nobody rights by an owner that is no name", async () => {
+  test("an invalid owner grants nobody rights", async () => {
     await post("/folders/create", {
       name: "shut",
       owners: ["ann", "f/x", "all"],
@@ -129,7 +129,7 @@ describe("a route", () => {
   const send = (name: string, headers: Record<string, string> = {}, body = "{}") =>
     fetch(`${server.url}/api/r/${name}`, { method: "POST", headers, body });
 
-  test("that is switched off by a word stays so; what is not known of it is given back", async () => {
+  test("that is disabled by a word stays disabled; unknown fields are returned", async () => {
     const retry = { constant: { attempts: 2, seconds: 1 } };
     const body = route("off", { mode: "disabled", retry, authentication_resource_path: null });
     await post("/http_triggers/create", body);
@@ -252,7 +252,7 @@ describe("lists of packages of a workspace", () => {
 });
 
 describe("an app of code", () => {
-  test("goes in with what was built of it, and comes back as its files", async () => {
+  test("is pushed with its bundle, and pulled as its files", async () => {
     const value = { runnables: {}, files: { "/index.tsx": "export {}" } };
     const app = { path: "u/admin/coded", summary: "Coded", value, policy: { execution_mode: "viewer" } };
     const made = await form("/apps/create_raw", "app", app, { js: "1", css: "" });

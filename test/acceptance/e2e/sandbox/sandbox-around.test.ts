@@ -74,7 +74,7 @@ if (support.landlock === 0) {
     const residentMb = () =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1_024;
 
-    test("is not kept without end", async () => {
+    test("is stored for a limited time", async () => {
       let most = 0;
       const watching = setInterval(() => {
         most = Math.max(most, residentMb());

@@ -167,7 +167,7 @@ if (process.platform !== "linux") {
     });
   }, 30_000);
 
-  test("a folder that its maker has closed goes with the job", async () => {
+  test("a folder without permissions is deleted with the job", async () => {
     const name = `limit_${scripts.count()}`;
     await scripts.deploy(name, "mkdir -p a/b; touch a/b/c; chmod 000 a/b a; pwd", { language: "bash" });
     const folder = await scripts.run<string>(name);

@@ -132,7 +132,7 @@ describe("a folder", () => {
     });
   });
 
-  test("leaves what was in it to admins when it is deleted, and comes back by an admin alone", async () => {
+  test("leaves its items to admins when it is deleted, and can be created again by an admin only", async () => {
     await expectOk(post("ann", "create", { name: "left", owners: ["u/bob"] }));
     const variable = { path: "f/left/x", value: "1", is_secret: false, description: "" };
     await expectOk(as.ann!("POST", "/w/acme/variables/create", variable));

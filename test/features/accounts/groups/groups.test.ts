@@ -52,13 +52,13 @@ describe("a group", () => {
     expect((await post("ann", "removeuser/crew", { username: "bob" })).status).toBe(404);
   });
 
-  test("is a workspace's own", async () => {
+  test("belongs to its workspace", async () => {
     expect((await as.elsewhere!("GET", "/w/elsewhere/groups/listnames")).json()).toEqual(["all"]);
     expect((await as.elsewhere!("GET", "/w/elsewhere/groups/get/team")).status).toBe(404);
     expect((await as.elsewhere!("GET", "/w/acme/groups/listnames")).status).toBe(401);
   });
 
-  test("takes what was given to it along when it is deleted: a later one of its name has nothing of it", async () => {
+  test("is deleted with its grants: a later one of the same name has none of them", async () => {
     await expectOk(post("admin", "create", { name: "gone" }));
     const variable = { path: "u/admin/x", value: "1", is_secret: false, description: "" };
     await expectOk(as.admin!("POST", "/w/acme/variables/create", variable));

@@ -58,7 +58,7 @@ describe("invites", () => {
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(says)]);
   });
 
-  test("and places are an admin's to give", async () => {
+  test("and only admins choose paths", async () => {
     for (const name of ["invite_user", "add_user", "delete_invite"]) {
       expect([name, (await dev("POST", `${w}/${name}`, invite("x@y.z"))).status]).toEqual([name, 403]);
     }

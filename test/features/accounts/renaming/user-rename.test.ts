@@ -338,7 +338,7 @@ test("a name that was given back is its first owner's again", async () => {
   await expectOk(rename("gil", "gil"));
 });
 
-test("an unknown user is told of; only super admins rename", async () => {
+test("an unknown user is reported; only super admins rename", async () => {
   expect((await rename("nobody", "somebody")).status).toBe(404);
   expect((await admin("POST", "/users/rename/bob@example.org", { new_username: "rob" })).status).toBe(403);
 });

@@ -104,7 +104,7 @@ test("a browser is redirected to where it wanted to go, on this instance alone",
   }
 });
 
-test("addresses of other domains are turned away, and leave no user", async () => {
+test("addresses of other domains are rejected, and no user is created", async () => {
   await using t = await startOAuthTest();
   await t.clients({ house: { ...t.client, allowed_domains: ["Example.com"] } });
   const refused = await (await cameBack(t, "ann")).post();
@@ -157,7 +157,7 @@ test("a user with a password is never taken over, nor is one of another provider
   expect(password.status).toBe(400);
 });
 
-test("an address the provider has not verified is nobody's", async () => {
+test("an unverified address identifies no user", async () => {
   await using t = await startOAuthTest();
   t.idp.people.set("ann", { email: "ann@example.org", email_verified: false });
   expect((await (await cameBack(t, "ann")).post()).status).toBe(403);
@@ -376,7 +376,7 @@ test("a provider that is down, or slow, is said to be", async () => {
   expect([down.status, await down.text()]).toEqual([503, expect.stringContaining("cannot be reached")]);
 }, 60_000);
 
-test("clients are listed for what they serve, and what is set up wrongly is said", async () => {
+test("clients are listed by purpose, with errors in their configuration", async () => {
   await using t = await startOAuthTest();
   const endpoints = { auth_url: "https://idp.example/auth", token_url: "https://idp.example/token" };
   const some = { id: "x", secret: "y" };

@@ -100,7 +100,7 @@ const eventsTold = async (count: number, fits = (_event: Record<string, string>)
 };
 
 describe("the owner of a token", () => {
-  test("is told once that it ends soon, and once that it has ended and is gone", async () => {
+  test("gets one notice before it expires, and one when it has expired and is deleted", async () => {
     const expiration = inDays(30);
     const token = await create({ expiration, workspace_id: "acme" });
     await tend();
@@ -140,7 +140,7 @@ describe("the owner of a token", () => {
     await nothingLeft(server);
   });
 
-  test("is told of the end alone, where nobody looked before it", async () => {
+  test("receives only the end if nobody followed before", async () => {
     await create({ expiration: inDays(3), workspace_id: "acme" });
     ahead_ms = 4 * DAY_MS;
     await tend();
@@ -148,7 +148,7 @@ describe("the owner of a token", () => {
     expect(await subjects(1)).toEqual(["has expired"]);
   });
 
-  test("is told to all workspaces of its owner where the token belongs to none", async () => {
+  test("is sent to all workspaces of its owner if the token is bound to none", async () => {
     const elsewhere = startReceiver();
     const { ask: other } = await server.workspace("other");
     const { ask: strange } = await server.workspace("strange");
@@ -408,7 +408,7 @@ describe("the cap on the age of tokens", () => {
     expect((await listed(endless)).expiration).toBeNull();
   });
 
-  test("is told ahead like any other end, and what it has ended is deleted a week later", async () => {
+  test("is announced like any expiry, and expired tokens are deleted a week later", async () => {
     await using own = await startTestServer({ allowed_targets: "127.0.0.1" });
     const { app } = own.server;
     const { ask: owner } = await own.workspace();

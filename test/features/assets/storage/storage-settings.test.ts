@@ -194,7 +194,7 @@ describe("the setting of a workspace", () => {
     expect(await settings()).toEqual(before);
   });
 
-  test("that leads to a bucket which does not answer is told so, without its keys", async () => {
+  test("that points to an unreachable bucket is reported, without its keys", async () => {
     const broken: [name: string, change: object, status: number, says: string][] = [
       ["off", { endPoint: "127.0.0.1:1" }, 503, "bucket files at http://127.0.0.1:1 cannot be used now"],
       ["nobucket", { bucket: "nobody" }, 400, "bucket nobody at"],

@@ -254,7 +254,7 @@ describe.each([
     expect((await move("m/to.txt", "m/x")).status).toBe(404);
   });
 
-  test("that are not there are 404", async () => {
+  test("that do not exist are answered with 404", async () => {
     for (const path of ["download_s3_file", "load_file_metadata", "load_file_preview"]) {
       const answer = await as.dev!("GET", `${h}/${path}${query({ storage, file_key: "no/such.txt" })}`);
       expect([path, answer.status, answer.text]).toEqual([path, 404, "Not found: file no/such.txt"]);

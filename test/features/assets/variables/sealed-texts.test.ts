@@ -57,7 +57,7 @@ test("a job that waits in the queue runs with its password after the key was exc
   expect((await ended(id)).result).toBe(TOLD);
 });
 
-test("a flow that waits for an approval goes on with what it has sealed", async () => {
+test("a flow that waits for an approval continues with its encrypted values", async () => {
   const script = (id: string, content: string, x?: string, more: object = {}) => ({
     id,
     value: {
@@ -277,7 +277,7 @@ test("what a form has uploaded is kept when the key is exchanged before its flow
   expect([read.status, read.text]).toEqual([200, "uploaded"]);
 });
 
-test("however many sealed values a request brings, the key is asked for once", async () => {
+test("reads the key once for a request with many encrypted values", async () => {
   await exchange();
   const db = server.server.app.db as { write: Database["write"] };
   const { write } = db;

@@ -97,7 +97,7 @@ test("a path may begin with a slash, in a body and in a URL, as some clients wri
 });
 
 describe("a secret", () => {
-  test("is told only to who reads it: no list, file, row or log has it in plain", async () => {
+  test("is returned only to its readers: no list, file, row or log contains it in plain text", async () => {
     const logged: unknown[] = [];
     const take = (...parts: unknown[]) => logged.push(parts);
     const { log } = server.server.app;
@@ -123,7 +123,7 @@ describe("a secret", () => {
       expect(everything).not.toContain(secret);
   });
 
-  test("is sealed anew each time; what is sealed travels within its workspace, not beyond", async () => {
+  test("is encrypted anew each time, and can be decrypted within its workspace only", async () => {
     const sealed = async () => (await expectOk(as.dev!("POST", `${w}/encrypt`, '"same"'))).text;
     const [one, two] = [await sealed(), await sealed()];
     expect(one).not.toBe(two);

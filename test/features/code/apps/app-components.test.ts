@@ -60,7 +60,7 @@ async function share({ server: { app } }: TestServer, extra_perms: Record<string
   await app.db.write((tx) => tx.update(apps).set({ extra_perms }));
 }
 
-test("anonymous: nobody in particular runs what the policy allows, with the rights of who deployed it", async () => {
+test("anonymous: callers without a login run what the policy allows, with its author's rights", async () => {
   const { server, admin } = await startShop("anonymous");
   await using _ = server;
   const nobody = server.as(undefined);

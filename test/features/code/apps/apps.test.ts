@@ -156,7 +156,7 @@ test("who may not read or write an app does neither", async () => {
   for (const [who, asked, status] of cases) expect([who, (await asked).status]).toEqual([who, status]);
 });
 
-test("a rename keeps versions and leaves the old path; whoever deploys the policy is whom it speaks for", async () => {
+test("a rename keeps versions and frees the old path; the app runs as the user who deployed the policy", async () => {
   await using server = await startTestServer();
   const { ask } = await server.workspace();
   const second = await server.member("acme", "sam", "admin");

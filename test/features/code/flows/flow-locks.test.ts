@@ -216,7 +216,7 @@ describe("locks of a flow that is not deployed", () => {
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
   });
 
-  test("are not for operators", async () => {
+  test("are not available to operators", async () => {
     const { ask: viewer } = await server.member("acme", "viewer", "operator");
     const body = { path, flow_value: { modules: [] } };
     for (const form of ["flow_dependencies", "flow_dependencies_async"]) {

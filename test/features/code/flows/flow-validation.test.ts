@@ -284,7 +284,7 @@ test.each(RUNS)("%s is stored as it was sent, and runs", async (_, value, result
   expect(await deployed(value, (path) => run(path))).toEqual(result);
 });
 
-test("as deep as may be", async () => {
+test("accepts the maximum depth", async () => {
   let expected: unknown = 1;
   for (let depth = 1; depth < 20; depth++) expected = [expected];
   expect(await deployed({ modules: [nested(20)] }, (path) => run(path))).toEqual(expected);

@@ -80,7 +80,7 @@ describe("a draft", () => {
     expect(told(await ann("DELETE", "/w/acme/drafts/delete/song/u/ann/mine"))).toEqual([400, "BadRequest"]);
   });
 
-  test("may be all there is of a flow: unchecked, not to be run, and no version of what is deployed later", async () => {
+  test("may exist without a flow: unchecked, not runnable, and not a version of a later deployment", async () => {
     const unfinished = { modules: [{ id: "a", value: { ...one.modules[0]!.value, content: "" } }] };
     await make("u/ann/idea", { draft_only: true, value: unfinished });
     await expectOk(change("u/ann/idea", { draft_only: true, value: unfinished }));

@@ -39,7 +39,7 @@ const read = async (rest: string) => (await expectOk(ann("GET", at(rest)))).json
 const told = (answer: Answer) => [answer.status, answer.headers.get("svc-error")];
 
 describe("a flow", () => {
-  test("is stored with everything that is said of it", async () => {
+  test("is stored with all its fields", async () => {
     const metadata = {
       summary: "Handles orders",
       description: "One at a time",

@@ -140,7 +140,7 @@ describe("a job that succeeds", () => {
     expect([answer.text, job.success]).toEqual(["null", true]);
   });
 
-  test("a result of 10 MB arrives whole", async () => {
+  test("a result of 10 MB arrives completely", async () => {
     const { answer, job } = await runToEnd("export const main = () => ['x'.repeat(10_000_000)]");
     expect(answer.json()[0]).toHaveLength(10_000_000);
     expect(job.success).toBe(true);

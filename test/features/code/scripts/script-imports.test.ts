@@ -236,7 +236,7 @@ describe("an import", () => {
     });
   });
 
-  test("is told of by the dependency map", async () => {
+  test("is listed in the dependency map", async () => {
     await deploy("f/lib/base", "export const base = 1;");
     await deploy("f/app/on_base", 'import { base } from "/f/lib/base";\nexport const main = () => base;');
     const map = (await ask("GET", "/w/acme/workspaces/get_dependency_map")).json();

@@ -96,7 +96,7 @@ describe("a cached result", () => {
     }
   });
 
-  test("is asked for by the call as well, and is nobody else's", async () => {
+  test("can be requested by the call, and is not shared", async () => {
     await deploy(ask, "acme", "u/admin/uncached", content, { extra_perms: {} });
     expect((await call("u/admin/uncached", { a: 1 }, "?cache_ttl=60")).json()[0]).toBe(1);
     expect((await call("u/admin/uncached", { a: 1 }, "?cache_ttl=60")).json()[0]).toBe(1);
@@ -118,7 +118,7 @@ describe("a cached result", () => {
     }
   });
 
-  test("is not kept of a failure", async () => {
+  test("is not stored for a failure", async () => {
     const failing =
       "let runs = 0; export const main = () => { if (++runs === 1) throw new Error('once'); return runs }";
     await deploy(ask, "acme", "u/admin/failing", failing, { cache_ttl: 600 });
@@ -151,7 +151,7 @@ describe("a concurrency limit", () => {
     for (const [index, began] of begins.slice(2).entries()) expect(began).toBeGreaterThan(begins[index]!);
   });
 
-  test("holds for synchronous calls too", async () => {
+  test("applies to synchronous calls too", async () => {
     await deploy(ask, "acme", "u/admin/single", busy, { concurrent_limit: 1 });
     const answers = await Promise.all([1, 2, 3].map(() => call("u/admin/single", { ms: 30 })));
     expect(overlap(answers.map((answer) => answer.json()))).toBe(1);
@@ -291,7 +291,7 @@ describe("delete_after_use", () => {
 });
 
 describe("a script that restarts until it is canceled", () => {
-  test("goes on after success and failure, with its arguments, until all its runs are canceled", async () => {
+  test("runs again after success and failure, with the same arguments, until all its runs are canceled", async () => {
     const content = `export function main(n: number) { if (n % 2) throw new Error("odd"); return n }`;
     await deploy(ask, "acme", "u/admin/perpetual", content, { restart_unless_cancelled: true });
     const first = await start("u/admin/perpetual", { n: 3 });
@@ -309,7 +309,7 @@ describe("a script that restarts until it is canceled", () => {
     expect(list.filter((job: any) => job.type === "QueuedJob")).toEqual([]);
   });
 
-  test("goes on when a result comes from the cache", async () => {
+  test("continues with a cached result", async () => {
     const options = { restart_unless_cancelled: true, cache_ttl: 600 };
     await deploy(ask, "acme", "u/admin/perpetual_cached", "export const main = () => 1", options);
     await start("u/admin/perpetual_cached");

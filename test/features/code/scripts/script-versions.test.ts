@@ -51,7 +51,7 @@ describe("a draft beside a script", () => {
 describe("a script that is only a draft", () => {
   const body = { path: "u/ann/only", content: "export const main = (", language: "bun", draft_only: true };
 
-  test("is kept half written, listed when asked for, runs nowhere, and gives way to a deployment", async () => {
+  test("is stored unchecked, listed on request, cannot run, and is replaced by a deployment", async () => {
     const hash = (await expectOk(ann("POST", at("create"), body))).text;
     expect((await read("get/p/u/ann/only")).draft_only).toBe(true);
     const paths = async (query: string) => (await read(`list?${query}`)).map(({ path }: any) => path);

@@ -124,7 +124,7 @@ describe("a licence", () => {
     expect(await licenseId()).toBe("lic-1");
   });
 
-  test("goes on for 30 days after its end, then only its operations are refused, and nothing is lost", async () => {
+  test("has a grace period of 30 days, after which only its operations are rejected and no data is lost", async () => {
     const exported = () => server.operator("GET", "/users/export");
     expect((await exported()).headers.get("svc-error")).toBe("EnterpriseRequired");
     expect((await exported()).status).toBe(403);
@@ -167,7 +167,7 @@ describe("renewal", () => {
   }
   const latest = async () => (await expectOk(ask("GET", "/settings/latest_key_renewal_attempt"))).json();
 
-  test("has not been tried at first", async () => {
+  test("has no attempts at first", async () => {
     expect(await latest()).toBeNull();
     expectRefused(await post("renew_license_key"), "no licence is set");
     expectRefused(await post("customer_portal"), "no licence is set");

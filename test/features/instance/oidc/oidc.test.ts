@@ -134,7 +134,7 @@ describe("an identity token", () => {
     expect(payload.root_job_id).not.toBe(payload.job_id);
   });
 
-  test("claims nothing that whoever starts the job may say as they like", async () => {
+  test("has no claims that the caller of the job can choose", async () => {
     const { ask: dev } = await server.member("acme", "selfmade");
     await expectOk(dev("POST", "/w/acme/groups/create", { name: "deployers" }));
     await expectOk(server.operator("POST", "/groups/create", { name: "staff" }));
@@ -163,7 +163,7 @@ describe("an identity token", () => {
     });
   });
 
-  test("is of whom the job runs as", async () => {
+  test("identifies the user the job runs as", async () => {
     const { ask: dev } = await server.member("acme", "dev");
     await deploy(dev, "acme", "u/dev/own", SCRIPT);
     const path = "/w/acme/jobs/run_wait_result/p/u/dev/own";
@@ -207,7 +207,7 @@ describe("an identity token", () => {
     await expectOk(set(null));
   });
 
-  test("is refused to whoever is no job, for no audience, and without a licence", async () => {
+  test("is rejected without a job, an audience or a licence", async () => {
     const path = `/w/acme/oidc/token/${AUDIENCE}`;
     const person = await ask("POST", path);
     expect([person.status, person.text]).toEqual([403, expect.stringContaining("which job asks")]);

@@ -235,7 +235,7 @@ describe("keys that are known", () => {
   });
 });
 
-test("a key that nobody knows is kept as it is", async () => {
+test("an unknown key is stored as given", async () => {
   const value = { colour: "green", deep: [1, { two: null }] };
   await expectOk(set("of_some_client", value));
   expect(await get("of_some_client")).toEqual(value);
@@ -322,7 +322,7 @@ describe("secrets", () => {
   });
 });
 
-describe("a setting holds at once", () => {
+describe("a setting takes effect at once", () => {
   test("request_size_limit_mb", async () => {
     const body = "x".repeat(1_500_000);
     expect((await ask("POST", "/workspaces/exists", { id: body })).status).not.toBe(413);

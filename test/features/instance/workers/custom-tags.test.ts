@@ -115,7 +115,7 @@ test.each([
   expect((await sync("gpu")).status).toBe(runs ? 200 : 403);
 });
 
-test("a tag with references is one that its text or what comes of it allows", async () => {
+test("a tag template is allowed by its text or by its rendered value", async () => {
   await deploy(dev, "acme", "u/dev/sized", CODE, { tag: "pool-$args[size]" });
   await deploy(dev, "acme", "u/dev/own", CODE, { tag: "of-$workspace" });
   const sized = async (size: string) => (await sync("sized", "", dev, { size })).status;

@@ -23,7 +23,7 @@ setDefaultTimeout(90_000);
 /** On top of the stated time: until the test looks, and what a busy machine takes. */
 const SLACK_MS = 5_000;
 
-test("a server that has its database for itself always leads", async () => {
+test("a server with a database of its own always leads", async () => {
   if (process.env.DATABASE_URL) return;
   await using server = await startTestServer();
   expect(server.server.app.leader.isLeader()).toBe(true);

@@ -318,7 +318,7 @@ describe("files of versions", () => {
     expect(readdirSync(dependencies)).toEqual([installed!]);
   }, 60_000);
 
-  test("stay while a process runs them", async () => {
+  test("are kept while a process runs them", async () => {
     await using server = await startTestServer(KEPT);
     const { ask } = await server.workspace();
     // What it will load later it needs on disk: a module of its own, and a package.

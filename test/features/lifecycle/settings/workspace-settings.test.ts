@@ -294,7 +294,7 @@ describe("a variable of the workspace's environment", () => {
     expect(JSON.stringify(rows)).not.toContain("eu-1");
   });
 
-  test("gives way to what a script names itself, and is none of another workspace's", async () => {
+  test("yields to the script's own value, and is never another workspace's", async () => {
     await set("REGION", "workspace");
     const own = await deploy(dev, "acme", "u/dev/own", "export const main = () => process.env.REGION", {
       envs: ["REGION=script"],

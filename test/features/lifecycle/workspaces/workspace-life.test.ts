@@ -339,7 +339,7 @@ describe("another id", () => {
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
   });
 
-  test("a name alone is changed by its own operation, with or without the field that is none", async () => {
+  test("only the name is changed by its own operation, with or without the unknown field", async () => {
     const ask = (await server.workspace("named")).ask;
     const change = (body: object) => ask("POST", "/w/named/workspaces/change_workspace_name", body);
     for (const body of [{ new_name: "One" }, { new_name: "Two", username: "x" }]) {

@@ -80,7 +80,7 @@ describe("a new workspace", () => {
     expect((await server.as(token)("GET", `/w/${id}/users/whoami`)).json().username).toBe(expected);
   });
 
-  test("is somebody else's, or nobody's, only when a super admin says so", async () => {
+  test("belongs to another user or nobody only if a super admin says so", async () => {
     const owner = "outsider@example.org";
     expect((await create(as.developer!, { id: "gift", owner })).status).toBe(403);
     expect((await create(as["super admin"]!, { id: "gift", owner: "no@example.org" })).status).toBe(404);

@@ -164,7 +164,7 @@ describe("signed links", () => {
     expect((await ended(flow)).suspend).toBeUndefined();
   });
 
-  test("a refusal fails the flow, or goes on where the step says so", async () => {
+  test("a rejection fails the flow, or continues if the step allows it", async () => {
     const flow = await start([asks(), after]);
     const { cancel } = await urls(await waiting(flow), 1, "Bob");
     expect((await nobody("POST", cancel, {})).status).toBe(201);
@@ -205,7 +205,7 @@ describe("signed links", () => {
     expect((await nobody("POST", one.resume, {})).status).toBe(400);
   });
 
-  test("many answers at once are all counted, and one too many is told", async () => {
+  test("counts many concurrent answers, and reports one too many", async () => {
     const flow = await start([asks({ required_events: 10 }), after]);
     const job = await waiting(flow);
     const links = await Promise.all(Array.from({ length: 12 }, (_, index) => urls(job, index)));
@@ -215,7 +215,7 @@ describe("signed links", () => {
     expect((await ended(flow)).result.resumes).toHaveLength(10);
   });
 
-  test("after the flow went on, an answer is told to be late", async () => {
+  test("an answer after the flow continued is rejected as late", async () => {
     const flow = await start([asks(), { ...asks(), id: "z" }]);
     const first = await waiting(flow);
     const [one, two] = await Promise.all([urls(first, 1), urls(first, 2)]);
@@ -256,7 +256,7 @@ describe("an answer before the flow waits", () => {
     return answer.status;
   }`;
 
-  test("counts as soon as it does", async () => {
+  test("takes effect at once", async () => {
     const flow = await start([asks({}, early("resume")), after]);
     const { result } = await ended(flow);
     expect(result).toMatchObject({ resume: { early: true }, a: 201 });
@@ -290,7 +290,7 @@ describe("an owner", () => {
     expect((await ask("POST", `${jobs}/flow/resume/${flow}`, {})).status).toBe(409);
   });
 
-  test("is told when nothing is waited for", async () => {
+  test("is reported if nothing waits", async () => {
     const flow = await start([script("a", "export const main = () => 1")]);
     await ended(flow);
     expect((await ask("POST", `${jobs}/flow/resume/${flow}`, {})).status).toBe(409);

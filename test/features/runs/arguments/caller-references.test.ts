@@ -220,7 +220,7 @@ describe("an approval", () => {
       return answer.completed ? answer.result.x : undefined;
     }, "the flow");
 
-  test("by whoever has the link brings text along", async () => {
+  test("by a holder of the link carries text", async () => {
     const { id, resume } = await waiting();
     const payload = { key: "$var:u/admin/key", token: "$WM_TOKEN" };
     await expectOk(server.as(undefined)("POST", resume, payload));
@@ -288,7 +288,7 @@ describe("an app that runs with its author's rights", () => {
     expect([refused.status, refused.text]).toEqual([400, says("$var:u/admin/key leads nowhere")]);
   });
 
-  test("is no way for a token of the app to run other code", async () => {
+  test("gives a token of the app no way to run other code", async () => {
     const body = { label: "x", scopes: [`apps:run:${APP}`] };
     const token = server.as((await expectOk(ann("POST", "/users/tokens/create", body))).text);
     const raw_code = { content: "export const main = () => process.env.WM_TOKEN", language: "bun" };

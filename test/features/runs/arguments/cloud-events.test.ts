@@ -199,13 +199,13 @@ describe("a sender that asks whether it may deliver", () => {
     }
   });
 
-  test("is told so again with each delivery", async () => {
+  test("is reported again with each delivery", async () => {
     const authorization = `Bearer ${token}`;
     const response = await ask("POST", "jobs/run_wait_result/p/u/admin/args", { authorization });
     expect([response.status, ...granted(response)]).toEqual([200, origin, "*"]);
   });
 
-  test("is told nothing where nothing is delivered, and when it does not ask", async () => {
+  test("receives nothing if nothing is delivered, and without a request", async () => {
     expect(granted(await ask("OPTIONS", "jobs_u/completed/get/x"))).toEqual([null, null]);
     const silent = await fetch(url, { method: "OPTIONS" });
     expect([silent.status, ...granted(silent)]).toEqual([204, null, null]);

@@ -84,7 +84,7 @@ describe.each([
     place = await workspace(id, storage);
   });
 
-  test("has its texts as strings and its files as references to what was stored", async () => {
+  test("has text fields as strings and files as references to stored files", async () => {
     const data = Buffer.alloc(9_000_000, "something large ");
     const form = new FormData();
     form.append("name", "Ann ü");
@@ -222,7 +222,7 @@ test("without a storage a form is refused, and says what is missing", async () =
   expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("no object storage")]);
 });
 
-test("a storage that does not answer is told, and the form is not waited for", async () => {
+test("an unreachable storage is reported without waiting for the form", async () => {
   const place = await workspace("away", { type: "S3Storage", s3_resource_path: "u/admin/bucket" });
   const value = { ...bucket.resource, endPoint: "127.0.0.1:1" };
   await expectOk(place.ask("POST", "/w/away/resources/update_value/u/admin/bucket", { value }));

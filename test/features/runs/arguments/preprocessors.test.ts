@@ -305,7 +305,7 @@ describe("what the preprocessor is handed", () => {
     ),
   );
 
-  test("is kept until the job has run, and shown to nobody", async () => {
+  test("is stored until the job has run, and returned to nobody", async () => {
     const call = ask("POST", `/w/acme/jobs/run/p/${path}?scheduled_in_secs=3600`, { n: 1 }, headers);
     const id = (await expectOk(call)).text;
     const waiting = await ask("GET", `/w/acme/jobs_u/get/${id}`);
@@ -372,7 +372,7 @@ describe("a flow's preprocessor", () => {
     expect(job.result).toEqual({ wm_trigger: { kind: "webhook" }, n: [1], q: "1" });
   });
 
-  test("shows nobody what it was handed, of which nothing is left once it has run", async () => {
+  test("shows its input to nobody, and nothing is left of it after the run", async () => {
     const gate = { ...identity, suspend: { required_events: 1 } };
     const seen = raw("z", "export const main = (all: any) => all", {
       all: { type: "javascript", expr: "flow_input" },

@@ -15,7 +15,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a run that others change all the tim
   });
   afterAll(() => server.stop());
 
-  test("goes on once they leave off", async () => {
+  test("continues when they stop", async () => {
     const { db } = server.server.app;
     const says = (text: string) => db.write((tx) => tx.rows(sql.raw(text)));
     const code = "export const main = () => Bun.sleep(1_000).then(() => 'good')";

@@ -167,7 +167,7 @@ describe("a flow that calls itself", () => {
     60_000,
   );
 
-  test("by way of another one fails", async () => {
+  test("an indirect one fails", async () => {
     const [one, other] = [`u/admin/flow_${count + 1}`, `u/admin/flow_${count + 2}`];
     await push([call(other)]);
     await push([call(one)]);
@@ -221,7 +221,7 @@ describe("canceling", () => {
     expect(await ended(third)).toMatchObject({ success: true });
   });
 
-  test("a canceled flow gives its turn away", async () => {
+  test("a canceled flow releases its concurrency slot", async () => {
     const path = await push([gate("g")], { concurrent_limit: 1 });
     const first = await start(path, { file: newGate() });
     await childOf(first, "g");
@@ -356,7 +356,7 @@ describe("removing", () => {
     expect(await read.select().from(flowItems).where(eq(flowItems.job_id, id))).toEqual([]);
   });
 
-  test("a wiped flow can still be read", async () => {
+  test("a flow whose data was deleted can still be read", async () => {
     const id = await start(await push([loop("l", [square, identity("z")])]), { items: [2] });
     const job = await ended(id);
     const frame = job.flow_status.modules[0].flow_jobs[0];
@@ -381,7 +381,7 @@ async function lasting() {
   };
 }
 
-test("a server that stops in the middle: the next one goes on where it was", async () => {
+test("after a crash in the middle, the next start resumes the operation", async () => {
   const { remove, ...place } = await lasting();
   const file = newGate();
   try {

@@ -152,7 +152,7 @@ describe("a cached result", () => {
     expect(await run(plain, { n: 1 })).toEqual({ n: 1, run: 2 });
   });
 
-  test("is none of a flow that failed", async () => {
+  test("is absent for a flow that failed", async () => {
     const content = `${await counted("failed_runs")}\nconst inner = main; export { fails as main };
       async function fails(n: number) { const { run } = await inner(n); throw new Error("run " + run); }`;
     const failing = content.replace("export async function main", "async function main");

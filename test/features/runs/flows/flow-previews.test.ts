@@ -94,7 +94,7 @@ describe("a flow that is not deployed", () => {
   });
 });
 
-describe("steps are told where they stand", () => {
+describe("steps know their place in the flow", () => {
   const names = [
     "FLOW_JOB_ID",
     "ROOT_FLOW_JOB_ID",

@@ -191,7 +191,7 @@ describe("a run from a step of another one on", () => {
       return suspend === 1 ? true : undefined;
     }, "the flow to ask");
 
-  test("after an approval tells its first step what was answered, or that nothing was", async () => {
+  test("passes the answer of an approval, or its absence, to the first step", async () => {
     const approved = await start(await push([asking(), told]));
     await untilAsked(approved);
     await expectOk(on.ask("POST", `${jobs}/flow/resume/${approved}`, { yes: true }));
@@ -278,7 +278,7 @@ describe("results by id", () => {
     }
   });
 
-  test("are found by a run that began in another process, and by one that goes on from another", async () => {
+  test("are found by a run that started in another process, and by a restarted run", async () => {
     const waits = script(
       "waits",
       `${on.gates.script}export const main = async () => { await pass("byid"); return 1 }`,

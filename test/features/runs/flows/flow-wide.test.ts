@@ -169,7 +169,7 @@ test.each([
   60_000,
 );
 
-test("a run that is ended as it stands gives its place to the next, and handlers hear of it", async () => {
+test("a run that is ended by force frees its slot and starts its handlers", async () => {
   await deploy(ask, "acme", "u/admin/handler", "export const main = () => 1");
   const error_handler = "script/u/admin/handler";
   await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", { error_handler }));

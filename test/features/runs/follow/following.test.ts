@@ -17,7 +17,7 @@ describe("following a job", () => {
   /** Offsets that are handed out: none inside a pair. */
   const offsets = [0, 1, 2, 4, 5, 6, 8, 10, 11];
 
-  test("goes on exactly where an offset says, while the job runs and afterwards", async () => {
+  test("resumes exactly at an offset, during the job and after it", async () => {
     const path = await on.script(`${on.gates.script}export async function* main() {
       for (const piece of ${JSON.stringify([...text])}) { yield piece; process.stdout.write(piece) }
       await pass("offsets");
@@ -115,7 +115,7 @@ describe("following a job", () => {
     expect(logged(later)).toBe("");
   }, 60_000);
 
-  test("many at once are all told the same", async () => {
+  test("many concurrent callers get the same response", async () => {
     const path = await on.script(`${on.gates.script}export async function* main() {
       await pass("many");
       for (let i = 0; i < 50; i++) { yield i + " "; if (i % 10 === 0) await Bun.sleep(1) }

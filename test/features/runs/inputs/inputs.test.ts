@@ -101,7 +101,7 @@ test("the history is of the runs that the caller may see", async () => {
   expect((await inputs("bob", `${found[0]!.id}/args`)).status).toBe(404);
 });
 
-test("nothing is kept for, or told of, what the caller may not read", async () => {
+test("nothing is stored or returned about items that the caller may not read", async () => {
   const own = of("ScriptPath", "u/ann/own");
   expect((await keep("bob", own, { name: "x", args: {} })).status).toBe(404);
   expect((await inputs("bob", `list?${own}`)).status).toBe(404);

@@ -87,7 +87,7 @@ test("queued jobs run where they are imported; running ones are not taken away",
   expect(audit[0].resource).toBe("1 jobs");
 });
 
-test("nobody is made to run jobs by an import", async () => {
+test("an import does not start jobs as other users", async () => {
   const { ask: member } = await server.member("acme", "member");
   const later = await start({ n: 4 }, "?scheduled_in_secs=3600");
   const [job] = (await exported("queue")).json<any[]>().filter(({ id }) => id === later);

@@ -128,7 +128,7 @@ test.each([true, false])(
   },
 );
 
-test("many who look for what is not there take turns, and others are served meanwhile", async () => {
+test("many searches without results take turns, and other requests are served meanwhile", async () => {
   const began = performance.now();
   let isOver = false;
   const searching = Promise.all(Array.from({ length: 8 }, () => look("list?tag=none"))).then((answers) => {
@@ -146,7 +146,7 @@ test("many who look for what is not there take turns, and others are served mean
   expect(longest).toBeLessThan((performance.now() - began) / 2);
 });
 
-test("all of it is counted", async () => {
+test("counts everything", async () => {
   expect(await look("completed/count")).toEqual({ database_length: COUNT - queued.length });
   expect(await look("completed/count_jobs?tags=rare,none")).toBe(rare.filter((n) => n % 3 > 0).length);
   expect(await look("queue/count")).toEqual({ database_length: 0, suspended: 0 });

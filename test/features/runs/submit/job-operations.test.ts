@@ -146,7 +146,7 @@ describe("existing clients", () => {
     expect((await answerTo(line)).hasRoute).toBe(false);
   });
 
-  test.each(RUN_FORMS)("are told by HEAD that there is %s", async (line) => {
+  test.each(RUN_FORMS)("HEAD reports %s", async (line) => {
     const { status, text } = await answerTo(line.replace(/^\w+/, "HEAD"));
     expect([status, text]).toEqual([200, ""]);
   });

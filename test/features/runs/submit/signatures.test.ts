@@ -128,7 +128,7 @@ describe.each(Object.entries(schemes))("%s", (name, { rule, sign, needs, timed }
     }
   });
 
-  test.each(needs)("refuses what has no header %s", async (header) => {
+  test.each(needs)("rejects requests without the header %s", async (header) => {
     const { [header]: _, ...others } = sign(body);
     const answer = await send(path, body, others);
     expect([answer.status, answer.text]).toEqual([
@@ -150,7 +150,7 @@ describe.each(Object.entries(schemes))("%s", (name, { rule, sign, needs, timed }
   });
 
   if (!timed) return;
-  test.each([-310, 310])("refuses what was signed %d s from now", async (off) => {
+  test.each([-310, 310])("rejects requests signed %d s from now", async (off) => {
     const answer = await send(path, body, sign(body, { at: now() + off }));
     expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("more than 300 s off")]);
   });
@@ -195,7 +195,7 @@ describe("a script that takes signed requests only", () => {
     expect(listed.signature).toEqual(stored);
   });
 
-  test("asks it of every way to run it, and makes no job of what is refused", async () => {
+  test("requires it for every way to run the script, and starts no job otherwise", async () => {
     const before = await jobsOf();
     const ways = [`run/p/${path}`, `run_wait_result/p/${path}`, `run_and_stream/p/${path}`, `run/h/${hash}`];
     for (const way of ways) {

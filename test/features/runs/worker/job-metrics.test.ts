@@ -44,7 +44,7 @@ const completed = (id: string): Promise<any> =>
     return answer.status === 200 ? answer.json() : undefined;
   }, `job ${id}`);
 
-test("a job tells its progress with its own token, and keeps the last it told", async () => {
+test("a job reports progress with its own token, and keeps the last value", async () => {
   const id = await start([5, 101, "half", 60]);
   expect((await completed(id)).result).toEqual([200, 400, 400, 200]);
   expect((await metric(`get_progress/${id}`)).json()).toBe(60);

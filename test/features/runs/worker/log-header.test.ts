@@ -38,7 +38,7 @@ test("stands there from the beginning to the end, whoever asks in whichever way"
   expect([await logOf(id), completed.logs, tail.text]).toEqual(Array(3).fill(`${expected}said\n`));
 });
 
-test("is told of a job that said nothing, from any offset, and of one that was canceled", async () => {
+test("receives the end of a silent job from any offset, and of a canceled job", async () => {
   const silent = await on.start(await on.script("export const main = () => 1"));
   const endless = await on.start(await on.script("export const main = () => Bun.sleep(60_000)"));
   await until(async () => ((await on.head(endless)) === "" ? undefined : true), "the job to begin");

@@ -141,7 +141,7 @@ test("the same alert is one as long as it stands, for a day", async () => {
 });
 
 describe("the channels", () => {
-  test("are all told of an alert, once", async () => {
+  test("each receive an alert once", async () => {
     await using mails = await startPlainMailServer();
     using hook = receiver();
     using chat = receiver(() => Response.json({ ok: true }));
@@ -248,7 +248,7 @@ describe("the channels", () => {
     expect((await list())[0].send_failures).toHaveLength(1);
   });
 
-  test("are told no more of what somebody has acknowledged", async () => {
+  test("receive no acknowledged alerts", async () => {
     let isUp = false;
     using hook = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
     await set("critical_error_channels", [{ webhook_url: hook.url }]);
@@ -262,7 +262,7 @@ describe("the channels", () => {
     expect(hook.bodies.slice(2).map(({ id }) => id)).toEqual([sun.id]);
   });
 
-  test("hear of an alert whose server ended before it told, or while it did, from one server alone", async () => {
+  test("receive an alert from one other server if its server ended before or while notifying", async () => {
     using hook = receiver();
     await set("critical_error_channels", [{ webhook_url: hook.url }]);
     // As the transaction that stores an alert leaves it, and as a server that takes it up does.
@@ -284,7 +284,7 @@ describe("the channels", () => {
     expect(heard()).toHaveLength(2);
   });
 
-  test("are told by the server itself, soon after they are back", async () => {
+  test("are reported by the server soon after they are restored", async () => {
     let isUp = false;
     using hook = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
     await set("critical_error_channels", [{ webhook_url: hook.url }]);

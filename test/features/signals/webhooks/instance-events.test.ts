@@ -142,7 +142,7 @@ test("the secret is sealed with the instance's key, shown when it is made anew, 
   await told(2);
 });
 
-test("it is the super admins' affair", async () => {
+test("only super admins may do it", async () => {
   const calls: [string, string, object?][] = [
     ["GET", ""],
     ["GET", "/deliveries"],

@@ -317,7 +317,7 @@ describe("the signature", () => {
 });
 
 describe("what does not arrive", () => {
-  test("is sent again, later each time, and what comes after it goes ahead", async () => {
+  test("is retried with backoff, while later events are sent", async () => {
     const { id } = await endpoint();
     receiver.answer = ({ body }) =>
       new Response("", { status: body.includes("failing") && receiver.messages.length < 3 ? 500 : 200 });
@@ -428,7 +428,7 @@ describe("what does not arrive", () => {
     later(-24 * 3_600_000 + 60_000);
   }, 30_000);
 
-  test("holds up no other endpoint", async () => {
+  test("does not delay other endpoints", async () => {
     let release = () => {};
     const held = new Promise<void>((resolve) => {
       release = resolve;
@@ -561,7 +561,7 @@ test("the same address twice is refused", async () => {
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("already")]);
 });
 
-test("endpoints are the admins' affair", async () => {
+test("only admins manage endpoints", async () => {
   const { id } = await endpoint();
   const { ask: developer } = await server.member("acme", "developer");
   const calls: [string, string, object?][] = [
@@ -583,7 +583,7 @@ describe("the webhook of the workspace's settings", () => {
   const settled = async () => (await ask("GET", "/w/acme/workspaces/get_settings")).json().webhook;
   const listed = async () => (await ask("GET", `${hooks}/list`)).json();
 
-  test("is an endpoint that is told of everything, and there is no other truth", async () => {
+  test("is stored as an endpoint for all events, and nowhere else", async () => {
     await expectOk(edit(`${receiver.url}/first?key=1`));
     expect(await settled()).toBe(`${receiver.url}/first?key=1`);
     const [made] = await listed();

@@ -256,7 +256,7 @@ describe("the trial job", () => {
     expect(JSON.stringify(found)).not.toContain("xoxb-1");
   });
 
-  test("fails with what the product says", async () => {
+  test("fails with the provider's message", async () => {
     says = { ok: false, error: "channel_not_found" };
     const found = await ended((await expectOk(run(trial))).json().job_uuid);
     expect([found.success, found.result.error.message]).toEqual([

@@ -94,7 +94,7 @@ async function told(): Promise<void> {
   await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
 }
 
-describe("a handler hears", () => {
+describe("an error handler is started for the failure", () => {
   test("of a script that throws, with what it left and which job it was", async () => {
     await settle({ error_handler: HANDLER, error_handler_extra_args: { channel: "ops", email: "other" } });
     const id = await run("u/admin/boom");
@@ -174,7 +174,7 @@ describe("a handler hears", () => {
     expect((await handlerOf(id)).args.error.name).toBe("WorkerLost");
   });
 
-  test("by a flow, where that is settled", async () => {
+  test("by a flow, if resolved there", async () => {
     await settle({ error_handler: "flow/u/admin/handler_flow" });
     const id = await run("u/admin/boom");
     expect(await handlerOf(id)).toMatchObject({
@@ -185,7 +185,7 @@ describe("a handler hears", () => {
   });
 });
 
-describe("a handler hears nothing", () => {
+describe("no error handler is started for the end", () => {
   const silent: [string, () => Promise<string>, () => Promise<unknown>][] = [
     ["of a good end", () => run("u/admin/ok"), async () => {}],
     [
@@ -286,7 +286,7 @@ describe("a handler that fails", () => {
   });
 });
 
-test("a handler that cannot begin for another reason is tried for a day, and then the operator hears of it", async () => {
+test("a handler that cannot be started is retried for a day, then an alert is raised", async () => {
   const { app } = server.server;
   const { id, ask: theirs } = await server.workspace("unread");
   const own = (method: string, path: string, body: unknown) =>
@@ -320,7 +320,7 @@ test("a handler that cannot begin for another reason is tried for a day, and the
   }
 });
 
-test("an end is told once, by whoever comes first, and by the next server where this one had no time", async () => {
+test("a completion is published once, by the first server that can", async () => {
   const { app } = server.server;
   await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
   const { wake } = handlerTaskOf(app);

@@ -62,7 +62,7 @@ test("one that is not there raises an alert", async () => {
   expect(alert.message).toContain(PATH);
 });
 
-test("hears of a failure with what it left and where, and of what its workspace mutes, not of a canceled job", async () => {
+test("is started with the error and the place of a failure, even if muted by its workspace, but not for a canceled job", async () => {
   await deploy(root, "admins", PATH, "export const main = () => process.env.WM_WORKSPACE");
   const canceled = await run("u/admin/hangs");
   await until(async () => ((await jobOf("acme", canceled, ask)).running ? true : undefined), "its beginning");

@@ -309,7 +309,7 @@ describe("what its author says is refused", () => {
     ]);
   });
 
-  test("a place of somebody else's, by operators, and what is not one's own to read", async () => {
+  test("rejects paths of others, operators, and unreadable items", async () => {
     expect((await ann("POST", `${base}/create`, route())).status).toBe(403);
     const { path } = await create();
     expect((await ann("GET", `${base}/get/${path}`)).status).toBe(404);
@@ -504,7 +504,7 @@ describe("files", () => {
   });
 });
 
-test("another server that changed a route is heard of", async () => {
+test("a route changed on another server is served", async () => {
   const { path, url } = await create();
   expect((await nobody("POST", url, {})).status).toBe(200);
   if (!process.env.DATABASE_URL) return;

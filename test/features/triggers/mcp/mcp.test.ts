@@ -220,7 +220,7 @@ export async function main() {
     expect(said.join("")).toBe("half way\ndone\n");
   });
 
-  test("that is hung up on ends its job", async () => {
+  test("cancels its job when the caller hangs up", async () => {
     await deploy(
       ask,
       "acme",
@@ -267,7 +267,7 @@ describe("names", () => {
     expect(parseToolName(name)).toEqual(target);
   });
 
-  test("all differ, and none is read from what is no name", () => {
+  test("all differ, and none is read from an invalid name", () => {
     expect(new Set(targets.map(formatToolName)).size).toBe(targets.length);
     for (const name of ["", "s", "x-u-a-b", "s-u-a_b", "s-u-a_", "s/u/a/b"]) {
       expect([name, parseToolName(name)]).toEqual([name, undefined]);

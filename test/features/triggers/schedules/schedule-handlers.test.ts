@@ -145,7 +145,7 @@ describe("on_failure", () => {
     expect(await times(made, "failed", "failed_times")).toEqual(heard);
   });
 
-  test("goes on hearing of a third failure, unless it is asked to hear of the second alone", async () => {
+  test("is started for the third failure too, unless configured for exactly the second", async () => {
     const on = await create({ ...FAILED, on_failure_times: 2 });
     const exact = await create({ ...FAILED, on_failure_times: 2, on_failure_exact: true });
     for (const made of [on, exact]) await go(made, "fail", "fail", "fail");
@@ -166,7 +166,7 @@ describe("on_failure", () => {
     expect((await times(all, "failed", "failed_times")).sort()).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test("hears of a script that was tried again in vain", async () => {
+  test("is started for a script whose retries failed", async () => {
     const retry = { constant: { attempts: 1, seconds: 0 } };
     const made = await create({ ...FAILED, retry });
     await go(made, "fail");
@@ -188,7 +188,7 @@ describe("on_failure", () => {
 });
 
 describe("on_recovery", () => {
-  test("is told what had failed and what is well again", async () => {
+  test("receives what had failed and what has recovered", async () => {
     const made = await create({ ...RECOVERED, on_recovery_extra_args: { channel: "ops" } });
     await go(made, "well", "fail", "fine", "fine");
     const all = await given(made, "recovered");
@@ -217,7 +217,7 @@ describe("on_recovery", () => {
   });
 });
 
-test("on_success hears of every good end, with its result", async () => {
+test("on_success is started for every success, with its result", async () => {
   const made = await create({ ...SUCCEEDED, on_success_extra_args: { note: 1 } });
   await go(made, "well", "fail", "fine");
   const all = await given(made, "succeeded");
@@ -323,7 +323,7 @@ describe("the default handler", () => {
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
   });
 
-  test("is an admin's to settle", async () => {
+  test("can be set by admins only", async () => {
     const dev = await server.member("acme", "dev");
     const body = { handler_type: "error", override_existing: true };
     expect((await dev.ask("POST", "/w/acme/schedules/setdefaulthandler", body)).status).toBe(403);

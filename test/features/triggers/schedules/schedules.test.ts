@@ -122,7 +122,7 @@ describe("what is due", () => {
     expect(await runsOf(path)).toHaveLength(1);
   });
 
-  test("makes up for the times that nobody was there by one run", async () => {
+  test("replaces missed runs by one catch-up run", async () => {
     const path = await create({ schedule: "0 0 * * * *" });
     const { app } = server.server;
     const long_ago = new Date(app.clock().getTime() - 10 * 3_600_000);
@@ -135,7 +135,7 @@ describe("what is due", () => {
     expect(await runsOf(path)).toHaveLength(1);
   });
 
-  test("is left out while it is paused, and while the run before goes on where that is asked for", async () => {
+  test("is skipped while paused, and while the previous run continues if configured so", async () => {
     const paused = await create({ paused_until: "2999-01-01T00:00:00Z" });
     await makeDue(paused);
     await until(
@@ -207,7 +207,7 @@ test("a schedule of the machine's operator, and of a super admin who is no membe
   }
 });
 
-test("a schedule acts as whoever changed it last", async () => {
+test("a schedule runs as the user who changed it last", async () => {
   const { ask: dev } = await server.member("acme", "dev");
   const path = await create();
   await expectOk(ask("POST", `${base}/update/${path}`, { ...schedule(), args: { name: "Bob" } }));

@@ -207,7 +207,7 @@ describe("a trigger", () => {
     await remove(path);
   });
 
-  test("takes what is said for text, while what it says itself may refer", async () => {
+  test("treats input as text, while its own arguments may contain references", async () => {
     using peer = startPeer();
     const secret = { path: "u/admin/told", value: "to-them", is_secret: true, description: "" };
     await expectOk(ask("POST", "/w/acme/variables/create", secret));
@@ -281,7 +281,7 @@ describe("what goes wrong", () => {
     await remove(path);
   });
 
-  test("a message that starts nothing is told, and the next one is taken", async () => {
+  test("a message that cannot start a job is reported, and the next one is processed", async () => {
     using peer = startPeer();
     await deploy(ask, "acme", "u/admin/going", "export const main = () => 1");
     const path = await create({ url: peer.url, script_path: "u/admin/going" });

@@ -1,4 +1,9 @@
-/** Shared parts of the query modules: their interface, argument lookup and errors. */
+/**
+ * Shared parts of the query modules: their interface, argument lookup and errors.
+ *
+ * languages/sql/ reads the comments and statements of a query. The child then loads the module of its language from
+ * this folder instead of a script.
+ */
 import type { ParameterBinding } from "../../../languages/types.ts";
 
 /** A query as returned by a module's `openQuery`. */

@@ -1,4 +1,11 @@
-/** User ids of children where the server runs as root: each child has its own, which owns its folders. */
+/**
+ * User ids of children where the server runs as root: each child has its own, which owns its folders.
+ *
+ * An id is reserved when the process is started (process/child.ts), the launcher (walls/launcher.ts) changes to it, and
+ * it is released once the child's folder is deleted. Permissions of the server's own files are checked by
+ * `server-files.ts` and lib/files/private-files.ts; repairs raise an alert (signals/alerts/file-permissions.ts).
+ * Processes left behind by a killed server are ended by process/orphan-processes.ts.
+ */
 import { chmodSync, chownSync, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SandboxSettings } from "../../types.ts";

@@ -1,4 +1,4 @@
-/** What jobs are told of themselves, read by callers: contextual variables, and references that name them. */
+/** Operations that return contextual variables of jobs, and resolve references to them. */
 import { z } from "zod";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { readToken } from "../../../../platform/http/door/credentials.ts";

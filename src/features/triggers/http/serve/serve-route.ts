@@ -1,4 +1,10 @@
-/** Serves a request to an HTTP route: finds the route, authenticates the caller, and runs the target. */
+/**
+ * Serves a request to an HTTP route: finds the route, authenticates the caller, and runs the target.
+ *
+ * All routes are in memory (../route-table.ts). `authentication.ts` checks the caller, `input.ts` makes the arguments
+ * or `assets.ts` serves a file, and runs/submit/submit.ts starts the job. ../route-conflicts.ts decides which routes
+ * may exist side by side.
+ */
 
 import { BadRequest, Internal, MethodNotAllowed, NotFound, Unauthorized } from "../../../../lib/errors.ts";
 import type { App, Context, WorkspaceContext } from "../../../../platform/app/context.ts";

@@ -1,6 +1,9 @@
 /**
  * Connects all enabled WebSocket triggers. Among several servers a trigger is leased by one: its id is on the row, with
  * its last heartbeat. A trigger whose lease has expired is taken over.
+ *
+ * A message passes `websocket-connection.ts` (over platform/outgoing/websocket.ts), `websocket-inbox.ts` (order,
+ * parallel runs) and ../trigger-jobs.ts, which submits the job.
  */
 import { and, eq, isNull, lte, or } from "drizzle-orm";
 import type { App } from "../../../../platform/app/context.ts";
