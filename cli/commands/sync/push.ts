@@ -1,6 +1,7 @@
 import { formatExamples, resolveWorkspace, withClient } from "../../program/command.ts";
 import { deployStep } from "../../sync/deploy/deploy.ts";
 import type { Deployment } from "../../sync/deploy/deployment.ts";
+import { orderByImports } from "../../sync/deploy/import-order.ts";
 import { readFileTypes } from "../../sync/deploy/remote-types.ts";
 import {
   createIncompleteError,
@@ -20,6 +21,7 @@ import { writeItem } from "../../sync/read/files.ts";
 import { type LocalFolder, readFolder } from "../../sync/read/folder.ts";
 import { filterIncluded } from "../../sync/read/folder-settings.ts";
 import { itemKey } from "../../sync/read/items.ts";
+import { createReport, showReport } from "../../sync/report.ts";
 import { pluralize, showPlan, showStrays } from "../../sync/show/show-plan.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmFirst } from "../../terminal/prompts.ts";
@@ -32,6 +34,7 @@ export default syncCommand(
   "delete items that have no file (scripts and flows are archived)",
 )
   .option("--message <text>", "what changed, for the history")
+  .option("--report", "list at the end what was taken, changed, and will not run")
   .addHelpText(
     "after",
     `${formatExamples(
@@ -43,7 +46,7 @@ export default syncCommand(
 The files are the ones of svc pull and wmill sync. What the service generates
 (locks, schemas) is written back into the folder afterwards.`,
   )
-  .action(async (given: string, options: SyncOptions & { message?: string }) => {
+  .action(async (given: string, options: SyncOptions & { message?: string; report?: boolean }) => {
     const selection = createSelection(options);
     const folder = await readFolder(resolveFolder(given), selection);
     if (folder.items.size === 0) {
@@ -79,14 +82,17 @@ The files are the ones of svc pull and wmill sync. What the service generates
         await confirmFirst(options.yes, `Change workspace ${workspace} so?`);
         const { secrets } = selection;
         const at: Deployment = { client, workspace, secrets, message: options.message, remote };
-        const done = await deployAllSteps(at, plan.steps);
-        const completed = await writeComputedFields(at, folder, done, await read());
+        const done = await deployAllSteps(at, await orderByImports(plan.steps));
+        const after = await read();
+        const report = options.report ? await createReport(at, folder, done, after) : undefined;
+        const completed = await writeComputedFields(at, folder, done, after);
         if (!options.json && completed.length > 0) {
           printNote(
             `${pluralize(completed.length, "item")} completed in the folder: ${completed.join(", ")}`,
           );
         }
-        printResults(done, options, { completed }, folder);
+        if (report && !options.json) showReport(report);
+        printResults(done, options, { completed, ...(report && { report }) }, folder);
       },
       "own",
     );

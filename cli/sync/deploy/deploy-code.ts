@@ -1,7 +1,5 @@
 /** Deploys scripts and flows: each as a new version, whose lock and schema may have to be computed again. */
 
-import { analyseScript } from "../../../src/engines/languages/reading/analyse.ts";
-import type { Language, ScriptAnalysis } from "../../../src/engines/languages/types.ts";
 import {
   archiveFlowByPath,
   createFlow,
@@ -17,8 +15,9 @@ import {
 import { CliError } from "../../terminal/text/failure.ts";
 import { toCanonicalFields } from "../read/canonical.ts";
 import { listFlowCode } from "../read/inline.ts";
-import type { Fields, Item } from "../read/items.ts";
+import type { Item } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";
+import { dropStaleFields, isLockStale } from "./stale-fields.ts";
 
 /** @throws CliError if it is rejected, or its dependencies cannot be resolved */
 export async function deployScript(at: Deployment, item: Item, before: Item | undefined): Promise<void> {
@@ -62,33 +61,6 @@ export async function archiveScript({ client, workspace }: Deployment, path: str
 
 export async function archiveFlow({ client, workspace }: Deployment, path: string): Promise<void> {
   await client.call(archiveFlowByPath, { workspace, path, body: { archived: true } });
-}
-
-/**
- * Drops the old code's lock and schema if the files still contain them unchanged, so that the service computes new
- * ones. A schema written by hand is kept.
- */
-async function dropStaleFields(fields: Fields, before: Fields | undefined): Promise<Fields> {
-  if (!before || fields.content === before.content) return fields;
-  const kept = { ...fields };
-  if (await isLockStale(fields, before)) delete kept.lock;
-  const found = await analyseFields(before);
-  if (Bun.deepEquals(fields.schema, before.schema) && Bun.deepEquals(found?.schema, before.schema)) {
-    delete kept.schema;
-  }
-  return kept;
-}
-
-/** Returns whether the lock belongs to the imports of the old code. */
-async function isLockStale(code: Fields, before: Fields | undefined): Promise<boolean> {
-  if (!before || !code.lock || code.lock !== before.lock || code.content === before.content) return false;
-  const [now, then] = await Promise.all([analyseFields(code), analyseFields(before)]);
-  return !now || !then || !Bun.deepEquals(now.packages, then.packages);
-}
-
-/** Returns undefined if the code cannot be analysed here: it does not parse, or its interpreter is missing. */
-async function analyseFields({ language, content }: Fields): Promise<ScriptAnalysis | undefined> {
-  return analyseScript(language as Language, String(content)).catch(() => undefined);
 }
 
 const POLL_INTERVAL_MS = 100;

@@ -30,6 +30,8 @@ export const resourceTypes = table(
     description: text("description").notNull(),
     format_extension: text("format_extension"),
     is_fileset: boolean("is_fileset").notNull(),
+    /** Fields that clients sent and this version does not know, or sent empty; see `unknown-fields.ts`. */
+    extra: json<Record<string, unknown>>("extra"),
     created_by: text("created_by").notNull(),
     edited_at: timestamp("edited_at").notNull(),
   },

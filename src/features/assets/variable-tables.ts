@@ -14,6 +14,8 @@ export const variables = table(
     account: integer("account"),
     is_oauth: boolean("is_oauth").notNull(),
     expires_at: timestamp("expires_at"),
+    /** Fields that clients sent and this version does not know, or sent empty; see `unknown-fields.ts`. */
+    extra: json<Record<string, unknown>>("extra"),
     extra_perms: json<Record<string, boolean>>("extra_perms").notNull(),
   },
   (t) => [primaryKey({ columns: [t.workspace_id, t.path] })],

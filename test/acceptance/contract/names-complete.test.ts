@@ -48,6 +48,8 @@ const NOT_DECLARED: Record<string, string> = {
   "scripts.imports": "what the code says, which is not changed",
   "scripts.envs": "words for clients",
   "scripts.extra": "given back as it was",
+  "flows.extra": "given back as it was",
+  "resource_types.extra": "given back as it was",
   "flow_versions.schema": "about the flow's parameters",
   "flow_versions.imports": "what the code says, which is not changed",
   "resource_types.schema": "of all resources of the type",
@@ -57,6 +59,7 @@ const NOT_DECLARED: Record<string, string> = {
   "webhook_endpoints.types": "types of events",
   "webhook_events.told": "ids of endpoints",
   "raw_apps.value": "code, as that of scripts",
+  "variables.extra": "given back as it was",
   "variables.value": "sealed text of anybody's choosing",
   "workspace_environment.value": "text of anybody's choosing",
 };

@@ -71,3 +71,18 @@ test("the folder's wmill.yaml says which files count, and in which language .ts 
   for (const path of ["f/data/old/left", "u/admin/left", "f/bundled/whole"])
     expect([path, await exists(path)]).toEqual([path, false]);
 }, 60_000);
+
+test("scripts are deployed after those they import", async () => {
+  using place = newPlace();
+  await writeFiles(place.folder, {
+    "f/order/folder.meta.yaml": "display_name: order\n",
+    "f/order/a_first.ts": 'import { main as last } from "./z_last.ts";\nexport const main = () => last();\n',
+    "f/order/b_second.ts":
+      'import { main as first } from "/f/order/a_first";\nexport const main = () => first();\n',
+    "f/order/z_last.ts": TS,
+  });
+  const { code, err } = await svc(place, "push", "--yes");
+  expect([code, err]).toEqual([0, expect.stringContaining("4 changes made")]);
+  const again = await svc(place, "push", "--yes");
+  expect([again.code, again.out]).toEqual([0, expect.stringContaining("nothing to change")]);
+}, 60_000);

@@ -15,7 +15,7 @@ async function listFolderEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
       createJsonEntry(
         `f/${name}/folder.meta.json`,
         {
-          summary,
+          summary: summary || undefined,
           display_name: display_name ?? name,
           ...(!owners_implied && { owners, extra_perms }),
         },

@@ -27,13 +27,17 @@ async function listResourceTypeEntries(ctx: WorkspaceContext): Promise<ZipEntry[
     .from(resourceTypes)
     .where(eq(resourceTypes.workspace_id, ctx.caller.member.workspace_id))
     .orderBy(asc(resourceTypes.name));
-  return rows.map(({ name, schema, description, format_extension, is_fileset }) =>
-    createJsonEntry(`${name}.resource-type.json`, {
-      schema,
-      description,
-      format_extension: isFileExtension(format_extension) ? format_extension : undefined,
-      is_fileset: unlessFalse(is_fileset),
-    }),
+  return rows.map(({ name, schema, description, format_extension, is_fileset, extra }) =>
+    createJsonEntry(
+      `${name}.resource-type.json`,
+      {
+        schema,
+        description,
+        format_extension: isFileExtension(format_extension) ? format_extension : undefined,
+        is_fileset: unlessFalse(is_fileset),
+      },
+      extra,
+    ),
   );
 }
 

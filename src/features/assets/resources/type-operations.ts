@@ -1,31 +1,37 @@
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { keepUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
+import type { ResourceType as ResourceTypeRow } from "../resource-tables.ts";
 import { describeSchemaFault } from "./schema-check.ts";
 import * as types from "./types.ts";
 
 const base = "/w/{workspace}/resources" as const;
 
-const EditResourceType = z.object({
-  schema: optional(z.unknown()),
-  description: optional(z.string()),
-  format_extension: optional(z.string()),
-  is_fileset: optional(z.boolean()),
-});
+const EditResourceType = keepUnknownFields(
+  z.object({
+    schema: optional(z.unknown()),
+    description: optional(z.string()),
+    format_extension: optional(z.string()),
+    is_fileset: optional(z.boolean()),
+  }),
+);
 
-const CreateResourceType = z.object({
-  name: z.string(),
-  schema: optional(z.unknown()),
-  description: z
-    .string()
-    .nullish()
-    .transform((text) => text ?? ""),
-  format_extension: optional(z.string()),
-  is_fileset: z
-    .boolean()
-    .nullish()
-    .transform((value) => value ?? false),
-});
+const CreateResourceType = keepUnknownFields(
+  z.object({
+    name: z.string(),
+    schema: optional(z.unknown()),
+    description: z
+      .string()
+      .nullish()
+      .transform((text) => text ?? ""),
+    format_extension: optional(z.string()),
+    is_fileset: z
+      .boolean()
+      .nullish()
+      .transform((value) => value ?? false),
+  }),
+);
 
 const ResourceType = z
   .object({
@@ -39,6 +45,11 @@ const ResourceType = z
     edited_at: isoTimestamp,
   })
   .meta({ id: "ResourceType" });
+
+const toRecord = ({ extra, ...type }: ResourceTypeRow): z.input<typeof ResourceType> => ({
+  ...extra,
+  ...type,
+});
 
 /** Returns a warning to append to the confirmation if the schema is invalid. */
 async function createSchemaWarning(schema: unknown): Promise<string> {
@@ -97,7 +108,7 @@ export const getResourceType = operation({
   access: "member",
   summary: "Read a resource type",
   responds: responds.json(ResourceType),
-  run: (ctx, { name }) => types.getResourceType(ctx, name),
+  run: async (ctx, { name }) => toRecord(await types.getResourceType(ctx, name)),
 });
 
 export const existsResourceType = operation({
@@ -117,7 +128,7 @@ export const listResourceTypes = operation({
   access: "member",
   summary: "List the resource types known in the workspace",
   responds: responds.json(z.array(ResourceType)),
-  run: (ctx) => types.listResourceTypes(ctx),
+  run: async (ctx) => (await types.listResourceTypes(ctx)).map(toRecord),
 });
 
 export const listResourceTypeNames = operation({

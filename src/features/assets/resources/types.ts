@@ -6,6 +6,7 @@ import { and, eq, inArray } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import { mergeUnknownFields, type UnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { type ResourceType, resourceTypes } from "../resource-tables.ts";
 import { WELL_KNOWN_TYPES } from "./well-known-types.ts";
 
@@ -15,6 +16,8 @@ export interface NewResourceType {
   description: string;
   format_extension: string | undefined;
   is_fileset: boolean;
+  /** Fields that this version does not know; see `unknown-fields.ts`. */
+  extra?: UnknownFields | undefined;
 }
 
 export interface EditResourceType {
@@ -22,6 +25,7 @@ export interface EditResourceType {
   description?: string | undefined;
   format_extension?: string | undefined;
   is_fileset?: boolean | undefined;
+  extra?: UnknownFields | undefined;
 }
 
 /** The workspace whose types are visible in all workspaces. */
@@ -138,6 +142,7 @@ export async function updateResourceType(
       format_extension:
         body.format_extension ?? (isFileExtension(type.format_extension) ? type.format_extension : ""),
       is_fileset: body.is_fileset ?? type.is_fileset,
+      extra: { ...type.extra, ...body.extra },
     });
     await tx
       .insert(resourceTypes)
@@ -180,6 +185,7 @@ function createTypeRow(
     description: body.description,
     format_extension: parseFileExtension(body.format_extension),
     is_fileset: body.is_fileset,
+    extra: mergeUnknownFields(null, body.extra),
     created_by: ctx.username,
     edited_at: ctx.app.clock(),
   };

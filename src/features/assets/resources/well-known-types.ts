@@ -27,6 +27,7 @@ function createWellKnownType(
     },
     format_extension: null,
     is_fileset: false,
+    extra: null,
     created_by: "svc",
     edited_at: new Date(0),
   };

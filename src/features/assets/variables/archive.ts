@@ -16,10 +16,10 @@ async function listVariableEntries(
   const kept = rows.filter((row) => row.expires_at === null && !(skip_secrets && row.is_secret));
   const entries: ZipEntry[] = [];
   for (const row of kept) {
-    const { path, is_secret, description, account, is_oauth } = row;
+    const { path, is_secret, description, account, is_oauth, extra } = row;
     const value = plain_secrets ? await plainTextOr(row.value, readVariableValue(ctx, row)) : row.value;
     const fields = { value, is_secret, description, account, is_oauth: unlessFalse(is_oauth) };
-    entries.push(createJsonEntry(`${path}.variable.json`, fields));
+    entries.push(createJsonEntry(`${path}.variable.json`, fields, extra));
   }
   return entries;
 }

@@ -9,28 +9,33 @@ import {
   queryBoolean,
   responds,
 } from "../../../platform/http/operation.ts";
+import { keepUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { encryptSecret, SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
 import { accountFieldSchemas, readAccountStatus } from "../connections/accounts.ts";
 import * as service from "./service.ts";
 
 const base = "/w/{workspace}/variables" as const;
 
-const CreateVariable = z.object({
-  path: z.string(),
-  value: z.string(),
-  is_secret: z.boolean(),
-  description: z.string().default(""),
-  account: optional(z.number().int()),
-  is_oauth: optional(z.boolean()),
-  expires_at: optional(isoTimestamp),
-});
+const CreateVariable = keepUnknownFields(
+  z.object({
+    path: z.string(),
+    value: z.string(),
+    is_secret: z.boolean(),
+    description: z.string().default(""),
+    account: optional(z.number().int()),
+    is_oauth: optional(z.boolean()),
+    expires_at: optional(isoTimestamp),
+  }),
+);
 
-const EditVariable = z.object({
-  path: optional(z.string()),
-  value: optional(z.string()),
-  is_secret: optional(z.boolean()),
-  description: optional(z.string()),
-});
+const EditVariable = keepUnknownFields(
+  z.object({
+    path: optional(z.string()),
+    value: optional(z.string()),
+    is_secret: optional(z.boolean()),
+    description: optional(z.string()),
+  }),
+);
 
 const ListableVariable = z
   .object({
@@ -64,9 +69,10 @@ async function toVariableRecords(
   const ids = rows.map(({ account }) => account);
   const facts = await readAccountStatus(ctx.app, workspace_id, ids);
   return rows.map((variable) => {
-    const { linked, ...row } = variable;
+    const { linked, extra, ...row } = variable;
     const known = facts.get(row.account ?? 0);
     return {
+      ...extra,
       ...row,
       is_linked: linked,
       is_refreshed: false,

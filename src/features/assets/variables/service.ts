@@ -8,6 +8,7 @@ import { parsePath } from "../../../lib/text/paths.ts";
 import { canRead, canWrite, readableBy, requireManageAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { toLimitOffset } from "../../../platform/http/operation.ts";
+import { mergeUnknownFields, type UnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { createReencrypter, encryptSecret, SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
 import { getOwnAccount } from "../connections/accounts.ts";
@@ -26,6 +27,8 @@ export interface NewVariable {
   account?: number | undefined;
   is_oauth?: boolean | undefined;
   expires_at?: Date | undefined;
+  /** Fields that this version does not know; see `unknown-fields.ts`. */
+  extra?: UnknownFields | undefined;
 }
 
 export interface EditVariable {
@@ -33,6 +36,7 @@ export interface EditVariable {
   value?: string | undefined;
   is_secret?: boolean | undefined;
   description?: string | undefined;
+  extra?: UnknownFields | undefined;
 }
 
 interface WriteOptions {
@@ -46,11 +50,13 @@ const whereVariable = (ctx: WorkspaceContext, path: string) =>
 const namedParameter = sql.placeholder;
 
 /** A row as the driver returns it. */
-interface RawVariable extends Omit<Variable, "is_secret" | "is_oauth" | "expires_at" | "extra_perms"> {
+interface RawVariable
+  extends Omit<Variable, "is_secret" | "is_oauth" | "expires_at" | "extra_perms" | "extra"> {
   is_secret: boolean | number;
   is_oauth: boolean | number;
   expires_at: Date | number | null;
   extra_perms: Record<string, boolean> | string;
+  extra: UnknownFields | string | null;
 }
 
 /** A prepared statement, since jobs read variables often. */
@@ -70,7 +76,7 @@ const byPathStatement = statement<{ workspace_id: string; path: string }, RawVar
 async function findVariable(ctx: WorkspaceContext, db: Reader, path: string): Promise<Variable | undefined> {
   const [raw] = await db.exec(byPathStatement, { workspace_id: ctx.caller.member.workspace_id, path });
   if (!raw) return undefined;
-  const { expires_at, extra_perms } = raw;
+  const { expires_at, extra_perms, extra } = raw;
   const row: Variable = {
     ...raw,
     is_secret: Boolean(raw.is_secret),
@@ -80,6 +86,7 @@ async function findVariable(ctx: WorkspaceContext, db: Reader, path: string): Pr
       typeof extra_perms === "string"
         ? (parseSchemaJson(extra_perms) as Record<string, boolean>)
         : extra_perms,
+    extra: typeof extra === "string" ? (parseSchemaJson(extra) as UnknownFields) : extra,
   };
   return row.expires_at !== null && row.expires_at <= ctx.app.clock() ? undefined : row;
 }
@@ -137,6 +144,7 @@ export async function createVariable(
       account: body.account ?? null,
       is_oauth: body.is_oauth ?? false,
       expires_at: body.expires_at ?? null,
+      extra: mergeUnknownFields(null, body.extra),
       extra_perms: {},
     };
     // An expired row at the path is replaced.
@@ -191,7 +199,13 @@ export async function updateVariable(
     }
     await tx
       .update(variables)
-      .set({ path: renamed, value, is_secret, description: body.description ?? row.description })
+      .set({
+        path: renamed,
+        value,
+        is_secret,
+        description: body.description ?? row.description,
+        extra: mergeUnknownFields(row.extra, body.extra),
+      })
       .where(whereVariable(ctx, path));
     return renamed;
   });

@@ -23,19 +23,23 @@ async function listFlowEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
     )
     .orderBy(asc(flows.path));
   return rows.map((row) =>
-    createJsonEntry(`${row.path}.flow.json`, {
-      summary: row.summary,
-      description: row.description,
-      value: row.value,
-      schema: row.schema,
-      tag: row.tag,
-      priority: row.priority,
-      timeout: row.timeout,
-      ws_error_handler_muted: unlessFalse(row.ws_error_handler_muted),
-      dedicated_worker: unlessFalse(row.dedicated_worker),
-      visible_to_runner_only: unlessFalse(row.visible_to_runner_only),
-      on_behalf_of_email: row.on_behalf_of_email,
-    }),
+    createJsonEntry(
+      `${row.path}.flow.json`,
+      {
+        summary: row.summary,
+        description: row.description,
+        value: row.value,
+        schema: row.schema,
+        tag: row.tag,
+        priority: row.priority,
+        timeout: row.timeout,
+        ws_error_handler_muted: unlessFalse(row.ws_error_handler_muted),
+        dedicated_worker: unlessFalse(row.dedicated_worker),
+        visible_to_runner_only: unlessFalse(row.visible_to_runner_only),
+        on_behalf_of_email: row.on_behalf_of_email,
+      },
+      row.extra,
+    ),
   );
 }
 

@@ -6,6 +6,7 @@ import { parsePath } from "../../../lib/text/paths.ts";
 import { requireManageAccess, requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { insertJob } from "../../../platform/queue/job-store.ts";
+import { mergeUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { requireOpenWorkspace } from "../../tenancy/workspaces/gate.ts";
 import { deleteDraftRow } from "../drafts/service.ts";
@@ -122,6 +123,7 @@ async function storeFlow(
     dedicated_worker: body.dedicated_worker ?? false,
     visible_to_runner_only: body.visible_to_runner_only ?? false,
     on_behalf_of_email: body.on_behalf_of_email ?? null,
+    extra: mergeUnknownFields(null, body.extra),
     draft_only,
     archived: false,
     edited_by: ctx.username,

@@ -30,7 +30,7 @@ const isDraftOfFlow = and(
   eq(drafts.path, flows.path),
 );
 
-const { version, ready_version: _, ...lightColumns } = getTableColumns(flows);
+const { version, ready_version: _, extra: __, ...lightColumns } = getTableColumns(flows);
 const summaryColumns = {
   ...lightColumns,
   version_id: version,

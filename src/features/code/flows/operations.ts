@@ -19,8 +19,9 @@ import type { FlowWithVersion } from "./versions.ts";
 const base = "/w/{workspace}/flows" as const;
 
 function toFlowRecord({ flow, version }: FlowWithVersion) {
-  const { version: _, ready_version: __, ...rest } = flow;
+  const { version: _, ready_version: __, extra, ...rest } = flow;
   return {
+    ...extra,
     ...rest,
     value: version.value,
     schema: version.schema,

@@ -2,10 +2,10 @@
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
+import { keepUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { OpenFlowValue } from "./value/open-flow.ts";
 
-/** An OpenFlow document with the flow's metadata. */
-export const NewFlow = z.object({
+const FlowFields = z.object({
   path: z.string(),
   summary: z.string().default(""),
   description: z
@@ -24,6 +24,8 @@ export const NewFlow = z.object({
   draft_only: optional(z.boolean()),
   deployment_message: optional(z.string()),
 });
+/** An OpenFlow document with the flow's metadata. */
+export const NewFlow = keepUnknownFields(FlowFields);
 export type NewFlow = z.output<typeof NewFlow>;
 
 /** A flow without its steps, as lists return it. */

@@ -23,6 +23,8 @@ export const flows = table(
     dedicated_worker: boolean("dedicated_worker").notNull(),
     visible_to_runner_only: boolean("visible_to_runner_only").notNull(),
     on_behalf_of_email: text("on_behalf_of_email"),
+    /** Fields that clients sent and this version does not know, or sent empty; see `unknown-fields.ts`. */
+    extra: json<Record<string, unknown>>("extra"),
     draft_only: boolean("draft_only").notNull(),
     archived: boolean("archived").notNull(),
     edited_by: text("edited_by").notNull(),

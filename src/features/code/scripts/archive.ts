@@ -41,7 +41,7 @@ function createScriptMetadata(row: Script): ZipEntry {
     summary: row.summary,
     description: row.description,
     schema: row.schema,
-    lock: row.lock,
+    lock: row.extra?.lock ?? row.lock,
     kind: row.kind,
     envs: row.envs.length > 0 ? row.envs : undefined,
     concurrent_limit: row.concurrent_limit,

@@ -64,7 +64,10 @@ export const scripts = table(
     codebase: text("codebase"),
     /** The bundle that runs instead of the content. */
     bundle: text("bundle"),
-    /** Fields that clients sent and this version does not know; returned unchanged. See `unknown-fields.ts`. */
+    /**
+     * Fields that clients sent and this version does not know, and a lock in a form it does not install from; returned
+     * unchanged. See `unknown-fields.ts`.
+     */
     extra: json<Record<string, unknown>>("extra"),
     deployment_message: text("deployment_message"),
     created_by: text("created_by").notNull(),

@@ -1,0 +1,125 @@
+/** The report of a push, for whoever moves a workspace over: what was taken, what was changed, what will not run. */
+import { runtimeOf } from "../../src/engines/languages/languages.ts";
+import { existsResource } from "../../src/features/assets/resources/operations.ts";
+import { existsVariable } from "../../src/features/assets/variables/operations.ts";
+import { oneLine, print } from "../terminal/text/output.ts";
+import type { Deployment } from "./deploy/deployment.ts";
+import type { StepResult } from "./options.ts";
+import { compareItems } from "./read/canonical.ts";
+import type { LocalFolder } from "./read/folder.ts";
+import { listFlowCode } from "./read/inline.ts";
+import { type Fields, type Item, itemKey } from "./read/items.ts";
+import { listChangedFields, pluralize } from "./show/show-plan.ts";
+
+export interface ReportEntry {
+  kind: string;
+  path: string;
+  taken: boolean;
+  /** Fields that the server holds otherwise than the file says. */
+  changed: string[];
+  /** Why it was not taken, or will not run. */
+  problems: string[];
+}
+
+/** @param remote the items on the server after the push */
+export async function createReport(
+  at: Deployment,
+  folder: LocalFolder,
+  done: StepResult[],
+  remote: Map<string, Item>,
+): Promise<ReportEntry[]> {
+  const errors = new Map(done.map(({ step, error }) => [itemKey(step.item), error]));
+  const missing = new MissingReferences(at);
+  const entries: ReportEntry[] = [];
+  for (const [key, item] of folder.items) {
+    const error = errors.get(key);
+    const there = remote.get(key);
+    const compared = there && compareItems(item, there);
+    entries.push({
+      kind: item.kind,
+      path: item.path,
+      taken: there !== undefined && (error === undefined || error.startsWith(STORED_PREFIX)),
+      changed: error === undefined && compared ? listChangedFields(compared.local, compared.remote) : [],
+      problems: [
+        ...(error === undefined ? [] : [error]),
+        ...findObstacles(item),
+        ...(await missing.of(item)),
+      ],
+    });
+  }
+  return entries;
+}
+
+/** Start of the error of a script that is deployed, but whose dependencies cannot be resolved. */
+const STORED_PREFIX = "it is stored";
+
+/** Prints the report: items with remarks one by one, and how many need none. */
+export function showReport(entries: ReportEntry[]): void {
+  for (const { kind, path, taken, changed, problems } of entries) {
+    if (taken && changed.length === 0 && problems.length === 0) continue;
+    print(oneLine(`${taken ? "taken" : "not taken"}: ${kind} ${path}`));
+    if (changed.length > 0) print(oneLine(`  changed by the server: ${changed.join(", ")}`));
+    for (const problem of problems) print(oneLine(`  ${problem}`));
+  }
+  const taken = entries.filter((entry) => entry.taken);
+  const hindered = taken.filter(({ problems }) => problems.length > 0);
+  print(
+    `${taken.length} of ${pluralize(entries.length, "item")} taken, ${hindered.length} of them with something to be done before all of it runs`,
+  );
+}
+
+/** Lists what is known not to run here, whatever else the workspace contains. */
+function findObstacles({ kind, fields }: Item): string[] {
+  const codes =
+    kind === "script" ? [fields] : kind === "flow" ? listFlowCode(fields.value).map(({ code }) => code) : [];
+  const languages = new Set(codes.map(({ language }) => String(language)));
+  const obstacles = [...languages]
+    .filter((language) => runtimeOf(language) === undefined)
+    .map((language) => `will not run: ${language} is stored, but not offered`);
+  const hub = kind === "flow" ? JSON.stringify(fields.value ?? null).matchAll(/"(hub\/[^"]+)"/g) : [];
+  for (const path of new Set([...hub].map((match) => match[1])))
+    obstacles.push(`will not run: a step runs ${path}, and scripts of the hub are not offered`);
+  return obstacles;
+}
+
+const REFERENCES = [
+  { kind: "variable", operation: existsVariable, pattern: /\$var:([ufg]\/[\w/-]+)/g },
+  {
+    kind: "variable",
+    operation: existsVariable,
+    pattern: /\b(?:get_variable|getVariable)\(\s*\\?["']([ufg]\/[\w/-]+)/g,
+  },
+  { kind: "resource", operation: existsResource, pattern: /\$res:([ufg]\/[\w/-]+)/g },
+  {
+    kind: "resource",
+    operation: existsResource,
+    pattern: /\b(?:get_resource|getResource)\(\s*\\?["']([ufg]\/[\w/-]+)/g,
+  },
+] as const;
+
+/** Finds the variables and resources that items refer to by a literal path and that do not exist. */
+class MissingReferences {
+  readonly #at: Deployment;
+  readonly #exists = new Map<string, Promise<boolean>>();
+
+  constructor(at: Deployment) {
+    this.#at = at;
+  }
+
+  async of({ fields }: Item): Promise<string[]> {
+    const text = JSON.stringify(fields satisfies Fields);
+    const missing = new Set<string>();
+    for (const { kind, operation, pattern } of REFERENCES)
+      for (const [, path = ""] of text.matchAll(pattern)) {
+        const name = `${kind} ${path}`;
+        if (!this.#exists.has(name)) this.#exists.set(name, this.#ask(operation, path));
+        if (!(await this.#exists.get(name))) missing.add(`needs ${name}, which is to be set`);
+      }
+    return [...missing];
+  }
+
+  #ask(operation: typeof existsVariable | typeof existsResource, path: string): Promise<boolean> {
+    const { client, workspace } = this.#at;
+    return client.call(operation, { workspace, path } as never) as Promise<boolean>;
+  }
+}

@@ -1,0 +1,82 @@
+/** What files of other instances say comes back unchanged in the archive, also where it has no effect here. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
+
+let server: TestServer;
+let ask: Ask;
+let token: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ ask, token } = await server.workspace());
+});
+afterAll(() => server.stop());
+
+const post = (path: string, body: unknown) => expectOk(ask("POST", `/w/acme${path}`, body));
+
+async function readArchive(): Promise<Record<string, Record<string, unknown>>> {
+  const response = await fetch(`${server.url}/api/w/acme/workspaces/tarball?archive_type=tar`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const files: Record<string, Record<string, unknown>> = {};
+  for (const [name, file] of await new Bun.Archive(await response.bytes()).files())
+    if (name.endsWith(".json")) files[name] = JSON.parse(await file.text());
+  return files;
+}
+
+test("empty and unknown fields of variables, resource types and flows come back", async () => {
+  await post("/folders/create", { name: "data" });
+  await post("/variables/create", {
+    path: "f/data/a",
+    value: "x",
+    is_secret: false,
+    description: "",
+    account: null,
+    is_oauth: false,
+    later: { than: "us" },
+  });
+  await post("/resources/type/create", { name: "c_a", schema: {}, format_extension: null, later: 1 });
+  const value = { modules: [{ id: "a", value: { type: "identity" } }] };
+  await post("/flows/create", {
+    path: "f/data/flow",
+    summary: "",
+    value,
+    ws_error_handler_muted: false,
+    visible_to_runner_only: false,
+    later: [1],
+  });
+  const files = await readArchive();
+  expect(files["f/data/a.variable.json"]).toMatchObject({
+    account: null,
+    is_oauth: false,
+    later: { than: "us" },
+  });
+  expect(files["c_a.resource-type.json"]).toMatchObject({ format_extension: null, later: 1 });
+  expect(files["f/data/flow.flow.json"]).toMatchObject({
+    ws_error_handler_muted: false,
+    visible_to_runner_only: false,
+    later: [1],
+  });
+  expect(files["f/data/folder.meta.json"]).not.toHaveProperty("summary");
+  const got = await (await expectOk(ask("GET", "/w/acme/variables/get/f/data/a"))).json();
+  expect(got).not.toHaveProperty("extra");
+  expect(got).toMatchObject({ later: { than: "us" } });
+});
+
+test("an update replaces what it says, and keeps the rest", async () => {
+  await post("/variables/update/f/data/a", { value: "y", later: 2 });
+  await post("/resources/type/update/c_a", { format_extension: "md" });
+  const files = await readArchive();
+  expect(files["f/data/a.variable.json"]).toMatchObject({ value: "y", account: null, later: 2 });
+  expect(files["c_a.resource-type.json"]).toMatchObject({ format_extension: "md", later: 1 });
+});
+
+test("a lock in a form that is not installed from comes back as it was", async () => {
+  const lock = '{\n  "dependencies": {}\n}\n//bun.lockb\n<empty>';
+  const content = "export const main = () => 1;\n";
+  await post("/scripts/create", { path: "f/data/locked", content, language: "bun", lock });
+  const files = await readArchive();
+  expect(files["f/data/locked.script.json"]?.lock).toBe(lock);
+  const got = await (await expectOk(ask("GET", "/w/acme/scripts/get/p/f/data/locked"))).json();
+  expect(got.lock).toBe("");
+});
