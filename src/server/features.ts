@@ -51,6 +51,7 @@ import { feature as mail } from "../features/signals/mail/feature.ts";
 import { feature as webhooks } from "../features/signals/webhooks/feature.ts";
 import { feature as workspacesOfTenancy } from "../features/tenancy/workspaces/feature.ts";
 import { feature as appsOfTriggers } from "../features/triggers/apps/feature.ts";
+import { feature as captures } from "../features/triggers/captures/feature.ts";
 import { feature as chat } from "../features/triggers/chat/feature.ts";
 import { feature as handlers } from "../features/triggers/handlers/feature.ts";
 import { feature as http } from "../features/triggers/http/feature.ts";
@@ -75,6 +76,7 @@ const mountedFeatures: MountedFeature[] = [
   settingsOfInstance,
   workers,
   appsOfTriggers,
+  captures,
   chat,
   handlers,
   http,

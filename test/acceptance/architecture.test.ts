@@ -201,7 +201,9 @@ test("an operation of a workspace is never open to whom it should not be", () =>
   const open = operations.filter(
     (op) => op.access === "anyone" && listParameterNames(op.path).includes("workspace"),
   );
-  expect(open.every((op) => /\/(jobs?|apps|scripts)_u\/|\/s3_proxy\/|^\/approve\//.test(op.path))).toBe(true);
+  expect(
+    open.every((op) => /\/(jobs?|apps|scripts|capture)_u\/|\/s3_proxy\/|^\/approve\//.test(op.path)),
+  ).toBe(true);
 });
 
 test("the server connects to others through `platform/outgoing/` alone, which asks where to", async () => {

@@ -1,10 +1,10 @@
 import { eq } from "drizzle-orm";
 import { asPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
-import { deleteExpiredRows } from "../../../platform/loops/expired-rows.ts";
 import { variables } from "../variable-tables.ts";
 import { variableSection } from "./archive.ts";
 import { variableOperations } from "./operations.ts";
+import { variableRetention } from "./retention.ts";
 
 export const feature = defineFeature({
   folder: "assets/variables",
@@ -16,9 +16,5 @@ export const feature = defineFeature({
     { column: variables.value, key: variables.path, where: eq(variables.is_secret, true), isImported: true },
   ],
   archiveSections: [variableSection],
-  retention: {
-    tables: [variables],
-    deleteExpired: (app, now) =>
-      deleteExpiredRows(app.db, variables, variables.expires_at, now, variables.value),
-  },
+  retention: variableRetention,
 });

@@ -103,10 +103,24 @@ export async function readPayload(
     );
     return { text: Buffer.concat(sent).toString(), value };
   }
+  return readTextPayload({ request, limit }, options.raw || (options.exact ?? false));
+}
+
+/**
+ * Reads and parses a payload that is no form with files.
+ * @param exact keeps a byte order mark
+ * @throws BadRequest, PayloadTooLarge
+ */
+export async function readTextPayload(
+  { request, limit }: Pick<ArgumentSource, "request" | "limit">,
+  exact: boolean,
+): Promise<Payload> {
+  const header = request.headers.get("content-type") ?? "";
+  const type = mediaType(header);
   const isEvent = type.startsWith("application/cloudevents");
   if (isEvent) requireJsonFormat(type);
   else if (isBinaryEvent(request.headers)) return readBinaryEvent(request, header, limit);
-  const text = await readBodyText(request, header, limit, options.raw || (options.exact ?? false));
+  const text = await readBodyText(request, header, limit, exact);
   return isEvent ? parseEvent(text) : parsePayload(type, text);
 }
 

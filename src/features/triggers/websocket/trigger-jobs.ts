@@ -16,6 +16,7 @@ import {
   toTarget,
 } from "../../runs/submit/target.ts";
 import { createTriggerContext, submitTriggered, type Trigger } from "../../runs/submit/triggered.ts";
+import { captureMessage } from "../captures/captures.ts";
 import { type MessageFilter, type WebsocketTrigger, websocketTriggers } from "./tables.ts";
 
 const TRIGGER_KIND = "websocket";
@@ -69,13 +70,14 @@ export interface StartedJob {
  * @returns undefined if the trigger is no longer leased by this server
  * @throws NotFound, BadRequest, Unavailable if it cannot start
  */
-export function startForMessage(
+export async function startForMessage(
   app: App,
   held: LeasedTrigger,
   message: string,
   url: string,
 ): Promise<StartedJob | undefined> {
-  const { script_path, is_flow } = held.row;
+  const { workspace_id, script_path, is_flow } = held.row;
+  await captureMessage(app, { workspace_id, path: script_path, is_flow }, { msg: message, url });
   return startJob(app, held, toTarget(script_path, is_flow), { msg: message }, { url });
 }
 

@@ -50,7 +50,7 @@ export async function readRouteInput(
     secret_header,
   });
   const query = visibleQuery(request);
-  const args = mergeArguments(body, query, params);
+  const args = mergeRouteArguments(body, query, params);
   if (!preprocessor) return { args };
   const facts = {
     route: route.route_path,
@@ -67,7 +67,11 @@ export async function readRouteInput(
 }
 
 /** Merges the arguments as JSON text, so that names such as `__proto__` are ordinary ones. */
-function mergeArguments(body: string, query: Record<string, string>, params: Record<string, string>): string {
+export function mergeRouteArguments(
+  body: string,
+  query: Record<string, string>,
+  params: Record<string, string>,
+): string {
   if (Object.keys(query).length === 0 && Object.keys(params).length === 0) return body;
   if (body.length > LONG_JSON_CHARACTERS)
     return mergeJsonObjects(JSON.stringify(query), body, JSON.stringify(params));
