@@ -18,6 +18,11 @@ const NOUNS: Record<string, NounEntry> = {
     load: () => import("./commands/server/init.ts"),
   },
   serve: { summary: "start the server", load: () => import("./commands/server/serve.ts") },
+  stop: { summary: "stop the server", load: () => import("./commands/server/stop.ts") },
+  status: {
+    summary: "show whether a server is up, and where",
+    load: () => import("./commands/server/status.ts"),
+  },
   worker: {
     summary: "run jobs for servers on other machines",
     load: () => import("./commands/server/worker.ts"),
@@ -35,7 +40,10 @@ const NOUNS: Record<string, NounEntry> = {
     load: () => import("./commands/runs/run.ts"),
   },
   dev: { summary: "run a file on each save", load: () => import("./commands/runs/dev.ts") },
-  job: { summary: "list, read, follow and cancel jobs", load: () => import("./commands/runs/job.ts") },
+  job: {
+    summary: "list, read, follow, cancel and approve jobs",
+    load: () => import("./commands/runs/job.ts"),
+  },
   script: { summary: "deploy, list and archive scripts", load: () => import("./commands/items/script.ts") },
   flow: { summary: "deploy, run, list and draw flows", load: () => import("./commands/items/flow.ts") },
   pull: { summary: "write a workspace to a folder of files", load: () => import("./commands/sync/pull.ts") },
@@ -83,7 +91,6 @@ const NOUNS: Record<string, NounEntry> = {
   },
   token: { summary: "create, list and delete tokens", load: () => import("./commands/people/token.ts") },
   config: { summary: "show and change settings", load: () => import("./commands/server/config.ts") },
-  license: { summary: "create and show licences", load: () => import("./commands/people/license.ts") },
   doctor: {
     summary: "check the machine and the data directory, with advice",
     load: () => import("./commands/server/doctor.ts"),
@@ -103,6 +110,7 @@ const NOUNS: Record<string, NounEntry> = {
     summary: "print the completion script for a shell",
     load: () => import("./commands/inspect/completion.ts"),
   },
+  license: { summary: "create and show licences", load: () => import("./commands/people/license.ts") },
 };
 
 async function loginCommand(name: "login" | "logout" | "whoami"): Promise<{ default: Command }> {
@@ -110,9 +118,10 @@ async function loginCommand(name: "login" | "logout" | "whoami"): Promise<{ defa
 }
 
 const HELP = `
-Commands work on the data directory (--data-dir, default .svc): through its
-server when one is up, by themselves when none is. With --url and --token, or
-after svc login, they reach a server anywhere.
+Commands work on a data directory: --data-dir, else the nearest .svc in this
+folder or above, through its server when one is up, by themselves when none is.
+Elsewhere they reach the server of svc login, or what svc init made; with --url
+and --token a server anywhere.
 
 Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 server not reached or
 token not known, 130 ended with Ctrl-C.
@@ -120,7 +129,7 @@ token not known, 130 ended with Ctrl-C.
 Examples:
   $ svc demo
   $ svc serve --port 8000
-  $ svc run u/ann/hello --workspace acme -d '{"name":"Bob"}'`;
+  $ svc run u/ann/hello name=Bob --workspace acme`;
 
 /** Runs one command line. @returns the exit code */
 export async function runProgram(given: string[]): Promise<number> {

@@ -1,8 +1,8 @@
 /** The file in which `svc login` stores the server and the session token, readable by its owner only. */
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { CliError } from "../terminal/text/failure.ts";
+import { getUserFile } from "./data-directory.ts";
 import { normaliseServerUrl } from "./transport.ts";
 
 export interface Login {
@@ -13,11 +13,7 @@ export interface Login {
   token: string;
 }
 
-/** Returns the file below the user's config directory (XDG Base Directory Specification). */
-function loginFile(): string {
-  const config = process.env.XDG_CONFIG_HOME || join(process.env.HOME || homedir(), ".config");
-  return join(config, "svc", "login.json");
-}
+const loginFile = () => getUserFile("login.json");
 
 /** Reads the stored login; undefined if there is none. @throws CliError if the file is damaged */
 export function readLogin(): Login | undefined {

@@ -10,7 +10,8 @@ import { formatStepTitle } from "../terminal/tree/flow-tree.ts";
 import type { StepLine, StepState } from "../terminal/tree/step-tree.ts";
 import type { JobRef } from "./follow.ts";
 
-type Status = NonNullable<JobRecord["flow_status"]>["modules"][number] & {
+type FlowStatus = NonNullable<JobRecord["flow_status"]>;
+type Status = FlowStatus["modules"][number] & {
   flow_jobs?: string[];
   flow_jobs_success?: (boolean | null)[];
   iterator?: { itered_len?: number };
@@ -38,7 +39,7 @@ export class FlowSteps {
     if (!value || !record.flow_status) return [];
     const { modules, failure_module, preprocessor_module } = value;
     const { flow_status } = record;
-    const lines = await this.#lines(modules, flow_status.modules as Status[]);
+    const lines = await this.#frameLines(modules, flow_status);
     const failure = flow_status.failure_module as Status;
     const preprocessor = flow_status.preprocessor_module as Status | undefined;
     return [
@@ -69,6 +70,17 @@ export class FlowSteps {
     );
   }
 
+  /** Returns the steps of a frame. The step before the one that the frame stands at is the one that asks for approval. */
+  async #frameLines(modules: FlowModule[], flow_status: FlowStatus): Promise<StepLine[]> {
+    const lines = await this.#lines(modules, flow_status.modules as Status[]);
+    if (flow_status.approval_conditions === undefined) return lines;
+    const asking = flow_status.step - 1;
+    return lines.map((line, index) => {
+      if (index === asking) return { ...line, state: "approval" };
+      return line.state === "approval" ? { ...line, state: "waiting" } : line;
+    });
+  }
+
   async #lines(modules: FlowModule[], statuses: Status[]): Promise<StepLine[]> {
     return Promise.all(
       modules.map((module) =>
@@ -84,6 +96,7 @@ export class FlowSteps {
     const state = stepState(status);
     const line = {
       id: module.id,
+      job: status?.job,
       title: formatStepTitle(module),
       state,
       ms: undefined,
@@ -98,8 +111,7 @@ export class FlowSteps {
     }
     const record = await this.#job(status.job);
     const body = findBody(module, status);
-    const inner =
-      body && record.flow_status ? await this.#lines(body, record.flow_status.modules as Status[]) : [];
+    const inner = body && record.flow_status ? await this.#frameLines(body, record.flow_status) : [];
     return { ...line, count, inner, ms: state === "waiting" ? undefined : measureMs(record) };
   }
 

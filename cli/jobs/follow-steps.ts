@@ -1,6 +1,7 @@
 import type { ServiceClient } from "../client/transport.ts";
 import type { LiveDisplay } from "../terminal/live.ts";
-import { startStepTree } from "../terminal/tree/step-tree.ts";
+import { type StepLine, startStepTree } from "../terminal/tree/step-tree.ts";
+import { describeApproval } from "./approval.ts";
 import { FlowSteps } from "./flow-steps.ts";
 import type { JobRef } from "./follow.ts";
 
@@ -17,10 +18,23 @@ export async function startStepDisplay(
 ): Promise<Omit<LiveDisplay, "stop"> & { stop: () => Promise<void> }> {
   if (!shows) return { state: () => {}, log: () => {}, stop: async () => {} };
   const steps = new FlowSteps(client, job);
+  let told: string | undefined;
+  const show = async (lines: StepLine[]) => {
+    tree.show(lines);
+    const asking = findAsking(lines);
+    if (asking?.job === undefined || asking.job === told) return;
+    told = asking.job;
+    const note = await describeApproval(client, job);
+    tree.note(note);
+  };
   const tree = await startStepTree(`flow ${job.id}`);
   let stopped = false;
   // A short outage is ignored here: followJob reports it.
-  const look = () => steps.readLines().then(tree.show, () => {});
+  const look = () =>
+    steps
+      .readLines()
+      .then(show)
+      .catch(() => {});
   let looking: Promise<void> | undefined;
   const timer = setInterval(() => {
     looking ??= look().then(() => {
@@ -39,4 +53,13 @@ export async function startStepDisplay(
       tree.stop();
     },
   };
+}
+
+/** Finds the step that asks for approval, at any depth. */
+function findAsking(lines: StepLine[]): StepLine | undefined {
+  for (const line of lines) {
+    const found = line.state === "approval" ? line : findAsking(line.inner);
+    if (found) return found;
+  }
+  return undefined;
 }

@@ -32,7 +32,8 @@ export interface ListFilter {
 /** Query fields for each state. */
 const STATE_QUERIES = {
   queued: { running: false },
-  running: { running: true },
+  running: { running: true, suspended: false },
+  waiting: { suspended: true },
   success: { success: true },
   failure: { success: false },
   canceled: { success: false },

@@ -11,15 +11,34 @@ export interface FailedJobError {
   trace: string | undefined;
 }
 
-/** Reads the error of a failed job; undefined if it succeeded, or failed with a result of its own choice. */
-export function readJobError(job: JobRecord): FailedJobError | undefined {
+/**
+ * Reads the error of a failed job; undefined if it succeeded, or failed with a result of its own choice.
+ * @param file the local file that was run, named in the trace so that editors open its lines
+ */
+export function readJobError(job: JobRecord, file?: string): FailedJobError | undefined {
   const { error } = (job.result ?? {}) as { error?: { name?: string; message?: string; stack?: string } };
   if (job.success || !error) return undefined;
-  const trace = error.stack?.match(/^ +at .*$/gm)?.join("\n");
+  const trace = nameFile(readTrace(error.stack ?? ""), file);
   return { name: error.name ?? "Error", message: error.message ?? "", trace };
 }
 
+/** Returns the lines of a stack that say where: ` at …` in TypeScript, `File …` and the code below in Python. */
+function readTrace(stack: string): string | undefined {
+  const lines = stack.match(/^ +at .*$/gm) ?? stack.match(/^ +(?=\S).*$/gm);
+  return lines?.join("\n");
+}
+
+/** Writes the file's name where a trace says `script`. */
+function nameFile(trace: string | undefined, file: string | undefined): string | undefined {
+  if (file === undefined) return trace;
+  return trace
+    ?.replace(/(?<=[\s(])script(?=:\d+)/g, () => file)
+    .replace(/File "script", line (\d+)/g, (_, line: string) => `File "${file}", line ${line}`);
+}
+
 interface OutcomeOptions {
+  /** The local file that was run. */
+  file?: string | undefined;
   json: boolean;
   /** Text of the result stream that was already printed: a result equal to it is not printed again. */
   streamed?: string;
@@ -33,13 +52,13 @@ interface OutcomeOptions {
  */
 export function printOutcome(
   job: JobRecord,
-  { json, streamed = "", interrupted = false }: OutcomeOptions,
+  { json, streamed = "", interrupted = false, file }: OutcomeOptions,
 ): void {
   const isTold = streamed !== "" && job.result === streamed;
   const prints = json || (!readJobError(job) && !isTold);
   if (streamed !== "" && !streamed.endsWith("\n") && (prints || process.stdout.isTTY)) print("");
   if (prints) printJson(streamed === "" ? job.result : omitStream(job.result, streamed));
-  setExitCode(job, interrupted);
+  setExitCode(job, { interrupted, file });
 }
 
 /** Removes `wm_stream` from a result if the stream was already printed. */
@@ -52,11 +71,14 @@ function omitStream(result: unknown, streamed: string): unknown {
  * Sets the exit code by the job's outcome.
  * @throws CliError with the error of a failed job
  */
-export function setExitCode(job: JobRecord, interrupted = false): void {
+export function setExitCode(
+  job: JobRecord,
+  { interrupted = false, file }: Pick<OutcomeOptions, "interrupted" | "file"> = {},
+): void {
   if (job.success) return;
   const exit_code = interrupted && job.canceled ? EXIT_CODES.interrupted : EXIT_CODES.failed;
   process.exitCode = exit_code;
-  const error = readJobError(job);
+  const error = readJobError(job, file);
   if (!error) return;
   const { name, message, trace } = error;
   const hint = `svc job get ${job.id} --workspace ${job.workspace_id}`;

@@ -6,11 +6,13 @@ import { oneLine } from "../terminal/text/output.ts";
 import { formatDistance, formatDuration } from "../terminal/text/times.ts";
 import { readJobError } from "./outcome.ts";
 
-export const STATES = ["queued", "running", "success", "failure", "canceled"] as const;
+export const STATES = ["queued", "running", "waiting", "success", "failure", "canceled"] as const;
 export type State = (typeof STATES)[number] | "skipped";
 
+/** Returns the job's state; a flow that waits for approval is `waiting`. */
 export function jobState(job: JobRecord): State {
-  if (job.type === "QueuedJob") return job.running ? "running" : "queued";
+  if (job.type === "QueuedJob")
+    return job.suspend !== undefined ? "waiting" : job.running ? "running" : "queued";
   if (job.canceled) return "canceled";
   if (job.is_skipped) return "skipped";
   return job.success ? "success" : "failure";
@@ -19,6 +21,7 @@ export function jobState(job: JobRecord): State {
 const STATE_COLORS: Record<State, (text: string) => string> = {
   queued: chalk.yellow,
   running: chalk.cyan,
+  waiting: chalk.yellow,
   success: chalk.green,
   skipped: chalk.green,
   failure: chalk.red,
@@ -67,8 +70,11 @@ function formatMoment(at: Date | string | undefined): string | undefined {
   return at === undefined ? undefined : `${new Date(at).toISOString()} (${formatDistance(at)})`;
 }
 
-/** Formats everything known about a job, in lines of at most `width` columns if possible. */
-export function formatJobSummary(job: JobRecord, width: number): string {
+/**
+ * Formats everything known about a job, in lines of at most `width` columns if possible.
+ * @param steps of a flow, drawn as a tree
+ */
+export function formatJobSummary(job: JobRecord, width: number, steps: string[] = []): string {
   const state = jobState(job);
   const facts: [name: string, value: string | undefined][] = [
     ["id", job.id],
@@ -94,6 +100,7 @@ export function formatJobSummary(job: JobRecord, width: number): string {
   return [
     `${paintState(state, job)}  ${chalk.bold(oneLine(jobName(job)))}`,
     ...lines,
+    ...(steps.length > 0 ? ["", chalk.dim("steps"), ...steps] : []),
     ...formatSection("args", formatExcerpt(job.args, width, `svc job get ${job.id} --json`)),
     ...formatOutcome(job, width),
   ].join("\n");

@@ -17,8 +17,47 @@ export async function readTextFile(file: string, hint?: string): Promise<string>
 
 const DATA_HINT = `such as -d '{"name":"Bob"}', -d @file, or -d - for stdin`;
 
+/**
+ * Reads arguments from JSON, `@file`, or `-` for stdin, and from words such as `name=Bob`, which override them.
+ * @throws a usage error
+ */
+export async function readArguments(
+  data: string | undefined,
+  words: readonly string[] = [],
+): Promise<Record<string, unknown>> {
+  return mergeWords(await readJsonArguments(data), words);
+}
+
+/**
+ * Adds words such as `name=Bob` to arguments. A value that is JSON is taken as such, unless `types` declares a text.
+ * @throws a usage error
+ */
+export function mergeWords(
+  data: Record<string, unknown>,
+  words: readonly string[],
+  types: Record<string, string | undefined> = {},
+): Record<string, unknown> {
+  const args = { ...data };
+  for (const word of words) {
+    const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
+    if (name === undefined || text === undefined) {
+      throw usageError(`${word} is no argument`, "write name=value, such as name=Bob, or -d with JSON");
+    }
+    args[name] = types[name] === "string" ? text : parseValue(text);
+  }
+  return args;
+}
+
+function parseValue(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
 /** Reads arguments from JSON, `@file`, or `-` for stdin; undefined means none. @throws a usage error */
-export async function readArguments(data: string | undefined): Promise<Record<string, unknown>> {
+export async function readJsonArguments(data: string | undefined): Promise<Record<string, unknown>> {
   if (data === undefined) return {};
   const text = await readData(data);
   try {

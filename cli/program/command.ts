@@ -1,8 +1,22 @@
 /** Builds commands: common options, and the connection around their work. */
 import { Command, Help, Option } from "commander";
 import type { JobsRole } from "../../src/platform/app/loop.ts";
-import { isSameServer, readLogin } from "../client/login-file.ts";
-import { type ConnectionTarget, connectToService, type ServiceClient } from "../client/transport.ts";
+import {
+  createNoServerError,
+  DEFAULT_DATA_DIR,
+  findDataDirectory,
+  isDirectoryNamed,
+  locateDataDirectory,
+  readServerUrl,
+  requireDataDirectory,
+} from "../client/data-directory.ts";
+import { isSameServer, type Login, readLogin } from "../client/login-file.ts";
+import {
+  type ConnectionTarget,
+  connectToService,
+  normaliseServerUrl,
+  type ServiceClient,
+} from "../client/transport.ts";
 import { CliError, EXIT_CODES } from "../terminal/text/failure.ts";
 
 export interface CommonOptions {
@@ -14,7 +28,7 @@ export interface CommonOptions {
 
 const DATA_DIR = new Option(
   "--data-dir <folder>",
-  "data directory to work on (env SVC_DATA_DIR, default .svc)",
+  "data directory to work on (env SVC_DATA_DIR, default the nearest .svc)",
 );
 const URL_OPTION = new Option("--url <url>", "reach a server over HTTP instead (env SVC_URL)");
 const TOKEN = new Option("--token <token>", "token for --url (env SVC_TOKEN)");
@@ -64,13 +78,21 @@ export function createNoun(name: string, summary: string, ...verbs: Command[]): 
   return command;
 }
 
-/** Connects to the service for the duration of the work. */
+/**
+ * Connects to the service for the duration of the work.
+ * @param missing whether a data directory is made if there is none
+ */
 export async function withClient<T>(
   options: CommonOptions,
   work: (client: ServiceClient) => Promise<T>,
   role: JobsRole = "none",
+  missing: "refuse" | "create" = "refuse",
 ): Promise<T> {
   const target = resolveConnection(options);
+  if (target.url === undefined && missing === "refuse") {
+    if (target.data_dir === undefined && !isDirectoryNamed(undefined)) throw createNoServerError();
+    requireDataDirectory(target.data_dir);
+  }
   const client = await connectToService(target, role);
   try {
     return await work(client);
@@ -84,21 +106,43 @@ export async function withClient<T>(
 }
 
 /**
- * Resolves what a command works on: its options, else the environment, else the server of `svc login`, else the default
- * data directory. The login's token is sent to no other server.
+ * Resolves what a command works on: its options, else the environment, else the nearest `.svc`, else the server of
+ * `svc login`, else the data directory of `svc init`. A login at the server of that `.svc` is used. The login's token is
+ * sent to no other server.
  */
 export function resolveConnection(options: CommonOptions): ConnectionTarget & { is_login: boolean } {
   const { env } = process;
   const data_dir = options.dataDir;
   const token = options.token ?? (env.SVC_TOKEN || undefined);
   const url = options.url ?? (data_dir === undefined ? env.SVC_URL || undefined : undefined);
-  const isDirectory = data_dir !== undefined || env.SVC_DATA_DIR || env.DATABASE_URL;
-  if (url === undefined && isDirectory) return { data_dir, token, is_login: false };
+  if (url === undefined && isDirectoryNamed(data_dir)) return { data_dir, token, is_login: false };
   const login = token === undefined || url === undefined ? readLogin() : undefined;
+  if (url === undefined && token === undefined) {
+    const found = findDataDirectory();
+    if (found !== undefined && !isLoginOf(found, login)) return { data_dir: found, is_login: false };
+  }
   if (!login || (url !== undefined && !isSameServer(url, login.url))) {
-    return { data_dir, url, token, is_login: false };
+    return {
+      data_dir: url === undefined ? locateDataDirectory(data_dir) : data_dir,
+      url,
+      token,
+      is_login: false,
+    };
   }
   return { url: url ?? login.url, token: token ?? login.token, is_login: token === undefined };
+}
+
+/** Returns whether the login is at the server that runs on the data directory. */
+function isLoginOf(data_dir: string, login: Login | undefined): boolean {
+  const url = readServerUrl(data_dir);
+  return login !== undefined && url !== undefined && isSameServer(url, login.url);
+}
+
+/** Names where a command works, for questions: `on https://…` or `in /…/.svc`. */
+export function describeServer(options: CommonOptions): string {
+  const { url, data_dir } = resolveConnection(options);
+  if (url !== undefined) return `on ${normaliseServerUrl(url)}`;
+  return `in ${data_dir ?? (process.env.SVC_DATA_DIR || DEFAULT_DATA_DIR)}`;
 }
 
 /** Returns the URL of the server, if one is named. */
@@ -124,8 +168,19 @@ export async function resolveWorkspace(client: ServiceClient, given: string | un
       ? "there is no workspace yet"
       : `there are ${found.length} workspaces: name one with --workspace`,
     {
-      hint: found.length === 0 ? "svc workspace create <id> --name <name> --owner <email>" : undefined,
+      hint:
+        found.length === 0
+          ? "svc workspace create <id> --name <name> --owner <email>"
+          : `--workspace or SVC_WORKSPACE: ${listFirst(found.map(({ id }) => id))}`,
       exit_code: EXIT_CODES.usage,
     },
   );
+}
+
+const MAX_NAMED = 10;
+
+/** Lists the first names, and how many more there are. */
+function listFirst(names: string[]): string {
+  const more = names.length - MAX_NAMED;
+  return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }

@@ -77,6 +77,40 @@ export async function confirmFirst(given: boolean | undefined, message: string):
   }
 }
 
+/**
+ * Asks for the name of what is deleted, before it is deleted for good.
+ * @param given the option `--yes`
+ * @throws a usage error without a terminal, CliError if another name is typed
+ */
+export async function confirmName(given: boolean | undefined, message: string, name: string): Promise<void> {
+  if (given) return;
+  if (!isInteractive()) throw usageError("--yes is missing", "there is no terminal to ask on");
+  const typed = await askFor(undefined, { message: `${oneLine(message)} Type ${name}`, flag: "--yes" });
+  if (typed.trim() === name) return;
+  throw new CliError("Canceled", `"${oneLine(typed.trim())}" is not ${name}: nothing was done`, {
+    exit_code: EXIT_CODES.interrupted,
+  });
+}
+
+const MIN_PASSWORD_CHARS = 8;
+
+/** Requires a new password that is long enough. @throws a usage error */
+export function requirePassword(password: string): string {
+  if (password.length >= MIN_PASSWORD_CHARS) return password;
+  throw usageError(`the password is too short: it must have at least ${MIN_PASSWORD_CHARS} characters`);
+}
+
+/** Returns a new password, or asks for it, twice. @throws a usage error without a terminal, or if it is too short */
+export async function askForNewPassword(given: string | undefined, question: Question): Promise<string> {
+  if (given !== undefined) return requirePassword(given);
+  const password = await askFor(undefined, { ...question, secret: true, check: requirePassword });
+  const check = (again: string) => {
+    if (again !== password.trim()) throw usageError("that is another password");
+  };
+  await askFor(undefined, { ...question, message: "The same once more", secret: true, check });
+  return password;
+}
+
 /** Reads a secret from stdin, so that it appears neither in the shell's history nor in the process list. */
 export async function readSecretFromStdin(): Promise<string> {
   return (await Bun.stdin.text()).replace(/\r?\n$/, "");

@@ -1,5 +1,5 @@
 /** Runs the real program from its source, in a temporary folder, with nothing of this process's environment. */
-import { rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { openFolder } from "../support/harness.ts";
@@ -32,6 +32,7 @@ export interface Place extends Disposable {
 export function newPlace(): Place {
   const folder = openFolder("svc-cli-");
   const data_dir = join(folder, "data");
+  mkdirSync(data_dir, { mode: 0o700 });
   const environment = { PATH: process.env.PATH ?? "", HOME: folder, SVC_DATA_DIR: data_dir };
   const program = [process.execPath, MAIN];
   return {

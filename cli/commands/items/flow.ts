@@ -10,6 +10,7 @@ import {
 import type { NewFlow } from "../../../src/features/code/flows/records.ts";
 import { toRunnableFlow } from "../../../src/features/code/flows/value/to-runnable.ts";
 import type { ServiceClient } from "../../client/transport.ts";
+import { printDeployed } from "../../jobs/deployed.ts";
 import { type FlowFile, parseFolderPath, readFlowFile } from "../../jobs/flow-file.ts";
 import {
   createNoun,
@@ -48,19 +49,19 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
       const file = await readFlowFile(given);
       const path = resolvePath(given, file, argument, options.path);
       const body = { ...file, path, deployment_message: options.message } as NewFlow;
-      const version = await withClient(
+      const { version, workspace } = await withClient(
         options,
         async (client) => {
           const workspace = await resolveWorkspace(client, options.workspace);
           await deployFlow(client, workspace, body);
           if (options.wait && !body.draft_only)
             await withProgress("resolving dependencies", () => waitUntilReady(client, workspace, path));
-          return (await client.call(getFlowByPath, { workspace, path })).version_id;
+          return { workspace, version: (await client.call(getFlowByPath, { workspace, path })).version_id };
         },
         "own",
       );
       if (options.json) printJson({ path, version });
-      else print(String(version));
+      else printDeployed(options, { path, workspace, version: String(version), kind: "flow" });
     },
   );
 
@@ -125,15 +126,21 @@ const list = createWorkspaceCommand("list", "list flows")
 
 const run = createWorkspaceCommand("run", "run a flow, and show its steps while it runs")
   .argument("<path>", "such as u/ann/order")
+  .argument("[arguments...]", "the flow's input: name=value, such as order=7")
   .option("-d, --data <json>", "the flow's input: JSON, @file, or - for stdin")
   .option("--async", "print the job's id and do not wait for it")
   .addOption(
     new Option("--stream", "print what its last step streams, as it comes").conflicts(["async", "json"]),
   )
+  .addOption(new Option("--at <time>", "run it then; prints its id").conflicts("in"))
+  .option("--in <time>", "run it after a while, such as 15m; prints its id")
+  .option("--timeout <seconds>", "stop the job after this time")
   .option("--no-log", "leave the steps out")
   .option("--tag <tag>", "run it on a worker that serves this tag")
   .addHelpText("after", formatExamples(`svc flow run u/ann/order -d '{"day":"2030-01-31"}'`))
-  .action((path: string, options: RunCommandOptions) => runCode({ flow: path }, options));
+  .action((path: string, words: string[], options: RunCommandOptions) =>
+    runCode({ flow: path }, options, words),
+  );
 
 const read = (path: string, options: WorkspaceOptions) =>
   withClient(options, async (client) =>

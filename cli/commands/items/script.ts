@@ -11,6 +11,7 @@ import {
 } from "../../../src/features/code/scripts/operations.ts";
 import { ScriptFields } from "../../../src/features/code/scripts/records.ts";
 import type { ServiceClient } from "../../client/transport.ts";
+import { printDeployed } from "../../jobs/deployed.ts";
 import { parseFileLanguage } from "../../jobs/file-language.ts";
 import { readTextFile } from "../../program/arguments.ts";
 import {
@@ -25,7 +26,7 @@ import {
 import { parseWholeNumber } from "../../program/options.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
-import { print, printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
+import { printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 
 /** Settings of the previous version that a new version keeps: all but the code and what is computed from it. */
 const KeptSettings = ScriptFields.omit({
@@ -68,7 +69,7 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
     const memory_mb = options.memory === undefined ? undefined : parseWholeNumber("--memory", options.memory);
     const language = parseFileLanguage(file);
     const content = await readTextFile(file);
-    const hash = await withClient(
+    const { hash, workspace } = await withClient(
       options,
       async (client) => {
         const workspace = await resolveWorkspace(client, options.workspace);
@@ -93,12 +94,12 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
         });
         if (options.wait)
           await withProgress("resolving dependencies", () => waitUntilReady(client, workspace, deployed));
-        return deployed;
+        return { hash: deployed, workspace };
       },
       "own",
     );
     if (options.json) printJson({ path, hash });
-    else print(hash);
+    else printDeployed(options, { path, workspace, version: hash, kind: "script" });
   });
 
 /** Returns the path, given as an argument or an option. @throws a usage error */

@@ -36,7 +36,8 @@ export const login = createCommand("login", "log in to a server; later commands 
   )
   .action(async (given: string | undefined, options: LoginOptions) => {
     const last = findLastLogin();
-    const url = normaliseServerUrl(given ?? (process.env.SVC_URL || last?.url || DEFAULT_URL));
+    const url = normaliseServerUrl(completeUrl(given ?? (process.env.SVC_URL || last?.url || DEFAULT_URL)));
+    await requireServer(url);
     const typed = await askFor(options.email, { message: `E-mail at ${url}`, flag: "--email" });
     const password = options.passwordStdin
       ? await readSecretFromStdin()
@@ -49,6 +50,19 @@ export const login = createCommand("login", "log in to a server; later commands 
     else printNote(`logged in to ${url} as ${email}`);
   });
 
+/** Adds the scheme to an address such as `127.0.0.1:8000`: https, except to this machine. */
+function completeUrl(given: string): string {
+  if (given.includes("://")) return given;
+  const isLocal = /^(localhost|127\.[\d.]+|\[::1\])(:|\/|$)/.test(given);
+  return `${isLocal ? "http" : "https"}://${given}`;
+}
+
+/** Checked before anything is asked. @throws CliError if the server cannot be reached */
+async function requireServer(url: string): Promise<void> {
+  const client = await connectToService({ url });
+  await (await client.send("/api/version", {})).text();
+}
+
 /** Returns the stored login; a damaged file counts as none and is overwritten. */
 function findLastLogin(): Login | undefined {
   try {
@@ -60,7 +74,10 @@ function findLastLogin(): Login | undefined {
 
 async function createSession(url: string, email: string, password: string): Promise<string> {
   const client = await connectToService({ url });
-  const token = await client.call(openSession, { body: { email, password } });
+  const token = await client.call(openSession, { body: { email, password } }).catch((cause: Error) => {
+    if (!/Invalid login/.test(cause.message)) throw cause;
+    throw new CliError("Login", `wrong e-mail or password for ${url}`);
+  });
   if (/^[0-9A-Za-z]{32}$/.test(String(token))) return String(token);
   throw new CliError("Unreachable", `what listens on ${url} is not svc: it answered no session`, {
     hint: "check the address",

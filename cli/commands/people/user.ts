@@ -9,17 +9,26 @@ import {
 } from "../../../src/features/accounts/admin/operations.ts";
 import { setPassword as setOwnPassword } from "../../../src/features/accounts/admin/own-operations.ts";
 import { rename as renameAccount } from "../../../src/features/accounts/renaming/operations.ts";
+import { parseNewEmail } from "../../../src/lib/text/paths.ts";
 import { readLogin, writeLogin } from "../../client/login-file.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import {
   type CommonOptions,
   createCommand,
   createNoun,
+  describeServer,
   formatExamples,
   resolveConnection,
   withClient,
 } from "../../program/command.ts";
-import { askFor, confirmFirst, readSecretFromStdin } from "../../terminal/prompts.ts";
+import {
+  askFor,
+  askForNewPassword,
+  confirmName,
+  readSecretFromStdin,
+  requirePassword,
+} from "../../terminal/prompts.ts";
+import { usageError } from "../../terminal/text/failure.ts";
 import { printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 interface CreateOptions extends CommonOptions {
@@ -44,7 +53,8 @@ const create = createCommand("create", "create a user who logs in with a passwor
   .option("--username <username>", "name in workspaces, such as u/<username>/…")
   .addHelpText("after", formatExamples("svc user create --email ann@example.org --super-admin"))
   .action(async (options: CreateOptions) => {
-    const email = await askFor(options.email, { message: "E-mail", flag: "--email" });
+    const email = await askFor(options.email, { message: "E-mail", flag: "--email", check: parseNewEmail });
+    if (options.email !== undefined) requireEmail(email);
     const password = await readPassword(options, "Password");
     const body = {
       email,
@@ -58,12 +68,21 @@ const create = createCommand("create", "create a user who logs in with a passwor
     else printNote(`created ${body.super_admin ? "super admin" : "user"} ${email}`);
   });
 
+/** Checked before the password is asked for. @throws a usage error */
+function requireEmail(email: string): void {
+  try {
+    parseNewEmail(email);
+  } catch (cause) {
+    throw usageError(`--email: ${(cause as Error).message}`);
+  }
+}
+
 async function readPassword(
   options: { password?: string; passwordStdin?: boolean },
   message: string,
 ): Promise<string> {
-  if (options.passwordStdin) return readSecretFromStdin();
-  return askFor(options.password, { message, flag: "--password", secret: true });
+  if (options.passwordStdin) return requirePassword(await readSecretFromStdin());
+  return askForNewPassword(options.password, { message, flag: "--password" });
 }
 
 const list = createCommand("list", "list the users of the instance")
@@ -177,8 +196,8 @@ const setPassword = createCommand(
   )
   .action(async (email: string | undefined, options: PasswordOptions) => {
     const password = options.passwordStdin
-      ? await readSecretFromStdin()
-      : await askFor(undefined, { message: "New password", flag: "--password-stdin", secret: true });
+      ? requirePassword(await readSecretFromStdin())
+      : await askForNewPassword(undefined, { message: "New password", flag: "--password-stdin" });
     const body = { password };
     const answer = await withClient(options, (client) =>
       email === undefined
@@ -231,7 +250,8 @@ const remove = createCommand(
   .option("--yes", "do not ask for confirmation")
   .addHelpText("after", formatExamples("svc user delete ann@example.org --yes"))
   .action(async (email: string, options: CommonOptions & { yes?: boolean }) => {
-    await confirmFirst(options.yes, `Delete ${email} from the whole instance?`);
+    const question = `Delete user ${email} from the whole instance ${describeServer(options)}?`;
+    await confirmName(options.yes, question, email);
     await withClient(options, (client) => client.call(deleteAccount, { email }));
     if (options.json) printJson({ email });
     else printNote(`deleted ${email}`);

@@ -17,11 +17,12 @@ import {
   type CommonOptions,
   createCommand,
   createNoun,
+  describeServer,
   formatExamples,
   resolveUrl,
   withClient,
 } from "../../program/command.ts";
-import { askFor, confirmFirst } from "../../terminal/prompts.ts";
+import { askFor, confirmFirst, confirmName } from "../../terminal/prompts.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 import { memberCommands } from "./workspaces/member-commands.ts";
 import settings from "./workspaces/settings-command.ts";
@@ -106,7 +107,10 @@ const archive = createCommand("archive", "close a workspace until unarchived")
   .option("--yes", "do not ask")
   .addHelpText("after", formatExamples("svc workspace archive acme --yes"))
   .action(async (id: string, options: CommonOptions & { yes?: boolean }) => {
-    await confirmFirst(options.yes, `Archive workspace ${id}? What runs in it is canceled.`);
+    await confirmFirst(
+      options.yes,
+      `Archive workspace ${id} ${describeServer(options)}? What runs in it is canceled.`,
+    );
     await withClient(options, (client) => client.call(archiveWorkspace, { workspace: id }));
     printConfirmation(options, { id, archived: true }, `archived workspace ${id}`);
   });
@@ -124,7 +128,8 @@ const remove = createCommand("delete", "delete a workspace, for good")
   .option("--yes", "do not ask")
   .addHelpText("after", formatExamples("svc workspace delete acme --yes"))
   .action(async (id: string, options: CommonOptions & { yes?: boolean }) => {
-    await confirmFirst(options.yes, `Delete workspace ${id} with everything in it, for good?`);
+    const question = `Delete workspace ${id} ${describeServer(options)} with everything in it, for good?`;
+    await confirmName(options.yes, question, id);
     await withClient(options, (client) => client.call(deleteWorkspace, { workspace: id }));
     printConfirmation(options, { id, deleted: true }, `deleted workspace ${id}`);
   });
@@ -149,7 +154,10 @@ const rename = createCommand("rename", "change a workspace's name or id")
       await withClient(options, (client) => client.call(changeWorkspaceName, { workspace: id, body }));
       return printConfirmation(options, { id, name: new_name }, `workspace ${id} is called ${new_name}`);
     }
-    await confirmFirst(options.yes, `Give workspace ${id} the id ${new_id}? What runs in it is canceled.`);
+    await confirmFirst(
+      options.yes,
+      `Give workspace ${id} ${describeServer(options)} the id ${new_id}? What runs in it is canceled.`,
+    );
     const body = { new_id, new_name };
     await withClient(options, (client) => client.call(changeWorkspaceIdOperation, { workspace: id, body }));
     printConfirmation(options, { id: new_id, name: new_name }, `workspace ${id} has the id ${new_id} now`);

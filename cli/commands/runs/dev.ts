@@ -62,6 +62,7 @@ run is canceled. Ctrl-C stops watching.`,
         }
       },
       "own",
+      "create",
     );
   });
 
@@ -117,7 +118,7 @@ function startRun(client: ServiceClient, subject: DevFile, content: string) {
       const seconds = timeout === undefined ? undefined : Number(timeout);
       job = await startJob(client, { workspace, code, args, when: undefined, timeout: seconds, tag });
       if (isOver()) await cancelJob(job);
-      else await showRun(client, job, isOver, subject.options.json ?? false);
+      else await showRun(client, job, isOver, { file: subject.file, json: subject.options.json ?? false });
     } catch (cause) {
       if (cause instanceof CliError && cause.exit_code === EXIT_CODES.usage) throw cause;
       if (!isOver()) showFailure(cause, subject.options.json ?? false);
@@ -138,7 +139,7 @@ async function showRun(
   client: ServiceClient,
   job: JobRef,
   isOver: () => boolean,
-  json: boolean,
+  { file, json }: { file: string; json: boolean },
 ): Promise<void> {
   const live = startLiveDisplay(process.stderr);
   try {
@@ -148,7 +149,7 @@ async function showRun(
   }
   if (isOver()) return;
   const record = await readJob(client, job);
-  const error = readJobError(record);
+  const error = readJobError(record, file);
   if (error && !json) {
     printNote(`${chalk.red("error:")} ${error.name}: ${error.message}`);
     if (error.trace) printNote(chalk.dim(error.trace));

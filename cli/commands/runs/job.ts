@@ -7,6 +7,8 @@ import { getJobById, getJobLogs } from "../../../src/features/runs/api/read/oper
 import { stripLogHeader } from "../../../src/features/runs/job/log-header.ts";
 import { isUuid } from "../../../src/lib/text/ids.ts";
 import type { ServiceClient } from "../../client/transport.ts";
+import { answerFlow, describeApproval } from "../../jobs/approval.ts";
+import { FlowSteps } from "../../jobs/flow-steps.ts";
 import type { JobRef } from "../../jobs/follow.ts";
 import { type ListOptions, listMatchingJobs, readFilter } from "../../jobs/list.ts";
 import { printOutcome, setExitCode } from "../../jobs/outcome.ts";
@@ -20,6 +22,7 @@ import {
   STATES,
 } from "../../jobs/summary.ts";
 import { readJob, waitForCompletion } from "../../jobs/wait.ts";
+import { readArguments } from "../../program/arguments.ts";
 import {
   createNoun,
   createWorkspaceCommand,
@@ -30,6 +33,7 @@ import {
 } from "../../program/command.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
+import { drawStepsWithJobs } from "../../terminal/tree/step-tree.ts";
 
 const list = createWorkspaceCommand("list", "list jobs, newest first")
   .addOption(new Option("--status <state>", "only those in this state").choices(STATES))
@@ -74,7 +78,11 @@ const get = createWorkspaceCommand("get", "show all about a job")
   .action((id: string, options: WorkspaceOptions) =>
     withJob(id, options, async (client, job) => {
       if (options.json) return printJson(await client.call(getJobById, job));
-      print(formatJobSummary(await readJob(client, job), Math.max(40, process.stdout.columns ?? 80)));
+      const record = await readJob(client, job);
+      const width = Math.max(40, process.stdout.columns ?? 80);
+      const steps = record.flow_status ? await new FlowSteps(client, job).readLines() : [];
+      print(formatJobSummary(record, width, drawStepsWithJobs(steps, width)));
+      if (record.suspend !== undefined) printNote(await describeApproval(client, job));
     }),
   );
 
@@ -140,6 +148,25 @@ const cancel = createWorkspaceCommand("cancel", "cancel jobs, queued or running"
     });
   });
 
+const approve = createAnswerCommand("approve", "approve what a flow waits for", "approved");
+const reject = createAnswerCommand("reject", "reject what a flow waits for: the flow fails", "rejected");
+
+function createAnswerCommand(name: string, summary: string, outcome: "approved" | "rejected") {
+  return createWorkspaceCommand(name, summary)
+    .argument("<id>", "id of the flow's job, or of the step that asks")
+    .argument("[values...]", "what the next step reads as `resume`: name=value")
+    .option("-d, --data <json>", "the same as JSON: an object, @file, or - for stdin")
+    .addHelpText("after", formatExamples(`svc job ${name} $ID reason='it arrived broken'`))
+    .action((id: string, values: string[], options: WorkspaceOptions & { data?: string }) =>
+      withJob(id, options, async (client, job) => {
+        const value = await readArguments(options.data, values);
+        await answerFlow(client, job, { approved: outcome === "approved", value });
+        if (options.json) printJson({ id, [outcome]: true });
+        else printNote(`${outcome} ${id}`);
+      }),
+    );
+}
+
 interface CancelResult {
   id: string;
   outcome: keyof typeof CANCEL_MESSAGES;
@@ -199,12 +226,14 @@ function requireJobId(id: string): void {
 
 export default createNoun(
   "job",
-  "list, read, follow and cancel jobs",
+  "list, read, follow, cancel and approve jobs",
   list,
   get,
   logs,
   result,
   cancel,
+  approve,
+  reject,
 ).addHelpText(
   "after",
   formatExamples("svc job list --status failure --since 2h", "svc job logs $ID --follow"),

@@ -1,13 +1,14 @@
 import { Option } from "commander";
 import { cancelQueuedJob } from "../../../src/features/runs/api/change/cancel-operations.ts";
 import type { ServiceClient } from "../../client/transport.ts";
+import { resolveArguments } from "../../jobs/check-arguments.ts";
 import { parseFileLanguage } from "../../jobs/file-language.ts";
 import { followJob, type JobRef, type JobWatcher } from "../../jobs/follow.ts";
 import { startStepDisplay } from "../../jobs/follow-steps.ts";
 import { printOutcome } from "../../jobs/outcome.ts";
 import { type RunTarget, type StartTime, startJob } from "../../jobs/start.ts";
 import { RESTART_NOTE, readJob } from "../../jobs/wait.ts";
-import { readArguments, readTextFile } from "../../program/arguments.ts";
+import { readJsonArguments, readTextFile } from "../../program/arguments.ts";
 import {
   createWorkspaceCommand,
   formatExamples,
@@ -28,10 +29,13 @@ export interface RunCommandOptions extends WorkspaceOptions {
   log: boolean;
   timeout?: string;
   tag?: string;
+  /** The local file that is run; not an option. */
+  file?: string;
 }
 
 export default createWorkspaceCommand("run", "run a script or flow by path, or a local file")
   .argument("<path>", "u/… or f/… of a script or flow, or a file such as ./hello.ts")
+  .argument("[arguments...]", "name=value, such as name=Bob; values may be JSON")
   .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
   .option("--async", "print the job's id and do not wait for it")
   .addOption(
@@ -47,7 +51,7 @@ export default createWorkspaceCommand("run", "run a script or flow by path, or a
   .addHelpText(
     "after",
     `${formatExamples(
-      `svc run u/ann/hello --workspace acme -d '{"name":"Bob"}'`,
+      "svc run u/ann/hello name=Bob --workspace acme",
       "svc run ./hello.ts -d @arguments.json",
       "svc run ./countdown.ts --stream",
       "svc run u/ann/report --in 2h",
@@ -57,25 +61,33 @@ export default createWorkspaceCommand("run", "run a script or flow by path, or a
 The log goes to stderr, the result to stdout. Ctrl-C cancels the job; a second
 one ends the command without waiting for that.`,
   )
-  .action(async (path: string, options: RunCommandOptions) => runCode(await readCode(path), options));
+  .action(async (path: string, words: string[], options: RunCommandOptions) =>
+    runCode(await readCode(path), { ...options, ...(isDeployed(path) ? {} : { file: path }) }, words),
+  );
 
 /** Starts the code with the options' arguments, and waits for it unless the options say otherwise. */
-export async function runCode(code: RunTarget, options: RunCommandOptions): Promise<void> {
-  const args = await readArguments(options.data);
+export async function runCode(
+  code: RunTarget,
+  options: RunCommandOptions,
+  words: readonly string[],
+): Promise<void> {
+  const data = await readJsonArguments(options.data);
   const when = parseStartTime(options);
   const timeout = options.timeout === undefined ? undefined : parseWholeNumber("--timeout", options.timeout);
   const { workspace, tag } = options;
-  const start = { workspace, code, args, when, timeout, tag };
+  const start = { workspace, code, when, timeout, tag };
   const waits = !options.async && !when;
   await withClient(
     options,
     async (client) => {
-      const job = await startJob(client, start);
+      const args = await resolveArguments(client, code, workspace, { data, words });
+      const job = await startJob(client, { ...start, args });
       if (waits) await followRun(client, job, options, !("content" in code));
       else printJobId(client, job, options);
     },
     // A job that is not waited for is only stored: a server runs it.
     waits ? "own" : "none",
+    "content" in code ? "create" : "refuse",
   );
 }
 
@@ -85,9 +97,11 @@ function parseStartTime(options: RunCommandOptions): StartTime | undefined {
   return undefined;
 }
 
+const isDeployed = (path: string) => /^[ufg]\//.test(path);
+
 /** Returns what to run: a path begins with u/, f/ or g/, anything else is a file. */
 async function readCode(path: string): Promise<RunTarget> {
-  if (/^[ufg]\//.test(path)) return { path };
+  if (isDeployed(path)) return { path };
   const content = await readTextFile(path, "the path of a script begins with u/ or f/, such as u/ann/hello");
   return { content, language: parseFileLanguage(path) };
 }
@@ -139,5 +153,10 @@ async function followRun(
   } finally {
     await live.stop();
   }
-  printOutcome(await readJob(client, job), { json: options.json ?? false, streamed, interrupted });
+  printOutcome(await readJob(client, job), {
+    json: options.json ?? false,
+    streamed,
+    interrupted,
+    file: options.file,
+  });
 }

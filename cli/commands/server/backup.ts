@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { chalkStderr } from "chalk";
 import type { BackupProgress } from "../../../src/database/backup/backup.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
+import { locateDataDirectory } from "../../client/data-directory.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { oneLine, print, printJson, printNote } from "../../terminal/text/output.ts";
@@ -37,7 +38,7 @@ export default createCommand("backup", "write all data to one file, also while t
     formatExamples("svc backup svc.backup", "svc backup --with-key /mnt/safe/svc-$(date +%F).backup"),
   )
   .action(async (file: string, options: BackupOptions) => {
-    const config = loadConfig({ data_dir: options.dataDir });
+    const config = loadConfig({ data_dir: locateDataDirectory(options.dataDir) });
     const { makeBackup } = await import("../../../src/database/backup/backup.ts");
     const made = await withProgress("backing up", (tell) =>
       makeBackup(config, resolve(file), {

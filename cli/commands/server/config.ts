@@ -5,8 +5,8 @@ import {
   listGlobalSettings,
   setGlobalSetting,
 } from "../../../src/features/instance/settings/operations.ts";
-import { loadConfig } from "../../../src/platform/config/config.ts";
 import { describeProcessSettings } from "../../../src/platform/config/describe-process-settings.ts";
+import { loadServerConfig, locateDataDirectory } from "../../client/data-directory.ts";
 import {
   type CommonOptions,
   createCommand,
@@ -31,7 +31,7 @@ async function listSettings(options: CommonOptions): Promise<ShownSetting[]> {
   return withClient(options, async (client) => {
     // Without a running server, the configuration that a server would start with is shown.
     const process = client.local
-      ? describeProcessSettings(loadConfig({ data_dir: options.dataDir }))
+      ? describeProcessSettings(loadServerConfig({ data_dir: locateDataDirectory(options.dataDir) }))
       : await client.call(getLocalSettings, {});
     const instance = await client.call(listGlobalSettings, { query: { all: true } });
     return [
@@ -120,6 +120,17 @@ const set = createCommand("set", "change a setting of the instance; takes effect
     else printNote(said);
   });
 
+const unset = createCommand("unset", "remove what was set for the instance: the default counts again")
+  .argument("<key>", "such as base_url")
+  .addHelpText("after", formatExamples("svc config unset base_url"))
+  .action(async (key: string, options: CommonOptions) => {
+    const said = await withClient(options, (client) =>
+      client.call(setGlobalSetting, { key, body: { value: null } }),
+    );
+    if (options.json) printJson({ key, said });
+    else printNote(said);
+  });
+
 function parseValue(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -132,6 +143,6 @@ const command = createNoun("config", "show and change settings").addHelpText(
   "after",
   formatExamples("svc config", "svc config get base_url", "svc config set base_url https://svc.example.org"),
 );
-for (const verb of [list, get, set]) command.addCommand(verb, { isDefault: verb === list });
+for (const verb of [list, get, set, unset]) command.addCommand(verb, { isDefault: verb === list });
 
 export default command;

@@ -1,5 +1,5 @@
 import chalk from "chalk";
-import { loadConfig } from "../../../src/platform/config/config.ts";
+import { loadServerConfig, locateDataDirectory } from "../../client/data-directory.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { parseWholeNumber } from "../../program/options.ts";
 import { EXIT_CODES } from "../../terminal/text/failure.ts";
@@ -19,7 +19,11 @@ export default createCommand("doctor", "check the machine and the data directory
   .addHelpText("after", formatExamples("svc doctor", "svc doctor --data-dir /var/lib/svc --json"))
   .action(async (options: DoctorOptions) => {
     const port = options.port === undefined ? undefined : parseWholeNumber("--port", options.port, 65_535);
-    const config = loadConfig({ data_dir: options.dataDir, host: options.host, port });
+    const config = loadServerConfig({
+      data_dir: locateDataDirectory(options.dataDir),
+      host: options.host,
+      port,
+    });
     const [{ checkDirectory }, { checkDatabase }, { checkMachine }, { checkServer }] = await Promise.all([
       import("./checks/directory.ts"),
       import("./checks/database.ts"),

@@ -8,13 +8,21 @@ import { setGlobalSetting } from "../../../src/features/instance/settings/operat
 import { createWorkspace } from "../../../src/features/lifecycle/workspaces/operations.ts";
 import { parseEmail, parseWorkspaceId } from "../../../src/lib/text/paths.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
+import { isDataDirectory, rememberDataDirectory, writeInstanceFacts } from "../../client/data-directory.ts";
 import { connectToService, findRunningServer } from "../../client/transport.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { parseWholeNumber } from "../../program/options.ts";
 import { withProgress } from "../../terminal/progress.ts";
-import { askFor, chooseOne, isInteractive, readSecretFromStdin } from "../../terminal/prompts.ts";
+import {
+  askFor,
+  askForNewPassword,
+  chooseOne,
+  isInteractive,
+  readSecretFromStdin,
+  requirePassword,
+} from "../../terminal/prompts.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
-import { print, printJson, printNote } from "../../terminal/text/output.ts";
+import { print, printJson, printNote, quoteForShell } from "../../terminal/text/output.ts";
 import { type Background, startInBackground } from "./init/background.ts";
 import { type SystemdUnit, type UnitKind, writeUnit } from "./init/systemd.ts";
 
@@ -32,6 +40,8 @@ interface InitOptions {
 }
 
 const DEFAULT_ADDRESS = "127.0.0.1:8000";
+/** How many ports are tried for one to propose. */
+const PROPOSED_PORTS = 20;
 const FIRST_WORKSPACE = "main";
 
 export default createCommand("init", "set up a server: five questions, and it runs", "directory")
@@ -65,12 +75,13 @@ Only what the options leave open is asked for; without a terminal, nothing is.`,
   .action(async (options: InitOptions) => {
     const data_dir = resolve(expandHome(await askOrDefault(options.dataDir, DATA_DIR())));
     await requireNewDirectory(data_dir);
-    const address = parseAddress(await askOrDefault(options.listen, LISTEN));
-    requireFreePort(address);
+    const address = chooseFreePort(parseAddress(await askOrDefault(options.listen, createListenQuestion())));
     const first = await askForAnswers(options);
     await withProgress("setting up", () => setUp(data_dir, first, options.baseUrl));
     const kind = await chooseUnitKind(options);
     const serving = { data_dir, ...address };
+    writeInstanceFacts(data_dir, address);
+    rememberDataDirectory(data_dir);
     const unit = kind === "none" ? undefined : writeUnit(kind, serving);
     const background =
       unit || !options.start
@@ -93,12 +104,18 @@ const DATA_DIR = (): Question => ({
   flag: "--data-dir",
   fallback: process.env.SVC_DATA_DIR || ".svc",
 });
-const LISTEN: Question = {
-  message: "Listen on",
-  flag: "--listen",
-  fallback: DEFAULT_ADDRESS,
-  check: (text) => parseAddress(text),
-};
+/** Proposes the first free port from the default on. A taken address is asked again. */
+function createListenQuestion(): Question {
+  const { host, port } = parseAddress(DEFAULT_ADDRESS);
+  const ports = isInteractive() ? Array.from({ length: PROPOSED_PORTS }, (_, index) => port + index) : [];
+  const free = ports.find((each) => tryPort({ host, port: each }) instanceof CliError === false) ?? port;
+  return {
+    message: "Listen on",
+    flag: "--listen",
+    fallback: `${host}:${free}`,
+    check: (text) => chooseFreePort(parseAddress(text)),
+  };
+}
 const WORKSPACE: Question = {
   message: "First workspace",
   flag: "--workspace",
@@ -130,14 +147,12 @@ async function askForAnswers(options: InitOptions): Promise<InitAnswers> {
   const email = (await askFor(options.email, asked)).trim().toLowerCase();
   requireValid("--email", email, parseEmail);
   const password = options.passwordStdin
-    ? await readSecretFromStdin()
-    : await askFor(options.password, {
+    ? requirePassword(await readSecretFromStdin())
+    : await askForNewPassword(options.password, {
         message: "Password of the admin",
         flag: "--password",
         hint: "there is no terminal to ask on; --password-stdin reads it from stdin",
-        secret: true,
       });
-  if (password === "") throw usageError("the password is empty");
   return { email, password, workspace: await askOrDefault(options.workspace, WORKSPACE) };
 }
 
@@ -166,7 +181,7 @@ async function requireNewDirectory(data_dir: string): Promise<void> {
       hint: "it is set up already; svc workspace create and svc user create add to it",
     });
   }
-  if (!existsSync(data_dir)) return;
+  if (!isDataDirectory(data_dir)) return;
   const client = await connectToService({ data_dir });
   try {
     if ((await client.call(listAccounts, {})).length === 0) return;
@@ -178,14 +193,33 @@ async function requireNewDirectory(data_dir: string): Promise<void> {
   });
 }
 
-/** Checked before anything is written, so that setup does not end with a server that cannot start. */
-function requireFreePort({ host, port }: { host: string; port: number }): void {
+interface Address {
+  host: string;
+  port: number;
+}
+
+/**
+ * Checked before anything is written, so that setup does not end with a server that cannot start.
+ * @returns the address, with a free port in place of 0, so that each start has the same one
+ * @throws CliError if the address is taken
+ */
+function chooseFreePort(address: Address): Address {
+  const tried = tryPort(address);
+  if (tried instanceof CliError) throw tried;
+  return { ...address, port: tried };
+}
+
+/** Listens for a moment. @returns the port, or the error */
+function tryPort({ host, port }: Address): number | CliError {
   try {
-    Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true);
+    const listener = Bun.listen({ hostname: host, port, socket: { data() {} } });
+    const found = listener.port;
+    listener.stop(true);
+    return found;
   } catch (cause) {
     const { code, message } = cause as Error & { code?: string };
     const problem = code === "EADDRINUSE" ? "is taken" : `cannot be listened on (${code ?? message})`;
-    throw new CliError("Address", `${host}:${port} ${problem}`, {
+    return new CliError("Address", `${host}:${port} ${problem}`, {
       hint: `another one: --listen ${host}:${port < 65_535 ? port + 1 : 8000}, or port 0 for any`,
     });
   }
@@ -227,11 +261,6 @@ async function chooseUnitKind({ systemd, start }: InitOptions): Promise<UnitKind
   ]);
 }
 
-/** Quotes a word for a shell. */
-function quoteForShell(word: string): string {
-  return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
 interface InitResult {
   data_dir: string;
   email: string;
@@ -261,6 +290,8 @@ function printResult(
   if (url !== undefined) print(`  svc login ${url} --email ${email}`);
   print(`  svc script push hello.ts u/${suggestUsername(email)}/hello${where}`);
   print(`  svc run u/${suggestUsername(email)}/hello${where}`);
-  if (background)
-    print(`  kill ${background.pid}${" ".repeat(4)}# stops the server; svc serve${where} starts it`);
+  if (background) {
+    print(`  svc stop${where}${" ".repeat(4)}# stops the server`);
+    print(`  svc serve${where}${" ".repeat(4)}# starts it again at this address, also after a reboot`);
+  }
 }

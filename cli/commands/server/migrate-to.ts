@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { chalkStderr } from "chalk";
 import type { MoveSummary } from "../../../src/database/backup/move-to-postgres.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
+import { locateDataDirectory } from "../../client/data-directory.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { usageError } from "../../terminal/text/failure.ts";
@@ -31,7 +32,7 @@ export default createCommand(
     ),
   )
   .action(async (given: string | undefined, options: MigrateOptions) => {
-    const config = loadConfig({ data_dir: options.dataDir });
+    const config = loadConfig({ data_dir: locateDataDirectory(options.dataDir) });
     const url = given ?? config.database_url;
     if (url === undefined) {
       throw usageError("where to is missing", "give the URL of a PostgreSQL database, or set DATABASE_URL");

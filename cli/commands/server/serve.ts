@@ -1,11 +1,12 @@
 import chalk, { chalkStderr } from "chalk";
 import { sleep, withTimeout } from "../../../src/lib/async/sleep.ts";
-import { loadConfig, PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";
+import { PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";
 import type { RunningServer } from "../../../src/server/server.ts";
+import { loadServerConfig, recordServerUrl } from "../../client/data-directory.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { parseWholeNumber } from "../../program/options.ts";
 import { EXIT_CODES, usageError } from "../../terminal/text/failure.ts";
-import { print, printJson, printNote, wrapText } from "../../terminal/text/output.ts";
+import { print, printJson, printNote, quoteForShell, wrapText } from "../../terminal/text/output.ts";
 
 interface ServeOptions {
   dataDir?: string;
@@ -55,7 +56,7 @@ export default createCommand("serve", "start the server", "directory")
   )
   .action(async (options: ServeOptions) => {
     const port = options.port === undefined ? undefined : parseWholeNumber("--port", options.port, 65_535);
-    const config = loadConfig({
+    const config = loadServerConfig({
       data_dir: options.dataDir,
       host: options.host,
       port,
@@ -71,6 +72,7 @@ export default createCommand("serve", "start the server", "directory")
     const { startServer } = await import("../../../src/server/server.ts");
     const toldToStop = handleSignals();
     const server = await startServer(config);
+    recordServerUrl(config.data_dir, server.url);
     logUncaughtErrors(server);
     exitWhenDatabaseBroken(server);
     const development = await startDevelopmentServer(options, server);
@@ -85,7 +87,11 @@ export default createCommand("serve", "start the server", "directory")
       if (root !== undefined) printNote(chalkStderr.dim(root));
       if (setupUrl) {
         print(`\nThere is no user yet. Make the first super admin here, once:\n  ${chalk.bold(setupUrl)}`);
-        printNote(chalkStderr.dim("or with: svc user create --super-admin"));
+        printNote(
+          chalkStderr.dim(
+            `or with: svc user create --super-admin${options.dataDir === undefined ? "" : ` --data-dir ${quoteForShell(options.dataDir)}`}`,
+          ),
+        );
       }
     }
     await toldToStop(async () => {

@@ -52,7 +52,7 @@ belong to a workspace are left alone.`,
         if (options.json) printPlan(plan);
         return;
       }
-      await confirmFirst(options.yes, `Change the files in ${folder.root} so?`);
+      await confirmFirst(options.yes, `Apply these changes to the files in ${folder.root}?`);
       const file_types = await readFileTypes(client, workspace, [...remote.values()]);
       const style = { naming: folder.naming, file_types };
       const done: StepResult[] = [];

@@ -1,4 +1,4 @@
-import { formatExamples, resolveWorkspace, withClient } from "../../program/command.ts";
+import { describeServer, formatExamples, resolveWorkspace, withClient } from "../../program/command.ts";
 import { deployStep } from "../../sync/deploy/deploy.ts";
 import type { Deployment } from "../../sync/deploy/deployment.ts";
 import { orderByImports } from "../../sync/deploy/import-order.ts";
@@ -79,7 +79,10 @@ The files are the ones of svc pull and wmill sync. What the service generates
           if (folder.problems.length > 0) throw createIncompleteError(folder);
           return;
         }
-        await confirmFirst(options.yes, `Change workspace ${workspace} so?`);
+        await confirmFirst(
+          options.yes,
+          `Apply these changes to workspace ${workspace} ${describeServer(options)}?`,
+        );
         const { secrets } = selection;
         const at: Deployment = { client, workspace, secrets, message: options.message, remote };
         const done = await deployAllSteps(at, await orderByImports(plan.steps));

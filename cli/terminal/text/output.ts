@@ -152,3 +152,8 @@ function fitWidths<T>(columns: Column<T>[], texts: string[][], total: number): n
   }
   return widths;
 }
+
+/** Quotes a word for a shell. */
+export function quoteForShell(word: string): string {
+  return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

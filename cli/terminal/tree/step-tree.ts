@@ -11,6 +11,8 @@ export type StepState = "waiting" | "running" | "approval" | "success" | "failur
 
 export interface StepLine {
   id: string;
+  /** Id of its job; undefined if it has not begun. */
+  job: string | undefined;
   title: string;
   state: StepState;
   /** Duration in milliseconds, so far if it runs; undefined if it has not begun or takes no time. */
@@ -22,6 +24,8 @@ export interface StepLine {
 
 export interface StepTree {
   show: (lines: StepLine[]) => void;
+  /** Prints a text above the tree. */
+  note: (text: string) => void;
   /** Stops the display; on a terminal the tree stays. */
   stop: () => void;
 }
@@ -51,6 +55,10 @@ async function startTreeOnTerminal(title: string): Promise<StepTree> {
       const most = Math.max(1, (process.stderr.rows ?? 24) - 2);
       spinner.text = [title, ...drawLines(lines)].slice(0, most).join("\n");
     },
+    note(text) {
+      spinner.clear();
+      printNote(text);
+    },
     stop() {
       if (!spinner.isSpinning) return;
       spinner.stop();
@@ -59,15 +67,30 @@ async function startTreeOnTerminal(title: string): Promise<StepTree> {
   };
 }
 
-function drawLines(lines: StepLine[], before = ""): string[] {
+/** Draws the steps with the ids of their jobs; the ids are never cut. */
+export function drawStepsWithJobs(lines: StepLine[], width: number): string[] {
+  return drawLines(lines, "", { width, jobs: true });
+}
+
+interface DrawOptions {
+  width: number;
+  /** Adds the ids of the steps' jobs. */
+  jobs: boolean;
+}
+
+function drawLines(
+  lines: StepLine[],
+  before = "",
+  options: DrawOptions = { width: process.stderr.columns ?? 80, jobs: false },
+): string[] {
   return lines.flatMap((line, index) => {
     const isLast = index === lines.length - 1;
-    const width = (process.stderr.columns ?? 80) - before.length - 6;
+    const width = options.width - before.length - 6;
     const text = oneLine(`${line.id}  ${line.title}`);
-    const facts = formatFacts(line);
+    const facts = [formatFacts(line), options.jobs ? line.job : ""].filter(Boolean).join("  ");
     const shown = text.slice(0, Math.max(1, width - facts.length - 2));
     const own = `${before}${isLast ? "└─ " : "├─ "}${STATE_MARKS[line.state]} ${shown}  ${chalkStderr.dim(facts)}`;
-    return [own.trimEnd(), ...drawLines(line.inner, `${before}${isLast ? "   " : "│  "}`)];
+    return [own.trimEnd(), ...drawLines(line.inner, `${before}${isLast ? "   " : "│  "}`, options)];
   });
 }
 
@@ -89,5 +112,5 @@ function startLineOutput(): StepTree {
       printNote(`${line.id}: ${line.state}${facts === "" ? "" : `, ${facts}`}`);
     }
   };
-  return { show: tell, stop: () => {} };
+  return { show: tell, note: printNote, stop: () => {} };
 }

@@ -10,6 +10,8 @@ const PRIVATE_FILES = [
   "svc.sock",
   "svc.lock",
   "svc.owner.json",
+  "init.json",
+  "serve.json",
   "svc.env",
 ];
 

@@ -7,7 +7,7 @@ import { MASK } from "./masking.ts";
 
 export const ProcessSetting = z.object({
   value: z.union([z.string(), z.number(), z.null()]),
-  source: z.enum(["flag", "environment", "default"]),
+  source: z.enum(["flag", "environment", "directory", "default"]),
   variable: z.string(),
   meaning: z.string(),
   /** Instance setting with the same meaning; its stored value applies while this one has its default. */

@@ -35,6 +35,7 @@ const ANSWERS: Record<string, [question: string, answer: string][]> = {
     ["Listen on", "127.0.0.1:0"],
     ["E-mail of the admin", "ann@example.org"],
     ["Password of the admin", "correct-horse"],
+    ["The same once more", "correct-horse"],
     ["First workspace", "acme"],
     ...SYSTEMD,
   ],

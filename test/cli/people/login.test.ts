@@ -104,9 +104,11 @@ test("options and the environment come before it, and its token goes to no other
 test("what cannot be is said, and nothing is kept", async () => {
   using machine = newMachine();
   const wrong = await logIn(machine, "ann", "guess");
-  expect({ ...wrong }).toEqual({ code: 1, out: "", err: told("Bad request: Invalid login") });
+  expect({ ...wrong }).toEqual({ code: 1, out: "", err: told(`wrong e-mail or password for ${server.url}`) });
   const nobody = await machine.svc(["login", server.url]);
   expect(nobody.err).toBe(told("--email is missing", "there is no terminal to ask on"));
+  const gone = await machine.svc(["login", "127.0.0.1:9"]);
+  expect([gone.code, gone.err]).toEqual([3, expect.stringContaining("http://127.0.0.1:9 cannot be reached")]);
   const silent = await machine.svc(["login", server.url, "--email", "ann@example.org"]);
   expect([silent.code, silent.err]).toEqual([
     2,
@@ -147,7 +149,10 @@ test("users are listed, told of, changed, renamed and deleted", async () => {
     return code === 0 ? out || err : `${code}: ${err}`;
   };
   const create = (name: string, more = "") =>
-    svc(`user create --email ${name}@example.org --username ${name} --password-stdin${more}`, "secret\n");
+    svc(
+      `user create --email ${name}@example.org --username ${name} --password-stdin${more}`,
+      "secret-word\n",
+    );
   await create("root", " --super-admin");
   expect(await create("cy")).toBe("created user cy@example.org\n");
   await svc("workspace create acme --name Acme --owner root@example.org");
@@ -166,7 +171,7 @@ test("users are listed, told of, changed, renamed and deleted", async () => {
     "2: error: nothing to change: give --super-admin",
   );
   expect(await svc("user rename cy@example.org cyrus")).toBe("cy@example.org is called cyrus\n");
-  expect(await svc("user set-password cy@example.org --password-stdin", "next")).toBe(
+  expect(await svc("user set-password cy@example.org --password-stdin", "next-word")).toBe(
     "password of cy@example.org changed\n",
   );
   expect(await svc("user set-login-type cy@example.org github")).toBe("cy@example.org logs in with github\n");
@@ -192,15 +197,16 @@ test("users are listed, told of, changed, renamed and deleted", async () => {
 test("a person is asked whether deleting is meant", async () => {
   using place = newPlace();
   for (const name of ["dee", "root"]) {
-    const args = ["user", "create", "--email", `${name}@example.org`, "--password", "x"];
+    const args = ["user", "create", "--email", `${name}@example.org`, "--password", "correct-horse"];
     await place.svc(name === "root" ? [...args, "--super-admin"] : args);
   }
   for (const [keys, seen, code] of [
-    [`n${ENTER}`, "canceled, nothing was done", 130],
-    [`y${ENTER}`, "deleted dee@example.org", 0],
+    [`dan@example.org${ENTER}`, "is not dee@example.org: nothing was done", 130],
+    [`dee@example.org${ENTER}`, "deleted dee@example.org", 0],
   ] as const) {
     using session = sitDown(place, ["user", "delete", "dee@example.org"]);
-    await session.sees("Delete dee@example.org");
+    await session.sees("Delete user dee@example.org from the whole instance in /");
+    await session.sees("Type");
     session.types(keys);
     await session.sees(seen);
     expect((await session.ended()).code).toBe(code);

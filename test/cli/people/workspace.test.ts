@@ -85,7 +85,7 @@ const STEPS: { args: string; out?: string | RegExp; err?: string | RegExp; code?
 test("a workspace from its beginning to its end", async () => {
   using place = newPlace();
   await using _ = await startTestServer({ data_dir: place.data_dir });
-  await place.svc(["user", "create", "--email", OWNER, "--password", "x"]);
+  await place.svc(["user", "create", "--email", OWNER, "--password", "correct-horse"]);
   for (const { args, out = "", err = "", code = 0 } of STEPS) {
     const words = args.split(" ").map((word) => (word === "Acme_Ltd" ? "Acme Ltd" : word));
     const ended = await place.svc(words);
@@ -147,17 +147,18 @@ test("deleting asks on a terminal, and does nothing without a yes; tables fit it
   await using server = await startTestServer({ data_dir: place.data_dir });
   await server.workspace("acme");
   using declined = sitDown(place, ["workspace", "delete", "acme"]);
-  await declined.sees("Delete workspace acme with everything in it, for good?");
-  declined.types(ENTER);
-  await declined.sees("canceled, nothing was done");
+  await declined.sees("Delete workspace acme in /");
+  await declined.sees("with everything in it");
+  declined.types(`acm${ENTER}`);
+  await declined.sees("nothing was done");
   expect((await declined.ended()).code).toBe(130);
   using table = sitDown(place, ["audit", "list", "--all"]);
   await table.sees("WORKSPACE");
   const { shown } = await table.ended();
   expect(shown.split(/\r?\n/).filter((line) => line.trimEnd().length > 80)).toEqual([]);
   using accepted = sitDown(place, ["workspace", "delete", "acme"]);
-  await accepted.sees("for good?");
-  accepted.types(`y${ENTER}`);
+  await accepted.sees("with everything in it");
+  accepted.types(`acme${ENTER}`);
   await accepted.sees("deleted workspace acme");
   expect((await accepted.ended()).code).toBe(0);
 }, 30_000);

@@ -66,7 +66,7 @@ const LINES: Line[] = [
 async function runAll(place: Place, common: string[]): Promise<void> {
   await place.file("two.json", '{"name":"two"}');
   const made = [
-    ["user", "create", "--email", "ann@example.org", "--password", "x"],
+    ["user", "create", "--email", "ann@example.org", "--password", "correct-horse"],
     ["workspace", "create", "acme", "--name", "Acme", "--owner", "ann@example.org"],
   ];
   for (const words of made) expect((await place.svc([...words, ...common])).code).toBe(0);

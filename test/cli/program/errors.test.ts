@@ -27,7 +27,7 @@ describe("of a server", () => {
       here(["variable", "list", "--workspace", "nope"]),
       here(["workspace", "create", "new", "--name", "New", "--owner", "nobody@example.org"]),
       here(["workspace", "create", "acme", "--name", "Acme", "--owner", "outsider@example.org"]),
-      here(["user", "create", "--email", "outsider@example.org", "--password", "x"]),
+      here(["user", "create", "--email", "outsider@example.org", "--password", "correct-horse"]),
       here(["run", "u/ann/none", "--workspace", "acme"]),
     ]);
     expect(workspace).toEqual(refused("Not found: workspace nope"));
@@ -43,7 +43,10 @@ describe("of a server", () => {
   }, 30_000);
 
   test("a workspace must be named where there are several", async () => {
-    const error = told("there are 2 workspaces: name one with --workspace");
+    const error = told(
+      "there are 2 workspaces: name one with --workspace",
+      "--workspace or SVC_WORKSPACE: acme, shop",
+    );
     expect(await here(["script", "list"])).toEqual({ code: 2, out: "", err: error });
   }, 30_000);
 
@@ -105,6 +108,6 @@ test("a server that is not there, or is another one, ends with 3", async () => {
 test("a data directory that cannot be made is named", async () => {
   using place = newPlace();
   const file = await place.file("file", "");
-  const ended = await place.svc(["workspace", "list", "--data-dir", `${file}/data`]);
+  const ended = await place.svc(["serve", "--port", "0", "--data-dir", `${file}/data`]);
   expect(ended).toEqual({ code: 1, out: "", err: expect.stringMatching(/^error: .*file\/data.*\n$/) });
 }, 30_000);

@@ -10,7 +10,7 @@ const HASH = expect.stringMatching(/^[0-9a-f]{16}$/);
 /** The arguments after which `--json` is added, and the value on stdout. */
 const VALUES: [args: string[], value: unknown][] = [
   [
-    ["user", "create", "--email", "ann@example.org", "--password", "x", "--super-admin"],
+    ["user", "create", "--email", "ann@example.org", "--password", "correct-horse", "--super-admin"],
     { email: "ann@example.org", super_admin: true },
   ],
   [

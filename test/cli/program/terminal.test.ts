@@ -11,19 +11,32 @@ test("user create asks for what is missing, and hides the password", async () =>
   await session.sees("must not be empty");
   session.types(`ann@example.org${ENTER}`);
   await session.sees("Password");
-  session.types(`correct-horse${ENTER}`);
+  session.types(`short${ENTER}`);
+  await session.sees("must have at least 8 characters");
+  session.types(`${"\b".repeat(5)}correct-horse${ENTER}`);
+  await session.sees("The same once more");
+  session.types(`other-horse${ENTER}`);
+  await session.sees("that is another password");
+  session.types(`${"\b".repeat(11)}correct-horse${ENTER}`);
   await session.sees("created super admin ann@example.org");
   const { code, shown } = await session.ended();
   expect(code).toBe(0);
   expect(shown).not.toContain("correct-horse");
-  const again = await place.svc(["user", "create", "--email", "ann@example.org", "--password", "x"]);
+  const again = await place.svc([
+    "user",
+    "create",
+    "--email",
+    "ann@example.org",
+    "--password",
+    "correct-horse",
+  ]);
   expect(again.err).toContain("there is a user with e-mail ann@example.org already");
 }, 30_000);
 
 test("variable set asks for the value; Ctrl-C at a question ends with 130 and changes nothing", async () => {
   using place = newPlace();
   const owner = "ann@example.org";
-  await place.svc(["user", "create", "--email", owner, "--password", "x"]);
+  await place.svc(["user", "create", "--email", owner, "--password", "correct-horse"]);
   await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", owner]);
   using asked = sitDown(place, ["variable", "set", "u/ann/region"]);
   await asked.sees("Value of u/ann/region");
@@ -108,7 +121,7 @@ test("nothing that a job or a person elsewhere says commands the terminal; a pip
   using place = newPlace();
   const said = JSON.stringify(`${RED}red${COMMANDS}`);
   const { email, run } = { email: "ann@example.org", run: (...words: string[]) => place.svc(words) };
-  await run("user", "create", "--email", email, "--password", "x");
+  await run("user", "create", "--email", email, "--password", "correct-horse");
   await run("workspace", "create", "acme", "--name", "Acme", "--owner", email);
   await place.file("says.ts", `export const main = () => { console.log(${said}); return ${said}; };\n`);
   await place.file("fails.ts", `export const main = () => { throw new Error(${said}); };\n`);

@@ -6,7 +6,7 @@ import { ENTER, sitDown } from "../session.ts";
 
 async function withWorkspace(place: Place) {
   const owner = "ann@example.org";
-  await place.svc(["user", "create", "--email", owner, "--password", "x"]);
+  await place.svc(["user", "create", "--email", owner, "--password", "correct-horse"]);
   await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", owner]);
   return async (args: string[], stdin?: string) => place.svc(args, stdin === undefined ? {} : { stdin });
 }

@@ -24,11 +24,11 @@ const bob = { out: '{\n  "hello": "Bob"\n}\n', err: "greeting Bob\n" };
 /** Words are parted by spaces; `_` stands for one inside a word. */
 const LINES: Line[] = [
   {
-    args: "user create --email ann@example.org --password x --name Ann_Lee",
+    args: "user create --email ann@example.org --password correct-horse --name Ann_Lee",
     err: "created user ann@example.org\n",
   },
   {
-    args: "user create --email root@example.org --password x --super-admin --username boss",
+    args: "user create --email root@example.org --password correct-horse --super-admin --username boss",
     err: "created super admin root@example.org\n",
   },
   { args: "workspace create acme --name Acme_Ltd --owner ann@example.org", err: "created workspace acme\n" },

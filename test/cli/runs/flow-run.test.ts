@@ -101,7 +101,7 @@ describe("by itself", () => {
   let place: Place;
   beforeAll(async () => {
     place = newPlace();
-    await place.svc(["user", "create", "--email", "ann@example.org", "--password", "x"]);
+    await place.svc(["user", "create", "--email", "ann@example.org", "--password", "correct-horse"]);
     await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", "ann@example.org"]);
     const each = FLOW.modules[1]!;
     const iterator = js("Array.from({ length: 12 }, (_, index) => index)");

@@ -173,7 +173,7 @@ describe("pushing", () => {
   test("without a server waits for its own locks, and says why there are none", async () => {
     const alone = newPlace();
     const svc = (...args: string[]) => alone.svc(args);
-    await svc("user", "create", "--email", "ann@example.org", "--password", "x");
+    await svc("user", "create", "--email", "ann@example.org", "--password", "correct-horse");
     await svc("workspace", "create", "acme", "--name", "Acme", "--owner", "ann@example.org");
     const content = 'import "svc-no-such-package-at-all"; export const main = () => 1';
     const value = { type: "rawscript", language: "bun", content, input_transforms: {} };

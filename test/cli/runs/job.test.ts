@@ -316,7 +316,7 @@ test("get cuts what would fill the screen, and says how to see all of it", async
 
 test("on a terminal: a table of 80 columns with whole ids, and states in colour", async () => {
   using place = newPlace();
-  await place.svc(["user", "create", "--email", "ann@example.org", "--password", "x"]);
+  await place.svc(["user", "create", "--email", "ann@example.org", "--password", "correct-horse"]);
   await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", "ann@example.org"]);
   await place.file("bad.ts", BAD);
   const path = "u/ann/a_rather_long_name_of_a_script/that_tells_much";

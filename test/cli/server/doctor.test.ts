@@ -36,6 +36,7 @@ async function used(): Promise<Place> {
 
 test("a fresh machine is fine, and the look at it makes nothing", async () => {
   using place = newPlace();
+  rmSync(place.data_dir, { recursive: true });
   const found = await examine(place);
   expect(found("data directory")).toMatchObject({
     state: "ok",

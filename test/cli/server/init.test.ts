@@ -1,6 +1,6 @@
 /** `svc init`: from nothing to a server that runs. */
 import { expect, test } from "bun:test";
-import { existsSync, realpathSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { until } from "../../support/harness.ts";
 import { newPlace, type Place } from "../program.ts";
@@ -29,12 +29,17 @@ test("five questions at a terminal, and a server runs that knows the answers", a
   await session.sees("Listen on");
   session.types(`nowhere${ENTER}`);
   await session.sees("must be an address and a port");
-  session.types(`${"\b".repeat(7)}127.0.0.1:0${ENTER}`);
+  using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  session.types(`${"\b".repeat(7)}127.0.0.1:${taken.port}${ENTER}`);
+  await session.sees("is taken");
+  session.types(`${"\b".repeat(15)}127.0.0.1:0${ENTER}`);
   await session.sees("E-mail of the admin");
   session.types(`ann${ENTER}`);
   await session.sees("is not an e-mail address");
   session.types(`@example.org${ENTER}`);
   await session.sees("Password of the admin");
+  session.types(`correct-horse${ENTER}`);
+  await session.sees("The same once more");
   session.types(`correct-horse${ENTER}`);
   await session.sees("First workspace");
   session.types(ENTER);
@@ -66,7 +71,8 @@ test("the commands to go on with work on the folder that was answered", async ()
     const named = `--data-dir '${join(realpathSync(place.folder), "my data")}'`;
     const unwrapped = shown.replace(/\s+/g, " ");
     expect(unwrapped).toContain(`svc script push hello.ts u/ann/hello ${named}`);
-    expect(unwrapped).toContain(`svc serve ${named} starts it`);
+    expect(unwrapped).toContain(`svc stop ${named}`);
+    expect(unwrapped).toContain(`svc serve ${named}`);
   } finally {
     await end(Number(pid), url);
   }
@@ -120,7 +126,7 @@ test("what is wrong is told before anything is written, with what to do", async 
       err: expect.stringContaining(error),
     });
   }
-  expect(existsSync(place.data_dir)).toBe(false);
+  expect(readdirSync(place.data_dir)).toEqual([]);
 }, 60_000);
 
 test("a systemd unit is written, with the commands that put it in force, and one that systemd understands", async () => {
@@ -133,7 +139,9 @@ test("a systemd unit is written, with the commands that put it in force, and one
   expect(out).toContain("  systemctl --user daemon-reload\n  systemctl --user enable --now svc\n");
   const unit = await Bun.file(file).text();
   const start = /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? "";
-  expect(start).toEndWith(`serve --data-dir "${place.folder}/my \\"own\\" data" --host 127.0.0.1 --port 0`);
+  // A free port is chosen once: the unit has the same one at each start.
+  expect(start).toContain(`serve --data-dir "${place.folder}/my \\"own\\" data" --host 127.0.0.1 --port `);
+  expect(start).toMatch(/ --port [1-9]\d+$/);
   expect(existsSync(join(data, "svc.sock"))).toBe(false);
   const verify = Bun.which("systemd-analyze");
   if (!verify) return;

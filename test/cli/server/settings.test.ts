@@ -48,7 +48,7 @@ describe("svc config", () => {
     expect(text).not.toMatch(/instance-secret|scim-secret/);
     const json = JSON.parse(await said(["config", "list", "--json"], { env }));
     expect(json).toContainEqual(expect.objectContaining({ name: "port", of: "process", value: 9000 }));
-    const folder = ["config", "list", "--json", "--data-dir", join(place.folder, "other")];
+    const folder = ["config", "list", "--json", "--data-dir", place.data_dir];
     expect(JSON.parse(await said(folder))).toContainEqual(
       expect.objectContaining({ name: "data_dir", source: "flag" }),
     );

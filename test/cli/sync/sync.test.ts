@@ -34,7 +34,7 @@ async function makePeople(place: Place, common: string[]): Promise<void> {
     expect(await place.svc([...words, ...common])).toMatchObject({ code: 0 });
   for (const name of ["owner", "ann"]) {
     const email = `${name}@example.org`;
-    await run(["user", "create", "--email", email, "--password", "x", "--username", name]);
+    await run(["user", "create", "--email", email, "--password", "correct-horse", "--username", name]);
   }
   await run(["workspace", "create", "acme", "--name", "Acme", "--owner", owner, "--username", "admin"]);
   await run(["workspace", "add-user", "acme", "ann@example.org", "--username", "ann"]);
@@ -359,7 +359,7 @@ test("it is asked for first; without a terminal --yes says so", async () => {
     ["y", 0, "example.com"],
   ] as const) {
     using session = sitDown(place, words);
-    await session.sees("Change workspace acme so?");
+    await session.sees("Apply these changes to workspace acme");
     session.types(`${answer}${ENTER}`);
     expect((await session.ended()).code).toBe(code);
     expect(await get("/variables/get_value/f/data/host")).toBe(value);

@@ -13,7 +13,13 @@ import {
   listPendingInvites,
 } from "../../../../src/features/accounts/members/joining/membership-operations.ts";
 import { deleteMember } from "../../../../src/features/accounts/members/member-operations.ts";
-import { type CommonOptions, createCommand, formatExamples, withClient } from "../../../program/command.ts";
+import {
+  type CommonOptions,
+  createCommand,
+  describeServer,
+  formatExamples,
+  withClient,
+} from "../../../program/command.ts";
 import { confirmFirst } from "../../../terminal/prompts.ts";
 import { usageError } from "../../../terminal/text/failure.ts";
 import { printJson, printNote, printTable } from "../../../terminal/text/output.ts";
@@ -121,7 +127,10 @@ const removeUser = createCommand("remove-user", "remove a member")
   .option("--yes", "do not ask")
   .addHelpText("after", formatExamples("svc workspace remove-user acme bob --yes"))
   .action(async (workspace: string, username: string, options: CommonOptions & { yes?: boolean }) => {
-    await confirmFirst(options.yes, `Remove ${username} from workspace ${workspace}?`);
+    await confirmFirst(
+      options.yes,
+      `Remove ${username} from workspace ${workspace} ${describeServer(options)}?`,
+    );
     const answer = await withClient(options, (client) => client.call(deleteMember, { workspace, username }));
     if (options.json) printJson({ workspace_id: workspace, username });
     else printNote(answer);
@@ -135,7 +144,7 @@ const leave = createCommand("leave", "leave a workspace")
     formatExamples("svc workspace leave acme --url http://localhost:8000 --token $SVC_TOKEN"),
   )
   .action(async (workspace: string, options: CommonOptions & { yes?: boolean }) => {
-    await confirmFirst(options.yes, `Leave workspace ${workspace}?`);
+    await confirmFirst(options.yes, `Leave workspace ${workspace} ${describeServer(options)}?`);
     const answer = await withClient(options, (client) => client.call(leaveWorkspace, { workspace }));
     if (options.json) printJson({ workspace_id: workspace });
     else printNote(answer);

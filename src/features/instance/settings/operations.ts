@@ -28,7 +28,7 @@ const GlobalSetting = z.object({
   name: z.string(),
   value: z.unknown(),
   /** The effective source: flags and the environment override the stored value. */
-  source: z.enum(["flag", "environment", "stored", "default"]),
+  source: z.enum(["flag", "environment", "directory", "stored", "default"]),
   /** The environment variable that overrides the setting. Undefined for unknown keys. */
   variable: z.string().optional(),
   meaning: z.string().optional(),

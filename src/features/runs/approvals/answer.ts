@@ -154,7 +154,7 @@ function requireFlowOwner({ caller: { member, identity } }: WorkspaceContext, jo
 }
 
 /** Returns the request that a flow waits for, or that a flow inside it waits for. */
-async function getWaitingRequest(app: App, job: Job): Promise<ApprovalRequest> {
+export async function getWaitingRequest(app: App, job: Job): Promise<ApprovalRequest> {
   const frames = await app.db.read
     .select({ job_id: flowFrames.job_id, state: flowFrames.state })
     .from(flowFrames)

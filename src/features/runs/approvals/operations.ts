@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
 import { parseJson } from "../../../lib/json/json.ts";
-import type { Context } from "../../../platform/app/context.ts";
+import type { Context, WorkspaceContext } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { isFrame } from "../../../platform/queue/states.ts";
 import { flowUserStates } from "../../code/flows/tables.ts";
@@ -12,9 +12,15 @@ import { listApprovers } from "../flows/status/approvers.ts";
 import { readFlowFields } from "../flows/status/status.ts";
 import { JobRecord, redactRecord, toJobRecord } from "../job/records.ts";
 import { getJob } from "../submit/find-and-cancel.ts";
-import { answerApproval, approveAsOwner, DISAPPROVAL_AUDIT, RESUME_AUDIT } from "./answer.ts";
+import {
+  answerApproval,
+  approveAsOwner,
+  DISAPPROVAL_AUDIT,
+  getWaitingRequest,
+  RESUME_AUDIT,
+} from "./answer.ts";
 import { getApprovalRequest, requireCanSee } from "./approval-request.ts";
-import { parseLinkRequest, requireApprovalSignature } from "./link-signature.ts";
+import { type LinkRequest, parseLinkRequest, requireApprovalSignature } from "./link-signature.ts";
 import { signApprovalLink } from "./links.ts";
 
 const base = "/w/{workspace}/jobs" as const;
@@ -42,20 +48,20 @@ const getJobSignature = operation({
     signApprovalLink(ctx, workspace, parseLinkRequest(input, query)),
 });
 
-const getResumeUrls = operation({
+export const getResumeUrls = operation({
   name: "getResumeUrls",
   method: "GET",
   path: `${base}/resume_urls/{job_id}/{resume_id}`,
   access: "member",
   scope: write,
-  summary: "Create the links that approve or refuse a step's approval request",
+  summary: "Create the links that approve or refuse a step's approval request, by its job or by the flow's",
   query: ApproverQuery,
   responds: responds.json(
     z.object({ approvalPage: z.string(), resume: z.string(), cancel: z.string() }),
     "the page for a person, and the links for programs",
   ),
   run: async (ctx, { workspace, query, ...input }) => {
-    const request = parseLinkRequest(input, query);
+    const request = await resolveAskingStep(ctx, parseLinkRequest(input, query));
     const { job_id, resume_id, approver } = request;
     const tail = `${job_id}/${resume_id}/${await signApprovalLink(ctx, workspace, request)}`;
     const search = approver ? `?approver=${encodeURIComponent(approver)}` : "";
@@ -67,6 +73,13 @@ const getResumeUrls = operation({
     };
   },
 });
+
+/** Replaces the id of a flow's job by that of the step that asks for approval. @throws Conflict if none does */
+async function resolveAskingStep(ctx: WorkspaceContext, request: LinkRequest): Promise<LinkRequest> {
+  const job = await getJob(ctx, ctx.caller.member.workspace_id, request.job_id);
+  if (!isFrame(job.kind) || job.flow_step_id !== null) return request;
+  return { ...request, job_id: (await getWaitingRequest(ctx.app, job)).job.id };
+}
 
 interface LinkParameters {
   workspace: string;

@@ -1,12 +1,14 @@
 /** The approval page: shows the form and receives it. */
+import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import { InvalidInput, SvcError, Unauthorized } from "../../../lib/errors.ts";
-import { parseSchemaJson } from "../../../lib/json/json.ts";
+import { isJsonObject, parseSchemaJson } from "../../../lib/json/json.ts";
 import { renderMessagePage } from "../../../lib/text/html-page.ts";
-import type { Context } from "../../../platform/app/context.ts";
+import type { App, Context } from "../../../platform/app/context.ts";
 import { readText } from "../../../platform/http/input.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { describeError } from "../../../platform/http/respond.ts";
+import { flows } from "../../code/flows/tables.ts";
 import { listApprovers } from "../flows/status/approvers.ts";
 import { answerApproval, RESUME_AUDIT } from "./answer.ts";
 import {
@@ -68,6 +70,29 @@ function readStepResult({ job }: ApprovalRequest): Record<string, unknown> {
   return job.status === "success" ? asObject(parseSchemaJson(job.result ?? "null")) : {};
 }
 
+/** Fields of a result that set up the page, or are links made for it. */
+const PAGE_FIELDS = ["description", "default_args", "enums", "approvalPage", "resume", "cancel"];
+
+/** Returns the step's own description, else its result without what sets up the page. */
+function describeRequest(asked: ApprovalRequest): unknown {
+  const { job } = asked;
+  if (job.status !== "success") return undefined;
+  const result = parseSchemaJson(job.result ?? "null");
+  if (!isJsonObject(result)) return result;
+  const fields = result as Record<string, unknown>;
+  if (fields.description !== undefined) return fields.description;
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !PAGE_FIELDS.includes(name)));
+}
+
+async function findFlowSummary(app: App, workspace_id: string, path: string | null): Promise<string> {
+  if (path === null) return "";
+  const [row] = await app.db.read
+    .select({ summary: flows.summary })
+    .from(flows)
+    .where(and(eq(flows.workspace_id, workspace_id), eq(flows.path, path)));
+  return row?.summary ?? "";
+}
+
 function createForm(asked: ApprovalRequest): FormField[] {
   return createFormFields(asked.suspend.resume_form, readStepResult(asked));
 }
@@ -99,7 +124,9 @@ const getApprovalPage = operation({
         started_at: flow.job.created_at,
         approvers: approvers.map(({ approver }) => approver),
         required: suspend.required_events ?? 1,
-        description: readStepResult(asked).description,
+        summary: await findFlowSummary(ctx.app, link.workspace, flow.job.script_path),
+        description: describeRequest(asked),
+        input: flow.input,
         fields: createForm(asked),
         hide_cancel: suspend.hide_cancel ?? false,
         refusal: findExpiryError(asked, state)?.message ?? findRefusal(ctx, asked),

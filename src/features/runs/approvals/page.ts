@@ -1,4 +1,5 @@
 /** Renders the approval page: plain HTML without scripts and external resources. */
+import { isJsonObject } from "../../../lib/json/json.ts";
 import { escapeHtml } from "../../../lib/text/html.ts";
 import { renderPage } from "../../../lib/text/html-page.ts";
 import type { FormField } from "./form.ts";
@@ -7,14 +8,18 @@ import { inputName } from "./form.ts";
 export interface ApprovalPage {
   /** Display name of the flow. */
   flow: string;
+  /** Summary of the flow, if it has one. */
+  summary: string;
   step: string;
   started_by: string;
   started_at: Date;
   /** Names of those who have approved so far. */
   approvers: string[];
   required: number;
-  /** JSON that the step wants to show. */
+  /** JSON that the step wants to show: its description, else its result. */
   description: unknown;
+  /** Arguments of the flow. */
+  input: Record<string, unknown>;
   fields: FormField[];
   hide_cancel: boolean;
   /** Why it cannot be answered, or not by this caller. */
@@ -29,15 +34,30 @@ export function renderApprovalPage(page: ApprovalPage): Response {
   return renderPage(
     200,
     `Approve ${flow}`,
-    `<p>Step <b>${escapeHtml(step)}</b> asks for approval. ${escapeHtml(started_by)} started the flow at ${when} UTC.</p>
-${renderDescription(page.description)}${takes}${given}${refusal === undefined ? renderForm(page) : `<p>${escapeHtml(refusal)}</p>`}`,
+    `${page.summary === "" ? "" : `<p><b>${escapeHtml(page.summary)}</b></p>\n`}<p>Step <b>${escapeHtml(step)}</b> asks for approval. ${escapeHtml(started_by)} started the flow at ${when} UTC.</p>
+${renderValue(page.description)}${renderArguments(page.input)}${takes}${given}${refusal === undefined ? renderForm(page) : `<p>${escapeHtml(refusal)}</p>`}`,
   );
 }
 
-function renderDescription(description: unknown): string {
-  if (description === undefined || description === null) return "";
-  const text = typeof description === "string" ? description : JSON.stringify(description, null, 2);
-  return `<pre>${escapeHtml(text)}</pre>\n`;
+/** Renders an object as a list of its fields, a text as it is, anything else as JSON. */
+function renderValue(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (!isJsonObject(value)) return `<pre>${escapeHtml(formatValue(value))}</pre>\n`;
+  const fields = Object.entries(value).map(
+    ([name, each]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(formatValue(each))}</dd>`,
+  );
+  return fields.length === 0 ? "" : `<dl>${fields.join("\n")}</dl>\n`;
+}
+
+function renderArguments(input: Record<string, unknown>): string {
+  const list = renderValue(input);
+  return list === "" ? "" : `<h2>Input of the flow</h2>\n${list}`;
+}
+
+/** Formats a value; ciphertexts of secret arguments are hidden. */
+function formatValue(value: unknown): string {
+  const text = typeof value === "string" ? value : JSON.stringify(value, undefined, 2);
+  return text.replace(/\$encrypted:[^"\s]*/g, "(secret)");
 }
 
 /** Renders the form, which posts to its own URL. Rejecting skips the validation of required fields. */

@@ -236,8 +236,8 @@ describe("signed links", () => {
     const job = flow_status.modules[0].job;
     const noSuspend = await nobody("POST", (await urls(job, 1)).resume, {});
     expect([noSuspend.status, noSuspend.text]).toEqual([400, expect.stringContaining("no `suspend`")]);
-    const noStep = await nobody("POST", (await urls(flow, 1)).resume, {});
-    expect([noStep.status, noStep.text]).toEqual([400, expect.stringContaining("no step of a flow")]);
+    const refused = await ask("GET", `${jobs}/resume_urls/${flow}/1`);
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining("does not wait")]);
     for (const bad of [`${job}/4294967296`, `${job}/-1`, `${job}/x`, "nojob/1"]) {
       expect((await ask("GET", `${jobs}/job_signature/${bad}`)).status).toBe(400);
     }

@@ -1,0 +1,40 @@
+import { isProcessAlive, readServerStatus } from "../../client/running-server.ts";
+import { createCommand, formatExamples } from "../../program/command.ts";
+import { parseWholeNumber } from "../../program/options.ts";
+import { withProgress } from "../../terminal/progress.ts";
+import { CliError } from "../../terminal/text/failure.ts";
+import { printJson, printNote } from "../../terminal/text/output.ts";
+
+const POLL_INTERVAL_MS = 50;
+
+interface StopOptions {
+  dataDir?: string;
+  timeout: string;
+  json?: boolean;
+}
+
+export default createCommand("stop", "stop the server: running jobs get time to end", "directory")
+  .option("--timeout <seconds>", "how long to wait for its end", "120")
+  .addHelpText("after", formatExamples("svc stop", "svc stop --data-dir /var/lib/svc"))
+  .action(async (options: StopOptions) => {
+    const seconds = parseWholeNumber("--timeout", options.timeout);
+    const { pid, data_dir } = await readServerStatus(options.dataDir);
+    if (pid !== undefined) await withProgress("stopping", () => endProcess(pid, seconds));
+    if (options.json) printJson({ data_dir, stopped: pid !== undefined, pid });
+    else
+      printNote(
+        pid === undefined ? `no server is up on ${data_dir}` : `stopped process ${pid} of ${data_dir}`,
+      );
+  });
+
+async function endProcess(pid: number, seconds: number): Promise<void> {
+  process.kill(pid, "SIGTERM");
+  for (const end = Date.now() + seconds * 1000; isProcessAlive(pid); ) {
+    if (Date.now() > end) {
+      throw new CliError("Timeout", `process ${pid} has not ended after ${seconds} s`, {
+        hint: `it waits for running jobs; kill -9 ${pid} ends it, and its jobs start again with the next server`,
+      });
+    }
+    await Bun.sleep(POLL_INTERVAL_MS);
+  }
+}

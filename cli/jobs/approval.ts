@@ -1,0 +1,40 @@
+/** Approvals of flows: how they are answered, and the answer. */
+import { getResumeUrls } from "../../src/features/runs/approvals/operations.ts";
+import { type ServiceClient, toCliError } from "../client/transport.ts";
+import type { JobRef } from "./follow.ts";
+
+/** Requests the links of what a flow, or a step of one, asks for. Each link answers once. */
+function requestLinks(client: ServiceClient, { workspace, id }: JobRef) {
+  const resume_id = String(crypto.getRandomValues(new Uint32Array(1))[0]);
+  return client.call(getResumeUrls, { workspace, job_id: id, resume_id, query: {} });
+}
+
+/** Describes how to answer what a flow waits for: by command, and by the page. */
+export async function describeApproval(client: ServiceClient, job: JobRef): Promise<string> {
+  const { id, workspace } = job;
+  // Somebody may have answered meanwhile.
+  const links = await requestLinks(client, job).catch(() => undefined);
+  return [
+    "waits for approval:",
+    `  svc job approve ${id} --workspace ${workspace}    (or reject)`,
+    ...(links ? [`  ${links.approvalPage}`] : []),
+  ].join("\n");
+}
+
+export interface Answer {
+  approved: boolean;
+  /** What the next step reads as `resume`. */
+  value: Record<string, unknown>;
+}
+
+/** Answers what a flow, or a step of one, asks for. @throws CliError */
+export async function answerFlow(client: ServiceClient, job: JobRef, answer: Answer): Promise<void> {
+  const links = await requestLinks(client, job);
+  const link = new URL(answer.approved ? links.resume : links.cancel);
+  const response = await client.send(link.pathname.slice(link.pathname.indexOf("/api/")), {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(answer.value),
+  });
+  if (!response.ok) throw await toCliError(response, {});
+}

@@ -1,0 +1,90 @@
+/** Checks the arguments of a run against the schema of the script or flow, before a job exists. */
+import { getFlowByPath } from "../../src/features/code/flows/operations.ts";
+import { getScriptByPath } from "../../src/features/code/scripts/operations.ts";
+import { isJsonObject } from "../../src/lib/json/json.ts";
+import type { ServiceClient } from "../client/transport.ts";
+import { mergeWords } from "../program/arguments.ts";
+import { resolveWorkspace } from "../program/command.ts";
+import { askFor, isInteractive } from "../terminal/prompts.ts";
+import { usageError } from "../terminal/text/failure.ts";
+import type { RunTarget } from "./start.ts";
+
+interface ArgumentSchema {
+  properties: Record<string, { type?: string; default?: unknown }>;
+  required: string[];
+}
+
+interface GivenArguments {
+  data: Record<string, unknown>;
+  /** Words such as `name=Bob`. */
+  words: readonly string[];
+}
+
+/**
+ * Returns the arguments of a run. Required ones that are missing are asked for on a terminal.
+ * @throws a usage error for a missing or unknown argument
+ */
+export async function resolveArguments(
+  client: ServiceClient,
+  code: RunTarget,
+  workspace: string | undefined,
+  { data, words }: GivenArguments,
+): Promise<Record<string, unknown>> {
+  // A file is run as it is: its schema is made when it is deployed.
+  const schema = "content" in code ? undefined : await readSchema(client, code, workspace);
+  if (!schema) return mergeWords(data, words);
+  const types = Object.fromEntries(Object.entries(schema.properties).map(([name, { type }]) => [name, type]));
+  const args = mergeWords(data, words, types);
+  const unknown = Object.keys(args).find((name) => !Object.hasOwn(schema.properties, name));
+  if (unknown !== undefined) {
+    throw usageError(`there is no argument ${unknown}`, `the arguments are: ${describe(schema)}`);
+  }
+  for (const name of schema.required) {
+    const property = schema.properties[name];
+    if (Object.hasOwn(args, name) || property?.default !== undefined) continue;
+    if (!isInteractive()) {
+      throw usageError(`the argument ${name} is missing`, `the arguments are: ${describe(schema)}`);
+    }
+    const text = await askFor(undefined, { message: `${name} (${property?.type ?? "any"})`, flag: name });
+    Object.assign(args, mergeWords({}, [`${name}=${text}`], types));
+  }
+  return args;
+}
+
+/** Lists the arguments as a signature does: `name: string, greeting: string = "Hello"`. */
+function describe({ properties, required }: ArgumentSchema): string {
+  const each = Object.entries(properties).map(([name, { type = "any", default: preset }]) => {
+    const optional = required.includes(name) || preset !== undefined ? "" : "?";
+    return `${name}${optional}: ${type}${preset === undefined ? "" : ` = ${JSON.stringify(preset)}`}`;
+  });
+  return each.join(", ");
+}
+
+/** Reads the schema; undefined if there is none, or none that this caller may read. */
+async function readSchema(
+  client: ServiceClient,
+  code: { path: string } | { flow: string },
+  given: string | undefined,
+): Promise<ArgumentSchema | undefined> {
+  const workspace = await resolveWorkspace(client, given);
+  const readFlow = async (path: string) => (await client.call(getFlowByPath, { workspace, path })).schema;
+  const readScript = async (path: string) =>
+    (await client.call(getScriptByPath, { workspace, path, query: {} })).schema;
+  const schema: unknown =
+    "flow" in code
+      ? await readFlow(code.flow).catch(() => undefined)
+      : await readScript(code.path)
+          .catch(() => readFlow(code.path))
+          .catch(() => undefined);
+  return parseSchema(schema);
+}
+
+function parseSchema(schema: unknown): ArgumentSchema | undefined {
+  if (!isJsonObject(schema)) return undefined;
+  const { properties, required } = schema as { properties?: unknown; required?: unknown };
+  if (!isJsonObject(properties) || Object.keys(properties as object).length === 0) return undefined;
+  return {
+    properties: properties as ArgumentSchema["properties"],
+    required: Array.isArray(required) ? required.map(String) : [],
+  };
+}

@@ -1,0 +1,26 @@
+/** Reports a deployment: the bare version to a pipe; on a terminal also how to run it and its webhook. */
+import { findDataDirectory, readServerUrl } from "../client/data-directory.ts";
+import { normaliseServerUrl } from "../client/transport.ts";
+import { type CommonOptions, resolveConnection } from "../program/command.ts";
+import { print } from "../terminal/text/output.ts";
+
+interface Deployed {
+  path: string;
+  workspace: string;
+  version: string;
+  kind: "script" | "flow";
+}
+
+export function printDeployed(options: CommonOptions, { path, workspace, version, kind }: Deployed): void {
+  if (!process.stdout.isTTY) {
+    print(version);
+    return;
+  }
+  const { url, data_dir } = resolveConnection(options);
+  const directory = data_dir ?? process.env.SVC_DATA_DIR ?? findDataDirectory();
+  const server = url ?? (directory === undefined ? undefined : readServerUrl(directory));
+  const hook = `/api/w/${workspace}/jobs/run/${kind === "flow" ? "f" : "p"}/${path}`;
+  print(`deployed ${path} (version ${version})`);
+  print(`run:     svc run ${path} --workspace ${workspace}`);
+  print(`webhook: POST ${server === undefined ? "" : normaliseServerUrl(server)}${hook}`);
+}

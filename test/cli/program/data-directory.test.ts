@@ -1,0 +1,61 @@
+/** Where a command finds its data: never in a new, empty instance. */
+import { expect, test } from "bun:test";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { newPlace, type Place, told } from "../program.ts";
+
+/** Runs a command in a folder of the place, with no data directory named. */
+async function runIn(place: Place, folder: string, args: string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn([...place.program, ...args], {
+    cwd: join(place.folder, folder),
+    env: { ...place.environment, SVC_DATA_DIR: "", ...env },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  return { code, out, err };
+}
+
+const INIT = ["init", "--email", "ann@example.org", "--password", "correct-horse", "--workspace", "acme"];
+
+test("in a folder without data, a command says so and makes nothing", async () => {
+  using place = newPlace();
+  mkdirSync(join(place.folder, "e"));
+  const here = realpathSync(join(place.folder, "e"));
+  for (const words of ["job list", "whoami", "script list", "workspace list", "stop", "status"]) {
+    expect({ words, ...(await runIn(place, "e", words.split(" "))) }).toEqual({
+      words,
+      code: 3,
+      out: "",
+      err: told(
+        `no server and no data: no .svc in ${here} or above`,
+        "svc init makes one here; elsewhere: --data-dir, SVC_DATA_DIR, or svc login <url>",
+      ),
+    });
+  }
+  const named = await runIn(place, "e", ["job", "list", "--data-dir", "typo"]);
+  expect(named).toEqual({
+    code: 3,
+    out: "",
+    err: told(`there is no data directory ${here}/typo`, `svc init --data-dir ${here}/typo makes it`),
+  });
+  for (const name of [".svc", "typo"]) expect(existsSync(join(here, name))).toBe(false);
+}, 60_000);
+
+test("the nearest .svc above is used, else what svc init made", async () => {
+  using place = newPlace();
+  for (const folder of ["a/b/c", "elsewhere"]) mkdirSync(join(place.folder, folder), { recursive: true });
+  const made = await runIn(place, "a", [...INIT, "--listen", "127.0.0.1:0", "--no-start"]);
+  expect({ code: made.code, err: made.code === 0 ? "" : made.err }).toEqual({ code: 0, err: "" });
+  for (const folder of ["a", "a/b/c", "elsewhere"]) {
+    const { code, out } = await runIn(place, folder, ["workspace", "list"]);
+    expect({ folder, code, out }).toEqual({ folder, code: 0, out: expect.stringContaining("acme") });
+  }
+  expect(existsSync(join(place.folder, "elsewhere/.svc"))).toBe(false);
+  // A file is run anywhere without setting anything up.
+  await Bun.write(join(place.folder, "elsewhere/one.ts"), "export const main = () => 1;");
+  const ran = await runIn(place, "elsewhere", ["run", "one.ts"], { HOME: join(place.folder, "nobody") });
+  expect(ran).toMatchObject({ code: 0, out: "1\n" });
+  expect(existsSync(join(place.folder, "elsewhere/.svc"))).toBe(true);
+}, 60_000);
