@@ -1,6 +1,6 @@
 /** Commands that last: what they do when they are told to stop, or when the server goes away under them. */
 import { expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { startTestServer } from "../../support/harness.ts";
 import { newPlace, start } from "../program.ts";
@@ -48,6 +48,7 @@ test("serve tells where it listens, and ends on SIGTERM; a run that it leaves be
 
 test("serve stops once it is up if it is stopped while starting", async () => {
   using place = newPlace();
+  rmSync(place.data_dir, { recursive: true });
   using serving = start(place, ["serve", "--port", "0"]);
   while (!existsSync(place.data_dir)) await Bun.sleep(1);
   serving.child.kill("SIGTERM");

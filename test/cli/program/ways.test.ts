@@ -1,6 +1,6 @@
 /** The same commands, with the same answers, each of the three ways to reach the service. */
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { startTestServer } from "../../support/harness.ts";
 import { newPlace, type Place, type RunOptions } from "../program.ts";
 
@@ -115,7 +115,7 @@ test("over HTTP, with --url and --token", async () => {
   await using server = await startTestServer();
   const { token } = await server.user("operator", { super_admin: true });
   await runAll(place, ["--url", server.url, "--token", token]);
-  expect(existsSync(place.data_dir)).toBe(false);
+  expect(readdirSync(place.data_dir)).toEqual([]);
 }, 60_000);
 
 test("SVC_URL and SVC_TOKEN stand for the options, which win over them", async () => {
