@@ -52,7 +52,7 @@ test("a failed script is shown with the place in its code", async () => {
   const { code, out, err } = await place.svc(["run", await place.file("tea.ts", content)]);
   expect({ code, out }).toEqual({ code: 1, out: "" });
   expect(err).toMatch(
-    /^error: TypeError: no tea\n {4}at main \(script:4:\d+\)\nhint: svc job get [0-9a-f-]{36} --workspace local\n$/,
+    /^error: TypeError: no tea\n {4}at main \(tea\.ts:4:\d+\)\nhint: svc job get [0-9a-f-]{36} --workspace local\n$/,
   );
 }, 30_000);
 

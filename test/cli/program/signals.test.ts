@@ -89,5 +89,5 @@ test("demo calls every webhook, and cleans up", async () => {
   going.child.kill("SIGINT");
   expect((await going.ended()).code).toBe(0);
   expect(readdirSync(place.folder).filter((name) => name.startsWith("svc-demo"))).toEqual([]);
-  expect(existsSync(join(place.folder, "data"))).toBe(false);
+  expect(readdirSync(place.data_dir)).toEqual([]);
 }, 30_000);

@@ -70,7 +70,7 @@ const LINES: Line[] = [
   { args: "script archive u/ann/hello --workspace acme", err: "archived u/ann/hello\n" },
   { args: "script list --workspace acme --prefix u/ann/h" },
   {
-    args: "run u/ann/hello --workspace acme",
+    args: "run u/ann/hello name=Ann --workspace acme",
     code: 1,
     err: "error: Bad request: script u/ann/hello in workspace acme is archived and cannot be run\n",
   },
