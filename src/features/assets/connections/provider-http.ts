@@ -11,8 +11,8 @@ import type { OauthClient } from "./oauth-clients.ts";
 const REQUEST_LIMITS = {
   timeout_ms: 10_000,
   max_bytes: 1_000_000,
-  longer: "refused",
-  confidential: true,
+  oversize: "refused",
+  requires_https: true,
 } as const;
 const MAX_REDIRECTS = 3;
 /** How long a discovery document is cached. */

@@ -238,7 +238,7 @@ export async function readVariableValue(ctx: WorkspaceContext, stored: Variable)
   if (!row.is_secret) return row.value;
   const job = identity.token?.job;
   const lazy = job !== undefined && wasDisclosed(ctx.app, job.id, row);
-  const audited = { resource: row.path, as: SECRET_READ_AUDIT, lazy };
+  const audited = { resource: row.path, action: SECRET_READ_AUDIT, lazy };
   const value = await ctx.write(audited, (tx) => decryptValue(ctx.app, row, tx));
   if (!job) return value;
   if (!(await maskInJob(ctx.app, job.id, value))) {

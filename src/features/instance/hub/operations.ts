@@ -7,7 +7,7 @@ import { NotFound } from "../../../lib/errors.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 
 const EmptyList = z.array(z.unknown()).max(0);
-const LIST_OPERATION = { method: "GET", access: "user", bound: true } as const;
+const LIST_OPERATION = { method: "GET", access: "user", allowsWorkspaceTokens: true } as const;
 
 export const getTopHubScripts = operation({
   ...LIST_OPERATION,
@@ -75,7 +75,7 @@ const throwNotFound = (what: string, id: string): never => {
 const ITEM_OPERATION = {
   method: "GET",
   access: "user",
-  bound: true,
+  allowsWorkspaceTokens: true,
   responds: responds.json(z.unknown()),
 } as const;
 

@@ -79,7 +79,7 @@ export async function answerApproval(
     };
   };
   const audited = {
-    as: approved ? RESUME_AUDIT : DISAPPROVAL_AUDIT,
+    action: approved ? RESUME_AUDIT : DISAPPROVAL_AUDIT,
     resource: frame_id,
     parameters: { step_job: job_id, resume_id: String(resume_id), ...(approver ? { approver } : {}) },
   };

@@ -92,7 +92,7 @@ export async function submitAndWait(
 /** Releases large arguments, which are stored by now, from memory while the call waits. */
 function releaseArguments(submission: Submission): void {
   if (submission.args.length < LARGE_BYTES) return;
-  Object.assign(submission, { args: "{}", given: undefined, preprocessor_input: undefined });
+  Object.assign(submission, { args: "{}", caller_args: undefined, preprocessor_input: undefined });
 }
 
 /** Waits for the completion, or the early result, of a job that another call submitted. */
