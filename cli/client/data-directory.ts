@@ -2,7 +2,7 @@
  * Locates the data directory of a command: the one that is named, else the nearest `.svc` at or above the current
  * folder, else the one that `svc init` made last. Also stores what `svc init` was told about the directory.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { type Config, type ConfigOverrides, loadConfig } from "../../src/platform/config/config.ts";
@@ -65,11 +65,15 @@ export function createNoServerError(): CliError {
   );
 }
 
-/** Stores which data directory `svc init` made, for commands in other folders. */
+/** Stores which data directory `svc init` made, for commands in other folders; best effort. */
 export function rememberDataDirectory(data_dir: string): void {
   const file = getUserFile("instance.json");
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(file, `${JSON.stringify({ data_dir })}\n`, { mode: 0o600 });
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, `${JSON.stringify({ data_dir })}\n`, { mode: 0o600 });
+  } catch {
+    // A person without a writable home names the directory instead.
+  }
 }
 
 function recallDataDirectory(): string | undefined {
@@ -110,7 +114,11 @@ export function recordServerUrl(data_dir: string, url: string): void {
   writeFileSync(join(data_dir, URL_FILE), `${JSON.stringify({ url })}\n`, { mode: 0o600 });
 }
 
-/** Returns the address of the server that runs on the data directory, or ran last. */
+export function forgetServerUrl(data_dir: string): void {
+  rmSync(join(data_dir, URL_FILE), { force: true });
+}
+
+/** Returns the address of the server that runs on the data directory, or was killed there last. */
 export function readServerUrl(data_dir: string): string | undefined {
   return readJsonFile<{ url?: string }>(join(data_dir, URL_FILE))?.url;
 }

@@ -51,5 +51,10 @@ export function deleteLogin(): void {
 
 /** Returns whether two URLs belong to one server: a token is sent to no other. */
 export function isSameServer(one: string, other: string): boolean {
-  return normaliseServerUrl(one) === normaliseServerUrl(other);
+  return withLoopbackName(normaliseServerUrl(one)) === withLoopbackName(normaliseServerUrl(other));
+}
+
+/** Addresses of this machine, and the one that means all of them, are one server. */
+function withLoopbackName(url: string): string {
+  return url.replace(/^(https?:\/\/)(127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])(?=[:/]|$)/, "$1localhost");
 }

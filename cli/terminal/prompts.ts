@@ -108,7 +108,7 @@ export async function askForNewPassword(given: string | undefined, question: Que
     if (again !== password.trim()) throw usageError("that is another password");
   };
   await askFor(undefined, { ...question, message: "The same once more", secret: true, check });
-  return password;
+  return password.trim();
 }
 
 /** Reads a secret from stdin, so that it appears neither in the shell's history nor in the process list. */

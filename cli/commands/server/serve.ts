@@ -2,7 +2,7 @@ import chalk, { chalkStderr } from "chalk";
 import { sleep, withTimeout } from "../../../src/lib/async/sleep.ts";
 import { PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";
 import type { RunningServer } from "../../../src/server/server.ts";
-import { loadServerConfig, recordServerUrl } from "../../client/data-directory.ts";
+import { forgetServerUrl, loadServerConfig, recordServerUrl } from "../../client/data-directory.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { parseWholeNumber } from "../../program/options.ts";
 import { EXIT_CODES, usageError } from "../../terminal/text/failure.ts";
@@ -97,6 +97,7 @@ export default createCommand("serve", "start the server", "directory")
     await toldToStop(async () => {
       await development?.();
       await server.stop();
+      forgetServerUrl(config.data_dir);
     });
   });
 

@@ -87,8 +87,8 @@ The files are the ones of svc pull and wmill sync. What the service generates
         const at: Deployment = { client, workspace, secrets, message: options.message, remote };
         const done = await deployAllSteps(at, await orderByImports(plan.steps));
         const after = await read();
-        const report = options.report ? await createReport(at, folder, done, after) : undefined;
         const completed = await writeComputedFields(at, folder, done, after);
+        const report = options.report ? await createReport(at, folder, done, after) : undefined;
         if (!options.json && completed.length > 0) {
           printNote(
             `${pluralize(completed.length, "item")} completed in the folder: ${completed.join(", ")}`,

@@ -133,6 +133,9 @@ async function deployPlain(at: Deployment, plain: PlainOperations, step: SyncSte
   if (step.change === "create" || remade) {
     const body = { ...normaliseFields(item), ...named };
     if (kind === "app" && !("policy" in body)) Object.assign(body, { policy: {} });
+    // The service gives back what was sent explicitly, also a default.
+    if (kind === "resource type" && item.fields.is_fileset === undefined)
+      Object.assign(body, { is_fileset: undefined });
     if (remade) await call(plain.remove, target);
     // Some folders exist from the start, and are in no archive until they are changed.
     const isThere =

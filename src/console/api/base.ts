@@ -3,7 +3,7 @@
 const told = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content;
 
 /** Base path of the console, with a trailing slash; includes the path prefix of a proxy. */
-export const BASE = new URL(told("svc-root") ?? "./", location.href).pathname;
+export const BASE = new URL(told("svc-root") ?? "./", location.href).pathname.replace(/^\/{2,}/, "/");
 
 /** CSP nonce for style elements created at run time. */
 export const NONCE = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";

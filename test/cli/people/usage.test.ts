@@ -60,7 +60,7 @@ const MISTAKES: [args: string[], error: string, hint?: string][] = [
   ],
   [
     ["run", "./bad.json"],
-    "bad.json: the language is chosen by the file's ending, which must be one of .ts .mts .js .mjs .sh .py .pg.sql .my.sql .sqlite.sql .gql",
+    "bad.json: the language is chosen by the file's ending, which must be one of .ts .mts .js .mjs .sh .py .pg.sql .my.sql .sqlite.sql .gql .go .php .rb .rs .ps1",
   ],
   [["script", "push", "none.ts", "u/a/b"], "there is no file none.ts"],
   [["script", "push", "a.ts"], "the path is missing", "svc script push <file> u/<user>/<name>"],

@@ -19,7 +19,7 @@ test("a report names what needs a person, and counts what does not", async () =>
     "f/data/folder.meta.yaml": "display_name: data\n",
     "f/data/there.variable.yaml": "value: here\nis_secret: false\ndescription: ''\n",
     "f/data/bad.ts": "export const main = (\n",
-    "f/data/fast.go": "package inner\n",
+    "f/data/fast.cs": "class Script {}\n",
     "f/data/fine.ts": "export const main = () => 1; // getVariable('f/data/there')\n",
     "f/data/asks.ts":
       "export const main = () => 1; // getVariable('f/data/gone') getResource(\"f/data/db\")\n",
@@ -31,7 +31,7 @@ test("a report names what needs a person, and counts what does not", async () =>
   expect(code).toBe(1);
   for (const told of [
     "not taken: script f/data/bad\n",
-    "taken: script f/data/fast\n  will not run: go is stored, but not offered\n",
+    "taken: script f/data/fast\n  will not run: csharp is stored, but not offered\n",
     "taken: script f/data/asks\n  needs variable f/data/gone, which is to be set\n  needs resource f/data/db, which is to be set\n",
     "  will not run: a step runs hub/1/slack/send",
     "6 of 7 items taken, 3 of them with something to be done before all of it runs",

@@ -1,6 +1,7 @@
 /** Compiles scripts, once per version, in the sandbox and limits of jobs. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createSlots } from "../../../lib/async/slots.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { compilationOf } from "../../languages/programs/table.ts";
 import { PROGRAM_FILE } from "../files/source-tree.ts";
@@ -11,7 +12,9 @@ import { requireStandardLibrary } from "./packages.ts";
 import { findTool } from "./tools.ts";
 
 const TIMEOUT_MS = 5 * 60_000;
-const MAX_PROGRAM_BYTES = 200_000_000;
+const MAX_PROGRAM_BYTES = 50_000_000;
+/** Compilers take a whole core and much memory: one runs at a time. */
+const compilers = createSlots(1);
 
 /** A compiler has rejected a script. */
 class CompileError extends BadRequest {
@@ -37,7 +40,7 @@ export async function compileScript(
   }
   let output = "";
   let program: Buffer | undefined;
-  const outcome = await runTool({
+  const request: ToolRequest = {
     name: `the compiler of ${version.language}`,
     program: tool.program,
     argv: compilation.argv,
@@ -51,7 +54,8 @@ export async function compileScript(
     async collect(folder) {
       program = (await readOwnFile(join(folder, PROGRAM_FILE), MAX_PROGRAM_BYTES))?.bytes;
     },
-  });
+  };
+  const outcome = await compilers.run(() => runTool(request));
   if ("stopped" in outcome) throw new CompileError(outcome.stopped.message);
   if (program === undefined) {
     throw new CompileError(

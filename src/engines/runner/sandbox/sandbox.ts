@@ -176,7 +176,7 @@ export function createSandbox(
     python,
     commandFor({ job, code, access }, program, user) {
       const { read, rules: common } = user?.keeps.length === 0 ? withRights : all;
-      const given = [code, ...(access.read ?? [])];
+      const given = [code, ...(access.read ?? []).flatMap((path) => excludeDataDirBelow(path, data_dir))];
       const write = access.shared === undefined ? [job] : [job, access.shared];
       const rules = [...common, ...given.map((path) => ruleFor(path, "read"))];
       rules.push(...write.map((path) => ruleFor(path, "write")));
@@ -196,6 +196,12 @@ export function createSandbox(
       return [support.bwrap!, ...createBwrapArguments(mounts), ...command];
     },
   };
+}
+
+/** Returns the folder of a tool; if the data directory is in it, the paths beside that. */
+function excludeDataDirBelow(path: string, data_dir: string): string[] {
+  const real = resolveLinks(path);
+  return isPathWithin(data_dir, real) ? pathsAround(real, data_dir) : [path];
 }
 
 /** Returns the path; if it contains the data directory, the paths beside that. */

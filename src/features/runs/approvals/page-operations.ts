@@ -78,10 +78,23 @@ function describeRequest(asked: ApprovalRequest): unknown {
   const { job } = asked;
   if (job.status !== "success") return undefined;
   const result = parseSchemaJson(job.result ?? "null");
-  if (!isJsonObject(result)) return result;
+  if (!isJsonObject(result)) return dropLinks(result);
   const fields = result as Record<string, unknown>;
   if (fields.description !== undefined) return fields.description;
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !PAGE_FIELDS.includes(name)));
+  const shown = Object.entries(fields).filter(([name]) => !PAGE_FIELDS.includes(name));
+  return dropLinks(Object.fromEntries(shown));
+}
+
+/** Links that answer an approval, each in the name of its approver. */
+const ANSWER_LINK = /\/jobs_u\/(resume|cancel)\/|\/approve\//;
+
+/** Removes links that were made for other approvers, at any depth. */
+function dropLinks(value: unknown): unknown {
+  if (typeof value === "string") return ANSWER_LINK.test(value) ? undefined : value;
+  if (Array.isArray(value)) return value.map(dropLinks).filter((inner) => inner !== undefined);
+  if (!isJsonObject(value)) return value;
+  const kept = Object.entries(value).map(([name, inner]) => [name, dropLinks(inner)] as const);
+  return Object.fromEntries(kept.filter(([, inner]) => inner !== undefined));
 }
 
 async function findFlowSummary(app: App, workspace_id: string, path: string | null): Promise<string> {

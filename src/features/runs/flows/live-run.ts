@@ -139,7 +139,7 @@ export function createEmptyRun(root_id: string): FlowRun {
 
 /** Loads a run from the database. */
 export async function loadRun(app: App, root_id: string): Promise<FlowRun> {
-  const run = { ...createEmptyRun(root_id), shares: true };
+  const run = { ...createEmptyRun(root_id), sharesFolder: true };
   // Read first: a later change increments it, so a plan based on an incomplete read is rejected.
   const [root] = await app.db.read
     .select({ version: flowFrames.version, state: jobs.state })

@@ -7,12 +7,9 @@ import { formatEvent, visibleHeaders, visibleQuery } from "../../runs/arguments/
 import { parseRoute, RouteTable } from "../http/route-table.ts";
 import { mergeRouteArguments } from "../http/serve/input.ts";
 import type { CapturedInput } from "./captures.ts";
+import { MASK, maskQuerySecrets, SECRET_NAME } from "./mask.ts";
 
 const MAX_BODY_BYTES = 1_000_000;
-/** Names of headers and query parameters that carry credentials. Those of HTTP itself are left out altogether. */
-const SECRET_NAME =
-  /(^|[-_])auth([-_]|$)|authorization|cookie|passw|secret|token|(api|access|private)[-_]?key$|^key$/i;
-const MASK = "*****";
 const METHODS_WITHOUT_BODY = new Set(["GET", "HEAD"]);
 
 /** What a webhook's address may say about its arguments. */
@@ -47,8 +44,9 @@ export async function readRouteCapture(
   const shown = maskSecrets(request);
   const payload = await readCapturedPayload(request);
   const method = request.method.toLowerCase();
-  const route = typeof config.route_path === "string" ? config.route_path : path;
-  const params = findParameters(route, method, path);
+  const pattern = typeof config.route_path === "string" ? config.route_path : undefined;
+  const route = pattern ?? path;
+  const params = pattern === undefined ? {} : findParameters(pattern, method, path);
   const { query, ...facts } = describeRequest(shown, payload);
   const options = { raw: config.raw_string === true, wrap_body: config.wrap_body === true };
   const event = { kind: "http", ...facts, route, path: `/${path}`, method, params, query };
@@ -71,11 +69,8 @@ function findParameters(route: string, method: string, path: string): Record<str
 
 /** Copies the request without its body; credentials of callers are no part of what a script needs to see. */
 function maskSecrets({ url, method, headers }: Request): Request {
-  const to = new URL(url);
-  for (const name of new Set(to.searchParams.keys()))
-    if (SECRET_NAME.test(name)) to.searchParams.set(name, MASK);
   const masked = [...headers].map(([name, value]) => [name, SECRET_NAME.test(name) ? MASK : value]);
-  return new Request(to.href, { method, headers: masked as [string, string][] });
+  return new Request(maskQuerySecrets(url), { method, headers: masked as [string, string][] });
 }
 
 async function readCapturedPayload(request: Request): Promise<Payload> {

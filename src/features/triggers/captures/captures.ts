@@ -1,7 +1,7 @@
 /** Captures: storing, reading and deleting what triggers received. */
 import { and, desc, eq, notInArray } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
-import { NotFound } from "../../../lib/errors.ts";
+import { NotFound, PayloadTooLarge } from "../../../lib/errors.ts";
 import { parseJson } from "../../../lib/json/json.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { toLimitOffset } from "../../../platform/http/operation.ts";
@@ -11,10 +11,14 @@ import {
   findActiveConfig,
   requireCaptureAccess,
 } from "./configs.ts";
+import { maskQuerySecrets } from "./mask.ts";
 import { type Capture, type CaptureKind, captureConfigs, captures } from "./tables.ts";
 
 /** Captures that are kept of each script or flow and kind of trigger. */
 const MAX_CAPTURES = 20;
+
+/** Text of one capture, in characters. */
+const MAX_CAPTURE_CHARS = 2_000_000;
 
 /** Captured input, each as the JSON text of an object. */
 export type CapturedInput = Pick<Capture, "main_args" | "preprocessor_args">;
@@ -24,9 +28,12 @@ const whereRunnable = (
   { workspace_id, path, is_flow }: CapturedRunnable,
 ) => and(eq(table.workspace_id, workspace_id), eq(table.path, path), eq(table.is_flow, is_flow));
 
-/** Stores a capture, and deletes the oldest ones above the limit. */
+/** Stores a capture, and deletes the oldest ones above the limit. @throws PayloadTooLarge */
 export async function storeCapture(app: App, place: CapturePlace, input: CapturedInput): Promise<void> {
   const { workspace_id, path, is_flow, trigger_kind } = place;
+  if (input.main_args.length + input.preprocessor_args.length > MAX_CAPTURE_CHARS) {
+    throw new PayloadTooLarge(`a capture holds at most ${MAX_CAPTURE_CHARS} characters of JSON`);
+  }
   const isSame = and(whereRunnable(captures, place), eq(captures.trigger_kind, trigger_kind));
   await app.db.write(async (tx) => {
     const row = { workspace_id, path, is_flow, trigger_kind, ...input, created_at: app.clock() };
@@ -50,7 +57,9 @@ export async function captureMessage(
   const place = { ...runnable, trigger_kind: "websocket" } as const;
   try {
     if (!(await findActiveConfig(app, place))) return;
-    const preprocessor_args = JSON.stringify({ event: { kind: "websocket", msg, url } });
+    if (msg.length > MAX_CAPTURE_CHARS / 4) return;
+    const event = { kind: "websocket", msg, url: maskQuerySecrets(url) };
+    const preprocessor_args = JSON.stringify({ event });
     await storeCapture(app, place, { main_args: JSON.stringify({ msg }), preprocessor_args });
   } catch (error) {
     const { workspace_id: workspace, path } = runnable;

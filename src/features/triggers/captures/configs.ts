@@ -78,14 +78,14 @@ export async function pingConfig(
   { trigger_kind, ...given }: Omit<CapturePlace, "workspace_id">,
 ): Promise<void> {
   const place = { ...(await requireCaptureAccess(ctx, given)), trigger_kind };
-  const { path } = place;
-  await ctx.write({ resource: path, parameters: { trigger_kind } }, async (tx) => {
+  await ctx.app.db.write(async (tx) => {
     const rows = await tx
       .update(captureConfigs)
       .set({ last_client_ping: ctx.app.clock() })
       .where(whereConfig(place))
       .returning({ path: captureConfigs.path });
-    if (rows.length === 0) throw new NotFound(`${trigger_kind} capture config of ${path}: set it first`);
+    if (rows.length === 0)
+      throw new NotFound(`${trigger_kind} capture config of ${place.path}: set it first`);
   });
 }
 

@@ -14,7 +14,7 @@ export const feature = defineFeature({
   },
   pathColumns: [
     { column: captureConfigs.path, own: "stale" },
-    { column: captures.path, own: "stale" },
+    { column: captures.path, own: "occupied" },
   ],
   usernameColumns: [captureConfigs.edited_by],
   retention: {

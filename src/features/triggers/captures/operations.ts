@@ -69,7 +69,6 @@ const pingCaptureConfig = operation({
   access: "author",
   summary: "Go on capturing for a minute",
   responds: responds.text("the path of the script or flow"),
-  audit: { operation: "capture.ping_config", action_kind: "Update" },
   run: async (ctx, { trigger_kind, runnable_kind, path }) => {
     const kind = parseTriggerKind(trigger_kind);
     await pingConfig(ctx, { trigger_kind: kind, path, is_flow: parseRunnableKind(runnable_kind) });

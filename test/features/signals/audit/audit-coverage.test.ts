@@ -4,6 +4,11 @@ import { operations } from "../../../../src/server/features.ts";
 
 /** Operations that are no GET and leave no row, and why. */
 const WITHOUT: Record<string, string> = {
+  captureRouteDelete: "stores what a sender sent, who is nobody known",
+  captureRoutePatch: "stores what a sender sent, who is nobody known",
+  captureRoutePost: "stores what a sender sent, who is nobody known",
+  captureRoutePut: "stores what a sender sent, who is nobody known",
+  captureWebhook: "stores what a sender sent, who is nobody known",
   encryptValue: "answers with a sealed text and stores nothing",
   existsWorkspace: "asks a question whose answer is no secret",
   existsRoute: "asks a question whose answer is no secret",
@@ -12,6 +17,7 @@ const WITHOUT: Record<string, string> = {
   getJobMetrics: "reads what a job has used",
   getStartedAtByIds: "reads when jobs have begun",
   listSelectedJobGroups: "reads which jobs belong together",
+  pingCaptureConfig: "goes on with what was set, each minute",
   previewSchedule: "tells the next times of a rule and stores nothing",
   setFlowUserState: "a running flow's note to itself, written as often as it likes and gone with its run",
   setJobProgress: "a running job's own percentage, written as often as it likes",
