@@ -18,6 +18,7 @@ try {
     [
       process.execPath,
       "test",
+      "--timeout=60000",
       ...given,
       ...(given.every((argument) => argument.startsWith("-")) ? everything : []),
     ],

@@ -20,6 +20,7 @@ const ELSEWHERE = [
   "listWorkers",
   "listGlobalSettings",
   "listWebhookDeliveries",
+  "listCaptures",
   "listInstanceWebhookDeliveries",
 ];
 
