@@ -93,7 +93,7 @@ const MISTAKES: [args: string[], error: string, hint?: string][] = [
   [["job", "cancel", NOBODY, "x"], '"x" is not the id of a job: it must be a UUID', "svc job list"],
   [
     ["job", "list", "--status", "done"],
-    "option '--status <state>' argument 'done' is invalid. Allowed choices are queued, running, success, failure, canceled.",
+    "option '--status <state>' argument 'done' is invalid. Allowed choices are queued, running, waiting, success, failure, canceled.",
     "see svc job list --help",
   ],
   [["job", "list", "--limit", "0"], "--limit 0: must be a number from 1 to 10000"],
