@@ -16,7 +16,7 @@ const flush: Flush = (file, done) => {
 plugin({
   name: "failing flush",
   setup(build) {
-    build.onLoad({ filter: /src\/database\/sqlite\.ts$/ }, async ({ path }) => {
+    build.onLoad({ filter: /src\/database\/sqlite\/sqlite\.ts$/ }, async ({ path }) => {
       const text = await Bun.file(path).text();
       const own = `${text}\nconst fdatasync = globalThis.failingFlush;`;
       const contents = own.replace(/\bfdatasync, (?=.*"node:fs")/, "");

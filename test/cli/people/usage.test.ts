@@ -1,6 +1,6 @@
 /** What a person reads when the command line itself is wrong. */
 import { expect, test } from "bun:test";
-import { existsSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { newPlace, told } from "../program.ts";
 
 const DATA_HINT = `such as -d '{"name":"Bob"}', -d @file, or -d - for stdin`;
@@ -115,7 +115,7 @@ test("wrong usage ends with 2 and touches nothing", async () => {
   for (const [index, [args, error, hint]] of MISTAKES.entries()) {
     expect({ args, ...ended[index] }).toEqual({ args, code: 2, out: "", err: told(error, hint) });
   }
-  expect(existsSync(place.data_dir)).toBe(false);
+  expect(readdirSync(place.data_dir)).toEqual([]);
 }, 30_000);
 
 test("with --json the error is one JSON value on stderr", async () => {

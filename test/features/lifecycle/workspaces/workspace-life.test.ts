@@ -97,6 +97,9 @@ async function furnished(id: string): Promise<{ ask: Ask; bound: string }> {
   };
   await expectOk(ask("POST", `${w}/schedules/create`, { path: "u/admin/hourly", enabled: true, ...hourly }));
   await expectOk(ask("POST", `${w}/webhooks/create`, { url: "https://example.org/told", description: "" }));
+  const captured = { trigger_kind: "webhook", path: "u/admin/sleep", is_flow: false };
+  await expectOk(ask("POST", `${w}/capture/set_config`, captured));
+  await expectOk(ask("POST", `${w}/capture_u/webhook/script/u/admin/sleep`, { n: 1 }));
   await expectOk(ask("POST", `${w}/favorites/star`, { path: "f/ops/app", favorite_kind: "app" }));
   const kept = `${w}/inputs/create?runnable_id=u/admin/hello&runnable_type=ScriptPath`;
   await expectOk(ask("POST", kept, { name: "kept", args: {} }));
