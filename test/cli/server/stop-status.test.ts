@@ -1,6 +1,6 @@
 /** A server that `svc init` left running: found, stopped, and started again at its address. */
 import { expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { newPlace, start } from "../program.ts";
 
@@ -37,8 +37,9 @@ test("status and stop work on the server of the data directory, and serve rememb
   expect((await place.svc(["doctor"])).out).toContain(`${new URL(made.url).port} on 127.0.0.1 is taken`);
   await place.svc(["stop"]);
 
+  // A login at this address is no login at a server that has stopped.
+  expect(existsSync(join(place.data_dir, "serve.json"))).toBe(false);
   // What is said when it is started goes before what was remembered.
-  rmSync(join(place.data_dir, "serve.json"));
   using other = start(place, ["serve", "--port", "0"]);
   expect(await other.says("svc listens on")).not.toContain(made.url);
   await place.svc(["stop"]);
