@@ -36,7 +36,7 @@ async function run(asked: [path: string, value?: string][]) {
   const { write } = db;
   const lazy: boolean[] = [];
   db.write = (work, options) => {
-    if (options && "as" in options) lazy.push(options.lazy === true);
+    if (options && "action" in options) lazy.push(options.lazy === true);
     return write(work, options);
   };
   const told = (await expectOk(ask("POST", `${w}/jobs/run_wait_result/p/u/admin/reads`, { asked }))).json();
