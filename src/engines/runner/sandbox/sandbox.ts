@@ -198,7 +198,7 @@ export function createSandbox(
   };
 }
 
-/** Returns the folder of a tool; if the data directory is in it, the paths beside that. */
+/** Like `excludeDataDir`, for what a tool reads: its own folder may be inside the data directory, as installed packages are. */
 function excludeDataDirBelow(path: string, data_dir: string): string[] {
   const real = resolveLinks(path);
   return isPathWithin(data_dir, real) ? pathsAround(real, data_dir) : [path];
