@@ -412,6 +412,17 @@ describe("the page", () => {
   const send = (page: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
     fetch(page, { method: "POST", body: new URLSearchParams(fields), headers });
 
+  test("shows the step's result without links that were made for others, wherever in it they are", async () => {
+    const others = `export const main = () => ({
+      amount: 12, ann: "https://svc.example/api/w/acme/jobs_u/resume/1/2/3",
+      all: [{ bob: "https://svc.example/approve/acme/1/2/3" }, "kept"] })`;
+    const flow = await start([asks({}, others), after]);
+    const { page } = await urls(await waiting(flow), 1);
+    const text = await (await fetch(page)).text();
+    for (const shown of ["amount", "12", "kept"]) expect(text).toContain(shown);
+    expect(text).not.toContain("svc.example");
+  });
+
   test("shows what is asked, with a form, and nothing that could run", async () => {
     const flow = await start([{ ...asks({ resume_form }, content), summary: evil }, after]);
     const { page } = await urls(await waiting(flow), 1, evil);
