@@ -2,7 +2,7 @@
 import { Spotlight, type SpotlightActionData, useSpotlight } from "@mantine/spotlight";
 import { IconBolt, IconPlayerPlay, IconRoute, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { flowList, scriptList } from "../parts/lists.ts";
 import { to, useWorkspace } from "../parts/places.ts";
@@ -11,13 +11,27 @@ import { paletteStore } from "./palette-store.ts";
 
 const RUN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/**
+ * Spotlight selects the first action when the query is stored, which can be before the actions found are in the page:
+ * the selection would go with an action that is left out, and Enter would do nothing.
+ */
+function selectFirstAction() {
+  const { opened, query, listId } = paletteStore.getState();
+  const list = opened && query ? document.getElementById(listId) : null;
+  list?.querySelector("[data-selected]")?.removeAttribute("data-selected");
+  list?.querySelector("[data-action]")?.setAttribute("data-selected", "true");
+  if (list) paletteStore.updateState((state) => ({ ...state, selected: 0 }));
+}
+
 export function Palette({ destinations }: { destinations: Destination[] }) {
   const workspace = useWorkspace();
   const [, go] = useLocation();
   const [query, setQuery] = useState("");
   const { opened } = useSpotlight(paletteStore);
-  const scripts = useQuery({ ...scriptList(workspace), enabled: opened }).data ?? [];
-  const flows = useQuery({ ...flowList(workspace), enabled: opened }).data ?? [];
+  const scripts = useQuery({ ...scriptList(workspace), enabled: opened }).data;
+  const flows = useQuery({ ...flowList(workspace), enabled: opened }).data;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what is listed is what changes the actions
+  useEffect(selectFirstAction, [opened, query, scripts, flows]);
   const actions: SpotlightActionData[] = [
     ...destinations.map(({ label, href, Icon }) => ({
       id: href,
@@ -26,14 +40,14 @@ export function Palette({ destinations }: { destinations: Destination[] }) {
       leftSection: <Icon size={18} aria-hidden />,
       onClick: () => go(href),
     })),
-    ...flows.map(({ path, summary }) => ({
+    ...(flows ?? []).map(({ path, summary }) => ({
       id: `flow ${path}`,
       label: summary || path,
       description: `Flow ${path}`,
       leftSection: <IconRoute size={18} aria-hidden />,
       onClick: () => go(to.begin(workspace, "flow", path)),
     })),
-    ...scripts.map(({ path, summary }) => ({
+    ...(scripts ?? []).map(({ path, summary }) => ({
       id: `script ${path}`,
       label: summary || path,
       description: `Script ${path}`,
