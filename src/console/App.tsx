@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { ApiError } from "./api/errors.ts";
-import { myWorkspaces, whoami } from "./api/session.ts";
+import { myWorkspaces, useMay, whoami } from "./api/session.ts";
 import { PAGES } from "./pages/pages.ts";
 import { LoginPage } from "./pages/start/LoginPage.tsx";
 import { MissingPage } from "./pages/start/MissingPage.tsx";
@@ -82,8 +82,9 @@ function InWorkspace() {
 function Inside({ workspace }: { workspace: string }) {
   const [location] = useLocation();
   useEffect(() => noteWorkspace(workspace), [workspace]);
+  const may = useMay(workspace);
   const destinations = PAGES.flatMap(({ path, nav }) =>
-    nav ? [{ ...nav, href: `/w/${workspace}${path}` }] : [],
+    nav && (nav.isFor?.(may) ?? true) ? [{ ...nav, href: `/w/${workspace}${path}` }] : [],
   );
   return (
     <Frame destinations={destinations}>

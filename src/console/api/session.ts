@@ -36,13 +36,15 @@ function mayAs(access: Access, me: Me | undefined, member: Member | undefined): 
   return access === "author" ? !member.operator : member.is_admin;
 }
 
+/** Says whether the user may call an operation. */
+export type May = <N extends OperationName>(operation: N, access: Operations[N]["access"]) => boolean;
+
 /**
  * Returns a permission check: `may("POST /w/{workspace}/scripts/create", "author")`. The second argument must equal the
  * operation's declared access; the compiler checks it. Returns false until the user has been loaded.
  */
-export function useMay(workspace?: string) {
+export function useMay(workspace?: string): May {
   const me = useQuery(whoami).data;
   const member = useQuery({ ...memberOf(workspace ?? ""), enabled: workspace !== undefined }).data;
-  return <N extends OperationName>(_operation: N, access: Operations[N]["access"]): boolean =>
-    mayAs(access, me, member);
+  return (_operation, access) => mayAs(access, me, member);
 }

@@ -1,13 +1,25 @@
 /** List of all workspace pages: path, lazily loaded module, navigation entry. */
-import { IconHome, IconPlayerPlay } from "@tabler/icons-react";
+import {
+  IconHistory,
+  IconHome,
+  IconKey,
+  IconPlayerPlay,
+  IconServer,
+  IconSettings,
+  IconUsers,
+} from "@tabler/icons-react";
 import type { ComponentType } from "react";
+import type { May } from "../api/session.ts";
 import type { Destination } from "../shell/navigation.ts";
 
 export interface Page {
   /** Below `/w/:workspace`; `:name` matches a segment, `*` the rest. */
   path: string;
   load: () => Promise<{ default: ComponentType }>;
-  nav?: Pick<Destination, "label" | "Icon">;
+  nav?: Pick<Destination, "label" | "Icon"> & {
+    /** Whether the page is of use to who is signed in; absent: to everybody. */
+    isFor?: (may: May) => boolean;
+  };
 }
 
 /** In navigation order. */
@@ -16,4 +28,37 @@ export const PAGES: Page[] = [
   { path: "/runs", nav: { label: "Runs", Icon: IconPlayerPlay }, load: () => import("./runs/RunsPage.tsx") },
   { path: "/runs/:id", load: () => import("./run/RunPage.tsx") },
   { path: "/begin/:kind/*", load: () => import("./begin/BeginPage.tsx") },
+  {
+    path: "/people",
+    nav: { label: "People", Icon: IconUsers },
+    load: () => import("./people/PeoplePage.tsx"),
+  },
+  {
+    path: "/audit",
+    nav: {
+      label: "Audit log",
+      Icon: IconHistory,
+      isFor: (may) => may("GET /w/{workspace}/audit/list", "admin"),
+    },
+    load: () => import("./audit/AuditPage.tsx"),
+  },
+  {
+    path: "/settings",
+    nav: { label: "Settings", Icon: IconSettings },
+    load: () => import("./settings/SettingsPage.tsx"),
+  },
+  {
+    path: "/tokens",
+    nav: { label: "Your tokens", Icon: IconKey },
+    load: () => import("./tokens/TokensPage.tsx"),
+  },
+  {
+    path: "/instance",
+    nav: {
+      label: "Instance",
+      Icon: IconServer,
+      isFor: (may) => may("GET /settings/list_global", "devops"),
+    },
+    load: () => import("./instance/InstancePage.tsx"),
+  },
 ];

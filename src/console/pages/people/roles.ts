@@ -1,0 +1,20 @@
+/** What members of a workspace may do. */
+export type Role = "admin" | "developer" | "operator";
+
+export const ROLES: { value: Role; label: string; meaning: string }[] = [
+  { value: "admin", label: "Admin", meaning: "May do everything in this workspace" },
+  { value: "developer", label: "Developer", meaning: "Writes scripts and flows, and runs them" },
+  { value: "operator", label: "Operator", meaning: "Runs what others wrote" },
+];
+
+interface Flags {
+  is_admin: boolean;
+  operator: boolean;
+}
+
+export const roleOf = ({ is_admin, operator }: Flags): Role =>
+  is_admin ? "admin" : operator ? "operator" : "developer";
+
+export const flagsOf = (role: Role): Flags => ({ is_admin: role === "admin", operator: role === "operator" });
+
+export const roleLabel = (role: Role): string => ROLES.find(({ value }) => value === role)!.label;

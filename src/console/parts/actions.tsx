@@ -1,0 +1,117 @@
+/** What buttons do: a call, then what is shown is read again. */
+import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, type ReactNode, useState } from "react";
+import { queryClient } from "../api/client.ts";
+import { Problem, tellProblem } from "./Problem.tsx";
+
+/** Performs a change and returns the sentence that says it is done, or nothing where the page shows it. */
+export type Action = () => Promise<string | undefined>;
+
+async function perform(action: Action): Promise<void> {
+  const message = await action();
+  if (message) notifications.show({ message });
+  await queryClient.invalidateQueries();
+}
+
+/** Returns a function that performs an action; an error is shown as a notification. */
+export function useAction() {
+  const { mutate, isPending } = useMutation({ mutationFn: perform, onError: tellProblem });
+  return { act: mutate, isPending };
+}
+
+interface DialogProps {
+  title: string;
+  opened: boolean;
+  close: () => void;
+  action: Action;
+  /** Of the button. */
+  label: string;
+  children: ReactNode;
+  size?: string;
+  isDangerous?: boolean;
+  isReady?: boolean;
+}
+
+/** Form in a dialog. An error stays in it with what was typed. */
+export function FormDialog(props: DialogProps) {
+  const { title, opened, close, action, label, children, isDangerous, isReady = true } = props;
+  const change = useMutation({ mutationFn: perform, onSuccess: close });
+  const leave = () => {
+    change.reset();
+    close();
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (isReady) change.mutate(action);
+  };
+  return (
+    <Modal opened={opened} onClose={leave} title={title} size={props.size ?? "md"}>
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          {children}
+          {change.error && <Problem error={change.error} />}
+          <Group justify="flex-end" mt="sm">
+            <Button variant="default" onClick={leave}>
+              Cancel
+            </Button>
+            <Button
+              type="submit"
+              color={isDangerous ? "red" : "ink"}
+              loading={change.isPending}
+              disabled={!isReady}
+            >
+              {label}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+export interface Question {
+  title: string;
+  /** Says what will be lost. */
+  text: string;
+  label: string;
+  action: Action;
+  /** Has to be typed before. */
+  name?: string;
+}
+
+/** Asks before something is done that cannot be undone: `const { ask, dialog } = useQuestion()`. */
+export function useQuestion() {
+  const [question, setQuestion] = useState<Question>();
+  const [isOpen, setOpen] = useState(false);
+  const [typed, setTyped] = useState("");
+  const ask = (next: Question) => {
+    setQuestion(next);
+    setTyped("");
+    setOpen(true);
+  };
+  const dialog = question && (
+    <FormDialog
+      title={question.title}
+      opened={isOpen}
+      close={() => setOpen(false)}
+      action={question.action}
+      label={question.label}
+      isDangerous
+      isReady={question.name === undefined || typed === question.name}
+    >
+      <Text>{question.text}</Text>
+      {question.name !== undefined && (
+        <TextInput
+          data-autofocus
+          label={`Type ${question.name} to confirm`}
+          autoComplete="off"
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+        />
+      )}
+    </FormDialog>
+  );
+  return { ask, dialog };
+}

@@ -1,0 +1,200 @@
+/** Who may what, given and taken in a real browser at the executable. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
+import { openBrowser, type Visit, visit } from "./browser.ts";
+import { type Filled, fill, PASSWORD } from "./filled.ts";
+
+let place: Place;
+let serving: Serving;
+let browser: Browser;
+let filled: Filled;
+
+beforeAll(async () => {
+  place = newPlace();
+  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
+  filled = await fill(serving);
+});
+afterAll(async () => {
+  await browser?.close();
+  place?.remove();
+});
+
+const button = ({ page }: Visit, name: string) => page.getByRole("button", { name, exact: true });
+const dialog = ({ page }: Visit) => page.getByRole("dialog");
+
+/** Opens the menu of a row and chooses. */
+async function choose(seen: Visit, row: string, entry: string): Promise<void> {
+  await button(seen, `More for ${row}`).click();
+  await seen.page.getByRole("menuitem", { name: entry, exact: true }).click();
+}
+
+async function createMember(username: string, role: { is_admin: boolean; operator: boolean }) {
+  const email = `${username}@example.org`;
+  await filled.ask("POST", "/users/create", { email, password: PASSWORD, super_admin: false, username });
+  await filled.ask("POST", "/w/acme/workspaces/add_user", { email, username, ...role });
+  return filled.ask("POST", "/users/tokens/impersonate", { impersonate_email: email });
+}
+
+test("somebody is invited, joins, gets rights by a group, another role, and is removed", async () => {
+  await using ann = await visit(browser, serving.url, { token: filled.token });
+  const { page } = ann;
+  await ann.open("w/acme/instance?tab=accounts");
+  await button(ann, "New account").click();
+  await dialog(ann).getByLabel("E-mail").fill("bob@example.org");
+  await dialog(ann).getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+  await ann.accessible("new account");
+  await button(ann, "Create").click();
+  await page.getByText("bob@example.org can sign in now").waitFor();
+  await ann.open("w/acme/people");
+  await button(ann, "Invite somebody").click();
+  await dialog(ann).getByLabel("E-mail").fill("bob@example.org");
+  await ann.accessible("invite");
+  await ann.picture("invite-light");
+  await button(ann, "Invite").click();
+  await page.getByRole("region", { name: "Invitations" }).getByText("bob@example.org").waitFor();
+
+  const token = await filled.ask("POST", "/users/tokens/impersonate", {
+    impersonate_email: "bob@example.org",
+  });
+  await using bob = await visit(browser, serving.url, { token });
+  await bob.open("workspaces");
+  await bob.page.getByRole("button", { name: /^Accept/ }).click();
+  await bob.page.getByRole("heading", { level: 1 }).waitFor();
+  expect(await bob.page.getByText("Refund an order").count()).toBe(0);
+  expect(await bob.page.getByRole("link", { name: "Audit log" }).count()).toBe(0);
+  expect(await bob.page.getByRole("link", { name: "Instance" }).count()).toBe(0);
+
+  await ann.open("w/acme/people?tab=groups");
+  await button(ann, "New group").click();
+  await dialog(ann).getByLabel("Name").fill("support");
+  await dialog(ann).getByLabel("Members").fill("bob");
+  await page.keyboard.press("Enter");
+  await ann.accessible("new group");
+  await button(ann, "Create").click();
+  await page.getByRole("row").filter({ hasText: "support" }).getByText("bob").waitFor();
+  await ann.open("w/acme/people?tab=folders");
+  await choose(ann, "finance", "Change rights");
+  await dialog(ann).getByLabel("Somebody else").fill("g/support");
+  await page.keyboard.press("Escape");
+  await button(ann, "Add").click();
+  await ann.accessible("rights");
+  await ann.picture("rights-light");
+  await button(ann, "Save").click();
+  await page.getByText("read by g/support").waitFor();
+  await bob.open("w/acme");
+  await bob.page.getByText("Refund an order").first().waitFor();
+
+  await ann.open("w/acme/people");
+  await choose(ann, "bob", "Make operator");
+  await page.getByRole("row").filter({ hasText: "bob@" }).getByText("Operator").waitFor();
+  await bob.open("w/acme/people");
+  expect(await bob.page.getByRole("button", { name: /^(Invite|More for)/ }).count()).toBe(0);
+  await choose(ann, "bob", "Remove from the workspace");
+  await button(ann, "Remove").click();
+  await page.getByText("bob was removed").waitFor();
+  await bob.page.goto(`${serving.url}/w/acme`);
+  await bob.page.getByRole("heading", { name: "You are not in acme" }).waitFor();
+  expect(ann.wrongs).toEqual([]);
+  // Who was removed is refused, which the browser tells too.
+  expect(bob.wrongs.filter((each) => !/status of 40[134]/.test(each))).toEqual([]);
+  bob.wrongs.length = 0;
+}, 90_000);
+
+test("a token is limited, shown once, used, and revoked", async () => {
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/tokens");
+  await button(seen, "New token").first().click();
+  await dialog(seen).getByLabel("Name").fill("reader of scripts");
+  await dialog(seen).getByLabel("For some operations only").check();
+  await dialog(seen).getByLabel("Operations", { exact: true }).fill("scripts: read");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  await seen.accessible("new token");
+  await button(seen, "Create").click();
+  const token = await page.getByLabel("The token").textContent();
+  await seen.picture("token-light");
+  await button(seen, "I have it").click();
+  const read = (path: string) =>
+    fetch(`${serving.url}/api${path}`, { headers: { authorization: `Bearer ${token}` } });
+  expect((await read("/w/acme/scripts/list")).status).toBe(200);
+  expect((await read("/w/acme/variables/list")).status).toBe(403);
+  await page.getByText("scripts:read, in acme only").waitFor();
+  expect(await page.content()).not.toContain(token);
+  await page.reload();
+  await choose(seen, "reader of scripts", "Revoke");
+  await button(seen, "Revoke").click();
+  await page.getByText("The token was revoked").waitFor();
+  expect((await read("/w/acme/scripts/list")).status).toBe(401);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("settings of the workspace and of the instance are changed, and the audit log tells of it", async () => {
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/settings");
+  await page.getByRole("region", { name: "Name" }).getByRole("textbox").fill("Acme & Sons");
+  await page.getByRole("region", { name: "Name" }).getByRole("button", { name: "Save" }).click();
+  await page.getByText("The name is changed").waitFor();
+  await seen.open("w/acme/settings?tab=runs");
+  await page.getByRole("combobox", { name: "Error handler" }).fill("script/u/ann/hello");
+  await page.keyboard.press("Escape");
+  await page
+    .getByRole("region", { name: "When something fails" })
+    .getByRole("button", { name: "Save" })
+    .click();
+  await page.getByText("It is called when something fails").waitFor();
+  const settings = JSON.parse(await filled.ask("GET", "/w/acme/workspaces/get_settings"));
+  expect(settings.error_handler).toBe("script/u/ann/hello");
+  await seen.open("w/acme/settings?tab=secrets");
+  await button(seen, "Rotate the key").click();
+  await button(seen, "Rotate").click();
+  await page.getByText("All secrets are encrypted with a new key").first().waitFor();
+  await seen.open("w/acme/instance?tab=settings&q=retention");
+  await page
+    .getByRole("button", { name: /^Change retention/ })
+    .first()
+    .click();
+  await dialog(seen).getByLabel("Value, as JSON").fill("no JSON");
+  await button(seen, "Store").click();
+  await dialog(seen).getByRole("alert").waitFor();
+  await dialog(seen).getByLabel("Value, as JSON").fill("864000");
+  await button(seen, "Store").click();
+  await page.getByText("set here").waitFor();
+  await seen.open("w/acme/audit?kind=Update");
+  await page.getByText("workspaces.edit_error_handler").first().waitFor();
+  await page.getByLabel("Operation").fill("workspaces.set_encryption_key");
+  await page.waitForURL(/operation=/);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("members, operators and admins see only what they may: no page of theirs is refused anything", async () => {
+  const tokens = {
+    mia: await createMember("mia", { is_admin: false, operator: false }),
+    olga: await createMember("olga", { is_admin: false, operator: true }),
+    adam: await createMember("adam", { is_admin: true, operator: false }),
+  };
+  const pages = [
+    "people",
+    "people?tab=groups",
+    "people?tab=folders",
+    "settings",
+    "settings?tab=runs",
+    "settings?tab=secrets",
+    "settings?tab=usage",
+    "tokens",
+  ];
+  for (const [who, token] of Object.entries(tokens)) {
+    await using seen = await visit(browser, serving.url, { token });
+    seen.page.on("response", (response) => {
+      if (response.status() === 403) seen.wrongs.push(`${who}: 403 ${response.url()}`);
+    });
+    for (const each of who === "adam" ? [...pages, "audit"] : pages) {
+      await seen.open(`w/acme/${each}`);
+      await seen.page.getByRole("status").first().waitFor({ state: "detached" });
+    }
+    expect(seen.wrongs).toEqual([]);
+  }
+}, 90_000);
