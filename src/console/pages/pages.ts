@@ -28,6 +28,9 @@ export const PAGES: Page[] = [
   { path: "/runs", nav: { label: "Runs", Icon: IconPlayerPlay }, load: () => import("./runs/RunsPage.tsx") },
   { path: "/runs/:id", load: () => import("./run/RunPage.tsx") },
   { path: "/begin/:kind/*", load: () => import("./begin/BeginPage.tsx") },
+  { path: "/scripts/*", load: () => import("./script/ScriptPage.tsx") },
+  { path: "/edit/*", load: () => import("./edit/EditPage.tsx") },
+  { path: "/new/script", load: () => import("./edit/NewScriptPage.tsx") },
   {
     path: "/people",
     nav: { label: "People", Icon: IconUsers },

@@ -12,6 +12,9 @@ export const to = {
     return `/w/${workspace}/runs${search.size > 0 ? `?${search}` : ""}`;
   },
   run: (workspace: string, id: string) => `/w/${workspace}/runs/${id}`,
+  script: (workspace: string, path: string) => `/w/${workspace}/scripts/${encoded(path)}`,
+  editScript: (workspace: string, path: string) => `/w/${workspace}/edit/${encoded(path)}`,
+  newScript: (workspace: string) => `/w/${workspace}/new/script`,
   /** Run form of a script or flow. */
   begin: (workspace: string, kind: RunnableKind, path: string) =>
     `/w/${workspace}/begin/${kind}/${encoded(path)}`,

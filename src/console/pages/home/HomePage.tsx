@@ -1,15 +1,16 @@
-import { SegmentedControl, TextInput, Title } from "@mantine/core";
-import { IconSearch } from "@tabler/icons-react";
+import { Button, SegmentedControl, TextInput, Title } from "@mantine/core";
+import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useMemo } from "react";
-import { useSearchParams } from "wouter";
+import { Link, useSearchParams } from "wouter";
 import { useLive } from "../../api/live.ts";
+import { useMay } from "../../api/session.ts";
 import { Empty } from "../../parts/Empty.tsx";
 import { Loading } from "../../parts/Loading.tsx";
 import { appList, flowList, scriptList } from "../../parts/lists.ts";
 import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
-import { useWorkspace } from "../../parts/places.ts";
+import { to, useWorkspace } from "../../parts/places.ts";
 import { FirstScript } from "./FirstScript.tsx";
 import { ItemRow } from "./ItemRow.tsx";
 import { byFolder, type Choice, itemsOf } from "./items.ts";
@@ -25,6 +26,7 @@ const KINDS = [
 
 export default function HomePage() {
   const workspace = useWorkspace();
+  const mayWrite = useMay(workspace)("POST /w/{workspace}/scripts/create", "author");
   const [search, setSearch] = useSearchParams();
   const text = search.get("q") ?? "";
   const kind = (KINDS.find(({ value }) => value === search.get("kind"))?.value ?? "all") as Choice["kind"];
@@ -54,7 +56,13 @@ export default function HomePage() {
   const isNew = !pending && !failed && items.length === 0;
   return (
     <div className="page">
-      <PageHead title="Home" />
+      <PageHead title="Home">
+        {mayWrite && !isNew && (
+          <Button component={Link} href={to.newScript(workspace)} leftSection={<IconPlus size={16} />}>
+            New script
+          </Button>
+        )}
+      </PageHead>
       {!isNew && (
         <div style={{ display: "flex", flexWrap: "wrap", gap: "0.75rem" }}>
           <TextInput

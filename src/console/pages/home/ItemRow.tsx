@@ -12,6 +12,9 @@ const KINDS: Record<ItemKind, { Icon: typeof IconBolt; word: string }> = {
   app: { Icon: IconLayoutDashboard, word: "App" },
 };
 
+const placeOf = (workspace: string, kind: "script" | "flow", path: string): string =>
+  kind === "script" ? to.script(workspace, path) : to.begin(workspace, kind, path);
+
 interface Props {
   workspace: string;
   item: Item;
@@ -34,7 +37,7 @@ export function ItemRow({ workspace, item, star }: Props) {
     <div className="row item-row">
       <Icon size={18} aria-label={word} role="img" className="quiet" />
       <div style={{ minWidth: 0, padding: "0.4rem 0" }}>
-        {kind === "app" ? title : <Link href={to.begin(workspace, kind, path)}>{title}</Link>}
+        {kind === "app" ? title : <Link href={placeOf(workspace, kind, path)}>{title}</Link>}
       </div>
       <div className="item-kind quiet">
         {language ?? word}{" "}

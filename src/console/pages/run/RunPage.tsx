@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "wouter";
 import { addressOf } from "../../api/call.ts";
 import { useLive } from "../../api/live.ts";
+import { oneRun, useFollowing } from "../../parts/following.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import { Log } from "../../parts/log/Log.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
@@ -12,7 +13,7 @@ import { type RunnableKind, to, useWorkspace } from "../../parts/places.ts";
 import { ResultPanel } from "../../parts/result/ResultPanel.tsx";
 import { nameOf, State } from "../../parts/run-state.tsx";
 import { Facts } from "./Facts.tsx";
-import { oneRun, useCancel, useFollowing, useRunAgain, useSource } from "./queries.ts";
+import { useCancel, useRunAgain, useSource } from "./queries.ts";
 import { Steps } from "./Steps.tsx";
 
 export default function RunPage() {

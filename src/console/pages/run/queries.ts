@@ -1,21 +1,11 @@
 import { queryOptions, useMutation, useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
 import { useLocation } from "wouter";
-import { ask, call } from "../../api/call.ts";
+import { call } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
-import { followRun } from "../../api/follow.ts";
 import type { Job } from "../../api/interface.d.ts";
-import { LogBuffer } from "../../parts/log/buffer.ts";
 import { tellProblem } from "../../parts/Problem.tsx";
 import { to } from "../../parts/places.ts";
 import type { Source } from "../../parts/result/ErrorView.tsx";
-
-export const oneRun = (workspace: string, id: string) =>
-  queryOptions({
-    queryKey: [workspace, "runs", "one", id],
-    queryFn: ({ signal }) =>
-      call("GET /w/{workspace}/jobs_u/get/{id}", { workspace, id, query: { no_logs: true } }, signal),
-  });
 
 /** Loads the executed version of a script. */
 const scriptVersion = (workspace: string, hash: string | undefined) =>
@@ -34,58 +24,6 @@ export function useSource(workspace: string, job: Job | undefined): Source | und
   const version = useQuery(scriptVersion(workspace, wanted)).data;
   const code = job?.raw_code ?? version?.content;
   return code === undefined ? undefined : { path: job?.script_path, code };
-}
-
-export interface Following {
-  log: LogBuffer;
-  stream: string;
-  /** Memory in kB. */
-  memory: number | undefined;
-  progress: number | undefined;
-}
-
-/** Provides log, result stream and figures of a run: streamed while it runs, else loaded. */
-export function useFollowing(workspace: string, job: Job | undefined): Following {
-  const id = job?.id;
-  const [stream, setStream] = useState("");
-  const [figures, setFigures] = useState<{ memory?: number | undefined; progress?: number | undefined }>({});
-  // Fixed at first render: the log of a run that ends while followed is already complete.
-  const [begun, setBegun] = useState<{ id: string; live: boolean }>();
-  if (job && begun?.id !== job.id) setBegun({ id: job.id, live: job.type === "QueuedJob" });
-  const live = begun?.id === id ? begun?.live : undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a log for each run
-  const log = useMemo(() => new LogBuffer(), [workspace, id]);
-  useEffect(() => {
-    if (id === undefined || live === undefined) return;
-    setStream("");
-    setFigures({});
-    if (!live) {
-      const left = new AbortController();
-      void readLog(workspace, id, log, left.signal).catch(
-        (error) => left.signal.aborted || tellProblem(error),
-      );
-      return () => left.abort();
-    }
-    return followRun(workspace, id, (update) => {
-      if (update.new_logs) log.append(update.new_logs);
-      if (update.new_result_stream) setStream((before) => before + update.new_result_stream);
-      if (update.mem_peak !== undefined || update.progress !== undefined) {
-        setFigures({ memory: update.mem_peak, progress: update.progress });
-      }
-      if (update.completed || update.running) {
-        void queryClient.invalidateQueries({ queryKey: [workspace, "runs"] });
-      }
-    });
-  }, [workspace, id, live, log]);
-  return { log, stream, memory: figures.memory, progress: figures.progress };
-}
-
-async function readLog(workspace: string, id: string, log: LogBuffer, signal: AbortSignal): Promise<void> {
-  const response = await ask("GET /w/{workspace}/jobs_u/get_logs/{id}", { workspace, id }, signal);
-  const decoder = new TextDecoder();
-  for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
-    log.append(decoder.decode(bytes, { stream: true }));
-  }
 }
 
 export function useCancel(workspace: string) {

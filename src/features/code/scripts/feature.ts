@@ -2,10 +2,10 @@ import { and, eq } from "drizzle-orm";
 import { asPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { scriptSection } from "./archive.ts";
+import { scriptCodeOperations } from "./code-operations.ts";
 import { importerOperations } from "./imports/importer-operations.ts";
 import { importingScripts } from "./imports/relock-targets.ts";
 import { scriptOperations } from "./operations.ts";
-import { scriptRawOperations } from "./raw-operations.ts";
 import { snapshotOperations } from "./snapshot-operations.ts";
 import { scriptImports, scripts } from "./tables.ts";
 import { scriptVersionOperations } from "./version-operations.ts";
@@ -17,7 +17,7 @@ export const feature = defineFeature({
   operations: {
     "imports/importer-operations.ts": importerOperations,
     "operations.ts": scriptOperations,
-    "raw-operations.ts": scriptRawOperations,
+    "code-operations.ts": scriptCodeOperations,
     "version-operations.ts": scriptVersionOperations,
     "snapshot-operations.ts": snapshotOperations,
   },

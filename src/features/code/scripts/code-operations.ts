@@ -1,7 +1,10 @@
-/** Operations that return the source of scripts as plain text. */
+/** Operations on code itself: its source as plain text, and what an analysis finds in it. */
 
-import { runtimeOf } from "../../../engines/languages/languages.ts";
-import { Unauthorized } from "../../../lib/errors.ts";
+import { z } from "zod";
+import { LANGUAGES, runtimeOf } from "../../../engines/languages/languages.ts";
+import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
+import { type Packages, SyntaxFault } from "../../../engines/languages/types.ts";
+import { BadRequest, Unauthorized } from "../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { authorizeCall } from "../../../platform/http/execute.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
@@ -79,9 +82,65 @@ const getTokenedRawScript = operation({
   },
 });
 
-export const scriptRawOperations: Operation[] = [
+const Analysis = z.object({
+  /** JSON Schema of the arguments; absent where the code cannot be parsed. */
+  schema: z.record(z.string(), z.unknown()).optional(),
+  has_main: z.boolean(),
+  has_preprocessor: z.boolean(),
+  /** As package managers are told them. */
+  packages: z.array(z.string()),
+  /** Scripts of the workspace, as the code writes them. */
+  imports: z.array(z.string()),
+  warning: z.string().optional(),
+  /** Why the code cannot be parsed. Lines and columns are counted from 1. */
+  problem: z
+    .object({ message: z.string(), line: z.number().optional(), column: z.number().optional() })
+    .optional(),
+});
+
+const listPackages = (packages: Packages | undefined): string[] =>
+  packages?.client === "npm"
+    ? packages.dependencies.map(({ name, version }) => (version === "latest" ? name : `${name}@${version}`))
+    : (packages?.requirements ?? []);
+
+const analyseCode = operation({
+  name: "analyseCode",
+  method: "POST",
+  path: `${base}/analyse`,
+  access: "author",
+  scope: { domain: "scripts", action: "read" },
+  summary: "Analyse code without storing it: arguments, packages, imports, and where it cannot be parsed",
+  body: z.object({ language: z.enum(LANGUAGES), content: z.string() }),
+  responds: responds.json(Analysis),
+  run: async (_ctx, { body }) => {
+    try {
+      const { signature, schema, packages, imports, warning } = await analyseScript(
+        body.language,
+        body.content,
+      );
+      return {
+        schema,
+        has_main: signature.has_main,
+        has_preprocessor: signature.preprocessor !== undefined,
+        packages: listPackages(packages),
+        imports,
+        ...(warning === undefined ? {} : { warning }),
+      };
+    } catch (error) {
+      if (!(error instanceof BadRequest)) throw error;
+      const place =
+        error instanceof SyntaxFault
+          ? { message: error.detail, line: error.line, column: error.column }
+          : { message: error.message };
+      return { has_main: false, has_preprocessor: false, packages: [], imports: [], problem: place };
+    }
+  },
+});
+
+export const scriptCodeOperations: Operation[] = [
   getRawScriptByPath,
   getRawScriptByHash,
   getRawUnpinnedScriptByPath,
   getTokenedRawScript,
+  analyseCode,
 ];

@@ -1,0 +1,102 @@
+/** Code editor. Loaded lazily because of its size. */
+import { autocompletion, closeBrackets, completionKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { bracketMatching, indentOnInput } from "@codemirror/language";
+import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
+import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
+import { Compartment, EditorState } from "@codemirror/state";
+import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { useEffect, useRef } from "react";
+import { loadLanguage } from "./languages.ts";
+import { LOOK } from "./look.ts";
+
+export interface CodeProblem {
+  message: string;
+  /** Counted from 1. */
+  line?: number;
+  column?: number;
+}
+
+interface Props {
+  label: string;
+  language: string;
+  /** What it begins with; a later value replaces what was typed. */
+  value: string;
+  change?: (text: string) => void;
+  problem?: CodeProblem | undefined;
+}
+
+/** Tab moves the focus on, so that nobody who uses the keyboard is caught in it. Escape is not needed before. */
+export default function Editor({ label, language, value, change, problem }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const view = useRef<EditorView>(undefined);
+  const mode = useRef(new Compartment());
+  const changed = useRef(change);
+  changed.current = change;
+  const isReadOnly = change === undefined;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: made once; a later value is written into it below
+  useEffect(() => {
+    const editor = new EditorView({
+      parent: box.current!,
+      state: EditorState.create({
+        doc: value,
+        extensions: [
+          LOOK,
+          lineNumbers(),
+          mode.current.of([]),
+          EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
+          EditorState.readOnly.of(isReadOnly),
+          highlightSelectionMatches(),
+          bracketMatching(),
+          keymap.of(searchKeymap),
+          isReadOnly ? [] : WRITING,
+          EditorView.updateListener.of(({ docChanged, state }) => {
+            if (docChanged) changed.current?.(state.doc.toString());
+          }),
+        ],
+      }),
+    });
+    view.current = editor;
+    return () => editor.destroy();
+  }, [isReadOnly]);
+
+  useEffect(() => {
+    let isLeft = false;
+    void loadLanguage(language).then((extension) => {
+      if (!isLeft) view.current?.dispatch({ effects: mode.current.reconfigure(extension) });
+    });
+    return () => {
+      isLeft = true;
+    };
+  }, [language]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (!editor || editor.state.doc.toString() === value) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+  }, [value]);
+
+  useEffect(() => {
+    const editor = view.current;
+    if (editor) editor.dispatch(setDiagnostics(editor.state, problem ? [diagnose(editor, problem)] : []));
+  }, [problem]);
+
+  return <div ref={box} className="editor" />;
+}
+
+const WRITING = [
+  history(),
+  indentOnInput(),
+  closeBrackets(),
+  autocompletion(),
+  highlightActiveLine(),
+  lintGutter(),
+  keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap]),
+];
+
+function diagnose({ state }: EditorView, { message, line = 1, column = 1 }: CodeProblem): Diagnostic {
+  const at = state.doc.line(Math.min(Math.max(line, 1), state.doc.lines));
+  const from = Math.min(at.from + Math.max(column - 1, 0), at.to);
+  return { from, to: at.to, severity: "error", message };
+}

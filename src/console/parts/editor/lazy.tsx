@@ -1,0 +1,18 @@
+/** The editor and the view of differences, loaded when they are first shown. */
+import { type ComponentProps, lazy, Suspense } from "react";
+import { Loading } from "../Loading.tsx";
+
+const LazyEditor = lazy(() => import("./Editor.tsx"));
+const LazyDifference = lazy(() => import("./Difference.tsx"));
+
+export const Code = (props: ComponentProps<typeof LazyEditor>) => (
+  <Suspense fallback={<Loading rows={3} />}>
+    <LazyEditor {...props} />
+  </Suspense>
+);
+
+export const CodeDifference = (props: ComponentProps<typeof LazyDifference>) => (
+  <Suspense fallback={<Loading rows={3} />}>
+    <LazyDifference {...props} />
+  </Suspense>
+);

@@ -1,0 +1,65 @@
+/** Scripts as several pages read them. */
+import { queryOptions } from "@tanstack/react-query";
+import { type Answer, call, type Input } from "../api/call.ts";
+import type { Script } from "../api/interface.d.ts";
+
+export type Language = Script["language"];
+export type NewScript = Input<"POST /w/{workspace}/scripts/create">["body"];
+
+export const LANGUAGES: { value: Language; label: string }[] = [
+  { value: "bun", label: "TypeScript" },
+  { value: "python3", label: "Python" },
+  { value: "bash", label: "Bash" },
+  { value: "postgresql", label: "PostgreSQL" },
+  { value: "mysql", label: "MySQL" },
+  { value: "sqlite", label: "SQLite" },
+  { value: "graphql", label: "GraphQL" },
+  { value: "nativets", label: "TypeScript, fetch only" },
+  { value: "deno", label: "Deno" },
+  { value: "go", label: "Go" },
+  { value: "rust", label: "Rust" },
+  { value: "php", label: "PHP" },
+  { value: "ruby", label: "Ruby" },
+  { value: "powershell", label: "PowerShell" },
+];
+
+export const languageLabel = (language: string): string =>
+  LANGUAGES.find(({ value }) => value === language)?.label ?? language;
+
+export const scriptAt = (workspace: string, path: string) =>
+  queryOptions({
+    queryKey: [workspace, "scripts", "deployed", path],
+    queryFn: ({ signal }) => call("GET /w/{workspace}/scripts/get/p/{path}", { workspace, path }, signal),
+  });
+
+/** One version, which never changes. */
+export const scriptVersion = (workspace: string, hash: string) =>
+  queryOptions({
+    queryKey: [workspace, "scripts", "version", hash],
+    queryFn: ({ signal }) => call("GET /w/{workspace}/scripts/get/h/{hash}", { workspace, hash }, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export type Analysis = Answer<"POST /w/{workspace}/scripts/analyse">;
+
+/** What is stored with a script beside its code, as it is sent with the next version. */
+export function toNewScript(script: Script): NewScript {
+  const {
+    workspace_id: _workspace,
+    hash,
+    parent_hashes: _parents,
+    lock_error_logs: _logs,
+    imports: _imports,
+    created_by: _by,
+    created_at: _at,
+    archived: _archived,
+    deleted: _deleted,
+    draft_only: _draft,
+    extra_perms: _rights,
+    starred: _starred,
+    lock: _lock,
+    codebase: _codebase,
+    ...kept
+  } = script;
+  return { ...kept, parent_hash: hash, schema: kept.schema as NewScript["schema"] } as NewScript;
+}

@@ -1,0 +1,152 @@
+/** Scripts are written, tried, deployed, called and repaired in a real browser at the executable. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
+import { openBrowser, type Visit, visit } from "./browser.ts";
+import { type Filled, fill } from "./filled.ts";
+
+let place: Place;
+let serving: Serving;
+let browser: Browser;
+let filled: Filled;
+
+beforeAll(async () => {
+  place = newPlace();
+  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
+  filled = await fill(serving);
+});
+afterAll(async () => {
+  await browser?.close();
+  place?.remove();
+});
+
+const button = ({ page }: Visit, name: string) => page.getByRole("button", { name, exact: true });
+const editor = ({ page }: Visit) => page.getByRole("textbox", { name: "Code", exact: true });
+
+/** Replaces all that stands in the editor. */
+async function write(seen: Visit, code: string): Promise<void> {
+  await editor(seen).click();
+  await seen.page.keyboard.press("Control+a");
+  await seen.page.keyboard.press("Delete");
+  await seen.page.keyboard.insertText(code);
+}
+
+const GREET = `export async function main(name: string, times: number = 2) {
+  console.log("greeting", name);
+  return Array.from({ length: times }, () => "Hello " + name);
+}`;
+
+test("a script is written, tried, deployed, called by its webhook, and its next version compared", async () => {
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme");
+  await page.getByRole("link", { name: "New script" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("greet");
+  await page.getByLabel("Summary").fill("Greet somebody");
+  await write(seen, "export function main( {");
+  await page
+    .getByRole("alert")
+    .getByText(/^Line 1: /)
+    .waitFor();
+  expect(await button(seen, "Deploy").isDisabled()).toBe(true);
+  await write(seen, GREET);
+  await page.getByRole("textbox", { name: "name", exact: true }).fill("Zoë");
+  await button(seen, "Run what is in the editor").click();
+  await page.getByText("Succeeded").waitFor();
+  await page.getByRole("log").getByText("greeting Zoë").waitFor();
+  await seen.accessible("new script");
+  await seen.picture("written-light");
+  await button(seen, "Deploy").click();
+  await page.getByLabel("What changed").fill("First version");
+  await seen.accessible("deploy");
+  await page.getByRole("dialog").getByRole("button", { name: "Deploy", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Greet somebody", exact: true }).waitFor();
+
+  await page.getByText("Webhooks", { exact: true }).click();
+  await page.getByText("Start and wait").click();
+  await button(seen, "Make a token for it").click();
+  const token = await page.getByLabel("Token of the webhook").inputValue();
+  const address = await page.getByLabel("Address of the webhook").inputValue();
+  const answer = await fetch(address, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ name: "Bob", times: 1 }),
+  });
+  expect(await answer.json()).toEqual(["Hello Bob"]);
+  await page.getByRole("button", { name: "Capture", exact: true }).click();
+  await page.getByText("Waiting for a request…").waitFor();
+  const capture = await page.getByLabel("Address that captures").inputValue();
+  const sent = await fetch(capture, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"name":"from a sender"}',
+  });
+  expect(sent.ok).toBe(true);
+  await page.getByRole("region", { name: "Arguments" }).getByText("from a sender").first().waitFor();
+  await seen.accessible("captured");
+  await page.getByRole("link", { name: "Run with it" }).click();
+  await page.getByRole("textbox", { name: "name", exact: true }).waitFor();
+  expect(await page.getByRole("textbox", { name: "name", exact: true }).inputValue()).toBe("from a sender");
+
+  await seen.open("w/acme/edit/u/ann/greet");
+  await write(seen, GREET.replace("Hello", "Good day"));
+  await page.getByText("The draft is kept").waitFor();
+  await page.reload();
+  await page.getByText("This is a draft that was kept").waitFor();
+  await editor(seen).getByText("Good day").waitFor();
+  await page.keyboard.press("Control+s");
+  await page.getByRole("dialog").getByRole("button", { name: "Deploy", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "Greet somebody", exact: true }).waitFor();
+  await page.getByText("Versions", { exact: true }).click();
+  await page.getByText("First version").waitFor();
+  await page.getByRole("button", { name: /^Compare version/ }).click();
+  await page.getByRole("region", { name: "Comparison" }).getByText("Good day").waitFor();
+  await seen.picture("versions-light");
+  await page.getByRole("button", { name: /^Go back to version/ }).click();
+  await page.getByText("is as it was in version").waitFor();
+  expect(await filled.ask("GET", "/w/acme/scripts/raw/p/u/ann/greet.ts")).toBe(GREET);
+  expect(seen.wrongs).toEqual([]);
+}, 90_000);
+
+test("what somebody else deployed meanwhile is shown before it is overwritten", async () => {
+  await filled.script("u/ann/shared", "export const main = () => 1;");
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/edit/u/ann/shared");
+  await write(seen, "export const main = () => 2;");
+  const { hash } = JSON.parse(await filled.ask("GET", "/w/acme/scripts/get/p/u/ann/shared"));
+  await filled.script("u/ann/shared", "export const main = () => 3;", { parent_hash: hash });
+  await button(seen, "Deploy").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Deploy", exact: true }).click();
+  await dialog.getByText("ann deployed another version meanwhile").waitFor();
+  await dialog.getByText("main = () => 3").waitFor();
+  await seen.accessible("conflict");
+  await button(seen, "I have seen it").click();
+  await button(seen, "Deploy mine over it").click();
+  await page.getByRole("heading", { level: 1, name: "u/ann/shared", exact: true }).waitFor();
+  expect(await filled.ask("GET", "/w/acme/scripts/raw/p/u/ann/shared.ts")).toBe(
+    "export const main = () => 2;",
+  );
+  // The refused deployment is told by the browser too.
+  expect(seen.wrongs.filter((each) => !each.includes("status of 400"))).toEqual([]);
+  seen.wrongs.length = 0;
+}, 60_000);
+
+test("what the code does not say of an argument is kept when it is deployed again", async () => {
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await seen.open("w/acme/edit/f/finance/refund");
+  await seen.page.getByText("What the customer said").waitFor({ state: "detached" });
+  await write(
+    seen,
+    "export const main = (order: number, reason: string, urgent = false) => ({ order, reason, urgent });",
+  );
+  await seen.page.getByLabel("urgent").waitFor();
+  await button(seen, "Deploy").click();
+  await seen.page.getByRole("dialog").getByRole("button", { name: "Deploy", exact: true }).click();
+  await seen.page.getByRole("heading", { level: 1, name: "Refund an order", exact: true }).waitFor();
+  const { schema } = JSON.parse(await filled.ask("GET", "/w/acme/scripts/get/p/f/finance/refund"));
+  expect(schema.properties.reason.enum).toEqual(["damaged", "late", "other"]);
+  expect(Object.keys(schema.properties)).toEqual(["order", "reason", "urgent"]);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
