@@ -28,13 +28,13 @@ export const PAGES: Page[] = [
   { path: "/runs", nav: { label: "Runs", Icon: IconPlayerPlay }, load: () => import("./runs/RunsPage.tsx") },
   { path: "/runs/:id", load: () => import("./run/RunPage.tsx") },
   { path: "/begin/:kind/*", load: () => import("./begin/BeginPage.tsx") },
-  { path: "/scripts/*", load: () => import("./script/ScriptPage.tsx") },
-  { path: "/edit/*", load: () => import("./edit/EditPage.tsx") },
-  { path: "/new/script", load: () => import("./edit/NewScriptPage.tsx") },
+  { path: "/scripts/*", load: () => import("./scripts/view/ScriptPage.tsx") },
+  { path: "/edit/*", load: () => import("./scripts/edit/EditPage.tsx") },
+  { path: "/new/script", load: () => import("./scripts/edit/NewScriptPage.tsx") },
   {
     path: "/people",
     nav: { label: "People", Icon: IconUsers },
-    load: () => import("./people/PeoplePage.tsx"),
+    load: () => import("./admin/people/PeoplePage.tsx"),
   },
   {
     path: "/audit",
@@ -43,17 +43,17 @@ export const PAGES: Page[] = [
       Icon: IconHistory,
       isFor: (may) => may("GET /w/{workspace}/audit/list", "admin"),
     },
-    load: () => import("./audit/AuditPage.tsx"),
+    load: () => import("./admin/audit/AuditPage.tsx"),
   },
   {
     path: "/settings",
     nav: { label: "Settings", Icon: IconSettings },
-    load: () => import("./settings/SettingsPage.tsx"),
+    load: () => import("./admin/settings/SettingsPage.tsx"),
   },
   {
     path: "/tokens",
     nav: { label: "Your tokens", Icon: IconKey },
-    load: () => import("./tokens/TokensPage.tsx"),
+    load: () => import("./admin/tokens/TokensPage.tsx"),
   },
   {
     path: "/instance",
@@ -62,6 +62,6 @@ export const PAGES: Page[] = [
       Icon: IconServer,
       isFor: (may) => may("GET /settings/list_global", "devops"),
     },
-    load: () => import("./instance/InstancePage.tsx"),
+    load: () => import("./admin/instance/InstancePage.tsx"),
   },
 ];

@@ -1,6 +1,6 @@
 /** Scripts as several pages read them. */
 import { queryOptions } from "@tanstack/react-query";
-import { type Answer, call, type Input } from "../api/call.ts";
+import { call, type Input } from "../api/call.ts";
 import type { Script } from "../api/interface.d.ts";
 
 export type Language = Script["language"];
@@ -39,8 +39,6 @@ export const scriptVersion = (workspace: string, hash: string) =>
     queryFn: ({ signal }) => call("GET /w/{workspace}/scripts/get/h/{hash}", { workspace, hash }, signal),
     staleTime: Number.POSITIVE_INFINITY,
   });
-
-export type Analysis = Answer<"POST /w/{workspace}/scripts/analyse">;
 
 /** What is stored with a script beside its code, as it is sent with the next version. */
 export function toNewScript(script: Script): NewScript {

@@ -108,7 +108,6 @@ const analyseCode = operation({
   method: "POST",
   path: `${base}/analyse`,
   access: "author",
-  scope: { domain: "scripts", action: "read" },
   summary: "Analyse code without storing it: arguments, packages, imports, and where it cannot be parsed",
   body: z.object({ language: z.enum(LANGUAGES), content: z.string() }),
   responds: responds.json(Analysis),

@@ -1,0 +1,89 @@
+import { Badge, Button, Group } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { call } from "../../../api/call.ts";
+import { useLive } from "../../../api/live.ts";
+import { useMay } from "../../../api/session.ts";
+import { useAction } from "../../../parts/actions.tsx";
+import { type Column, DataTable } from "../../../parts/DataTable.tsx";
+import { Empty } from "../../../parts/Empty.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { Moment } from "../../../parts/time.tsx";
+import { type Alert, alertList } from "./queries.ts";
+
+export function Alerts() {
+  const alerts = useQuery({ ...alertList, ...useLive(15_000) });
+  const may = useMay();
+  const { act } = useAction();
+  const mayAnswer = may("POST /settings/critical_alerts/{id}/acknowledge", "superAdmin");
+  if (alerts.error) return <Problem error={alerts.error} retry={() => void alerts.refetch()} />;
+  if (!alerts.data) return <Loading />;
+  if (alerts.data.length === 0) {
+    return (
+      <Empty title="No alerts" command="svc config set critical_error_channels …">
+        What needs somebody stands here: a worker that is gone, a full disk, a schedule that cannot run. The
+        setting critical_error_channels says where else it is sent.
+      </Empty>
+    );
+  }
+  const acknowledge = (id: number) =>
+    act(async () => {
+      await call("POST /settings/critical_alerts/{id}/acknowledge", { id: String(id) });
+      return undefined;
+    });
+  const columns: Column<Alert>[] = [
+    { name: "When", width: "8rem", cell: ({ last_raised_at }) => <Moment at={last_raised_at} /> },
+    {
+      name: "What",
+      width: "minmax(0, 3fr)",
+      cell: ({ message, count, workspace_id, send_failures }) => (
+        <>
+          <div>{message}</div>
+          <Group gap={6} className="quiet">
+            {workspace_id}
+            {count > 1 && <span>{count} times</span>}
+            {send_failures && (
+              <Badge size="xs" color="red" variant="light">
+                not sent to {send_failures.map(({ channel }) => channel).join(", ")}
+              </Badge>
+            )}
+          </Group>
+        </>
+      ),
+    },
+    {
+      name: "",
+      width: "9rem",
+      cell: ({ id, acknowledged }) =>
+        acknowledged ? (
+          <span className="quiet">seen</span>
+        ) : (
+          mayAnswer && (
+            <Button size="xs" variant="default" onClick={() => acknowledge(id)}>
+              Mark as seen
+            </Button>
+          )
+        ),
+    },
+  ];
+  return (
+    <>
+      {mayAnswer && alerts.data.some(({ acknowledged }) => !acknowledged) && (
+        <Group justify="flex-end" mb="sm">
+          <Button
+            variant="default"
+            onClick={() =>
+              act(async () => {
+                await call("POST /settings/critical_alerts/acknowledge_all", {});
+                return undefined;
+              })
+            }
+          >
+            Mark all as seen
+          </Button>
+        </Group>
+      )}
+      <DataTable label="Alerts" columns={columns} rows={alerts.data} keyOf={({ id }) => String(id)} />
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+import { useMay } from "../../../api/session.ts";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { type TabChoice, useTabs } from "../../../parts/TabBar.tsx";
+import { Accounts } from "./Accounts.tsx";
+import { Alerts } from "./Alerts.tsx";
+import { Health } from "./Health.tsx";
+import { Settings } from "./Settings.tsx";
+import { Workers } from "./Workers.tsx";
+import { Workspaces } from "./Workspaces.tsx";
+
+type Tab = "health" | "workers" | "alerts" | "settings" | "accounts" | "workspaces";
+
+/** For who runs the instance: super admins, and devops, who may read. */
+export default function InstancePage() {
+  const may = useMay();
+  const forSuperAdmins: TabChoice<Tab>[] = [
+    { value: "accounts", label: "Accounts" },
+    { value: "workspaces", label: "Workspaces" },
+  ];
+  const [tab, bar] = useTabs<Tab>([
+    { value: "health", label: "Health" },
+    { value: "workers", label: "Workers" },
+    { value: "alerts", label: "Alerts" },
+    { value: "settings", label: "Settings" },
+    ...(may("GET /users/list_as_super_admin", "superAdmin") ? forSuperAdmins : []),
+  ]);
+  return (
+    <div className="page">
+      <PageHead title="Instance" about="What holds for all workspaces of this server." />
+      {bar}
+      {tab === "health" && <Health />}
+      {tab === "workers" && <Workers />}
+      {tab === "alerts" && <Alerts />}
+      {tab === "settings" && <Settings />}
+      {tab === "accounts" && <Accounts />}
+      {tab === "workspaces" && <Workspaces />}
+    </div>
+  );
+}

@@ -1,0 +1,153 @@
+import { Button, JsonInput, Switch, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useSearchParams } from "wouter";
+import { call } from "../../../api/call.ts";
+import { parseJson, writeJson } from "../../../api/json.ts";
+import { useMay } from "../../../api/session.ts";
+import { FormDialog } from "../../../parts/actions.tsx";
+import { type Column, DataTable } from "../../../parts/DataTable.tsx";
+import { Empty } from "../../../parts/Empty.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { type Setting, settingList } from "./queries.ts";
+
+const SOURCES: Record<Setting["source"], string> = {
+  flag: "a flag of the command",
+  environment: "the environment",
+  directory: "the data directory",
+  stored: "set here",
+  default: "default",
+};
+
+const shownValue = (value: unknown): string => {
+  if (value === null || value === undefined) return "not set";
+  return typeof value === "string" ? value : writeJson(value);
+};
+
+export function Settings() {
+  const settings = useQuery(settingList);
+  const mayChange = useMay()("POST /settings/global/{key}", "superAdmin");
+  const [search, setSearch] = useSearchParams();
+  const text = search.get("q") ?? "";
+  const [isAll, setAll] = useState(false);
+  const [changed, setChanged] = useState<Setting>();
+  if (settings.error) return <Problem error={settings.error} retry={() => void settings.refetch()} />;
+  if (!settings.data) return <Loading />;
+  const wanted = text.toLowerCase();
+  const rows = settings.data.filter(
+    ({ name, meaning = "", source }) =>
+      (isAll || wanted !== "" || source !== "default") && `${name} ${meaning}`.toLowerCase().includes(wanted),
+  );
+  const columns: Column<Setting>[] = [
+    {
+      name: "Setting",
+      width: "minmax(0, 2fr)",
+      cell: ({ name, meaning }) => (
+        <>
+          <div className="mono">{name}</div>
+          <div className="quiet">{meaning}</div>
+        </>
+      ),
+    },
+    {
+      name: "Value",
+      width: "minmax(0, 1.5fr)",
+      cell: ({ value }) => <span className="mono clip-lines">{shownValue(value)}</span>,
+    },
+    {
+      name: "From",
+      width: "9rem",
+      cell: ({ source, variable }) => (
+        <span className="quiet" title={variable}>
+          {SOURCES[source]}
+        </span>
+      ),
+    },
+    {
+      name: "",
+      width: "6rem",
+      cell: (setting) =>
+        mayChange && (
+          <Button
+            size="xs"
+            variant="default"
+            aria-label={`Change ${setting.name}`}
+            onClick={() => setChanged(setting)}
+          >
+            Change
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <>
+      <div className="line">
+        <TextInput
+          data-search
+          aria-label="Search settings"
+          placeholder="Search by name or meaning"
+          value={text}
+          onChange={(event) => {
+            const q = event.currentTarget.value;
+            setSearch({ tab: "settings", ...(q ? { q } : {}) }, { replace: true });
+          }}
+          style={{ flex: "1 1 14rem" }}
+        />
+        <Switch
+          label="Also what has its default"
+          checked={isAll}
+          onChange={(event) => setAll(event.currentTarget.checked)}
+        />
+      </div>
+      {rows.length === 0 ? (
+        <Empty
+          title={text ? "No setting matches" : "Every setting has its default"}
+          command="svc config --all"
+        >
+          Search for a setting, or show those that have their default.
+        </Empty>
+      ) : (
+        <DataTable label="Settings" columns={columns} rows={rows} keyOf={({ name }) => name} />
+      )}
+      {changed && <ChangeSetting key={changed.name} setting={changed} close={() => setChanged(undefined)} />}
+    </>
+  );
+}
+
+function ChangeSetting({ setting, close }: { setting: Setting; close: () => void }) {
+  const { name, meaning, source, variable } = setting;
+  const [text, setText] = useState(setting.value == null ? "" : writeJson(setting.value));
+  const wins = source === "flag" || source === "environment";
+  return (
+    <FormDialog
+      title={name}
+      opened
+      close={close}
+      label="Store"
+      size="lg"
+      action={async () => {
+        const value = text.trim() === "" ? null : parseJson(text);
+        return call("POST /settings/global/{key}", { key: name, body: { value } });
+      }}
+    >
+      <Text c="dimmed">{meaning}</Text>
+      {wins && (
+        <Text c="var(--waiting)">
+          {source === "flag" ? "A flag of the command" : `The variable ${variable}`} sets it, and wins over
+          what is stored here.
+        </Text>
+      )}
+      <JsonInput
+        data-autofocus
+        label="Value, as JSON"
+        description="Empty: the default holds again"
+        autosize
+        minRows={2}
+        maxRows={16}
+        value={text}
+        onChange={setText}
+      />
+    </FormDialog>
+  );
+}

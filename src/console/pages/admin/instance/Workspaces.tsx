@@ -1,0 +1,74 @@
+import { Badge, Group } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { call } from "../../../api/call.ts";
+import { useAction, useQuestion } from "../../../parts/actions.tsx";
+import { type Column, DataTable } from "../../../parts/DataTable.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to } from "../../../parts/places.ts";
+import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { type Workspace, workspaceList } from "./queries.ts";
+
+export function Workspaces() {
+  const workspaces = useQuery(workspaceList);
+  const { act } = useAction();
+  const { ask, dialog } = useQuestion();
+  const remove = (workspace: string) =>
+    ask({
+      title: `Delete the workspace ${workspace}?`,
+      text: "All its scripts, flows, secrets, runs and logs are deleted. This cannot be undone.",
+      label: "Delete",
+      name: workspace,
+      action: async () => {
+        await call("DELETE /workspaces/delete/{workspace}", { workspace });
+        return `The workspace ${workspace} was deleted`;
+      },
+    });
+  const restore = (workspace: string) =>
+    act(async () => {
+      await call("POST /workspaces/unarchive/{workspace}", { workspace });
+      return `${workspace} is back`;
+    });
+  const columns: Column<Workspace>[] = [
+    {
+      name: "Workspace",
+      width: "minmax(0, 2fr)",
+      cell: ({ id, name, deleted }) => (
+        <>
+          <Group gap={6} fw={500}>
+            {deleted ? name : <Link href={to.home(id)}>{name}</Link>}
+            {deleted && (
+              <Badge size="xs" variant="default">
+                archived
+              </Badge>
+            )}
+          </Group>
+          <div className="quiet mono">{id}</div>
+        </>
+      ),
+    },
+    { name: "Made by", width: "minmax(0, 1fr)", cell: ({ owner }) => <span className="quiet">{owner}</span> },
+    {
+      name: "",
+      width: "2rem",
+      cell: ({ id, deleted }) => (
+        <RowMenu
+          of={id}
+          entries={[
+            deleted && { label: "Bring it back", onClick: () => restore(id) },
+            { label: "Delete", onClick: () => remove(id), isDangerous: true },
+          ]}
+        />
+      ),
+    },
+  ];
+  if (workspaces.error) return <Problem error={workspaces.error} retry={() => void workspaces.refetch()} />;
+  if (!workspaces.data) return <Loading />;
+  return (
+    <>
+      <DataTable label="Workspaces" columns={columns} rows={workspaces.data} keyOf={({ id }) => id} />
+      {dialog}
+    </>
+  );
+}

@@ -1,0 +1,64 @@
+import { queryOptions } from "@tanstack/react-query";
+import { type Answer, ask, call } from "../../../api/call.ts";
+import { ApiError } from "../../../api/errors.ts";
+
+export type Setting = Answer<"GET /settings/list_global">[number];
+export type Alert = Answer<"GET /settings/critical_alerts">[number];
+export type Workspace = Answer<"GET /workspaces/list_as_superadmin">[number];
+
+/** What `/health` tells those who run the instance. */
+export interface Health {
+  status: "ready" | "unready";
+  checks?: { name: string; ok: boolean; message?: string }[];
+  details?: {
+    version: string;
+    uptime_s: number;
+    database: string;
+    memory_bytes: number;
+    disk_free_bytes: number | null;
+    disk_low: boolean;
+  };
+}
+
+export const health = queryOptions({
+  queryKey: ["instance", "health"],
+  queryFn: async ({ signal }): Promise<Health> => {
+    try {
+      return await (await ask("GET /health", {}, signal)).json();
+    } catch (error) {
+      // 503 is an answer too: it says what is wrong.
+      if (error instanceof ApiError && error.status === 503) return { status: "unready" };
+      throw error;
+    }
+  },
+});
+
+export const workerList = queryOptions({
+  queryKey: ["instance", "workers"],
+  queryFn: ({ signal }) => call("GET /workers/list", { query: { per_page: 1_000 } }, signal),
+});
+
+export const queueCounts = queryOptions({
+  queryKey: ["instance", "queues"],
+  queryFn: ({ signal }) => call("GET /workers/queue_counts", {}, signal),
+});
+
+export const settingList = queryOptions({
+  queryKey: ["instance", "settings"],
+  queryFn: ({ signal }) => call("GET /settings/list_global", { query: { all: true } }, signal),
+});
+
+export const alertList = queryOptions({
+  queryKey: ["instance", "alerts"],
+  queryFn: ({ signal }) => call("GET /settings/critical_alerts", { query: { page_size: 100 } }, signal),
+});
+
+export const accountList = queryOptions({
+  queryKey: ["instance", "accounts"],
+  queryFn: ({ signal }) => call("GET /users/list_as_super_admin", { query: { per_page: 1_000 } }, signal),
+});
+
+export const workspaceList = queryOptions({
+  queryKey: ["instance", "workspaces"],
+  queryFn: ({ signal }) => call("GET /workspaces/list_as_superadmin", { query: { per_page: 1_000 } }, signal),
+});

@@ -1,0 +1,100 @@
+import { Autocomplete, Button, Group, Select, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../../../api/call.ts";
+import type { Folder } from "../../../api/interface.d.ts";
+import { FormDialog } from "../../../parts/actions.tsx";
+import { groupList, usernameList } from "./queries.ts";
+
+type Right = "owner" | "write" | "read";
+
+const RIGHTS: { value: Right; label: string }[] = [
+  { value: "read", label: "sees and runs" },
+  { value: "write", label: "changes too" },
+  { value: "owner", label: "owns" },
+];
+
+const rightsOf = ({ owners, extra_perms }: Folder): Map<string, Right> => {
+  const rights = new Map<string, Right>();
+  for (const [who, canWrite] of Object.entries(extra_perms)) rights.set(who, canWrite ? "write" : "read");
+  for (const who of owners) rights.set(who, "owner");
+  return rights;
+};
+
+interface Props {
+  workspace: string;
+  folder: Folder;
+  close: () => void;
+}
+
+/** Rights of people and groups on a folder. All are stored together. */
+export function FolderRights({ workspace, folder, close }: Props) {
+  const [rights, setRights] = useState(() => rightsOf(folder));
+  const [who, setWho] = useState("");
+  const users = useQuery(usernameList(workspace)).data ?? [];
+  const groups = useQuery(groupList(workspace)).data ?? [];
+  const known = [...users.map((name) => `u/${name}`), ...groups.map(({ name }) => `g/${name}`)];
+  const set = (name: string, right: Right | undefined) => {
+    const next = new Map(rights);
+    if (right) next.set(name, right);
+    else next.delete(name);
+    setRights(next);
+  };
+  const save = async () => {
+    const owners = [...rights].filter(([, right]) => right === "owner").map(([name]) => name);
+    const extra_perms = Object.fromEntries([...rights].map(([name, right]) => [name, right !== "read"]));
+    const body = { owners, extra_perms };
+    await call("POST /w/{workspace}/folders/update/{name}", { workspace, name: folder.name, body });
+    return `The rights on f/${folder.name} are stored`;
+  };
+  return (
+    <FormDialog
+      title={`Rights on f/${folder.name}`}
+      opened
+      close={close}
+      action={save}
+      label="Save"
+      size="lg"
+    >
+      <Text c="dimmed">Admins of the workspace may do everything, whatever stands here.</Text>
+      {[...rights].map(([name, right]) => (
+        <Group key={name} justify="space-between" wrap="nowrap">
+          <Text className="clip">{name}</Text>
+          <Group gap="xs" wrap="nowrap">
+            <Select
+              aria-label={`Right of ${name}`}
+              w={150}
+              allowDeselect={false}
+              data={RIGHTS}
+              value={right}
+              onChange={(value) => set(name, value as Right)}
+            />
+            <Button variant="subtle" color="red" size="xs" onClick={() => set(name, undefined)}>
+              Remove
+            </Button>
+          </Group>
+        </Group>
+      ))}
+      <Group align="flex-end" wrap="nowrap">
+        <Autocomplete
+          label="Somebody else"
+          placeholder="u/ann or g/support"
+          data={known.filter((name) => !rights.has(name))}
+          value={who}
+          onChange={setWho}
+          style={{ flex: 1 }}
+        />
+        <Button
+          variant="default"
+          disabled={!known.includes(who) || rights.has(who)}
+          onClick={() => {
+            set(who, "read");
+            setWho("");
+          }}
+        >
+          Add
+        </Button>
+      </Group>
+    </FormDialog>
+  );
+}

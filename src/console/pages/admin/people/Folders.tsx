@@ -1,0 +1,124 @@
+import { Button, Group, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../../../api/call.ts";
+import type { Folder } from "../../../api/interface.d.ts";
+import { memberOf, useMay } from "../../../api/session.ts";
+import { FormDialog, useQuestion } from "../../../parts/actions.tsx";
+import { type Column, DataTable } from "../../../parts/DataTable.tsx";
+import { Empty } from "../../../parts/Empty.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { FolderRights } from "./FolderRights.tsx";
+import { folderList } from "./queries.ts";
+
+const peopleOf = ({ owners, extra_perms }: Folder): string => {
+  const others = Object.entries(extra_perms).filter(([who]) => !owners.includes(who));
+  const write = others.filter(([, canWrite]) => canWrite).map(([who]) => who);
+  const read = others.filter(([, canWrite]) => !canWrite).map(([who]) => who);
+  return [
+    owners.length > 0 && `owned by ${owners.join(", ")}`,
+    write.length > 0 && `written by ${write.join(", ")}`,
+    read.length > 0 && `read by ${read.join(", ")}`,
+  ]
+    .filter(Boolean)
+    .join("; ");
+};
+
+export function Folders({ workspace }: { workspace: string }) {
+  const mayCreate = useMay(workspace)("POST /w/{workspace}/folders/create", "author");
+  const member = useQuery(memberOf(workspace)).data;
+  const folders = useQuery(folderList(workspace));
+  const [isCreating, setCreating] = useState(false);
+  const [name, setName] = useState("");
+  const [shown, setShown] = useState<string>();
+  const { ask, dialog } = useQuestion();
+  const owns = (folder: Folder) =>
+    member !== undefined &&
+    (member.is_admin || member.is_super_admin || member.folders_owners.includes(folder.name));
+  const remove = (folder: string) =>
+    ask({
+      title: `Delete the folder ${folder}?`,
+      text: `What stands below f/${folder} stays, and only admins can see it.`,
+      label: "Delete",
+      name: folder,
+      action: async () => {
+        await call("DELETE /w/{workspace}/folders/delete/{name}", { workspace, name: folder });
+        return `The folder ${folder} was deleted`;
+      },
+    });
+  const columns: Column<Folder>[] = [
+    {
+      name: "Folder",
+      width: "minmax(0, 1fr)",
+      cell: ({ name: folder, summary, display_name }) => (
+        <>
+          <div style={{ fontWeight: 500 }}>f/{folder}</div>
+          <div className="quiet">{summary || (display_name !== folder && display_name)}</div>
+        </>
+      ),
+    },
+    {
+      name: "Who may",
+      width: "minmax(0, 1.5fr)",
+      cell: (folder) => <span className="quiet">{peopleOf(folder) || "admins alone"}</span>,
+    },
+    {
+      name: "",
+      width: "2rem",
+      cell: (folder) =>
+        owns(folder) && (
+          <RowMenu
+            of={folder.name}
+            entries={[
+              { label: "Change rights", onClick: () => setShown(folder.name) },
+              { label: "Delete", onClick: () => remove(folder.name), isDangerous: true },
+            ]}
+          />
+        ),
+    },
+  ];
+  if (folders.error) return <Problem error={folders.error} retry={() => void folders.refetch()} />;
+  if (!folders.data) return <Loading />;
+  const rights = folders.data.find((folder) => folder.name === shown);
+  return (
+    <>
+      {mayCreate && (
+        <Group justify="flex-end" mb="sm">
+          <Button onClick={() => setCreating(true)}>New folder</Button>
+        </Group>
+      )}
+      {folders.data.length === 0 ? (
+        <Empty title="No folders yet" command="svc folder create finance">
+          A folder holds scripts, flows, secrets and schedules that belong together, and says who may see and
+          change them.
+        </Empty>
+      ) : (
+        <DataTable label="Folders" columns={columns} rows={folders.data} keyOf={(folder) => folder.name} />
+      )}
+      <FormDialog
+        title="New folder"
+        opened={isCreating}
+        close={() => setCreating(false)}
+        label="Create"
+        isReady={name !== ""}
+        action={async () => {
+          await call("POST /w/{workspace}/folders/create", { workspace, body: { name } });
+          setName("");
+          return `The folder ${name} was made`;
+        }}
+      >
+        <TextInput
+          data-autofocus
+          label="Name"
+          description="Letters, digits, _ and -. You will own it."
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value.trim())}
+        />
+      </FormDialog>
+      {rights && <FolderRights workspace={workspace} folder={rights} close={() => setShown(undefined)} />}
+      {dialog}
+    </>
+  );
+}

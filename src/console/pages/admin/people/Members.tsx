@@ -1,0 +1,174 @@
+import { Badge, Button, Group, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../../../api/call.ts";
+import type { User } from "../../../api/interface.d.ts";
+import { useMay, whoami } from "../../../api/session.ts";
+import { useAction, useQuestion } from "../../../parts/actions.tsx";
+import { type Column, DataTable } from "../../../parts/DataTable.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { Moment } from "../../../parts/time.tsx";
+import { InviteDialog } from "./InviteDialog.tsx";
+import { invitationList, memberList } from "./queries.ts";
+import { flagsOf, ROLES, type Role, roleLabel, roleOf } from "./roles.ts";
+
+export function Members({ workspace }: { workspace: string }) {
+  const may = useMay(workspace);
+  const isAdmin = may("POST /w/{workspace}/users/update/{username}", "admin");
+  const me = useQuery(whoami).data;
+  const members = useQuery(memberList(workspace));
+  const [isInviting, setInviting] = useState(false);
+  const { act } = useAction();
+  const { ask, dialog } = useQuestion();
+  const setRole = (username: string, role: Role) =>
+    act(async () => {
+      await call("POST /w/{workspace}/users/update/{username}", {
+        workspace,
+        username,
+        body: flagsOf(role),
+      });
+      return `${username} is ${roleLabel(role).toLowerCase()} now`;
+    });
+  const setDisabled = (username: string, disabled: boolean) =>
+    act(async () => {
+      await call("POST /w/{workspace}/users/update/{username}", { workspace, username, body: { disabled } });
+      return disabled ? `${username} can no longer enter this workspace` : `${username} may enter again`;
+    });
+  const remove = (username: string) =>
+    ask({
+      title: `Remove ${username}?`,
+      text: `${username} leaves the workspace ${workspace}; their tokens for it end. Scripts, flows and schedules below u/${username} stay.`,
+      label: "Remove",
+      action: async () => {
+        await call("DELETE /w/{workspace}/users/delete/{username}", { workspace, username });
+        return `${username} was removed`;
+      },
+    });
+  const columns: Column<User>[] = [
+    {
+      name: "Member",
+      width: "minmax(0, 2fr)",
+      cell: ({ username, email }) => (
+        <>
+          <div style={{ fontWeight: 500 }}>{username}</div>
+          <div className="quiet">{email}</div>
+        </>
+      ),
+    },
+    {
+      name: "Role",
+      width: "11rem",
+      cell: (user) => (
+        <Group gap={6}>
+          {roleLabel(roleOf(user))}
+          {user.disabled && (
+            <Badge size="xs" color="red" variant="light">
+              disabled
+            </Badge>
+          )}
+        </Group>
+      ),
+    },
+    {
+      name: "Groups",
+      width: "minmax(0, 1fr)",
+      wideOnly: true,
+      cell: ({ groups }) => <span className="quiet">{groups.join(", ")}</span>,
+    },
+    {
+      name: "Joined",
+      width: "8rem",
+      wideOnly: true,
+      cell: ({ created_at }) => (
+        <span className="quiet">
+          <Moment at={created_at} />
+        </span>
+      ),
+    },
+    {
+      name: "",
+      width: "2rem",
+      cell: (user) => {
+        const { username } = user;
+        // Who is signed in could lock themselves out.
+        if (!isAdmin || user.email === me?.email) return null;
+        return (
+          <RowMenu
+            of={username}
+            entries={[
+              ...ROLES.filter(({ value }) => value !== roleOf(user)).map(({ value, label }) => ({
+                label: `Make ${label.toLowerCase()}`,
+                onClick: () => setRole(username, value),
+              })),
+              {
+                label: user.disabled ? "Let in again" : "Disable",
+                onClick: () => setDisabled(username, !user.disabled),
+              },
+              { label: "Remove from the workspace", onClick: () => remove(username), isDangerous: true },
+            ]}
+          />
+        );
+      },
+    },
+  ];
+  if (members.error) return <Problem error={members.error} retry={() => void members.refetch()} />;
+  if (!members.data) return <Loading />;
+  return (
+    <>
+      {may("POST /w/{workspace}/workspaces/invite_user", "admin") && (
+        <Group justify="flex-end" mb="sm">
+          <Button onClick={() => setInviting(true)}>Invite somebody</Button>
+        </Group>
+      )}
+      <DataTable label="Members" columns={columns} rows={members.data} keyOf={({ username }) => username} />
+      {isAdmin && <Invitations workspace={workspace} />}
+      <InviteDialog workspace={workspace} opened={isInviting} close={() => setInviting(false)} />
+      {dialog}
+    </>
+  );
+}
+
+type Invitation = Parameters<typeof roleOf>[0] & { email: string };
+
+function Invitations({ workspace }: { workspace: string }) {
+  const invitations = useQuery(invitationList(workspace)).data ?? [];
+  const { act } = useAction();
+  if (invitations.length === 0) return null;
+  const columns: Column<Invitation>[] = [
+    { name: "E-mail", width: "minmax(0, 1fr)", cell: ({ email }) => email },
+    { name: "As", width: "9rem", cell: (invitation) => roleLabel(roleOf(invitation)) },
+    {
+      name: "",
+      width: "2rem",
+      cell: ({ email, is_admin, operator }) => (
+        <RowMenu
+          of={email}
+          entries={[
+            {
+              label: "Take the invitation back",
+              onClick: () =>
+                act(async () => {
+                  await call("POST /w/{workspace}/workspaces/delete_invite", {
+                    workspace,
+                    body: { email, is_admin, operator },
+                  });
+                  return `${email} is no longer invited`;
+                }),
+            },
+          ]}
+        />
+      ),
+    },
+  ];
+  return (
+    <section aria-label="Invitations">
+      <div className="folder">
+        <Title order={2}>Invited</Title>
+        <span className="quiet">they join when they accept</span>
+      </div>
+      <DataTable label="Invitations" columns={columns} rows={invitations} keyOf={({ email }) => email} />
+    </section>
+  );
+}

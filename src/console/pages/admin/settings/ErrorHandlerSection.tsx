@@ -1,0 +1,53 @@
+import { Autocomplete, Checkbox } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../../../api/call.ts";
+import { flowList, scriptList } from "../../../parts/lists.ts";
+import type { SectionProps } from "./GeneralSections.tsx";
+import { Section } from "./Section.tsx";
+
+export function ErrorHandlerSection({ workspace, settings, isAdmin }: SectionProps) {
+  const scripts = useQuery(scriptList(workspace)).data ?? [];
+  const flows = useQuery(flowList(workspace)).data ?? [];
+  const [path, setPath] = useState(settings.error_handler ?? "");
+  const [isMuted, setMuted] = useState(settings.error_handler_muted_on_cancel);
+  const choices = [
+    ...scripts.map((script) => `script/${script.path}`),
+    ...flows.map((flow) => `flow/${flow.path}`),
+  ];
+  const save = async () => {
+    const body = {
+      error_handler: path.trim() || null,
+      error_handler_extra_args: settings.error_handler_extra_args,
+      error_handler_muted_on_cancel: isMuted,
+    };
+    await call("POST /w/{workspace}/workspaces/edit_error_handler", { workspace, body });
+    return path.trim() ? "It is called when something fails" : "Nothing is called when something fails";
+  };
+  return (
+    <Section
+      title="When something fails"
+      about="This script or flow is started for every script and flow that fails, with the error, the id of the run and its path: to write to a chat, or open a ticket."
+      isChanged={
+        path !== (settings.error_handler ?? "") || isMuted !== settings.error_handler_muted_on_cancel
+      }
+      {...(isAdmin ? { save } : {})}
+    >
+      <Autocomplete
+        aria-label="Error handler"
+        placeholder="script/f/ops/tell"
+        readOnly={!isAdmin}
+        data={choices}
+        limit={20}
+        value={path}
+        onChange={setPath}
+      />
+      <Checkbox
+        label="Not for runs that somebody cancelled"
+        disabled={!isAdmin}
+        checked={isMuted}
+        onChange={(event) => setMuted(event.currentTarget.checked)}
+      />
+    </Section>
+  );
+}

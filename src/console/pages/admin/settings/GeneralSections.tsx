@@ -1,0 +1,132 @@
+import { Button, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { call } from "../../../api/call.ts";
+import { myWorkspaces, useMay } from "../../../api/session.ts";
+import { useQuestion } from "../../../parts/actions.tsx";
+import { to } from "../../../parts/places.ts";
+import type { WorkspaceSettings } from "./queries.ts";
+import { Section } from "./Section.tsx";
+
+export interface SectionProps {
+  workspace: string;
+  settings: WorkspaceSettings;
+  isAdmin: boolean;
+}
+
+export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) {
+  const known = useQuery(myWorkspaces).data?.workspaces.find(({ id }) => id === workspace)?.name ?? "";
+  const [name, setName] = useState<string>();
+  const [id, setId] = useState(workspace);
+  const [webhook, setWebhook] = useState(settings.webhook ?? "");
+  const [, go] = useLocation();
+  const { ask, dialog } = useQuestion();
+  const may = useMay(workspace);
+  const title = name ?? known;
+  const leave = () =>
+    ask({
+      title: `Leave ${workspace}?`,
+      text: "You can come back only when somebody invites you again. What you made stays.",
+      label: "Leave",
+      action: async () => {
+        await call("POST /w/{workspace}/workspaces/leave", { workspace });
+        go("/workspaces");
+        return undefined;
+      },
+    });
+  const archive = () =>
+    ask({
+      title: `Archive ${workspace}?`,
+      text: "Nobody can enter it and nothing runs in it, schedules and routes neither, until a super admin brings it back.",
+      label: "Archive",
+      name: workspace,
+      action: async () => {
+        await call("POST /w/{workspace}/workspaces/archive", { workspace });
+        go("/workspaces");
+        return `${workspace} is archived`;
+      },
+    });
+  return (
+    <>
+      {isAdmin && (
+        <Section
+          title="Name"
+          about="As people see it."
+          isChanged={title.trim() !== "" && title !== known}
+          save={async () => {
+            const body = { new_name: title.trim() };
+            await call("POST /w/{workspace}/workspaces/change_workspace_name", { workspace, body });
+            return "The name is changed";
+          }}
+        >
+          <TextInput
+            aria-label="Name"
+            value={title}
+            onChange={(event) => setName(event.currentTarget.value)}
+          />
+        </Section>
+      )}
+      {isAdmin && (
+        <Section
+          title="Id"
+          about="It stands in the address of every webhook: who calls them has to be told of a new one."
+          isChanged={id !== workspace && id !== ""}
+          label="Change the id"
+          save={async () => {
+            const body = { new_id: id };
+            await call("POST /w/{workspace}/workspaces/change_workspace_id", { workspace, body });
+            go(to.home(id));
+            return `The workspace is ${id} now`;
+          }}
+        >
+          <TextInput
+            aria-label="Id"
+            value={id}
+            onChange={(event) => setId(event.currentTarget.value.trim())}
+          />
+        </Section>
+      )}
+      <Section
+        title="Webhook for changes"
+        about="Is called for each script, flow, variable or other item that is created, changed or deleted here."
+        isChanged={webhook !== (settings.webhook ?? "")}
+        {...(isAdmin
+          ? {
+              save: async () => {
+                const body = { webhook: webhook.trim() || null };
+                await call("POST /w/{workspace}/workspaces/edit_webhook", { workspace, body });
+                return webhook.trim() ? "Changes are sent there" : "Changes are sent nowhere";
+              },
+            }
+          : {})}
+      >
+        <TextInput
+          aria-label="Webhook for changes"
+          type="url"
+          placeholder="https://…"
+          readOnly={!isAdmin}
+          value={webhook}
+          onChange={(event) => setWebhook(event.currentTarget.value)}
+        />
+      </Section>
+      <Section title="Leave" about="Your membership ends; what you made stays.">
+        <div>
+          <Button variant="default" onClick={leave}>
+            Leave this workspace
+          </Button>
+        </div>
+      </Section>
+      {may("POST /w/{workspace}/workspaces/archive", "admin") && (
+        <Section title="Archive" about="For a workspace that is no longer used. Nothing is deleted.">
+          <div>
+            <Button variant="default" color="red" onClick={archive}>
+              Archive this workspace
+            </Button>
+          </div>
+        </Section>
+      )}
+      {dialog}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+import { useQuery } from "@tanstack/react-query";
+import { useMay } from "../../../api/session.ts";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { useWorkspace } from "../../../parts/places.ts";
+import { useTabs } from "../../../parts/TabBar.tsx";
+import { EnvironmentSection } from "./EnvironmentSection.tsx";
+import { ErrorHandlerSection } from "./ErrorHandlerSection.tsx";
+import { GeneralSections } from "./GeneralSections.tsx";
+import { KeySection } from "./KeySection.tsx";
+import { settingsOf } from "./queries.ts";
+import { StorageSection } from "./StorageSection.tsx";
+import { Usage } from "./Usage.tsx";
+
+export default function SettingsPage() {
+  const workspace = useWorkspace();
+  const settings = useQuery(settingsOf(workspace));
+  const isAdmin = useMay(workspace)("POST /w/{workspace}/workspaces/edit_error_handler", "admin");
+  const [tab, bar] = useTabs([
+    { value: "general", label: "General" },
+    { value: "runs", label: "Runs" },
+    { value: "secrets", label: "Secrets and files" },
+    { value: "usage", label: "Usage" },
+  ]);
+  const shown = { workspace, settings: settings.data!, isAdmin };
+  return (
+    <div className="page">
+      <PageHead
+        title="Settings"
+        about={isAdmin ? "Of this workspace." : "Of this workspace. Its admins can change them."}
+      />
+      {bar}
+      {settings.error && <Problem error={settings.error} retry={() => void settings.refetch()} />}
+      {settings.isPending && <Loading />}
+      {settings.data && (
+        <>
+          {tab === "general" && <GeneralSections {...shown} />}
+          {tab === "runs" && (
+            <>
+              <ErrorHandlerSection {...shown} />
+              {isAdmin && <EnvironmentSection workspace={workspace} />}
+            </>
+          )}
+          {tab === "secrets" && (
+            <>
+              <StorageSection {...shown} />
+              {isAdmin && <KeySection workspace={workspace} />}
+            </>
+          )}
+          {tab === "usage" && <Usage workspace={workspace} />}
+        </>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+import { Checkbox, Select, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { call } from "../../../api/call.ts";
+import type { SectionProps } from "./GeneralSections.tsx";
+import { Section } from "./Section.tsx";
+
+type Type = "" | "FilesystemStorage" | "S3Storage";
+
+const TYPES: { value: Type; label: string }[] = [
+  { value: "", label: "No storage" },
+  { value: "FilesystemStorage", label: "A folder of the server" },
+  { value: "S3Storage", label: "S3, or what speaks it" },
+];
+
+export function StorageSection({ workspace, settings, isAdmin }: SectionProps) {
+  const stored = settings.large_file_storage;
+  const [type, setType] = useState<Type>(stored?.type ?? "");
+  const [path, setPath] = useState(stored?.s3_resource_path?.replace(/^\$res:/, "") ?? "");
+  const [isPublic, setPublic] = useState(stored?.public_resource ?? false);
+  const save = async () => {
+    const s3 = type === "S3Storage" ? { s3_resource_path: path.trim() } : {};
+    const large_file_storage =
+      type === "" ? null : { ...(stored ?? {}), type, ...s3, public_resource: isPublic };
+    await call("POST /w/{workspace}/workspaces/edit_large_file_storage_config", {
+      workspace,
+      body: { large_file_storage },
+    });
+    if (type === "") return "Files are no longer stored";
+    return `The storage answers: ${await call("GET /w/{workspace}/job_helpers/test_connection", { workspace })}`;
+  };
+  return (
+    <Section
+      title="Files"
+      about="Where scripts and forms keep files. It is tried when it is stored."
+      label="Save and try"
+      {...(isAdmin ? { save } : {})}
+      isChanged={type !== "S3Storage" || path.trim() !== ""}
+    >
+      <Select
+        aria-label="Storage"
+        allowDeselect={false}
+        readOnly={!isAdmin}
+        data={TYPES}
+        value={type}
+        onChange={(value) => setType((value ?? "") as Type)}
+      />
+      {type === "S3Storage" && (
+        <TextInput
+          label="Resource with address and keys"
+          placeholder="f/ops/storage"
+          readOnly={!isAdmin}
+          value={path}
+          onChange={(event) => setPath(event.currentTarget.value)}
+        />
+      )}
+      {type !== "" && (
+        <Checkbox
+          label="Every member may read and write all files"
+          disabled={!isAdmin}
+          checked={isPublic}
+          onChange={(event) => setPublic(event.currentTarget.checked)}
+        />
+      )}
+    </Section>
+  );
+}

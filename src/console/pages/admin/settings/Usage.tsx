@@ -1,0 +1,33 @@
+import { Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { DataTable } from "../../../parts/DataTable.tsx";
+import { Empty } from "../../../parts/Empty.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { usageOf } from "./queries.ts";
+
+export function Usage({ workspace }: { workspace: string }) {
+  const usage = useQuery(usageOf(workspace));
+  if (usage.error) return <Problem error={usage.error} retry={() => void usage.refetch()} />;
+  if (!usage.data) return <Loading />;
+  const rows = usage.data.toSorted((one, other) => other.executions - one.executions);
+  if (rows.every(({ executions }) => executions === 0)) {
+    return <Empty title="Nothing ran yet">How much ran for whom is counted here.</Empty>;
+  }
+  return (
+    <>
+      <Text c="dimmed" mb="sm">
+        In the last seven days: each run counts one, and one more for each second it took.
+      </Text>
+      <DataTable
+        label="Usage"
+        rows={rows}
+        keyOf={({ email }) => email}
+        columns={[
+          { name: "For whom", width: "minmax(0, 1fr)", cell: ({ email }) => email },
+          { name: "Executions", width: "9rem", cell: ({ executions }) => executions.toLocaleString() },
+        ]}
+      />
+    </>
+  );
+}

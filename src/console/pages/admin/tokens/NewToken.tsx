@@ -1,0 +1,129 @@
+import {
+  Alert,
+  Button,
+  Checkbox,
+  Code,
+  CopyButton,
+  Group,
+  Modal,
+  MultiSelect,
+  Select,
+  Text,
+  TextInput,
+} from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../../../api/call.ts";
+import { FormDialog } from "../../../parts/actions.tsx";
+import { scopeList } from "./queries.ts";
+
+interface Props {
+  workspace: string;
+  opened: boolean;
+  close: () => void;
+}
+
+const DAY_MS = 86_400_000;
+const LIVES = [
+  { value: "7", label: "a week" },
+  { value: "30", label: "30 days" },
+  { value: "90", label: "90 days" },
+  { value: "365", label: "a year" },
+  { value: "", label: "for ever" },
+];
+
+/** Asks what a token may do, and shows it once. */
+export function NewToken({ workspace, opened, close }: Props) {
+  const groups = useQuery({ ...scopeList, enabled: opened }).data ?? [];
+  const [label, setLabel] = useState("");
+  const [days, setDays] = useState("90");
+  const [isLimited, setLimited] = useState(false);
+  const [scopes, setScopes] = useState<string[]>([]);
+  const [isBound, setBound] = useState(true);
+  const [made, setMade] = useState<string>();
+  const create = async () => {
+    const expiration = days ? new Date(Date.now() + Number(days) * DAY_MS).toISOString() : null;
+    const body = {
+      label: label.trim(),
+      expiration,
+      scopes: isLimited ? scopes : null,
+      workspace_id: isBound ? workspace : null,
+    };
+    setMade(await call("POST /users/tokens/create", { body }));
+    setLabel("");
+    return undefined;
+  };
+  return (
+    <>
+      <FormDialog
+        title="New token"
+        opened={opened}
+        close={close}
+        action={create}
+        label="Create"
+        size="lg"
+        isReady={label.trim() !== "" && (!isLimited || scopes.length > 0)}
+      >
+        <TextInput
+          data-autofocus
+          label="Name"
+          description="What will use it, so that it can be found again"
+          value={label}
+          onChange={(event) => setLabel(event.currentTarget.value)}
+        />
+        <Select
+          label="It works for"
+          allowDeselect={false}
+          data={LIVES}
+          value={days}
+          onChange={(value) => setDays(value ?? "90")}
+        />
+        <Checkbox
+          label={`In the workspace ${workspace} only`}
+          checked={isBound}
+          onChange={(event) => setBound(event.currentTarget.checked)}
+        />
+        <Checkbox
+          label="For some operations only"
+          description="Otherwise it may do everything that you may."
+          checked={isLimited}
+          onChange={(event) => setLimited(event.currentTarget.checked)}
+        />
+        {isLimited && (
+          <MultiSelect
+            label="Operations"
+            searchable
+            data={groups.map((group) => ({
+              group: group.name,
+              items: group.scopes.map(({ value, label: name }) => ({ value, label: name })),
+            }))}
+            value={scopes}
+            onChange={setScopes}
+            maxDropdownHeight={260}
+          />
+        )}
+      </FormDialog>
+      <Modal opened={made !== undefined} onClose={() => setMade(undefined)} title="Your new token" size="lg">
+        <Alert color="yellow" variant="light" mb="md">
+          Copy it now. It is shown this once, and stored only as a hash.
+        </Alert>
+        <Code block className="wrap" aria-label="The token">
+          {made}
+        </Code>
+        <Text mt="md" c="dimmed">
+          Send it as the header <Code>Authorization: Bearer …</Code>
+        </Text>
+        <Group justify="flex-end" mt="lg">
+          <CopyButton value={made ?? ""}>
+            {({ copied, copy }) => (
+              <Button variant="default" onClick={copy}>
+                {copied ? "Copied" : "Copy"}
+              </Button>
+            )}
+          </CopyButton>
+          <Button onClick={() => setMade(undefined)}>I have it</Button>
+        </Group>
+      </Modal>
+    </>
+  );
+}

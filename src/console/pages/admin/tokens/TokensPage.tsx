@@ -1,0 +1,114 @@
+import { Badge, Button } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../../../api/call.ts";
+import { useQuestion } from "../../../parts/actions.tsx";
+import { type Column, DataTable } from "../../../parts/DataTable.tsx";
+import { Empty } from "../../../parts/Empty.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { useWorkspace } from "../../../parts/places.ts";
+import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { Moment } from "../../../parts/time.tsx";
+import { NewToken } from "./NewToken.tsx";
+import { type Token, tokenList } from "./queries.ts";
+
+const DAY_MS = 86_400_000;
+const WARN_MS = 30 * DAY_MS;
+
+export default function TokensPage() {
+  const workspace = useWorkspace();
+  const tokens = useQuery(tokenList);
+  const [isCreating, setCreating] = useState(false);
+  const { ask, dialog } = useQuestion();
+  const revoke = ({ token_prefix, label }: Token) =>
+    ask({
+      title: `Revoke ${label || token_prefix}?`,
+      text: "Whoever uses this token is refused from now on. A token that was revoked cannot be brought back.",
+      label: "Revoke",
+      action: async () => {
+        await call("DELETE /users/tokens/delete/{token_prefix}", { token_prefix });
+        return "The token was revoked";
+      },
+    });
+  const rows = tokens.data?.filter(({ kind }) => kind !== "session");
+  const create = <Button onClick={() => setCreating(true)}>New token</Button>;
+  return (
+    <div className="page">
+      <PageHead
+        title="Your tokens"
+        about="With a token a program calls the API as you. Give each program its own, with no more than it needs."
+      >
+        {rows && rows.length > 0 && create}
+      </PageHead>
+      {tokens.error && <Problem error={tokens.error} retry={() => void tokens.refetch()} />}
+      {tokens.isPending && <Loading />}
+      {rows?.length === 0 && (
+        <Empty title="No tokens yet" action={create} command="svc token create --label ci">
+          A webhook, a build server or a script on your machine needs one to call this server.
+        </Empty>
+      )}
+      {rows && rows.length > 0 && (
+        <DataTable
+          label="Tokens"
+          columns={columns(revoke)}
+          rows={rows}
+          keyOf={({ token_prefix }) => token_prefix}
+        />
+      )}
+      <NewToken workspace={workspace} opened={isCreating} close={() => setCreating(false)} />
+      {dialog}
+    </div>
+  );
+}
+
+const columns = (revoke: (token: Token) => void): Column<Token>[] => [
+  {
+    name: "Token",
+    width: "minmax(0, 1.5fr)",
+    cell: ({ label, token_prefix }) => (
+      <>
+        <div style={{ fontWeight: 500 }}>{label || "without a name"}</div>
+        <div className="quiet mono">{token_prefix}…</div>
+      </>
+    ),
+  },
+  {
+    name: "May",
+    width: "minmax(0, 1.5fr)",
+    cell: ({ scopes, workspace_id }) => (
+      <span className="quiet">
+        {scopes ? scopes.join(", ") : "everything you may"}
+        {workspace_id && `, in ${workspace_id} only`}
+      </span>
+    ),
+  },
+  { name: "Last used", width: "8rem", cell: ({ last_used_at }) => <Moment at={last_used_at} /> },
+  { name: "Ends", width: "9rem", cell: ({ expiration }) => <Expiry at={expiration} /> },
+  {
+    name: "",
+    width: "2rem",
+    cell: (token) => (
+      <RowMenu
+        of={token.label || token.token_prefix}
+        entries={[{ label: "Revoke", onClick: () => revoke(token), isDangerous: true }]}
+      />
+    ),
+  },
+];
+
+function Expiry({ at }: { at: string | null | undefined }) {
+  if (!at) return <span className="quiet">never</span>;
+  const left = Date.parse(at) - Date.now();
+  return (
+    <>
+      <Moment at={at} />{" "}
+      {left < WARN_MS && (
+        <Badge size="xs" color={left < 0 ? "red" : "yellow"} variant="light">
+          {left < 0 ? "ended" : "soon"}
+        </Badge>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,101 @@
+import { Button, Group, Text, TextInput, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { Link } from "wouter";
+import { call } from "../../../api/call.ts";
+import type { Capture } from "../../../api/interface.d.ts";
+import { writeJson } from "../../../api/json.ts";
+import { tellProblem } from "../../../parts/Problem.tsx";
+import { to } from "../../../parts/places.ts";
+import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
+import { Moment } from "../../../parts/time.tsx";
+
+/** How often the server is told that somebody still looks. */
+const PING_MS = 10_000;
+const POLL_MS = 1_500;
+
+interface Props {
+  workspace: string;
+  path: string;
+  base: string;
+}
+
+/** Shows what a sender really sends, before anything is run. */
+export function Captures({ workspace, path, base }: Props) {
+  const [isOn, setOn] = useState(false);
+  const kind = "script";
+  const captures = useQuery({
+    queryKey: [workspace, "captures", path],
+    queryFn: ({ signal }) =>
+      call(
+        "GET /w/{workspace}/capture/list/{runnable_kind}/{path}",
+        { workspace, runnable_kind: kind, path, query: { trigger_kind: "webhook", per_page: 5 } },
+        signal,
+      ),
+    refetchInterval: isOn ? POLL_MS : false,
+  }).data;
+  useEffect(() => {
+    if (!isOn) return;
+    const input = { workspace, trigger_kind: "webhook", runnable_kind: kind, path };
+    const ping = () =>
+      void call("POST /w/{workspace}/capture/ping_config/{trigger_kind}/{runnable_kind}/{path}", input).catch(
+        tellProblem,
+      );
+    ping();
+    const timer = setInterval(ping, PING_MS);
+    return () => clearInterval(timer);
+  }, [isOn, workspace, path]);
+  const begin = async () => {
+    try {
+      await call("POST /w/{workspace}/capture/set_config", {
+        workspace,
+        body: { trigger_kind: "webhook", path, is_flow: false },
+      });
+      setOn(true);
+    } catch (error) {
+      tellProblem(error);
+    }
+  };
+  const address = `${base}/api/w/${workspace}/capture_u/webhook/${kind}/${path}`;
+  return (
+    <section aria-label="Capture">
+      <Title order={2} mb={4}>
+        See what a sender sends
+      </Title>
+      <Text c="dimmed" mb="xs">
+        Let the sender call this address instead for a moment: nothing is run, and the request appears here.
+      </Text>
+      <Group wrap="nowrap" align="flex-end" mb="sm">
+        <TextInput readOnly aria-label="Address that captures" value={address} style={{ flex: 1 }} />
+        <Button variant="default" onClick={() => (isOn ? setOn(false) : void begin())}>
+          {isOn ? "Stop" : "Capture"}
+        </Button>
+      </Group>
+      {isOn && (captures ?? []).length === 0 && (
+        <Text role="status" c="dimmed">
+          Waiting for a request…
+        </Text>
+      )}
+      <div className="stack">
+        {(captures ?? []).map((capture) => (
+          <div key={capture.id}>
+            <Group justify="space-between" mb={4}>
+              <Text c="dimmed">
+                Received <Moment at={capture.created_at} />
+              </Text>
+              <Button size="xs" variant="default" component={Link} href={runWith(workspace, path, capture)}>
+                Run with it
+              </Button>
+            </Group>
+            <ResultPanel title="Arguments" workspace={workspace} value={capture.main_args} />
+          </div>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+/** The run form with the arguments that the request came to. */
+function runWith(workspace: string, path: string, { main_args }: Capture): string {
+  return `${to.begin(workspace, "script", path)}#${new URLSearchParams({ args: writeJson(main_args ?? {}) })}`;
+}

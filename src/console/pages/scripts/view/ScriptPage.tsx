@@ -1,0 +1,114 @@
+import { Anchor, Badge, Button } from "@mantine/core";
+import { IconPencil, IconPlayerPlay } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useLocation, useParams } from "wouter";
+import { call } from "../../../api/call.ts";
+import { useMay } from "../../../api/session.ts";
+import { useQuestion } from "../../../parts/actions.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to, useWorkspace } from "../../../parts/places.ts";
+import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { languageLabel, scriptAt } from "../../../parts/scripts.ts";
+import { useTabs } from "../../../parts/TabBar.tsx";
+import { ScriptCode } from "./ScriptCode.tsx";
+import { ScriptSettings } from "./ScriptSettings.tsx";
+import { Triggers } from "./Triggers.tsx";
+import { Versions } from "./Versions.tsx";
+import { Webhooks } from "./Webhooks.tsx";
+
+export default function ScriptPage() {
+  const workspace = useWorkspace();
+  const { "*": path = "" } = useParams<{ "*": string }>();
+  const found = useQuery(scriptAt(workspace, path));
+  const mayWrite = useMay(workspace)("POST /w/{workspace}/scripts/create", "author");
+  const [, go] = useLocation();
+  const { ask, dialog } = useQuestion();
+  const [tab, bar] = useTabs([
+    { value: "code", label: "Code" },
+    { value: "versions", label: "Versions" },
+    { value: "webhooks", label: "Webhooks" },
+    { value: "triggers", label: "Triggers" },
+    { value: "settings", label: "Settings" },
+  ]);
+  const archive = () =>
+    ask({
+      title: `Archive ${path}?`,
+      text: "It can no longer be run, and its schedules and routes fail. Its versions and runs are kept.",
+      label: "Archive",
+      action: async () => {
+        await call("POST /w/{workspace}/scripts/archive/p/{path}", { workspace, path });
+        go(to.home(workspace));
+        return `${path} is archived`;
+      },
+    });
+  const script = found.data;
+  return (
+    <div className="page">
+      <PageHead
+        title={script?.summary || path}
+        above={
+          <Anchor component={Link} href={to.home(workspace)} fz="sm">
+            Home
+          </Anchor>
+        }
+        about={
+          <>
+            <span className="mono">{path}</span>{" "}
+            {script && (
+              <Badge variant="default" tt="none">
+                {languageLabel(script.language)}
+              </Badge>
+            )}
+            {script?.description && <div>{script.description}</div>}
+          </>
+        }
+      >
+        {script && (
+          <>
+            <Button
+              component={Link}
+              href={to.begin(workspace, "script", path)}
+              leftSection={<IconPlayerPlay size={16} />}
+            >
+              Run
+            </Button>
+            {mayWrite && (
+              <Button
+                variant="default"
+                component={Link}
+                href={to.editScript(workspace, path)}
+                leftSection={<IconPencil size={16} />}
+              >
+                Edit
+              </Button>
+            )}
+            <Button variant="default" component={Link} href={to.runs(workspace, { path })}>
+              Runs
+            </Button>
+            <RowMenu
+              of={path}
+              entries={[mayWrite && { label: "Archive", onClick: archive, isDangerous: true }]}
+            />
+          </>
+        )}
+      </PageHead>
+      {bar}
+      {found.error && <Problem error={found.error} retry={() => void found.refetch()} />}
+      {found.isPending && <Loading />}
+      {script && (
+        <>
+          {tab === "code" && <ScriptCode workspace={workspace} script={script} />}
+          {tab === "versions" && <Versions workspace={workspace} script={script} mayWrite={mayWrite} />}
+          {tab === "webhooks" && <Webhooks workspace={workspace} path={path} mayWrite={mayWrite} />}
+          {tab === "triggers" && <Triggers workspace={workspace} path={path} />}
+          {tab === "settings" && (
+            <ScriptSettings key={script.hash} workspace={workspace} script={script} mayWrite={mayWrite} />
+          )}
+        </>
+      )}
+      {dialog}
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+/** Code is analysed without being stored: what an editor asks while somebody writes. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type Ask, startTestServer, type TestServer } from "../../../support/harness.ts";
+
+let server: TestServer;
+let ask: Ask;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ ask } = await server.workspace());
+});
+afterAll(() => server.stop());
+
+const analyse = async (language: string, content: string) => {
+  const answer = await ask("POST", "/w/acme/scripts/analyse", { language, content });
+  expect(answer.status).toBe(200);
+  return JSON.parse(answer.text);
+};
+
+test("arguments, packages and imports of TypeScript", async () => {
+  const found = await analyse(
+    "bun",
+    `import { z } from "zod@4.1.0";
+import { help } from "./help";
+export const preprocessor = (event: unknown) => ({ event });
+export async function main(name: string, times = 2) { return z && help && name.repeat(times); }`,
+  );
+  expect(found).toMatchObject({
+    has_main: true,
+    has_preprocessor: true,
+    packages: ["zod@4.1.0"],
+    imports: ["./help"],
+    schema: { required: ["name"], properties: { name: { type: "string" }, times: { default: 2 } } },
+  });
+});
+
+test("packages of Python, as a requirements file names them", async () => {
+  const found = await analyse(
+    "python3",
+    "import requests\ndef main(n: int = 1):\n    return requests and n\n",
+  );
+  expect(found).toMatchObject({ has_main: true, packages: ["requests"] });
+});
+
+test("where code cannot be parsed is an answer, not an error", async () => {
+  const found = await analyse("bun", "export const main = () => 1;\nexport const x = (;");
+  expect(found.problem).toMatchObject({ line: 2, message: expect.any(String) });
+  expect(found.schema).toBeUndefined();
+});
+
+test("nothing is stored", async () => {
+  await analyse("bash", 'echo "$1"');
+  expect(JSON.parse((await ask("GET", "/w/acme/scripts/list")).text)).toEqual([]);
+});
+
+test("a language that there is not is refused", async () => {
+  const answer = await ask("POST", "/w/acme/scripts/analyse", { language: "cobol", content: "" });
+  expect(answer.status).toBe(400);
+});
