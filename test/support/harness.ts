@@ -47,7 +47,8 @@ export interface TestServer extends AsyncDisposable {
 
 export async function startTestServer(overrides: ConfigOverrides = {}): Promise<TestServer> {
   const data_dir = overrides.data_dir ?? mkdtempSync(join(tmpdir(), "svc-test-"));
-  const database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+  const base = "database_url" in overrides ? undefined : process.env.DATABASE_URL;
+  const database = base ? await createDatabase(base, "migrated") : undefined;
   const server = await startServer(
     loadConfig({
       port: 0,
@@ -145,17 +146,20 @@ export async function expectOk(asked: Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-let databases = 0;
-
-/** A database of its own on the server of `base`. */
-export async function createDatabase(base: string) {
-  const name = `test_${process.pid}_${++databases}`;
+/**
+ * A database of its own on the server of `base`.
+ * @param kind `migrated`: a copy of the run's migrated database where `postgres.ts` has made one, which takes a tenth
+ *   of the time that the migrations take
+ */
+export async function createDatabase(base: string, kind: "empty" | "migrated" = "empty") {
+  const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
+  const template = kind === "migrated" ? process.env.SVC_TEST_DATABASE_TEMPLATE : undefined;
   const run = async (text: string) => {
     const client = new SQL({ url: base, max: 1 });
     await client.unsafe(text);
     await client.close();
   };
-  await run(`CREATE DATABASE ${name}`);
+  await run(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ""}`);
   const url = new URL(base);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };

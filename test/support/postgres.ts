@@ -1,34 +1,44 @@
 /**
- * `bun run test:postgres [bun test arguments]`: the whole suite on a real PostgreSQL, which ends with the run.
+ * `bun run test:postgres [bun test arguments]`: the tests that use a database on a real PostgreSQL, which ends with the
+ * run.
  */
+import { SQL } from "bun";
 import { startPostgres } from "./peers/postgres-server.ts";
+import { runTests } from "./run/suite.ts";
 
-const given = process.argv.slice(2);
-const everything = [
+const SUITE = [
   "test/features",
   "test/database",
   "test/platform/cluster",
   "test/engines/runner",
   "test/acceptance/contract",
 ];
+const TEMPLATE = "svc_template";
+
+/** Makes the migrated database that tests copy. */
+async function createTemplate(url: string): Promise<void> {
+  const client = new SQL({ url, max: 1 });
+  await client.unsafe(`CREATE DATABASE ${TEMPLATE}`);
+  await client.close();
+  // The dialect is read from the environment when a table is first described.
+  const { openPostgres } = await import("../../src/database/postgres/postgres.ts");
+  const { migrateDatabase } = await import("../../src/database/migrations/migrate.ts");
+  const database = new URL(url);
+  database.pathname = TEMPLATE;
+  const db = await openPostgres({ url: database.href, max_connections: 1 });
+  await migrateDatabase(db);
+  await db.close();
+}
+
 const postgres = await startPostgres();
 let code = 1;
 try {
-  const run = Bun.spawn(
-    [
-      process.execPath,
-      "test",
-      "--timeout=60000",
-      ...given,
-      ...(given.every((argument) => argument.startsWith("-")) ? everything : []),
-    ],
-    {
-      // A write may be done again on PostgreSQL: here each is.
-      env: { ...process.env, DATABASE_URL: postgres.url, SVC_TEST_REHEARSE_WRITES: "1" },
-      stdio: ["ignore", "inherit", "inherit"],
-    },
-  );
-  code = await run.exited;
+  process.env.DATABASE_URL = postgres.url;
+  await createTemplate(postgres.url);
+  process.env.SVC_TEST_DATABASE_TEMPLATE = TEMPLATE;
+  // A write may be done again on PostgreSQL: here each is.
+  process.env.SVC_TEST_REHEARSE_WRITES = "1";
+  code = await runTests(process.argv.slice(2), SUITE);
 } finally {
   await postgres.stop();
 }

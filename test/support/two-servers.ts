@@ -15,7 +15,7 @@ export interface TwoServers {
 }
 
 export async function startTwoServers(more: Parameters<typeof startTestServer>[0] = {}): Promise<TwoServers> {
-  const database = await createDatabase(process.env.DATABASE_URL!);
+  const database = await createDatabase(process.env.DATABASE_URL!, "migrated");
   const both = { database_url: database.url, secret_key: SVC_SECRET_KEY, ...more };
   const front = await startTestServer({ ...both, workers: 1, worker_group: "front" });
   const back = await startTestServer(both);

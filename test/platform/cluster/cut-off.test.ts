@@ -27,7 +27,7 @@ let dropDatabase: (() => Promise<void>) | undefined;
 beforeEach(async () => {
   place = { data_dir: mkdtempSync(join(tmpdir(), "svc-cut-")), lease_s: 3 };
   if (process.env.DATABASE_URL) {
-    const { url, drop } = await createDatabase(process.env.DATABASE_URL);
+    const { url, drop } = await createDatabase(process.env.DATABASE_URL, "migrated");
     dropDatabase = drop;
     place = { ...place, database_url: url, secret_key: SVC_SECRET_KEY };
   }

@@ -35,7 +35,7 @@ interface Servers extends AsyncDisposable {
 }
 
 async function startServers(lease_s: number): Promise<Servers> {
-  const database = await createDatabase(postgres!);
+  const database = await createDatabase(postgres!, "migrated");
   const { hostname, port } = new URL(database.url);
   const way = await startProxy({ hostname, port: Number(port) });
   const through = new URL(database.url);

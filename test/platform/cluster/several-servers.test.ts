@@ -37,7 +37,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
   let atBack: TestServer["operator"];
 
   beforeAll(async () => {
-    database = await createDatabase(postgres!);
+    database = await createDatabase(postgres!, "migrated");
     const both = { database_url: database.url, secret_key: SVC_SECRET_KEY };
     front = await startTestServer({ ...both, workers: 1 });
     back = await startTestServer(both);

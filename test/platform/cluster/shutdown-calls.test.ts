@@ -107,7 +107,7 @@ describe("a caller who hangs up", () => {
 
 describe.skipIf(!process.env.DATABASE_URL)("two servers behind a balancer", () => {
   test("are restarted one after the other, and no client sees an error", async () => {
-    const database = await createDatabase(process.env.DATABASE_URL!);
+    const database = await createDatabase(process.env.DATABASE_URL!, "migrated");
     const settings = {
       database_url: database.url,
       secret_key: "0123456789abcdef0123456789abcdef",

@@ -253,7 +253,7 @@ describe("the owner of a token", () => {
 describe("across servers", () => {
   test("one that follows on another tells nothing again", async () => {
     const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
-    const database = postgres ? await createDatabase(postgres) : undefined;
+    const database = postgres ? await createDatabase(postgres, "migrated") : undefined;
     const options = { data_dir, database_url: database?.url, allowed_targets: "127.0.0.1" };
     const first = await startTestServer(options);
     const { ask: owner, token } = await first.workspace();
@@ -289,7 +289,7 @@ describe("across servers", () => {
 
   test("one that is killed while it mails leaves the mail to the next, and the event as it is", async () => {
     const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
-    const database = postgres ? await createDatabase(postgres) : undefined;
+    const database = postgres ? await createDatabase(postgres, "migrated") : undefined;
     const options = { data_dir, database_url: database?.url, allowed_targets: "127.0.0.1" };
     const ids: string[] = [];
     let answers = false;
@@ -352,7 +352,7 @@ describe("across servers", () => {
   test.skipIf(!postgres)(
     "of several that look at once, one tells",
     async () => {
-      const database = await createDatabase(postgres!);
+      const database = await createDatabase(postgres!, "migrated");
       const options = { database_url: database.url, allowed_targets: "127.0.0.1", secret_key: "of both" };
       const [one, other] = [await startTestServer(options), await startTestServer(options)];
       const { ask: owner } = await one.workspace();

@@ -37,7 +37,9 @@ const call = async (path: string, init: RequestInit = {}) => {
 
 beforeAll(async () => {
   bucket = await startBucket();
-  database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+  database = process.env.DATABASE_URL
+    ? await createDatabase(process.env.DATABASE_URL, "migrated")
+    : undefined;
   server = Bun.spawn(
     [process.execPath, join(import.meta.dir, "../../../../cli/main.ts"), "serve", "--port", "0", "--json"],
     {

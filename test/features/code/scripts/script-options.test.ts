@@ -1,9 +1,11 @@
 /** What a script or a call may ask of its runs: limits, caching, traces, identity, repetition. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
 import {
   type Ask,
   deploy,
   expectOk,
+  openFolder,
   startTestServer,
   type TestServer,
   until,
@@ -14,14 +16,20 @@ let server: TestServer;
 let ask: Ask;
 let token: string;
 
+/** Where runs say that they have begun. */
+const folder = openFolder("svc-begun-");
+
 beforeAll(async () => {
-  server = await startTestServer({ workers: 4 });
+  server = await startTestServer({ workers: 4, sandbox_write: folder });
   ({ ask, token } = await server.workspace());
   await expectOk(
     server.operator("POST", "/settings/global/custom_tags", { value: ["$workspace-$args[size]", "other"] }),
   );
 });
-afterAll(() => server.stop());
+afterAll(async () => {
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const jobs = "/w/acme/jobs";
 const call = (path: string, args: unknown = {}, query = "", headers: Record<string, string> = {}) =>
@@ -129,8 +137,12 @@ describe("a cached result", () => {
 });
 
 describe("a concurrency limit", () => {
-  const busy = `export async function main(ms: number) {
+  /** Ends no earlier than `beside` runs have begun. */
+  const busy = `import { readdirSync, writeFileSync } from "node:fs";
+  export async function main(ms: number, beside = 0) {
     const began = Date.now();
+    if (beside > 0) writeFileSync("${folder}/" + process.env.WM_JOB_ID, "");
+    while (readdirSync("${folder}").length < beside) await Bun.sleep(5);
     await Bun.sleep(ms);
     return [began, Date.now()];
   }`;
@@ -142,7 +154,7 @@ describe("a concurrency limit", () => {
   test("lets no more run at once, loses none, and keeps their order", async () => {
     await deploy(ask, "acme", "u/admin/limited", busy, { concurrent_limit: 2 });
     const ids: string[] = [];
-    for (let index = 0; index < 8; index++) ids.push(await start("u/admin/limited", { ms: 60 }));
+    for (let index = 0; index < 8; index++) ids.push(await start("u/admin/limited", { ms: 60, beside: 2 }));
     const ended = await Promise.all(ids.map(completed));
     const intervals = ended.map((job) => job.result as [number, number]);
     expect(overlap(intervals)).toBe(2);

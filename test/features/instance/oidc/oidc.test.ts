@@ -341,7 +341,9 @@ describe("keys", () => {
 
   test("are the same after a restart; with another instance key there are new ones", async () => {
     const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
-    const database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+    const database = process.env.DATABASE_URL
+      ? await createDatabase(process.env.DATABASE_URL, "migrated")
+      : undefined;
     const options = { data_dir, database_url: database?.url };
     const kids: string[][] = [];
     for (const secret_key of ["one", "one", "another"]) {

@@ -415,7 +415,9 @@ describe("the environment", () => {
 
 test("what was set is there after a restart, and the instance keeps its name", async () => {
   const data_dir = mkdtempSync(join(tmpdir(), "svc-settings-"));
-  const database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+  const database = process.env.DATABASE_URL
+    ? await createDatabase(process.env.DATABASE_URL, "migrated")
+    : undefined;
   const begin = () =>
     startServer(
       loadConfig({ port: 0, log_level: "fatal", blank_children: 0, data_dir, database_url: database?.url }),

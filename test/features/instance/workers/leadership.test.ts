@@ -39,7 +39,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
     (await server.app.db.read.select().from(leaders))[0]?.server;
 
   beforeAll(async () => {
-    database = await createDatabase(process.env.DATABASE_URL!);
+    database = await createDatabase(process.env.DATABASE_URL!, "migrated");
     shared = { database_url: database.url, secret_key: SVC_SECRET_KEY };
     front = await startTestServer(shared);
     await until(() => leads(front) || undefined, "the first leader");

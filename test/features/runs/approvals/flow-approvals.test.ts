@@ -493,7 +493,9 @@ test("the time to approve passes", async () => {
 
 test("a flow that waits for approval is approved after a restart", async () => {
   const data_dir = mkdtempSync(join(tmpdir(), "svc-approvals-"));
-  const database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+  const database = process.env.DATABASE_URL
+    ? await createDatabase(process.env.DATABASE_URL, "migrated")
+    : undefined;
   const where = { data_dir, ...(database ? { database_url: database.url } : {}) };
   try {
     const first = await startTestServer(where);

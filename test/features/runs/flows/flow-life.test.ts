@@ -370,7 +370,9 @@ describe("removing", () => {
 /** A data directory, and on PostgreSQL a database, that outlives a server. */
 async function lasting() {
   const data_dir = openFolder("svc-flow-life-");
-  const database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+  const database = process.env.DATABASE_URL
+    ? await createDatabase(process.env.DATABASE_URL, "migrated")
+    : undefined;
   return {
     data_dir,
     ...(database ? { database_url: database.url } : {}),

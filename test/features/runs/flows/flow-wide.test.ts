@@ -24,7 +24,9 @@ let secret: string;
 let ask: Ask;
 
 beforeAll(async () => {
-  database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+  database = process.env.DATABASE_URL
+    ? await createDatabase(process.env.DATABASE_URL, "migrated")
+    : undefined;
   where = { data_dir, workers: 2, ...(database ? { database_url: database.url } : {}) };
   server = await startTestServer(where);
   ({ ask, token: secret } = await server.workspace());

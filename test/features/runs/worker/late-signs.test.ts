@@ -7,7 +7,7 @@ import { createDatabase, deploy, expectOk, startTestServer, until } from "../../
 test.skipIf(!process.env.DATABASE_URL)(
   "what another server runs is left to it",
   async () => {
-    const database = await createDatabase(process.env.DATABASE_URL!);
+    const database = await createDatabase(process.env.DATABASE_URL!, "migrated");
     const both = { database_url: database.url, secret_key: "0123456789abcdef0123456789abcdef" };
     const one = await startTestServer(both);
     const { ask } = await one.workspace();

@@ -405,7 +405,9 @@ describe("the service raises alerts itself", () => {
 
   test("when an earlier start could not bring the database up to date", async () => {
     const data_dir = mkdtempSync(join(tmpdir(), "svc-alerts-"));
-    const database = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+    const database = process.env.DATABASE_URL
+      ? await createDatabase(process.env.DATABASE_URL, "migrated")
+      : undefined;
     const begin = () =>
       startServer(
         loadConfig({

@@ -1,0 +1,25 @@
+/**
+ * `bun run test [bun test arguments]`: the tests on SQLite, of the command line, the documents and the clients. With
+ * `--suite=<name>` another suite.
+ */
+import { findQuickFiles } from "./quick.ts";
+import { runTests } from "./suite.ts";
+
+const SUITES: Record<string, () => string[]> = {
+  quick: findQuickFiles,
+  // What tests the executable measures times and memory, so its files run one after another.
+  executable: () => ["--parallel=1", "--path-ignore-patterns=none", "test/acceptance/e2e"],
+  console: () => ["--parallel=1", "--path-ignore-patterns=none", "test/acceptance/console"],
+};
+
+const SUITE = "--suite=";
+const given = process.argv.slice(2);
+const name = given.find((argument) => argument.startsWith(SUITE))?.slice(SUITE.length);
+const suite = name === undefined ? () => [] : SUITES[name];
+if (!suite) throw new Error(`there is no suite ${name}, but ${Object.keys(SUITES).join(", ")}`);
+process.exit(
+  await runTests(
+    given.filter((argument) => !argument.startsWith(SUITE)),
+    suite(),
+  ),
+);

@@ -1,0 +1,86 @@
+/** Reads what `bun test` prints, while it prints it. */
+
+export interface Results {
+  passed: number;
+  skipped: number;
+  failed: number;
+  /** Files that have begun to report. */
+  files: Set<string>;
+  /** Files with a failed test, an error outside of tests, or a crashed process, each with the lines that say so. */
+  failed_files: Map<string, string[]>;
+  /** Whether an error outside of tests does not say which file it is from. */
+  has_stray_error: boolean;
+  /** Each failure with all that was printed since the result before it. Exact for files that run one after another. */
+  failures: string[];
+}
+
+const FILE = /^(\S+\.test\.tsx?):$/;
+const RESULT = /^\((pass|fail|skip|todo)\) /;
+const CRASH = /^✗ (\S+) \(/;
+const ERROR_OUTSIDE = "# Unhandled error between tests";
+const END_OF_ERROR = /^-{20,}$/;
+const TEST_FILE_IN_STACK = /\/(test\/\S+?\.test\.tsx?):\d/;
+/** Lines kept of one failure: the last ones. */
+const MAX_LINES = 300;
+const MAX_COLUMNS = 400;
+
+export function createResultReader() {
+  const results: Results = {
+    passed: 0,
+    skipped: 0,
+    failed: 0,
+    files: new Set(),
+    failed_files: new Map(),
+    has_stray_error: false,
+    failures: [],
+  };
+  let file = "";
+  let block: string[] = [];
+  /** Rules that are still to come of the two around an error outside of tests. */
+  let rules_to_come = 0;
+  let rest = "";
+
+  function fail(name = file): void {
+    if (name) results.failed_files.set(name, [...(results.failed_files.get(name) ?? []), block.at(-1)!]);
+    results.failures.push([`${name}:`, ...block].join("\n"));
+    block = [];
+  }
+
+  function readLine(line: string): void {
+    const found = FILE.exec(line);
+    if (found) {
+      file = found[1]!;
+      results.files.add(file);
+      block = [];
+      return;
+    }
+    block.push(line.slice(0, MAX_COLUMNS));
+    if (block.length > MAX_LINES) block.shift();
+    const result = RESULT.exec(line)?.[1];
+    const crashed = CRASH.exec(line)?.[1];
+    if (result === "fail") {
+      results.failed++;
+      fail();
+    } else if (result) {
+      results[result === "pass" ? "passed" : "skipped"]++;
+      block = [];
+    } else if (crashed) fail(crashed);
+    else if (line === ERROR_OUTSIDE) rules_to_come = 2;
+    else if (rules_to_come > 0 && END_OF_ERROR.test(line) && --rules_to_come === 0) {
+      // Beside other files, the heading before it may be another's.
+      const thrown_by = TEST_FILE_IN_STACK.exec(block.join("\n"))?.[1];
+      results.has_stray_error ||= thrown_by === undefined;
+      fail(thrown_by);
+    }
+  }
+
+  return {
+    results,
+    /** @param text as it comes, cut anywhere */
+    read(text: string): void {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop()!;
+      for (const line of lines) readLine(line);
+    },
+  };
+}

@@ -1,0 +1,122 @@
+/**
+ * Runs tests by `bun test`. Named files run as it runs them. A whole suite is spread over processes, prints a line of
+ * progress, and its failures last. A file that fails beside others runs once more alone: what then passes is named,
+ * what fails again is printed with all that was written since the test before it.
+ */
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { createResultReader, type Results } from "./results.ts";
+
+/** Tests wait for other processes a third of the time. */
+const PROCESSES = Number(process.env.SVC_TEST_PROCESSES) || availableParallelism() + 1;
+const TIMEOUT = "--timeout=60000";
+/** Durations of the files, by which the longest begin first; `--update-timings` measures them anew. */
+export const TIMINGS = join(import.meta.dir, "timings.json");
+const PROGRESS_INTERVAL_MS = 10_000;
+/** If more files fail, something is broken for all of them. */
+const MAX_FILES_AGAIN = 12;
+
+/** Characters of a log that is all there is to say. */
+const MAX_LOG = 20_000;
+/** Whether somebody has ended the run. */
+let isStopped = false;
+/** Flags of the first run only. */
+const NOT_AGAIN = /^--(parallel|reporter|update-timings)/;
+
+const isFlag = (argument: string) => argument.startsWith("-");
+
+/**
+ * @param args of `bun test`: flags and files
+ * @param suite flags and folders; the folders run if no files are named, and everything if there are none either
+ * @returns the exit code
+ */
+export async function runTests(args: string[], suite: string[] = []): Promise<number> {
+  if (args.every(isFlag)) return runSuite([...suite, ...args]);
+  return runBunTest([...suite.filter(isFlag), ...args]);
+}
+
+/** Runs `bun test` in a process group of its own, which ends with it. @param onText gets all that it prints */
+async function runBunTest(args: string[], onText?: (text: string) => void): Promise<number> {
+  const output = onText ? "pipe" : "inherit";
+  const run = Bun.spawn([process.execPath, "test", TIMEOUT, ...args], {
+    stdio: ["ignore", output, output],
+    detached: true,
+  });
+  const stop = (name: NodeJS.Signals) => {
+    isStopped = true;
+    signalGroup(name);
+  };
+  const signalGroup = (name: NodeJS.Signals) => {
+    try {
+      process.kill(-run.pid, name);
+    } catch {
+      // All of them have ended.
+    }
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop);
+  const read = async (stream: ReadableStream<Uint8Array> | undefined) => {
+    if (!onText || !stream) return;
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) onText(decoder.decode(chunk, { stream: true }));
+  };
+  const reading = Promise.all([read(run.stdout), read(run.stderr)]);
+  const code = await run.exited;
+  signalGroup("SIGKILL");
+  await reading;
+  process.off("SIGINT", stop).off("SIGTERM", stop);
+  return code;
+}
+
+async function runSuite(args: string[]): Promise<number> {
+  const began = performance.now();
+  const seconds = () => Math.round((performance.now() - began) / 1000);
+  const log: string[] = [];
+  const { results, read } = createResultReader();
+  const showProgress = () => {
+    const { passed, failed, files } = results;
+    console.log(
+      `${seconds()} s: ${passed} tests of ${files.size} files passed${failed ? `, ${failed} failed` : ""}`,
+    );
+  };
+  const progress = setInterval(showProgress, PROGRESS_INTERVAL_MS);
+  const code = await runBunTest([`--parallel=${PROCESSES}`, `--timings=${TIMINGS}`, ...args], (text) => {
+    log.push(text);
+    read(text);
+  });
+  clearInterval(progress);
+  const files_again = results.has_stray_error ? new Map<string, string[]>() : results.failed_files;
+  const again = code === 0 ? [] : await runAgain(files_again, args);
+  const failures = again ?? results.failures;
+  const { passed, skipped, files } = results;
+  const total = passed + results.failed - failures.length;
+  console.log(`\n ${total} pass\n ${skipped} skip\n ${failures.length} fail`);
+  console.log(`Ran ${total + failures.length} tests across ${files.size} files. [${seconds()} s]`);
+  for (const failure of failures) console.log(`\n${failure}`);
+  if (again?.length === 0) return 0;
+  if (failures.length === 0) console.log(`exit code ${code}\n${log.join("").slice(-MAX_LOG)}`);
+  return 1;
+}
+
+/**
+ * Runs files that failed beside others once more, each alone.
+ * @returns what failed again; undefined if so many have failed that there is no use in it
+ */
+async function runAgain(files: Results["failed_files"], args: string[]): Promise<string[] | undefined> {
+  if (files.size === 0 || files.size > MAX_FILES_AGAIN) return undefined;
+  const flags = args.filter((argument) => isFlag(argument) && !NOT_AGAIN.test(argument));
+  const failures: string[] = [];
+  for (const [file, lines] of files) {
+    if (isStopped) return undefined;
+    console.log(`failed beside others, runs again alone: ${[file, ...lines].join("\n  ")}`);
+    const log: string[] = [];
+    const { results, read } = createResultReader();
+    const code = await runBunTest([...flags, file], (text) => {
+      log.push(text);
+      read(text);
+    });
+    if (code === 0) console.log(`passed alone: ${file}`);
+    else if (results.failures.length > 0) failures.push(...results.failures);
+    else failures.push(`${file}: exit code ${code}\n${log.join("").slice(-MAX_LOG)}`);
+  }
+  return failures;
+}
