@@ -1,3 +1,4 @@
+import { endAllStreams } from "../features/runs/follow/job-feed.ts";
 import { endAllWaits } from "../features/runs/submit/wait.ts";
 import { createWorker } from "../features/runs/worker/worker.ts";
 import type { ServiceStack } from "../lib/async/service.ts";
@@ -9,7 +10,7 @@ import { startLoops } from "./loops.ts";
 
 /**
  * Starts the worker of this process and what belongs to it. When it stops, running jobs get their time first; then who
- * waits for one is answered.
+ * waits for one is answered, and who follows one has its stream ended.
  * @param drained what is done when running jobs have ended or were put back
  */
 export async function startWorker(
@@ -31,6 +32,7 @@ export async function startWorker(
   await worker.start();
   parts.add("waiting callers", async () => {
     endAllWaits(app);
+    endAllStreams(app);
     await drained();
   });
   parts.add("worker", () => worker.stop(app.config.drain_s * 1000));

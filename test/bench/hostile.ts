@@ -146,7 +146,11 @@ async function measure(bench: Bench, attack: Attack, longest: () => Promise<numb
 }
 
 const bench = await startServer();
-const pinger = new Worker(new URL("pinger.ts", import.meta.url).href);
+for (const [name, content] of Object.entries(SCRIPTS)) {
+  await bench.post("/scripts/create", { path: `u/ann/${name}`, language: "bun", content });
+  await bench.post(`/jobs/run_wait_result/p/u/ann/${name}`, { bytes: 30 });
+}
+const pinger = new Worker(new URL("tools/pinger.ts", import.meta.url).href);
 const tell = (message: ToPinger) => pinger.postMessage(message);
 const longest = () =>
   new Promise<number>((resolve) => {
@@ -155,10 +159,6 @@ const longest = () =>
   });
 let good = true;
 try {
-  for (const [name, content] of Object.entries(SCRIPTS)) {
-    await bench.post("/scripts/create", { path: `u/ann/${name}`, language: "bun", content });
-    await bench.post(`/jobs/run_wait_result/p/u/ann/${name}`, { bytes: 30 });
-  }
   tell({ url: `${bench.url}/api/version` });
   await Bun.sleep(500);
   const wanted = process.argv[2] ?? "";

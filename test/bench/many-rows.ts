@@ -68,8 +68,8 @@ async function main(): Promise<void> {
     };
     const value = { value: "1", is_secret: false };
     await Promise.all([
-      probe(waits.read, () => call("GET", "/w/probe/variables/get/u/probe/x")),
-      probe(waits.write, () => call("POST", "/w/probe/variables/update/u/probe/x", value)),
+      probe(waits.read, () => call("GET", "/w/probe/variables/get/f/all/x")),
+      probe(waits.write, () => call("POST", "/w/probe/variables/update/f/all/x", value)),
     ]);
     waits.took = await working;
     report(what, waits);
@@ -77,8 +77,9 @@ async function main(): Promise<void> {
 
   try {
     await call("POST", "/workspaces/create", { id: "probe", name: "probe", username: "probe" });
+    await call("POST", "/w/probe/folders/create", { name: "all" });
     await call("POST", "/w/probe/variables/create", {
-      path: "u/probe/x",
+      path: "f/all/x",
       value: "0",
       is_secret: false,
       description: "",
@@ -123,6 +124,16 @@ async function operations(beside: Beside, call: Call): Promise<void> {
   );
   await beside(`another key for ${count(SECRETS)} secrets`, () =>
     call("POST", `${w}/workspaces/encryption_key`, { new_key: "k".repeat(64) }),
+  );
+  await beside(
+    `another name for a user with ${count(QUEUED * 2)} queued runs and ${count(SECRETS)} variables`,
+    () => call("POST", "/users/rename/ann@example.org", { new_username: "anna" }),
+  );
+  const flow = { path: "f/all/flow", summary: "", value: { modules: [] }, schema: {} };
+  await call("POST", `${w}/folders/create`, { name: "all" });
+  await call("POST", `${w}/flows/create`, flow);
+  await beside(`deletion of a flow, beside ${count(HISTORY)} runs`, () =>
+    call("DELETE", `${w}/flows/delete/f/all/flow`),
   );
   await beside(`a member leaves with ${count(QUEUED)} queued runs`, () =>
     call("DELETE", `${w}/users/delete/leaver`),

@@ -1,7 +1,7 @@
 /** Long JSON is taken for JSON exactly where JSON.parse takes it, and its strings are found where they are. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { replaceInLongJson, validateLongJson } from "../../src/lib/json/long-json.ts";
+import { replaceInLongJson, splitLongArray, validateLongJson } from "../../src/lib/json/long-json.ts";
 
 const isJson = (text: string) => {
   try {
@@ -72,4 +72,27 @@ test("strings that are values are replaced, however they are spelled, and nothin
   );
   expect(seen).toEqual(["$b", "$d"]);
   expect(after).toBe(String.raw`{"$a":[0],"c":[[0],1.0,"e$",{"f":"\"$g"}]}`);
+});
+
+test.each([
+  ["[]", []],
+  [" [ ] ", []],
+  ['[1, "a,]" ,{"b":[2,3]}]', ["1", ' "a,]" ', '{"b":[2,3]}']],
+  ["[1,]", ["1", ""]],
+  ["{}", undefined],
+  ["[1", undefined],
+  ["[1}", undefined],
+  ["[1] 2", undefined],
+])("the elements of %s are the texts %j", async (text, elements) => {
+  expect(await splitLongArray(text)).toEqual(elements);
+});
+
+test("the elements of a long array take turns with others, and are all there", async () => {
+  const given = Array.from({ length: 50_000 }, (_, at) => ({ at, text: 'x"]' }));
+  let turns = 0;
+  const timer = setInterval(() => turns++, 1);
+  const elements = await splitLongArray(JSON.stringify(given));
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(0);
+  expect(elements!.map((text) => JSON.parse(text))).toEqual(given);
 });

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { chalkStderr } from "chalk";
 import type { RestoreSummary } from "../../../src/database/backup/restore.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
+import { locateDataDirectory } from "../../client/data-directory.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { print, printJson, printNote } from "../../terminal/text/output.ts";
@@ -25,7 +26,7 @@ export default createCommand("restore", "replace all data with a backup, while n
   .option("--force", "replace existing data")
   .addHelpText("after", formatExamples("svc restore svc.backup --data-dir /var/lib/svc"))
   .action(async (file: string, options: RestoreOptions) => {
-    const config = loadConfig({ data_dir: options.dataDir });
+    const config = loadConfig({ data_dir: locateDataDirectory(options.dataDir) });
     const { restoreBackup } = await import("../../../src/database/backup/restore.ts");
     const restored = await withProgress("restoring", (tell) =>
       restoreBackup(config, resolve(file), {

@@ -8,6 +8,7 @@ import postgres_0004_webhook_events_told from "./postgres/0004_webhook_events_to
 import postgres_0005_hardening from "./postgres/0005_hardening.sql" with { type: "text" };
 import postgres_0006_kept_fields from "./postgres/0006_kept_fields.sql" with { type: "text" };
 import postgres_0007_captures from "./postgres/0007_captures.sql" with { type: "text" };
+import postgres_0008_previous_key from "./postgres/0008_previous_key.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0002_flows from "./sqlite/0002_flows.sql" with { type: "text" };
@@ -16,6 +17,7 @@ import sqlite_0004_webhook_events_told from "./sqlite/0004_webhook_events_told.s
 import sqlite_0005_hardening from "./sqlite/0005_hardening.sql" with { type: "text" };
 import sqlite_0006_kept_fields from "./sqlite/0006_kept_fields.sql" with { type: "text" };
 import sqlite_0007_captures from "./sqlite/0007_captures.sql" with { type: "text" };
+import sqlite_0008_previous_key from "./sqlite/0008_previous_key.sql" with { type: "text" };
 
 export const migrations = {
   sqlite: [
@@ -27,6 +29,7 @@ export const migrations = {
     { name: "0005_hardening", sql: sqlite_0005_hardening },
     { name: "0006_kept_fields", sql: sqlite_0006_kept_fields },
     { name: "0007_captures", sql: sqlite_0007_captures },
+    { name: "0008_previous_key", sql: sqlite_0008_previous_key },
   ],
   postgres: [
     { name: "0000_init", sql: postgres_0000_init },
@@ -37,5 +40,6 @@ export const migrations = {
     { name: "0005_hardening", sql: postgres_0005_hardening },
     { name: "0006_kept_fields", sql: postgres_0006_kept_fields },
     { name: "0007_captures", sql: postgres_0007_captures },
+    { name: "0008_previous_key", sql: postgres_0008_previous_key },
   ],
 };

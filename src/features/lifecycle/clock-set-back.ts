@@ -4,8 +4,11 @@
  * as much as the clock was set back.
  */
 import { and, asc, eq, gt } from "drizzle-orm";
+import { processInBatches } from "../../lib/async/batches.ts";
 import type { App } from "../../platform/app/context.ts";
-import { jobs } from "../../platform/queue/tables.ts";
+import { retryOnOutage } from "../../platform/loops/retry-on-outage.ts";
+import { sliceQueue } from "../../platform/queue/queued-slices.ts";
+import { type Job, jobs } from "../../platform/queue/tables.ts";
 
 /** Rows updated in one transaction, so that other writers wait for milliseconds only. */
 const BATCH_SIZE = 500;
@@ -22,7 +25,8 @@ export async function recoverFromClockSetBack(app: App, by_ms: number): Promise<
     ]),
   ];
   for (const [what, work] of parts) {
-    await work().catch((cause) =>
+    // Each can be repeated: what it has corrected before it failed, it corrects no more.
+    await retryOnOutage(app, { what }, work).catch((cause) =>
       app.log.error({ what, error: String(cause) }, "times could not be worked out again"),
     );
   }
@@ -37,14 +41,22 @@ async function moveJobsEarlier(app: App, by_ms: number): Promise<void> {
   const now = app.clock();
   const before = now.getTime() + by_ms;
   const { id, state, scheduled_for, created_at } = jobs;
-  for (let after = ""; ; ) {
+  for await (const slice of sliceQueue(app.db.read)) {
     const rows = await app.db.read
       .select({ id, scheduled_for, created_at })
       .from(jobs)
-      .where(and(eq(state, "queued"), gt(scheduled_for, now), gt(id, after)))
-      .orderBy(asc(id))
-      .limit(BATCH_SIZE);
-    if (rows.length === 0) return;
+      .where(and(slice, gt(scheduled_for, now)))
+      .orderBy(asc(id));
+    await processInBatches(
+      rows,
+      (some) => retryOnOutage(app, { what: "jobs" }, () => moveSome(some)),
+      BATCH_SIZE,
+    );
+  }
+
+  async function moveSome(
+    rows: readonly Pick<Job, "id" | "scheduled_for" | "created_at">[],
+  ): Promise<never[]> {
     await app.db.write(async (tx) => {
       for (const row of rows) {
         const due = row.scheduled_for.getTime();
@@ -57,6 +69,6 @@ async function moveJobsEarlier(app: App, by_ms: number): Promise<void> {
           .where(and(eq(id, row.id), eq(state, "queued"), eq(scheduled_for, row.scheduled_for)));
       }
     });
-    after = rows.at(-1)!.id;
+    return [];
   }
 }

@@ -7,6 +7,11 @@
 export const LARGE_BYTES = 1_000_000;
 /** Bytes processed at once; a payload larger than this runs alone. */
 const MAX_CONCURRENT_BYTES = 32_000_000;
+/**
+ * Garbage is collected after so many bytes. The collector does not count the memory of long strings: their copies would
+ * stay for seconds and add up to several times what all payloads weigh.
+ */
+const COLLECT_AFTER_BYTES = 16_000_000;
 
 interface Waiting {
   bytes: number;
@@ -16,6 +21,7 @@ interface Waiting {
 export class ByteSemaphore {
   readonly #waiting: Waiting[] = [];
   #taken = 0;
+  #uncollected = 0;
 
   /**
    * Resolves when enough bytes are free, in order of arrival, in its own turn of the event loop.
@@ -31,8 +37,16 @@ export class ByteSemaphore {
       if (left) return;
       left = true;
       this.#taken -= bytes;
+      this.#collect(bytes);
       this.#admit();
     };
+  }
+
+  #collect(bytes: number): void {
+    this.#uncollected += bytes;
+    if (this.#uncollected < COLLECT_AFTER_BYTES) return;
+    this.#uncollected = 0;
+    Bun.gc(true);
   }
 
   #admit(): void {

@@ -17,6 +17,8 @@ export interface StringToken {
 
 const QUOTE = 34;
 const [ARRAY, OBJECT] = [1, 2];
+/** Brackets that open a container, by its kind. */
+const OPENING = [0, 91, 123];
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those that JSON writes as escapes
 const SPECIAL = /["\\\u0000-\u001f]/g;
@@ -100,6 +102,39 @@ export async function replaceInLongJson(
     from = end;
   }
   return pieces.join("") + text.slice(from);
+}
+
+/**
+ * Splits the text of an array into those of its elements, which may turn out to be no JSON.
+ * @returns undefined if the text is no array
+ * @throws SyntaxError
+ */
+export async function splitLongArray(text: string): Promise<string[] | undefined> {
+  const pace = createTimeSlices();
+  const elements: string[] = [];
+  let at = skipSpace(text, 0);
+  if (text.charCodeAt(at) !== OPENING[ARRAY]) return undefined;
+  let depth = 0;
+  for (let start = at + 1, steps = 1; at < text.length; steps++) {
+    if (steps % TOKENS_PER_CLOCK_CHECK === 0) await pace();
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      at = endOfString(text, at);
+      continue;
+    }
+    if (OPENING.includes(code)) depth++;
+    else if (code === closingBracket(ARRAY) || code === closingBracket(OBJECT)) depth--;
+    const isOver = depth === 0;
+    if (isOver || (code === 44 && depth === 1)) {
+      elements.push(text.slice(start, at));
+      start = at + 1;
+    }
+    at++;
+    if (!isOver) continue;
+    if (code !== closingBracket(ARRAY) || skipSpace(text, at) < text.length) return undefined;
+    return elements.length === 1 && elements[0]!.trim() === "" ? [] : elements;
+  }
+  return undefined;
 }
 
 /**

@@ -3,7 +3,7 @@
  * Types only.
  */
 import type { AnyColumn, SQL, Table } from "drizzle-orm";
-import type { Tx } from "../../database/database.ts";
+import type { Reader, Tx } from "../../database/database.ts";
 import type { PathTable } from "../../database/path-table.ts";
 import type { ZipEntry } from "../../lib/files/zip.ts";
 import type { App, Context, WorkspaceContext } from "./context.ts";
@@ -17,6 +17,10 @@ export interface EncryptedColumns {
   email?: AnyColumn | SQL;
   /** Condition for the workspace's rows; default: those with its `workspace_id`. */
   rows?: (workspace_id: string) => SQL;
+  /** Conditions that divide these rows, so that no statement reads many; default: by the key, or all at once. */
+  slices?: (db: Reader, workspace_id: string) => AsyncIterable<SQL>;
+  /** In the transaction that has changed a row. @param key the values of its key */
+  onChanged?: (tx: Tx, key: readonly (string | number)[]) => Promise<void>;
 }
 
 /** A column that holds ciphertext of the workspace's key and nothing else. */
@@ -130,7 +134,7 @@ export interface AuditedChange {
 export interface LifecycleEvents {
   /** In the transaction of a change, after its audit row. */
   changeAudited?(app: App, tx: Tx, change: AuditedChange): Promise<void>;
-  /** In the transaction that gives the workspace another key, after stored values are encrypted with it. */
+  /** In a transaction, after all stored values are encrypted with the workspace's new key. */
   workspaceKeyChanged?(app: App, tx: Tx, workspace_id: string): Promise<void>;
   /** The workspace is archived, deleted or moved: cancels all jobs that have not ended, or those that run. */
   workspaceClosing?(

@@ -12,14 +12,14 @@ export const OUTAGE_BACKOFF: Backoff = { first_ms: 100, max_ms: 5_000, factor: 3
  */
 export function retryOnOutage<T>(
   app: { log: Pick<Log, "warn"> },
-  about: { job: string },
+  about: { job: string } | { what: string },
   work: () => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
   const onRetry = (cause: unknown, again_in_ms: number) =>
     app.log.warn(
       { ...about, error: String(cause), again_in_ms },
-      "the database is unavailable: a job will be retried",
+      "the database is unavailable: this will be retried",
     );
   return retry({ backoff: OUTAGE_BACKOFF, isRetryable: isOutage, signal, onRetry }, work);
 }

@@ -1,5 +1,6 @@
 /** Scans the whole queue in slices, so that no statement reads more than a few thousand index entries. */
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { unindexed } from "../../database/conditions.ts";
 import type { Reader } from "../../database/database.ts";
 import { yieldToEventLoop } from "../../lib/async/yield.ts";
 import { listPriorities } from "./claim.ts";
@@ -10,6 +11,18 @@ const SLICE_ROWS = 2_000;
 
 /** Literal, to match the condition of the partial index. */
 export const queuedCondition = sql`${jobs.state} = 'queued'`;
+
+/**
+ * Condition: the job has not ended, and satisfies another condition. The indexes of the states find these jobs, however
+ * long the history of their workspace is.
+ */
+export function unfinishedWhere(condition: SQL | undefined): SQL {
+  const ids = ["running", "queued", "held"].map(
+    (state) =>
+      sql`SELECT ${jobs.id} FROM ${jobs} WHERE ${jobs.state} = ${sql.raw(`'${state}'`)} AND ${unindexed(condition ?? sql`1 = 1`)}`,
+  );
+  return sql`${jobs.id} IN (${sql.join(ids, sql` UNION ALL `)})`;
+}
 
 interface QueuePosition {
   scheduled_for: Date;

@@ -61,7 +61,6 @@ const NOT_DECLARED: Record<string, string> = {
   "raw_apps.value": "code, as that of scripts",
   "variables.extra": "given back as it was",
   "variables.value": "sealed text of anybody's choosing",
-  "capture_configs.trigger_config": "settings of a trigger that is not deployed; clients write them anew",
   "captures.main_args": "what others sent",
   "captures.preprocessor_args": "what others sent",
   "workspace_environment.value": "text of anybody's choosing",

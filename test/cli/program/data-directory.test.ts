@@ -53,6 +53,14 @@ test("the nearest .svc above is used, else what svc init made", async () => {
     expect({ folder, code, out }).toEqual({ folder, code: 0, out: expect.stringContaining("acme") });
   }
   expect(existsSync(join(place.folder, "elsewhere/.svc"))).toBe(false);
+  // A restore replaces the data that all other commands mean, and only if it is told to.
+  expect(await runIn(place, "a", ["backup", "../all.backup"])).toMatchObject({ code: 0 });
+  const refused = await runIn(place, "a/b/c", ["restore", "../../../all.backup"]);
+  expect([refused.code === 0, refused.err]).toEqual([false, expect.stringContaining("--force")]);
+  expect(await runIn(place, "a/b/c", ["restore", "--force", "../../../all.backup"])).toMatchObject({
+    code: 0,
+  });
+  expect(existsSync(join(place.folder, "a/b/c/.svc"))).toBe(false);
   // A file is run anywhere without setting anything up.
   await Bun.write(join(place.folder, "elsewhere/one.ts"), "export const main = () => 1;");
   const ran = await runIn(place, "elsewhere", ["run", "one.ts"], { HOME: join(place.folder, "nobody") });

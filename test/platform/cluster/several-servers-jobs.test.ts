@@ -6,6 +6,17 @@ import { rootOf, startTwoServers, type TwoServers } from "../../support/two-serv
 
 setDefaultTimeout(60_000);
 
+/** Where a script waits until a moment has come. */
+function holdGate(until: Promise<void>) {
+  const gate = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    idleTimeout: 0,
+    fetch: () => until.then(() => new Response("go")),
+  });
+  return { url: gate.url.href, [Symbol.dispose]: () => void gate.stop(true) };
+}
+
 describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", () => {
   let both: TwoServers;
   let ask: Ask;
@@ -123,11 +134,13 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
   });
 
   test("tells of its progress to who follows it here", async () => {
+    const seen = Promise.withResolvers<void>();
+    using gate = holdGate(seen.promise);
     await deploy(
       ask,
       "acme",
       "u/admin/progress",
-      `export async function main() {
+      `export async function main(gate: string) {
         const url = process.env.BASE_INTERNAL_URL + "/api/w/acme/job_metrics/set_progress/" + process.env.WM_JOB_ID;
         await fetch(url, {
           method: "POST",
@@ -135,16 +148,20 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
           body: JSON.stringify({ percent: 42 }),
         });
         console.log("said on the way");
-        await Bun.sleep(4_500);
+        await fetch(gate);
         return "done";
       }`,
     );
-    const id = await run("p/u/admin/progress");
+    const id = await run("p/u/admin/progress", { gate: gate.url });
     const response = await fetch(
       `${both.front.url}/api${w}/jobs_u/getupdate_sse/${id}?get_progress=true&running=false`,
       { headers: { authorization: `Bearer ${token}` } },
     );
-    const text = await response.text();
+    let text = "";
+    for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += piece;
+      if (text.includes('"progress":42') && text.includes("said on the way")) seen.resolve();
+    }
     expect(text).toContain('"progress":42');
     expect(text).toContain("said on the way");
     expect(text.indexOf("said on the way")).toBeLessThan(text.indexOf('"completed":true'));

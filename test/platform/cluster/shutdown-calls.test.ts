@@ -33,6 +33,37 @@ test("a call whose job outlasts the drain is told which job goes on", async () =
   expect(headers.get("connection")).toBe("close");
 }, 30_000);
 
+const TELLING = `export async function* main(desk: string) {
+  console.log("the newest line");
+  yield "a piece";
+  await fetch(desk, { method: "POST" });
+  await Bun.sleep(60_000);
+}`;
+
+test("a stream whose job outlasts the drain ends with what is newest, and is not cut off", async () => {
+  const server = await startTestServer({ drain_s: 0 });
+  using desk = openDesk();
+  const { ask, token } = await server.workspace();
+  await deploy(ask, "acme", "u/admin/telling", TELLING);
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
+  const base = `${server.url}/api/w/acme`;
+  const started = await fetch(`${base}/jobs/run_and_stream/p/u/admin/telling`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ desk: desk.url }),
+  });
+  await until(() => desk.came() || undefined, "the job");
+  const id = started.headers.get("svc-job-id");
+  const followed = await fetch(`${base}/jobs_u/getupdate_sse/${id}?log_offset=0`, { headers });
+  // A body that is cut off rejects.
+  const texts = Promise.all([started.text(), followed.text()]);
+  await server.stop();
+  const [own, others] = await texts;
+  expect(own).toContain('"new_result_stream":"a piece"');
+  expect(others).toContain("the newest line");
+  for (const text of [own, others]) expect(text).toEndWith(": the server stops\n\n");
+}, 30_000);
+
 test("no call that was taken is cut off by a normal stop", async () => {
   const server = await startTestServer({ workers: 4 });
   const { ask, token } = await server.workspace();

@@ -1,11 +1,12 @@
 /** Administration of accounts: passwords, login types, roles and deletion. */
-import { and, asc, eq, gte, inArray, ne, or } from "drizzle-orm";
+import { and, asc, eq, gte, inArray, or } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { deriveUsername, parseEmail } from "../../../lib/text/paths.ts";
 import type { App, UserContext } from "../../../platform/app/context.ts";
 import { retireProcesses } from "../../../platform/cluster/processes.ts";
 import { toLimitOffset } from "../../../platform/http/operation.ts";
+import { unfinishedWhere } from "../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { oauthLogins } from "../../assets/account-tables.ts";
 import { auditLog } from "../../signals/audit/tables.ts";
@@ -158,7 +159,7 @@ async function markSuperAdminRuns(app: App, tx: Tx, email: string, by: string): 
   const found = await tx
     .selectDistinct({ workspace_id: jobs.workspace_id })
     .from(jobs)
-    .where(and(ne(jobs.state, "completed"), eq(jobs.permissioned_as, `u/${email}`)));
+    .where(unfinishedWhere(eq(jobs.permissioned_as, `u/${email}`)));
   const removals: Removal[] = [];
   for (const { workspace_id } of found) {
     const person = { workspace_id, username: email, email };

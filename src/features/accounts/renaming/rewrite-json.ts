@@ -25,7 +25,7 @@ export function createRewriters(from: string, to: string): Record<JsonForm, (jso
   };
   const path = moved("^()");
   const reference = moved("^(\\$(?:var|jsonvar|res):)");
-  const name = moved("^((?:script/|flow/|\\$(?:var|jsonvar|res):)?)");
+  const name = moved("^((?:script/|flow/|\\$(?:var|jsonvar|res|script|flow):)?)");
   const quoted = moved("([\"'`](?:\\$(?:var|jsonvar|res):)?)", "g");
   const component = moved("^((?:[^]*:)?(?:script|flow)/)");
   const references = (value: unknown) => rewriteStrings(value, () => reference);

@@ -1,8 +1,9 @@
 /** Reading and retiring flows. */
-import { and, eq, inArray, isNotNull, ne, notInArray } from "drizzle-orm";
+import { and, eq, isNotNull, ne, notInArray } from "drizzle-orm";
 import { NotFound } from "../../../lib/errors.ts";
 import { canRead, requireManageAccess, requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import { unfinishedWhere } from "../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { deleteDraftRow } from "../drafts/service.ts";
 import { type Flow, flows, flowVersions } from "./tables.ts";
@@ -114,17 +115,11 @@ export async function deleteFlow(ctx: WorkspaceContext, path: string): Promise<v
   const { workspace_id } = flow;
   await ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`flow ${workspace_id} ${path}`);
+    const hasVersion = and(ne(jobs.kind, "flowdependencies"), isNotNull(jobs.flow_version));
     const running = tx
       .select({ id: jobs.flow_version })
       .from(jobs)
-      .where(
-        and(
-          eq(jobs.workspace_id, workspace_id),
-          inArray(jobs.state, ["queued", "running"]),
-          ne(jobs.kind, "flowdependencies"),
-          isNotNull(jobs.flow_version),
-        ),
-      );
+      .where(unfinishedWhere(and(eq(jobs.workspace_id, workspace_id), hasVersion)));
     const versions = whereVersions(workspace_id, path);
     await tx.delete(flowVersions).where(and(versions, notInArray(flowVersions.id, running)));
     await tx.update(flowVersions).set({ path: DELETED_PATH }).where(versions);

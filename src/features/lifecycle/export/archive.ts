@@ -10,11 +10,12 @@ import type { ZipEntry } from "../../../lib/files/zip.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveOptions } from "../../../platform/app/lifecycle.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
+import { requireNoOperation } from "../resumable/service.ts";
 
 /**
  * Returns the files of the workspace that the caller may read.
  * @throws Forbidden for settings and key unless the caller is an admin, and if a restricted token's scopes do not
- * suffice
+ * suffice; BadRequest for encrypted secrets while the key is being exchanged
  */
 export async function archiveEntries(ctx: WorkspaceContext, options: ArchiveOptions): Promise<ZipEntry[]> {
   const { identity, member } = ctx.caller;
@@ -26,6 +27,7 @@ export async function archiveEntries(ctx: WorkspaceContext, options: ArchiveOpti
       throw new Forbidden("the settings and the key of a workspace are exported to its admins alone");
     }
   }
+  if (!options.plain_secrets) await requireNoOperation(ctx.app.db.read, member.workspace_id);
   // Sequential, because reading plain secrets writes audit rows.
   const entries: ZipEntry[] = [];
   for (const section of wanted) entries.push(...(await section.entries(ctx, options)));

@@ -2,8 +2,8 @@
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { parseKeyText } from "../../tenancy/workspaces/key-text.ts";
-import { activateKey, readCurrentKey } from "../../tenancy/workspaces/secrets.ts";
-import { prepareKeyRotation } from "./key-rotation.ts";
+import { readCurrentKey } from "../../tenancy/workspaces/secrets.ts";
+import { replaceKey, rotateKey } from "./key-rotation.ts";
 
 const path = "/w/{workspace}/workspaces/encryption_key" as const;
 
@@ -32,23 +32,13 @@ export const setEncryptionKey = operation({
   responds: responds.text("confirmation"),
   audit: { operation: "workspaces.set_encryption_key", action_kind: "Update" },
   run: async (ctx, { workspace, body }) => {
-    const { app } = ctx;
-    const reencrypt = !body.skip_reencrypt;
-    const exchange = await prepareKeyRotation(
-      app,
-      workspace,
-      { text: parseKeyText(body.new_key) },
-      { reencrypt },
-    );
-    const parameters = { skip_reencrypt: String(!reencrypt) };
-    const count = await ctx.write({ resource: workspace, parameters }, async (tx) => {
-      const reencrypted = await exchange.store(tx);
-      tx.afterCommit(() => activateKey(app, workspace, exchange.key, { keep: reencrypt }));
-      return reencrypted;
-    });
-    return reencrypt
-      ? `encryption key of workspace ${workspace} changed, and ${count} secrets re-encrypted`
-      : `encryption key of workspace ${workspace} changed; its secrets were left as they are`;
+    const text = parseKeyText(body.new_key);
+    if (body.skip_reencrypt) {
+      await replaceKey(ctx, text);
+      return `encryption key of workspace ${workspace} changed; its secrets were left as they are`;
+    }
+    const count = await rotateKey(ctx, text);
+    return `encryption key of workspace ${workspace} changed, and ${count} secrets re-encrypted`;
   },
 });
 

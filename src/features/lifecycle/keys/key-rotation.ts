@@ -1,84 +1,127 @@
 /**
- * Rotates the key of a workspace. One transaction stores the re-encrypted values and the new key, so that key and
- * ciphertexts always match. Values are re-encrypted before the transaction, which keeps it short; it repeats only those
- * that changed in between.
+ * Rotates the key of a workspace. The first transaction stores the new key beside the one before, which goes on opening
+ * what it has encrypted (tenancy/workspaces/secrets.ts). Everything stored is then re-encrypted in batches. The last
+ * transaction removes the old key. A restart goes on with what was cut off.
  */
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
-import type { App } from "../../../platform/app/context.ts";
+import { perApp } from "../../../lib/async/per-app.ts";
+import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import {
+  activateKey,
   argumentPurpose,
   createKey,
   lockKey,
-  readCurrentKey,
+  readStoredKeys,
   reencrypt as reencryptText,
 } from "../../tenancy/workspaces/secrets.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
+import { defineResumable, requireNoOperation } from "../resumable/service.ts";
 import { reencryptStored } from "./encrypted-columns.ts";
-import { prepareSecrets, type ReencryptedTexts, reencryptSecrets } from "./secret-columns.ts";
+import { reencryptOwnSecrets, reencryptSecrets } from "./secret-columns.ts";
 
-type WorkspaceKey = Awaited<ReturnType<typeof readCurrentKey>>;
+/** The id of a workspace and its key: every ciphertext is bound to both. */
+export type KeyOwner = Parameters<typeof reencryptText>[1];
 
-interface KeyOwner {
-  workspace_id: string;
-  key: WorkspaceKey;
-}
-
-export interface KeyRotation {
-  /** The key that is valid from the commit on. */
-  key: WorkspaceKey;
-  /**
-   * To be called in the transaction, while the rows still have the old id.
-   * @returns how many secrets were re-encrypted
-   */
-  store(tx: Tx): Promise<number>;
-}
+const keyRotation = defineResumable<{ workspace_id: string }, number>("the exchange of the key", {
+  hold: () => {},
+  async finish(app, { workspace_id }) {
+    const { current, previous } = await readStoredKeys(app, app.db.read, workspace_id);
+    if (!previous) return 0;
+    const [from, to] = [previous, current].map((key) => ({ workspace_id, key }));
+    return reencryptWorkspace(app, from!, to!, (tx) =>
+      tx.update(workspaces).set({ previous_wrapped_key: null }).where(eq(workspaces.id, workspace_id)),
+    );
+  },
+});
 
 /**
- * Prepares the exchange of a workspace's key, or of its id, which every encrypted text is bound to.
- * @param to what changes: the key's text, the workspace's id
- * @param reencrypt false leaves secrets as they are: they were encrypted with the new key elsewhere
- * @throws NotFound
+ * Re-encrypts all that is stored of a workspace, in batches, for another key or id. It may be repeated.
+ * @param from whose id the rows have
+ * @param last work for the last transaction
+ * @returns how many secrets were re-encrypted
  */
-export async function prepareKeyRotation(
+export async function reencryptWorkspace(
   app: App,
+  from: KeyOwner,
+  to: KeyOwner,
+  last?: (tx: Tx) => Promise<unknown>,
+): Promise<number> {
+  const { workspace_id } = from;
+  const count = await reencryptSecrets(app, workspace_id, (text) => reencryptText(text, from, to));
+  await reencryptStored(app, workspace_id, (text, email) => {
+    const own = email === undefined ? undefined : reencryptText(text, from, to, argumentPurpose(email));
+    return own ?? reencryptText(text, from, to);
+  });
+  await app.db.write(async (tx) => {
+    for (const { on } of app.features) await on?.workspaceKeyChanged?.(app, tx, workspace_id);
+    await last?.(tx);
+  });
+  return count;
+}
+
+/** Rotations of this process that have begun, by workspace: one follows the other. */
+const rotations = perApp<App, Map<string, Promise<unknown>>>(() => new Map());
+
+/**
+ * Exchanges the key, and re-encrypts what it has encrypted.
+ * @returns how many secrets were re-encrypted
+ * @throws BadRequest while another operation on the workspace is unfinished
+ */
+export async function rotateKey(ctx: WorkspaceContext, text: string): Promise<number> {
+  const { app } = ctx;
+  const { workspace_id } = ctx.caller.member;
+  const others = rotations(app);
+  const before = others.get(workspace_id);
+  const rotation = (async () => {
+    await before?.catch(() => {});
+    const key = await createKey(app, workspace_id, text);
+    const operation = await ctx.write(audited(workspace_id, false), async (tx) => {
+      const { current } = await lockAndRead(app, tx, workspace_id);
+      await storeKey(tx, workspace_id, { wrapped_key: key.wrapped, previous_wrapped_key: current.wrapped });
+      tx.afterCommit(() => activateKey(app, workspace_id, key, { keep: true }));
+      return keyRotation.start(app, tx, workspace_id, { workspace_id });
+    });
+    return keyRotation.run(app, operation);
+  })();
+  others.set(workspace_id, rotation);
+  try {
+    return await rotation;
+  } finally {
+    if (others.get(workspace_id) === rotation) others.delete(workspace_id);
+  }
+}
+
+/** Exchanges the key, and leaves what may have been encrypted with the new one elsewhere as it is. */
+export async function replaceKey(ctx: WorkspaceContext, text: string): Promise<void> {
+  const { app } = ctx;
+  const { workspace_id } = ctx.caller.member;
+  const key = await createKey(app, workspace_id, text);
+  await ctx.write(audited(workspace_id, true), async (tx) => {
+    await requireNoOperation(tx, workspace_id);
+    const { current } = await lockAndRead(app, tx, workspace_id);
+    const [from, to] = [current, key].map((each) => ({ workspace_id, key: each }));
+    await reencryptOwnSecrets(app, tx, workspace_id, (own) => reencryptText(own, from!, to!));
+    for (const { on } of app.features) await on?.workspaceKeyChanged?.(app, tx, workspace_id);
+    await storeKey(tx, workspace_id, { wrapped_key: key.wrapped });
+    tx.afterCommit(() => activateKey(app, workspace_id, key, { keep: false }));
+  });
+}
+
+const audited = (resource: string, skip: boolean) => ({
+  resource,
+  parameters: { skip_reencrypt: String(skip) },
+});
+
+async function lockAndRead(app: App, tx: Tx, workspace_id: string) {
+  await lockKey(tx, workspace_id);
+  return readStoredKeys(app, tx, workspace_id);
+}
+
+async function storeKey(
+  tx: Tx,
   workspace_id: string,
-  to: { text?: string; workspace_id?: string },
-  { reencrypt }: { reencrypt: boolean } = { reencrypt: true },
-): Promise<KeyRotation> {
-  const target = to.workspace_id ?? workspace_id;
-  const from: KeyOwner = { workspace_id, key: await readCurrentKey(app, app.db.read, workspace_id) };
-  const after: KeyOwner = {
-    workspace_id: target,
-    key: await createKey(app, target, to.text ?? from.key.text),
-  };
-  const prepared: ReencryptedTexts = reencrypt
-    ? await prepareSecrets(app, workspace_id, (text) => reencryptText(text, from, after))
-    : new Map();
-  return {
-    key: after.key,
-    async store(tx) {
-      await lockKey(tx, workspace_id);
-      // The key may have been rotated since; then no prepared text applies, and all are re-encrypted here.
-      const now: KeyOwner = { workspace_id, key: await readCurrentKey(app, tx, workspace_id) };
-      const count = await reencryptSecrets(app, tx, workspace_id, {
-        prepared,
-        all: reencrypt,
-        reencrypt: (text) => reencryptText(text, now, after),
-      });
-      if (reencrypt) {
-        await reencryptStored(app, tx, workspace_id, (text, email) => {
-          const own =
-            email === undefined ? undefined : reencryptText(text, now, after, argumentPurpose(email));
-          return own ?? reencryptText(text, now, after);
-        });
-      }
-      for (const { on } of app.features) await on?.workspaceKeyChanged?.(app, tx, workspace_id);
-      await tx
-        .update(workspaces)
-        .set({ wrapped_key: after.key.wrapped })
-        .where(eq(workspaces.id, workspace_id));
-      return count;
-    },
-  };
+  keys: Partial<typeof workspaces.$inferInsert>,
+): Promise<void> {
+  await tx.update(workspaces).set(keys).where(eq(workspaces.id, workspace_id));
 }

@@ -1,14 +1,13 @@
 /** Columns that hold ciphertext of the workspace's key and nothing else, as features declare them. */
-import { eq, sql } from "drizzle-orm";
+import { eq, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Reader, type Statement, statement, type Tx } from "../../../database/database.ts";
 import { dialect } from "../../../database/kit.ts";
+import { drainInBatches } from "../../../lib/async/batches.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { SecretColumn } from "../../../platform/app/lifecycle.ts";
 
-/** Texts between two pauses, in which others are served. */
-const BATCH_SIZE = 200;
-/** Rows updated by one statement; each takes two parameters, and both databases limit their number. */
+/** Rows updated by one statement; each takes three parameters, and both databases limit their number. */
 const MOST_VALUES = 500;
 
 /** A row of such a column. */
@@ -17,64 +16,74 @@ interface Secret {
   value: string;
 }
 
+/** A row whose ciphertext is exchanged, unless it has changed meanwhile. */
+interface Change extends Secret {
+  after: string;
+}
+
 /** Encrypts a text with the new key; undefined when it does not open. */
 type Reencrypt = (text: string) => string | undefined;
 
 const secretColumnsOf = (app: App) => app.features.flatMap(({ secretColumns = [] }) => secretColumns);
 
-function readSecrets(db: Reader, workspace_id: string, secret: SecretColumn): Promise<Secret[]> {
-  const { column, key, where } = secret;
-  return db.rows<{ key: string; value: string }>(
+function readSecrets(
+  db: Reader,
+  workspace_id: string,
+  { column, key, where }: SecretColumn,
+  page: SQL = sql`1 = 1`,
+): Promise<Secret[]> {
+  return db.rows<Secret>(
     sql`SELECT ${key} AS "key", ${column} AS value FROM ${column.table}
-        WHERE ${column.table}.workspace_id = ${workspace_id} AND ${column} IS NOT NULL AND ${where ?? sql`1 = 1`}`,
+        WHERE ${column.table}.workspace_id = ${workspace_id} AND ${column} IS NOT NULL AND ${where ?? sql`1 = 1`}
+        AND ${page}`,
   );
 }
 
-/** Maps old ciphertexts to new ones. */
-export type ReencryptedTexts = Map<string, string>;
-
-/** Encrypts ahead of the transaction what may be much. */
-export async function prepareSecrets(
-  app: App,
-  workspace_id: string,
-  reencrypt: Reencrypt,
-): Promise<ReencryptedTexts> {
-  const prepared: ReencryptedTexts = new Map();
-  let count = 0;
-  for (const secret of secretColumnsOf(app).filter(({ isImported }) => isImported)) {
-    for (const { value } of await readSecrets(app.db.read, workspace_id, secret)) {
-      const text = reencrypt(value);
-      if (text !== undefined) prepared.set(value, text);
-      if (++count % BATCH_SIZE === 0) await new Promise((resolve) => setImmediate(resolve));
-    }
-  }
-  return prepared;
+/** What does not open with the old key stays as it is: no key that is known opens it, or it is re-encrypted already. */
+function reencryptAll(secrets: readonly Secret[], reencrypt: Reencrypt): Change[] {
+  return secrets.flatMap((secret) => {
+    const after = reencrypt(secret.value);
+    return after === undefined ? [] : [{ ...secret, after }];
+  });
 }
 
 /**
- * To be called in the transaction that exchanges the key. What does not open with the old key stays as it is: no key that
- * is known opens it.
- * @param all whether what may have come from elsewhere is re-encrypted as well
+ * Re-encrypts in batches, each in a transaction of its own. It may be repeated: what is done already stays as it is.
  * @returns how many of what may have come from elsewhere
  */
 export async function reencryptSecrets(
   app: App,
-  tx: Tx,
   workspace_id: string,
-  { prepared, all, reencrypt }: { prepared: ReencryptedTexts; all: boolean; reencrypt: Reencrypt },
+  reencrypt: Reencrypt,
 ): Promise<number> {
   let count = 0;
   for (const secret of secretColumnsOf(app)) {
-    if (secret.isImported && !all) continue;
-    const changed: Secret[] = [];
-    for (const { key, value } of await readSecrets(tx, workspace_id, secret)) {
-      const text = prepared.get(value) ?? reencrypt(value);
-      if (text !== undefined) changed.push({ key, value: text });
-    }
-    await storeSecrets(tx, workspace_id, secret, changed);
-    if (secret.isImported) count += changed.length;
+    let after = sql`1 = 1`;
+    await drainInBatches(async (most) => {
+      const page = sql`${after} ORDER BY ${secret.key} LIMIT ${most}`;
+      const some = await readSecrets(app.db.read, workspace_id, secret, page);
+      const changes = reencryptAll(some, reencrypt);
+      if (changes.length > 0) await app.db.write((tx) => storeSecrets(tx, workspace_id, secret, changes));
+      if (secret.isImported) count += changes.length;
+      if (some.length > 0) after = sql`${secret.key} > ${some.at(-1)!.key}`;
+      return some.length;
+    });
   }
   return count;
+}
+
+/** Re-encrypts, in the transaction that exchanges the key, what cannot have come from elsewhere. */
+export async function reencryptOwnSecrets(
+  app: App,
+  tx: Tx,
+  workspace_id: string,
+  reencrypt: Reencrypt,
+): Promise<void> {
+  for (const secret of secretColumnsOf(app)) {
+    if (secret.isImported) continue;
+    const changes = reencryptAll(await readSecrets(tx, workspace_id, secret), reencrypt);
+    await storeSecrets(tx, workspace_id, secret, changes);
+  }
 }
 
 const namedParameter = sql.placeholder;
@@ -88,9 +97,10 @@ function updateOf(secret: SecretColumn): Statement<Record<string, unknown>, unkn
   const made = statement<Record<string, unknown>, unknown>((q) =>
     q
       .update(column.table as SQLiteTable)
-      .set({ [column.name]: namedParameter("value") } as never)
+      .set({ [column.name]: namedParameter("after") } as never)
       .where(
-        sql`${column.table}.workspace_id = ${namedParameter("workspace_id")} AND ${eq(key, namedParameter("key"))}`,
+        sql`${column.table}.workspace_id = ${namedParameter("workspace_id")} AND ${eq(key, namedParameter("key"))}
+            AND ${column} = ${namedParameter("value")}`,
       ),
   );
   updates.set(secret, made);
@@ -101,19 +111,21 @@ async function storeSecrets(
   tx: Tx,
   workspace_id: string,
   secret: SecretColumn,
-  changed: readonly Secret[],
+  changes: readonly Change[],
 ): Promise<void> {
   if (dialect === "sqlite") {
-    for (const { key, value } of changed) await tx.exec(updateOf(secret), { workspace_id, key, value });
+    for (const change of changes) await tx.exec(updateOf(secret), { workspace_id, ...change });
     return;
   }
   const { column, key } = secret;
-  for (let at = 0; at < changed.length; at += MOST_VALUES) {
-    const some = changed.slice(at, at + MOST_VALUES).map((each) => sql`(${each.key}, ${each.value})`);
+  for (let at = 0; at < changes.length; at += MOST_VALUES) {
+    const some = changes
+      .slice(at, at + MOST_VALUES)
+      .map((each) => sql`(${each.key}, ${each.value}, ${each.after})`);
     await tx.rows(
-      sql`UPDATE ${column.table} SET ${sql.identifier(column.name)} = changed.column2
+      sql`UPDATE ${column.table} SET ${sql.identifier(column.name)} = changed.column3
           FROM (VALUES ${sql.join(some, sql`, `)}) AS changed
-          WHERE ${column.table}.workspace_id = ${workspace_id} AND ${key} = changed.column1`,
+          WHERE ${column.table}.workspace_id = ${workspace_id} AND ${key} = changed.column1 AND ${column} = changed.column2`,
     );
   }
 }

@@ -14,30 +14,33 @@ import { resumableOperations } from "./tables.ts";
 
 type OperationRow = typeof resumableOperations.$inferSelect;
 
-interface OperationKind<D> {
+interface OperationKind<D, R> {
   /** Restores in-memory state, such as a closed gate, at startup before any job runs. */
   hold: (app: App, details: D) => void;
   /** Does the remaining steps; may be called again after an interruption. */
-  finish: (app: App, details: D) => Promise<void>;
+  finish: (app: App, details: D) => Promise<R>;
 }
 
-export interface Resumable<D> {
+export interface Resumable<D, R> {
   /**
    * Stores the operation in the caller's transaction. Call `run` after the commit.
    * @throws BadRequest if another operation on the same subject is unfinished
    */
   start(app: App, tx: Tx, subject: string, details: D): Promise<OperationRow>;
   /** Runs the operation to completion. If it throws, the row stays and the operation is retried later. */
-  run(app: App, row: OperationRow): Promise<void>;
+  run(app: App, row: OperationRow): Promise<R>;
 }
 
-const operationKinds = new Map<string, OperationKind<never>>();
+const operationKinds = new Map<string, OperationKind<never, unknown>>();
 /** Operations this process is running, by id. */
-const runningOperations = perApp<App, Map<string, Promise<void>>>(() => new Map());
+const runningOperations = perApp<App, Map<string, Promise<unknown>>>(() => new Map());
 
 /** Declares a kind of resumable operation. @param kind its name in the database */
-export function defineResumable<D extends object>(kind: string, how: OperationKind<D>): Resumable<D> {
-  operationKinds.set(kind, how as OperationKind<never>);
+export function defineResumable<D extends object, R = void>(
+  kind: string,
+  how: OperationKind<D, R>,
+): Resumable<D, R> {
+  operationKinds.set(kind, how as OperationKind<never, unknown>);
   return {
     async start(app, tx, subject, details) {
       await requireNoOperation(tx, subject);
@@ -52,7 +55,7 @@ export function defineResumable<D extends object>(kind: string, how: OperationKi
       await tx.insert(resumableOperations).values(row);
       return row;
     },
-    run: runOperation,
+    run: (app, row) => runOperation(app, row) as Promise<R>,
   };
 }
 
@@ -65,14 +68,15 @@ export async function requireNoOperation(db: Reader, subject: string): Promise<v
   if (row) throw new BadRequest(`${row.kind} of ${subject} is still under way: try again when it is done`);
 }
 
-function runOperation(app: App, row: OperationRow): Promise<void> {
+function runOperation(app: App, row: OperationRow): Promise<unknown> {
   const running = runningOperations(app);
   const going =
     running.get(row.id) ??
     (async () => {
       try {
-        await operationKinds.get(row.kind)!.finish(app, row.details as never);
+        const result = await operationKinds.get(row.kind)!.finish(app, row.details as never);
         await app.db.write((tx) => tx.delete(resumableOperations).where(eq(resumableOperations.id, row.id)));
+        return result;
       } finally {
         running.delete(row.id);
       }

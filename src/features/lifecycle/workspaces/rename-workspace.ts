@@ -1,9 +1,9 @@
 /**
  * Changes the id of a workspace. All its rows follow, in batches, so that other requests are served in between.
  *
- * Nothing changes before the first transaction. That one re-encrypts secrets for the new id, creates a workspace with
- * it, and archives both. Whatever happens to this process, both stay closed until the last transaction opens the new
- * one. Queued jobs are held meanwhile.
+ * Nothing changes before the first transaction. That one creates a workspace with the new id and archives both. Whatever
+ * happens to this process, both stay closed until the last transaction opens the new one. Secrets are re-encrypted for
+ * the new id first. Queued jobs are held meanwhile.
  */
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { startsWith, unindexed } from "../../../database/conditions.ts";
@@ -21,9 +21,10 @@ import {
   lockWorkspace,
   reopenWorkspace,
 } from "../../tenancy/workspaces/gate.ts";
+import { createKey, readCurrentKey } from "../../tenancy/workspaces/secrets.ts";
 import { workspaceSettings, workspaces } from "../../tenancy/workspaces/tables.ts";
 import { flushUsage } from "../../tenancy/workspaces/usage.ts";
-import { prepareKeyRotation } from "../keys/key-rotation.ts";
+import { reencryptWorkspace } from "../keys/key-rotation.ts";
 import type { Requester } from "../resumable/actor.ts";
 import { defineResumable, requireNoOperation } from "../resumable/service.ts";
 import { resumableOperations } from "../resumable/tables.ts";
@@ -91,16 +92,16 @@ async function startIdChange(ctx: WorkspaceContext, change: IdChange, name: { na
   await cancelJobs(ctx, from, cancelReason(change), "running");
   await awaitJobsEnded(app, from, STOP_TIMEOUT_MS);
   await flushUsage(app);
-  const exchange = await prepareKeyRotation(app, from, { workspace_id: to });
   return app.db.write(async (tx) => {
     await lockWorkspace(tx, from, to);
     await requireFreeId(tx, to);
     for (const { on } of app.features) await on?.workspaceMoving?.(tx, from, to);
-    await exchange.store(tx);
+    const { text } = await readCurrentKey(app, tx, from);
+    const { wrapped: wrapped_key } = await createKey(app, to, text);
     const old = eq(workspaces.id, from);
     const [workspace] = await tx.update(workspaces).set({ archived: true }).where(old).returning();
     const storage_folder = workspace!.storage_folder ?? from;
-    await tx.insert(workspaces).values({ ...workspace!, ...name, id: to, storage_folder });
+    await tx.insert(workspaces).values({ ...workspace!, ...name, id: to, wrapped_key, storage_folder });
     const hashes = await workspaceTokens(tx, from);
     await updateDeployTargets(tx, from, to);
     await recordAudit(tx, {
@@ -122,6 +123,7 @@ const idChange = defineResumable<IdChange>("the change of id", {
   async finish(app, change) {
     const { from, to } = change;
     if (!change.hasMoved) {
+      await reencryptForNewId(app, change);
       for await (const slice of sliceQueue(app.db.read)) await holdQueuedJobs(app, change, slice);
       // Jobs that a worker has just claimed are about to be held as well.
       await awaitJobsEnded(app, from, STOP_TIMEOUT_MS);
@@ -136,6 +138,17 @@ const idChange = defineResumable<IdChange>("the change of id", {
     app.queue.wake();
   },
 });
+
+/** Every ciphertext is bound to the id of its workspace. */
+async function reencryptForNewId(app: App, { from, to }: IdChange): Promise<void> {
+  const [before, after] = await Promise.all(
+    [from, to].map(async (workspace_id) => ({
+      workspace_id,
+      key: await readCurrentKey(app, app.db.read, workspace_id),
+    })),
+  );
+  await reencryptWorkspace(app, before!, after!);
+}
 
 /** Stores the remaining running jobs as canceled: those that have started since, or did not stop. */
 async function cancelRunning(app: App, change: IdChange): Promise<void> {

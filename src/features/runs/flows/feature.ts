@@ -1,23 +1,30 @@
 import { type AnyColumn, eq, sql } from "drizzle-orm";
+import { unindexed } from "../../../database/conditions.ts";
 import type { EncryptedColumns } from "../../../platform/app/lifecycle.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { flowFrames, flowItems, flowResumes } from "../../code/flows/tables.ts";
 import { deleteFlowState } from "./plan/delete-flow-state.ts";
+import { raiseFlowVersion } from "./plan/flow-version.ts";
 import { wakeFlowsAt } from "./plan/wake-times.ts";
 import { shiftWaits } from "./wake/clock-change.ts";
 
 /** Frames of flows that have not ended wait as running jobs. The state is written out, as the condition of the index. */
 const ofRunningFlows = (frame: AnyColumn, workspace_id: string) =>
-  sql`${frame} IN (SELECT ${jobs.id} FROM ${jobs} WHERE ${eq(jobs.workspace_id, workspace_id)} AND ${jobs.state} = 'running')`;
+  sql`${frame} IN (SELECT ${jobs.id} FROM ${jobs} WHERE ${unindexed(eq(jobs.workspace_id, workspace_id))} AND ${jobs.state} = 'running')`;
 
-/** @param frame the column that names the frame's job */
+/**
+ * @param frame the column that names the frame's job
+ * @param key columns that identify the row; the frame's job comes first
+ */
 function encrypted(frame: AnyColumn, column: AnyColumn, key: readonly AnyColumn[]): EncryptedColumns {
   return {
     columns: [column],
     key,
     email: sql`(SELECT ${jobs.email} FROM ${jobs} WHERE ${jobs.id} = ${frame})`,
     rows: (workspace_id) => ofRunningFlows(frame, workspace_id),
+    // A transition under way has read the old text: it is repeated, and reads the new one.
+    onChanged: (tx, [frame_id]) => raiseFlowVersion(tx, String(frame_id)),
   };
 }
 
@@ -27,17 +34,13 @@ export const feature = defineFeature({
   encryptedColumns: [
     encrypted(flowFrames.job_id, flowFrames.state, [flowFrames.job_id]),
     encrypted(flowItems.job_id, flowItems.items, [flowItems.job_id, flowItems.module_id]),
-    encrypted(flowResumes.frame_id, flowResumes.value, [flowResumes.job_id, flowResumes.resume_id]),
+    encrypted(flowResumes.frame_id, flowResumes.value, [
+      flowResumes.frame_id,
+      flowResumes.job_id,
+      flowResumes.resume_id,
+    ]),
   ],
   on: {
-    // A transition under way has read the old texts: it is repeated, and reads the new ones.
-    async workspaceKeyChanged(_app, tx, workspace_id) {
-      const { job_id, root_job, version } = flowFrames;
-      await tx
-        .update(flowFrames)
-        .set({ version: sql`${version} + 1` })
-        .where(sql`${root_job} = ${job_id} AND ${ofRunningFlows(job_id, workspace_id)}`);
-    },
     jobsDeleted: deleteFlowState,
     async clockSetBack(app, by_ms) {
       await shiftWaits(app, by_ms);

@@ -22,14 +22,18 @@ export interface FeedFollower {
   wake(): void;
   /** @param now milliseconds since 1970 */
   tick(now: number): void;
+  /** The server stops: what is known is sent, and the stream ends. */
+  end(): void;
 }
 
 interface FeedRegistry {
   byJob: Map<string, JobFeed>;
   timer: ReturnType<typeof setInterval> | undefined;
+  /** The server stops: streams end after what is known. */
+  isEnding: boolean;
 }
 
-const feedsOf = perApp<App, FeedRegistry>(() => ({ byJob: new Map(), timer: undefined }));
+const feedsOf = perApp<App, FeedRegistry>(() => ({ byJob: new Map(), timer: undefined, isEnding: false }));
 const encoder = new TextEncoder();
 
 /** Adds a follower. Events after this call are not missed. */
@@ -41,6 +45,7 @@ export function joinFeed(app: App, job_id: string, follower: FeedFollower): JobF
     feeds.byJob.set(job_id, feed);
   }
   feed.followers.add(follower);
+  if (feeds.isEnding) follower.end();
   if (!feeds.timer) {
     feeds.timer = setInterval(tickFeeds, TICK_INTERVAL_MS, app, feeds);
     feeds.timer.unref();
@@ -63,6 +68,13 @@ export function countOpenStreams(app: App): number {
   let open = 0;
   for (const feed of feedsOf(app).byJob.values()) open += feed.followers.size;
   return open;
+}
+
+/** Ends all streams, present and later ones, so that their readers go on elsewhere with what they have read. */
+export function endAllStreams(app: App): void {
+  const feeds = feedsOf(app);
+  feeds.isEnding = true;
+  for (const feed of feeds.byJob.values()) for (const follower of [...feed.followers]) follower.end();
 }
 
 function tickFeeds(app: App, feeds: FeedRegistry): void {

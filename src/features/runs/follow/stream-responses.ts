@@ -6,7 +6,8 @@ import type { Job } from "../../../platform/queue/tables.ts";
 import { getJobOfKey, submitIdempotently } from "../submit/idempotency.ts";
 import type { RunOptions, Submission } from "../submit/submission.ts";
 import { submitJob } from "../submit/submit.ts";
-import { type StreamOptions, UpdateStream } from "./update-stream.ts";
+import type { StreamOptions } from "./update-events.ts";
+import { UpdateStream } from "./update-stream.ts";
 import type { SeenState } from "./updates.ts";
 import { getJobAudited } from "./view-audit.ts";
 

@@ -4,10 +4,23 @@ import { parseJson } from "../../../lib/json/json.ts";
 import type { Caller } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { canSeeAccounts, redactRecord, toJobRecord } from "../job/records.ts";
-import type { JobUpdate } from "./updates.ts";
+import type { JobUpdate, SeenState } from "./updates.ts";
 
 /** The last comment of a getupdate_sse stream at its time limit: the client reconnects with its offsets. */
 export const LIMIT_COMMENT = "timeout";
+
+/** The last comment of a stream when the server stops: the client reconnects with its offsets. */
+export const STOP_COMMENT = "the server stops";
+
+export interface StreamOptions {
+  workspace_id: string;
+  job_id: string;
+  seen: SeenState;
+  fast: boolean;
+  /** Ends after MAX_STREAM_MS, as getupdate_sse does; run_and_stream lasts to completion. */
+  limited: boolean;
+  caller: Caller;
+}
 
 /** A job's completion, as sent to its followers. */
 export interface Completion {

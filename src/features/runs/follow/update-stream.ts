@@ -6,7 +6,7 @@
  */
 
 import { NotFound } from "../../../lib/errors.ts";
-import type { App, Caller } from "../../../platform/app/context.ts";
+import type { App } from "../../../platform/app/context.ts";
 import { describeError } from "../../../platform/http/respond.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { addLogHeader, type OutputKind, readStoredOutput } from "../job/logs.ts";
@@ -18,6 +18,8 @@ import {
   createErrorUpdate,
   formatUpdate,
   LIMIT_COMMENT,
+  STOP_COMMENT,
+  type StreamOptions,
 } from "./update-events.ts";
 import { type JobUpdate, type SeenState, shrunkOffsets } from "./updates.ts";
 
@@ -33,16 +35,6 @@ const READ_INTERVAL_MS = 3_000;
 const MAX_EVENT_CHARS = 65_536;
 /** Maximum bytes passed to the connection at a time. */
 const MAX_CHUNK_BYTES = 131_072;
-
-export interface StreamOptions {
-  workspace_id: string;
-  job_id: string;
-  seen: SeenState;
-  fast: boolean;
-  /** Ends after MAX_STREAM_MS, as getupdate_sse does; run_and_stream lasts to completion. */
-  limited: boolean;
-  caller: Caller;
-}
 
 export class UpdateStream implements FeedFollower {
   readonly #app: App;
@@ -67,6 +59,7 @@ export class UpdateStream implements FeedFollower {
   #tickedAt: number;
   #lookedAt: number;
   #told = false;
+  #isEnding = false;
 
   constructor(app: App, options: StreamOptions) {
     this.#app = app;
@@ -101,6 +94,11 @@ export class UpdateStream implements FeedFollower {
     // Messages from another process say that something changed, not what.
     if (this.#app.db.channel && !this.#feed.tail && !this.#feed.ended && !this.#isElsewhere())
       this.#due ??= "look";
+    this.#pump();
+  }
+
+  end(): void {
+    this.#isEnding = this.#woken = true;
     this.#pump();
   }
 
@@ -189,17 +187,14 @@ export class UpdateStream implements FeedFollower {
     const stream = this.#text("stream", completion);
     if (typeof log !== "string" || typeof stream !== "string")
       return this.#readAndUpdate(log, stream, completion);
-    if (this.#update(log, stream, completion)) return true;
+    if (this.#update(log, stream, completion) || this.#endIfDue()) return true;
     return due === "ping" && this.#comment("ping", false);
   }
 
   async #look(): Promise<boolean> {
     const job = await findJob(this.#app, this.#options.workspace_id, this.#feed.job_id);
     await this.#app.db.readBarrier();
-    if (!job)
-      return this.#tell(
-        createErrorUpdate(describeError(new NotFound(`job ${this.#feed.job_id} is gone`)).message),
-      );
+    if (!job) return this.#tellGone();
     this.#row = job;
     return true;
   }
@@ -210,10 +205,7 @@ export class UpdateStream implements FeedFollower {
     if (!outcome) return undefined;
     if (this.#seen.only_result) return { result: outcome.result, job: undefined };
     return this.#feed.row(this.#options.workspace_id).then((job) => {
-      if (job?.state !== "completed")
-        return this.#tell(
-          createErrorUpdate(describeError(new NotFound(`job ${this.#feed.job_id} is gone`)).message),
-        );
+      if (job?.state !== "completed") return this.#tellGone();
       this.#row = job;
       return true;
     });
@@ -247,7 +239,11 @@ export class UpdateStream implements FeedFollower {
   ): Promise<boolean> {
     const texts = await Promise.all([log, stream]);
     await this.#app.db.readBarrier();
-    return this.#update(...texts, completion);
+    return this.#update(...texts, completion) || this.#endIfDue();
+  }
+
+  #endIfDue(): boolean {
+    return this.#isEnding && this.#comment(STOP_COMMENT, true);
   }
 
   /** Queues an update, with the completion once all text was sent. @returns false if there is nothing new */
@@ -278,6 +274,11 @@ export class UpdateStream implements FeedFollower {
       return formatUpdate(update, ended, how);
     });
     return true;
+  }
+
+  #tellGone(): true {
+    const gone = new NotFound(`job ${this.#feed.job_id} is gone`);
+    return this.#tell(createErrorUpdate(describeError(gone).message));
   }
 
   /** Queues the last event. */

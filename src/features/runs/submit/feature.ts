@@ -1,28 +1,46 @@
-import { eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { unindexed } from "../../../database/conditions.ts";
 import type { EncryptedColumns } from "../../../platform/app/lifecycle.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
+import { sliceQueue } from "../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
+import { raiseFlowVersion } from "../flows/plan/flow-version.ts";
 import { abandonJobs } from "./abandon.ts";
 import { cancelJobsWhere } from "./find-and-cancel.ts";
 
-/** Jobs that have not ended: few, and found by the index of their state, whose condition is written out. */
-const hasState = (state: "queued" | "running"): EncryptedColumns => ({
+const ofWorkspace = (workspace_id: string) => unindexed(eq(jobs.workspace_id, workspace_id));
+
+const jobColumns = {
   columns: [jobs.args, jobs.preprocessor_input, jobs.flow_body, jobs.raw_flow],
   key: [jobs.id],
   email: jobs.email,
-  rows: (workspace_id) =>
-    sql`${eq(jobs.workspace_id, workspace_id)} AND ${jobs.state} = ${sql.raw(`'${state}'`)}`,
-});
+  rows: ofWorkspace,
+} as const;
+
+const queuedJobs: EncryptedColumns = {
+  ...jobColumns,
+  async *slices(db, workspace_id) {
+    for await (const slice of sliceQueue(db)) yield and(slice, ofWorkspace(workspace_id))!;
+  },
+};
+
+/** The state is written out, as the condition of the index. */
+const runningJobs: EncryptedColumns = {
+  ...jobColumns,
+  rows: (workspace_id) => and(ofWorkspace(workspace_id), sql`${jobs.state} = 'running'`)!,
+  // A transition of the flow that has read the old text is repeated, and reads the new one.
+  onChanged: (tx, [id]) => raiseFlowVersion(tx, String(id)),
+};
 
 export const feature = defineFeature({
   folder: "runs/submit",
   operations: {},
-  encryptedColumns: [hasState("queued"), hasState("running")],
+  // Those that run may go back into the queue meanwhile.
+  encryptedColumns: [queuedJobs, runningJobs, queuedJobs],
   on: {
     /** Flows are canceled first: they take their steps with them. */
     workspaceClosing: (ctx, workspace_id, { reason, which }) =>
-      cancelJobsWhere(ctx, unindexed(eq(jobs.workspace_id, workspace_id)), reason, {
+      cancelJobsWhere(ctx, ofWorkspace(workspace_id), reason, {
         which,
         as: { operation: "jobs.cancel", action_kind: "Delete" },
       }),

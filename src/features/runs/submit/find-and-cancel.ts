@@ -153,7 +153,11 @@ export function cancelJobs(ctx: Context, workspace_id: string, ids: readonly str
       .select()
       .from(jobs)
       .where(
-        and(eq(jobs.workspace_id, workspace_id), inArray(jobs.id, [...some]), ne(jobs.state, "completed")),
+        and(
+          unindexed(eq(jobs.workspace_id, workspace_id)),
+          inArray(jobs.id, [...some]),
+          ne(jobs.state, "completed"),
+        ),
       );
     const wanted = found.filter((job) => canReadJob(ctx.caller, job) && !isPlanned(job));
     await Promise.all(wanted.map((job) => cancelUnfinishedJob(ctx, job, DEFAULT_CANCEL_REASON, false)));

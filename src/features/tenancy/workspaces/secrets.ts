@@ -66,13 +66,27 @@ export function wrapKey(app: App, workspace_id: string, text: string): string {
   return encrypt(app.instanceKey, text, `workspace key ${workspace_id}`);
 }
 
-async function readWrappedKey(db: Reader, workspace_id: string): Promise<string> {
+/** The key of a workspace, and the one before while what that has encrypted is being re-encrypted. */
+interface StoredKeys {
+  current: WorkspaceKey;
+  previous: WorkspaceKey | undefined;
+}
+
+/** Returns the keys as stored in the database, as seen by `db`. */
+export async function readStoredKeys(app: App, db: Reader, workspace_id: string): Promise<StoredKeys> {
   const [row] = await db
-    .select({ wrapped_key: workspaces.wrapped_key })
+    .select({ wrapped: workspaces.wrapped_key, previous: workspaces.previous_wrapped_key })
     .from(workspaces)
     .where(eq(workspaces.id, workspace_id));
   if (!row) throw new NotFound(`workspace ${workspace_id}`);
-  return row.wrapped_key;
+  const known = cachedKeys(app).get(workspace_id);
+  const unwrapped = (wrapped: string) =>
+    [known?.current, known?.previous].find((key) => key?.wrapped === wrapped) ??
+    unwrapKey(app, workspace_id, wrapped);
+  return {
+    current: await unwrapped(row.wrapped),
+    previous: row.previous === null ? undefined : await unwrapped(row.previous),
+  };
 }
 
 async function unwrapKey(app: App, workspace_id: string, wrapped: string): Promise<WorkspaceKey> {
@@ -103,25 +117,22 @@ export async function requireInstanceKey(app: App): Promise<void> {
 
 /** Returns the key as stored in the database, as seen by `db`. */
 export async function readCurrentKey(app: App, db: Reader, workspace_id: string): Promise<WorkspaceKey> {
-  const wrapped = await readWrappedKey(db, workspace_id);
-  const known = cachedKeys(app).get(workspace_id);
-  if (known?.current.wrapped === wrapped) return known.current;
-  return unwrapKey(app, workspace_id, wrapped);
+  return (await readStoredKeys(app, db, workspace_id)).current;
 }
 
-/** Caches a committed key. On a rotation the key before is kept for texts that were read earlier. */
-function cacheKey(app: App, workspace_id: string, current: WorkspaceKey): WorkspaceKey {
+/** Caches committed keys. On a rotation the key before is kept for texts that were read earlier. */
+function cacheKeys(app: App, workspace_id: string, { current, previous }: StoredKeys): WorkspaceKey {
   const before = cachedKeys(app).get(workspace_id);
   const at = Date.now();
   const isSame = before?.current.wrapped === current.wrapped;
-  const { previous, changed_at } = isSame ? before! : { previous: before?.current, changed_at: at };
-  cachedKeys(app).set(workspace_id, { current, previous, changed_at, at });
+  const kept = isSame ? before! : { previous: before?.current, changed_at: at };
+  cachedKeys(app).set(workspace_id, { ...kept, previous: previous ?? kept.previous, current, at });
   return current;
 }
 
 /** Reloads the key from committed data; a transaction's uncommitted key is never cached. */
 async function loadKey(app: App, workspace_id: string): Promise<WorkspaceKey> {
-  return cacheKey(app, workspace_id, await readCurrentKey(app, app.db.read, workspace_id));
+  return cacheKeys(app, workspace_id, await readStoredKeys(app, app.db.read, workspace_id));
 }
 
 /** Returns the workspace's current key. @throws NotFound for an unknown workspace */
@@ -216,10 +227,9 @@ async function decryptWithAnyKey(
   const plain = open(known?.current) ?? open(known?.previous);
   if (plain !== undefined) return plain;
   // Another server may have rotated the key, or this transaction did.
-  const stored = isTransaction(db)
-    ? await readCurrentKey(app, db, workspace_id)
-    : await loadKey(app, workspace_id);
-  return open(stored);
+  const stored = await readStoredKeys(app, db, workspace_id);
+  if (!isTransaction(db)) cacheKeys(app, workspace_id, stored);
+  return open(stored.current) ?? open(stored.previous);
 }
 
 /**
@@ -233,9 +243,9 @@ export async function createReencrypter(
 ): Promise<(text: string, email: string) => string> {
   const known = cachedKeys(app).get(workspace_id);
   if (isTransaction(db)) await lockKey(db, workspace_id);
-  const key = await readCurrentKey(app, db, workspace_id);
+  const { current: key, previous } = await readStoredKeys(app, db, workspace_id);
   const isRecent = known && Date.now() - known.changed_at < PREVIOUS_KEY_MS;
-  const exchanged = [known?.current, isRecent ? known.previous : undefined].flatMap((old) =>
+  const exchanged = [known?.current, isRecent ? known.previous : undefined, previous].flatMap((old) =>
     old && old.wrapped !== key.wrapped ? [old.bytes] : [],
   );
   return (text, email) => {
@@ -278,6 +288,6 @@ export function activateKey(
   { keep }: { keep: boolean },
 ): void {
   expireKey(app, workspace_id);
-  cacheKey(app, workspace_id, key);
+  cacheKeys(app, workspace_id, { current: key, previous: undefined });
   if (!keep) cachedKeys(app).get(workspace_id)!.previous = undefined;
 }

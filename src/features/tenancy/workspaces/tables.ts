@@ -13,6 +13,8 @@ export const workspaces = table("workspaces", {
   created_at: timestamp("created_at").notNull(),
   /** The workspace's encryption key, wrapped (encrypted) with the instance key. */
   wrapped_key: text("wrapped_key").notNull(),
+  /** The key before, wrapped likewise, while what it has encrypted is being re-encrypted. */
+  previous_wrapped_key: text("previous_wrapped_key"),
   /** Storage settings for the files of its jobs; null: no storage. */
   large_file_storage: json<LargeFileStorage>("large_file_storage"),
   /** Its folder below the server's file storage; null: the workspace's id. It stays the same when the id changes. */

@@ -16,6 +16,7 @@ export const feature = defineFeature({
     { column: captureConfigs.path, own: "stale" },
     { column: captures.path, own: "occupied" },
   ],
+  mentioningJson: [{ column: captureConfigs.trigger_config, key: captureConfigs.path, form: "names" }],
   usernameColumns: [captureConfigs.edited_by],
   retention: {
     tables: [captureConfigs, captures],

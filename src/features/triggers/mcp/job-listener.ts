@@ -18,7 +18,8 @@ export function listenToJob(app: App, workspace_id: string, job_id: string, list
   let offset = 0;
   let percent: number | null = null;
   let busy = false;
-  const follower = { wake, tick };
+  // Its caller is answered when the server stops: see submit/wait.ts.
+  const follower = { wake, tick, end: () => {} };
   const feed = joinFeed(app, job_id, follower);
 
   function wake(): void {

@@ -1,10 +1,11 @@
 /** Runs a schedule that is due. */
-import { and, eq, inArray, isNull, ne } from "drizzle-orm";
+import { and, eq, isNull, ne } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { isTransient } from "../../../database/failure.ts";
 import type { FlowValue } from "../../../engines/flow-engine/types.ts";
 import { SvcError } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
+import { unfinishedWhere } from "../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import type { Submission } from "../../runs/submit/submission.ts";
 import {
@@ -124,13 +125,14 @@ async function hasUnfinishedRun(app: App, { workspace_id, path, script_path }: S
     .select({ id: jobs.id })
     .from(jobs)
     .where(
-      and(
-        inArray(jobs.state, ["queued", "running"]),
-        eq(jobs.workspace_id, workspace_id),
-        eq(jobs.script_path, script_path),
-        eq(jobs.schedule_path, path),
-        isNull(jobs.flow_step_id),
-        ne(jobs.kind, "flownode"),
+      unfinishedWhere(
+        and(
+          eq(jobs.workspace_id, workspace_id),
+          eq(jobs.script_path, script_path),
+          eq(jobs.schedule_path, path),
+          isNull(jobs.flow_step_id),
+          ne(jobs.kind, "flownode"),
+        ),
       ),
     )
     .limit(1);

@@ -25,6 +25,9 @@ test("routes and WebSocket triggers follow, with what they run, their secrets, a
   const signed = { ...route, path: "u/kim/signed", route_path: "kim/signed" };
   const signature = { scheme: "github", secret: "u/kim/key" };
   await put("http_triggers", { ...signed, authentication_method: "signature", signature });
+  const listens = { url: "$script:u/kim/hear", script_path: "u/kim/hear", note: "of u/kim/hear" };
+  const capture = { trigger_kind: "websocket", path: "u/kim/hear", is_flow: false, trigger_config: listens };
+  await expectOk(ask("POST", "/w/acme/capture/set_config", capture));
   const sockets = new Set<Bun.ServerWebSocket<unknown>>();
   const said: string[] = [];
   const peer = Bun.serve({
@@ -63,6 +66,9 @@ test("routes and WebSocket triggers follow, with what they run, their secrets, a
     authentication_resource_path: "$var:u/kim_lee/key",
     edited_by: "kim_lee",
   });
+  const [captured] = (await expectOk(ask("GET", "/w/acme/capture/get_configs/script/u/kim_lee/hear"))).json();
+  const moved = { url: "$script:u/kim_lee/hear", script_path: "u/kim_lee/hear", note: "of u/kim/hear" };
+  expect(captured).toMatchObject({ trigger_config: moved, edited_by: "kim_lee" });
   expect((await read("http_triggers", "signed")).signature.secret).toBe("u/kim_lee/key");
   expect(await read("websocket_triggers", "feed")).toMatchObject({
     script_path: "u/kim_lee/hear",

@@ -52,6 +52,7 @@ const NOT_CONCERNED: Record<string, string> = {
   "instance_settings.value": "encrypted with the instance key",
   "workspaces.large_file_storage": "names the resource with the secret",
   "workspaces.wrapped_key": "the key itself, encrypted with the instance key",
+  "workspaces.previous_wrapped_key": "the key before, encrypted with the instance key",
   "workspace_environment.value": "given to jobs as it is",
   "worker_groups.config": "names of tags",
   "workers.tags": "names of tags",

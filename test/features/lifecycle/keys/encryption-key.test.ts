@@ -3,28 +3,30 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
-import { prepareKeyRotation } from "../../../../src/features/lifecycle/keys/key-rotation.ts";
+import { resumableOperations } from "../../../../src/features/lifecycle/resumable/tables.ts";
 import { inputs } from "../../../../src/features/runs/api/inputs/tables.ts";
 import { readSigningSecrets } from "../../../../src/features/signals/webhooks/endpoints.ts";
 import { webhookEndpoints } from "../../../../src/features/signals/webhooks/tables.ts";
 import {
-  activateKey,
   decryptSecret,
   encryptSecret,
   invalidateKey,
 } from "../../../../src/features/tenancy/workspaces/secrets.ts";
+import { workspaces } from "../../../../src/features/tenancy/workspaces/tables.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
+import { cutOff } from "../../../support/cut-off.ts";
 import {
   type Ask,
+  createDatabase,
   deploy,
   expectOk,
   startTestServer,
   type TestServer,
   until,
 } from "../../../support/harness.ts";
-import { KEY_EXCHANGE } from "../../../support/key-exchange.ts";
+import { SVC_SECRET_KEY } from "../../../support/two-servers.ts";
 
 let server: TestServer;
 let admin: Ask;
@@ -215,12 +217,8 @@ test("reading and writing go on while the key of many secrets is exchanged, and 
 test("what is sealed and read at the moment of an exchange opens before and after it", async () => {
   const { app } = server.server;
   const before = await stored("one");
-  const exchange = await prepareKeyRotation(app, "acme", { text: keyNumber(25) });
   await Promise.all([
-    app.db.write(async (tx) => {
-      await exchange.store(tx);
-      tx.afterCommit(() => activateKey(app, "acme", exchange.key, { keep: true }));
-    }),
+    expectOk(admin("POST", path, { new_key: keyNumber(25) })),
     app.db.write(async (tx) => {
       const value = await encryptSecret(app, tx, "acme", "value of late");
       const row = { ...secret("late", value), workspace_id: "acme", is_oauth: false, extra_perms: {} };
@@ -240,47 +238,51 @@ test("two exchanges at once leave one key, with which everything opens", async (
   expect([await read("one"), await read("many_77")]).toEqual(["value of one", "value of many_77"]);
 }, 60_000);
 
-test("a server that ends in the middle leaves the old key or the new one, and nothing in between", async () => {
-  if (process.env.DATABASE_URL) return;
-  const data_dir = mkdtempSync(join(tmpdir(), "svc-key-"));
-  try {
-    const first = await startTestServer({ data_dir });
-    const ask = (await first.workspace()).ask;
-    const count = 2_000;
-    const { app } = first.server;
-    const rows: (typeof variables.$inferInsert)[] = [];
-    for (let index = 0; index < count; index++) {
-      const value = await encryptSecret(app, app.db.read, "acme", `value ${index}`);
-      const at = { workspace_id: "acme", path: `u/admin/s${index}` };
-      rows.push({ ...at, value, is_secret: true, description: "", is_oauth: false, extra_perms: {} });
+test.each([1, 2, 4])(
+  "an exchange that is cut off after %d commits goes on, and all opens at any time",
+  async (commits) => {
+    const place: Parameters<typeof cutOff>[0] = { data_dir: mkdtempSync(join(tmpdir(), "svc-key-")) };
+    const own = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;
+    if (own) Object.assign(place, { database_url: own.url, secret_key: SVC_SECRET_KEY });
+    try {
+      const first = await startTestServer({ ...place, lease_s: 3 });
+      await first.workspace();
+      const { app } = first.server;
+      const rows = await Promise.all(
+        Array.from({ length: 1_000 }, async (_, index) => ({
+          ...secret(`s${index}`, await encryptSecret(app, app.db.read, "acme", `value of s${index}`)),
+          workspace_id: "acme",
+          is_oauth: false,
+          extra_perms: {},
+        })),
+      );
+      await app.db.write((tx) => tx.insert(variables).values(rows));
+      await first.stop();
+      const call = ["POST", path, { new_key: keyNumber(9) }] as [string, string, unknown];
+      expect(await cutOff(place, commits, call)).toBe(true);
+
+      await using again = await startTestServer({ ...place, lease_s: 3 });
+      const { app: next } = again.server;
+      const everything = async () => {
+        for (const { path: name, value } of await next.db.read.select().from(variables)) {
+          const opened = await decryptSecret(next, next.db.read, "acme", value);
+          expect(opened).toBe(`value of ${name.replace("u/admin/", "")}`);
+        }
+      };
+      await everything();
+      const isOver = async () =>
+        (await next.db.read.select().from(resumableOperations)).length === 0 || undefined;
+      await until(isOver, "the exchange is finished");
+      expect((await again.operator("GET", path)).json()).toEqual({ key: keyNumber(9) });
+      // The key before is gone, from the database and from memory.
+      const [workspace] = await next.db.read.select().from(workspaces).where(eq(workspaces.id, "acme"));
+      expect(workspace!.previous_wrapped_key).toBeNull();
+      invalidateKey(next, "acme");
+      await everything();
+    } finally {
+      rmSync(place.data_dir, { recursive: true, force: true });
+      await own?.drop();
     }
-    await app.db.write(async (tx) => {
-      for (let at = 0; at < count; at += 500) await tx.insert(variables).values(rows.slice(at, at + 500));
-    });
-    const before = (await ask("GET", "/w/acme/workspaces/encryption_key")).json().key;
-    await first.stop();
-    for (const at of [1, 2, 4, "after"] as const) {
-      const killed = Bun.spawn([process.execPath, KEY_EXCHANGE, data_dir, String(at)], {
-        env: { ...process.env },
-        stdout: "ignore",
-        stderr: "pipe",
-      });
-      const [err] = await Promise.all([killed.stderr.text(), killed.exited]);
-      expect([at, err, killed.signalCode]).toEqual([at, "", "SIGKILL"]);
-      await using again = await startTestServer({ data_dir });
-      const { key } = (await again.operator("GET", "/w/acme/workspaces/encryption_key")).json();
-      expect([at, key]).toEqual([at, at === "after" ? keyNumber(9) : before]);
-      const stored = await again.server.app.db.read
-        .select()
-        .from(variables)
-        .where(and(eq(variables.workspace_id, "acme"), eq(variables.is_secret, true)));
-      expect(stored).toHaveLength(count);
-      for (const { path: name, value } of stored) {
-        const opened = await decryptSecret(again.server.app, again.server.app.db.read, "acme", value);
-        expect(opened).toBe(`value ${name.replace("u/admin/s", "")}`);
-      }
-    }
-  } finally {
-    rmSync(data_dir, { recursive: true, force: true });
-  }
-}, 60_000);
+  },
+  60_000,
+);

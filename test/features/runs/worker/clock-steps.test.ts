@@ -6,6 +6,7 @@ import { eq } from "drizzle-orm";
 import { recoverFromClockSetBack } from "../../../../src/features/lifecycle/clock-set-back.ts";
 import { webhookDeliveries } from "../../../../src/features/signals/webhooks/tables.ts";
 import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
+import { StorageFull } from "../../../../src/lib/errors.ts";
 import { MAX_TIMER_MS } from "../../../../src/platform/loops/alarm.ts";
 import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { type Ask, deploy, expectOk, openFolder, startTestServer, until } from "../../../support/harness.ts";
@@ -149,7 +150,14 @@ test("what is tried again later is tried as much earlier as the clock was set ba
     await tx.insert(handlerCalls).values({ ...call, created_at: in2h, next_at: in2h });
     await tx.insert(webhookDeliveries).values({ ...delivery, next_at: in2h });
   });
+  // The database is away when the first of each is written.
+  const { write } = app.db;
+  let refused = 0;
+  app.db.write = (work, how) =>
+    refused++ < 2 ? Promise.reject(new StorageFull("the database is away")) : write(work, how);
   await recoverFromClockSetBack(app, HOUR_MS);
+  app.db.write = write;
+  expect(refused).toBeGreaterThan(2);
   const [moved] = await app.db.read.select().from(handlerCalls);
   const [sent] = await app.db.read.select().from(webhookDeliveries);
   expect([moved!.next_at, sent!.next_at]).toEqual([in1h, in1h]);

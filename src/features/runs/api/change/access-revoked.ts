@@ -1,5 +1,5 @@
 /** Cancels the unfinished runs of a user in a workspace: queued, scheduled and running ones. */
-import { and, asc, eq, ne } from "drizzle-orm";
+import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import { BadRequest } from "../../../../lib/errors.ts";
 import type {
@@ -10,6 +10,7 @@ import type {
   WorkspaceContext,
 } from "../../../../platform/app/context.ts";
 import type { Revocation, RevokedWork, RunOwner } from "../../../../platform/app/person.ts";
+import { unfinishedWhere } from "../../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { LOCAL_ADMIN } from "../../../tenancy/people/local-admin.ts";
 import { resolveMember } from "../../../tenancy/people/members.ts";
@@ -18,11 +19,7 @@ import { cancelJob } from "../../submit/find-and-cancel.ts";
 const CANCEL_AUDIT = { operation: "jobs.cancel", action_kind: "Delete" } as const satisfies AuditedAction;
 
 const unfinishedRunsOf = ({ workspace_id, username }: RunOwner) =>
-  and(
-    eq(jobs.workspace_id, workspace_id),
-    ne(jobs.state, "completed"),
-    eq(jobs.permissioned_as, `u/${username}`),
-  );
+  unfinishedWhere(and(eq(jobs.workspace_id, workspace_id), eq(jobs.permissioned_as, `u/${username}`)));
 
 /**
  * Marks every run of a person as canceled, in the transaction that takes their access away: from then on none of them
@@ -30,14 +27,11 @@ const unfinishedRunsOf = ({ workspace_id, username }: RunOwner) =>
  */
 export async function cancelRunsOf(tx: Tx, person: RunOwner, revocation: Revocation): Promise<RevokedWork> {
   const found = await tx
-    .select({ id: jobs.id, parent_job: jobs.parent_job })
-    .from(jobs)
-    .where(unfinishedRunsOf(person))
-    .orderBy(asc(jobs.id));
-  await tx
     .update(jobs)
     .set({ cancel_requested: true, canceled_by: revocation.by, canceled_reason: revocation.reason })
-    .where(unfinishedRunsOf(person));
+    .where(unfinishedRunsOf(person))
+    .returning({ id: jobs.id, parent_job: jobs.parent_job });
+  found.sort((a, b) => (a.id < b.id ? -1 : 1));
   // The outermost first: they cancel what they have started.
   const outermost = found.filter(({ parent_job }) => parent_job === null);
   const inner = found.filter(({ parent_job }) => parent_job !== null);

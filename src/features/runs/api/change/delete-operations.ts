@@ -1,6 +1,7 @@
 /** Wipes the data of completed jobs, and deletes jobs. */
 import { and, eq, inArray, ne } from "drizzle-orm";
 import { z } from "zod";
+import { unindexed } from "../../../../database/conditions.ts";
 import type { Tx } from "../../../../database/database.ts";
 import { processInBatches } from "../../../../lib/async/batches.ts";
 import { NotFound } from "../../../../lib/errors.ts";
@@ -88,7 +89,7 @@ function listStates(ctx: WorkspaceContext, workspace: string, ids: readonly stri
   return ctx.app.db.read
     .select({ id: jobs.id, state: jobs.state })
     .from(jobs)
-    .where(and(eq(jobs.workspace_id, workspace), inArray(jobs.id, [...ids])));
+    .where(and(unindexed(eq(jobs.workspace_id, workspace)), inArray(jobs.id, [...ids])));
 }
 
 /** @returns false if it has begun to run meanwhile */

@@ -1,40 +1,42 @@
 /** The runs of a user who is renamed. What has ended keeps the name it ran under. */
-import { and, eq, inArray, ne, or, sql } from "drizzle-orm";
-import { containsText, replacePrefix, startsWith } from "../../../../database/conditions.ts";
+import { type AnyColumn, and, eq, inArray, or, type SQL, sql } from "drizzle-orm";
+import { containsText, replacePrefix, startsWith, unindexed } from "../../../../database/conditions.ts";
 import type { Tx } from "../../../../database/database.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import type { RenameParameters } from "../../../../platform/app/person.ts";
+import { unfinishedWhere } from "../../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
+
+const whenElse = (test: SQL, value: SQL, otherwise: SQL | AnyColumn): SQL =>
+  sql`CASE WHEN ${test} THEN ${value} ELSE ${otherwise} END`;
 
 /** Renames the user in unfinished jobs, which continue under the new name and find renamed items. */
 export async function renameInUnfinishedRuns(_app: App, tx: Tx, renaming: RenameParameters): Promise<void> {
   const { workspace_id, from, to, rewrite } = renaming;
   const [before, after] = [`u/${from}/`, `u/${to}/`];
-  const unfinished = and(eq(jobs.workspace_id, workspace_id), ne(jobs.state, "completed"));
+  const ofWorkspace = eq(jobs.workspace_id, workspace_id);
+  const unfinishedAnd = (condition: SQL | undefined) => unfinishedWhere(and(ofWorkspace, condition));
+  const moved = (column: AnyColumn, prefix = "") => {
+    const test = startsWith(column, prefix + before);
+    return { test, set: whenElse(test, replacePrefix(column, prefix + before, prefix + after), column) };
+  };
+  const isOwn = eq(jobs.permissioned_as, `u/${from}`);
+  const isAuthor = eq(jobs.created_by, from);
+  const path = moved(jobs.script_path);
+  const schedule = moved(jobs.schedule_path);
+  const keys = ["script", "flow"].map((kind) => moved(jobs.concurrency_key, `${workspace_id}/${kind}/`));
+  // One statement: the queue may be long.
   await tx
     .update(jobs)
-    .set({ permissioned_as: `u/${to}` })
-    .where(and(unfinished, eq(jobs.permissioned_as, `u/${from}`)));
-  await tx
-    .update(jobs)
-    .set({ created_by: to })
-    .where(and(unfinished, eq(jobs.created_by, from)));
-  await tx
-    .update(jobs)
-    .set({ script_path: replacePrefix(jobs.script_path, before, after) })
-    .where(and(unfinished, startsWith(jobs.script_path, before)));
-  await tx
-    .update(jobs)
-    .set({ schedule_path: replacePrefix(jobs.schedule_path, before, after) })
-    .where(and(unfinished, startsWith(jobs.schedule_path, before)));
-  for (const kind of ["script", "flow"]) {
-    const key = (below: string) => `${workspace_id}/${kind}/${below}`;
-    await tx
-      .update(jobs)
-      .set({ concurrency_key: replacePrefix(jobs.concurrency_key, key(before), key(after)) })
-      .where(and(unfinished, startsWith(jobs.concurrency_key, key(before))));
-  }
+    .set({
+      permissioned_as: whenElse(isOwn, sql`${`u/${to}`}`, jobs.permissioned_as),
+      created_by: whenElse(isAuthor, sql`${to}`, jobs.created_by),
+      script_path: path.set,
+      schedule_path: schedule.set,
+      concurrency_key: whenElse(keys[0]!.test, keys[0]!.set, keys[1]!.set),
+    })
+    .where(unfinishedAnd(or(isOwn, isAuthor, ...[path, schedule, ...keys].map(({ test }) => test))));
   // Arguments are stored as they were sent, so a reference may be written with JSON escapes.
   const mayRefer = or(containsText(jobs.args, '"$'), containsText(jobs.args, "\\u0024"));
   const maySayOtherwise = and(containsText(jobs.args, "\\"), mayRefer);
@@ -42,8 +44,7 @@ export async function renameInUnfinishedRuns(_app: App, tx: Tx, renaming: Rename
     .select({ id: jobs.id, args: jobs.args, raw_flow: jobs.raw_flow })
     .from(jobs)
     .where(
-      and(
-        unfinished,
+      unfinishedAnd(
         or(containsText(jobs.args, before), containsText(jobs.raw_flow, before), maySayOtherwise),
       ),
     );
@@ -57,7 +58,7 @@ export async function renameInUnfinishedRuns(_app: App, tx: Tx, renaming: Rename
   const roots = tx
     .select({ id: jobs.id })
     .from(jobs)
-    .where(and(unfinished, eq(jobs.state, "running")));
+    .where(and(sql`${jobs.state} = 'running'`, unindexed(ofWorkspace)));
   await tx
     .update(flowFrames)
     .set({ version: sql`${flowFrames.version} + 1` })

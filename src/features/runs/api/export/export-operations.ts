@@ -7,6 +7,7 @@ import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import { BadRequest, Forbidden, InvalidInput } from "../../../../lib/errors.ts";
 import { MAX_JSON_DEPTH, requireJsonDepth } from "../../../../lib/json/depth.ts";
 import { parseJson } from "../../../../lib/json/json.ts";
+import { splitLongArray } from "../../../../lib/json/long-json.ts";
 import { describeIssues } from "../../../../lib/validation-messages.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { parseWithSchema, readText } from "../../../../platform/http/input.ts";
@@ -151,8 +152,8 @@ const importQueuedJobs = operation({
   },
 });
 
-/** JSON levels around a value: the array, the job's record, and an object around the value. */
-const RECORD_DEPTH = 3;
+/** JSON levels around a value: the job's record, and an object around the value. */
+const RECORD_DEPTH = 2;
 
 /** Parses the body itself, because arguments may contain an escaped NUL and numbers of any length. */
 async function readExportedJobs<S extends z.ZodType>(
@@ -160,21 +161,25 @@ async function readExportedJobs<S extends z.ZodType>(
   schema: S,
 ): Promise<z.output<S>[]> {
   const text = await readText(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
-  requireJsonDepth(text, "the body", MAX_JSON_DEPTH + RECORD_DEPTH);
-  let value: unknown;
   try {
-    value = parseJson(text);
+    const elements = await splitLongArray(text);
+    if (!elements) return parseWithSchema("body", z.array(schema), parseBounded(text)) as z.output<S>[];
+    const pace = createTimeSlices();
+    const list: z.output<S>[] = [];
+    for (const [at, given] of elements.entries()) {
+      await pace();
+      list.push(parseElement(at, schema, parseBounded(given)));
+    }
+    return list;
   } catch (cause) {
-    throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new BadRequest(`the body is not JSON: ${cause.message}`);
   }
-  if (!Array.isArray(value)) return parseWithSchema("body", z.array(schema), value) as z.output<S>[];
-  const pace = createTimeSlices();
-  const list: z.output<S>[] = [];
-  for (const [at, given] of value.entries()) {
-    await pace();
-    list.push(parseElement(at, schema, given));
-  }
-  return list;
+}
+
+function parseBounded(text: string): unknown {
+  requireJsonDepth(text, "the body", MAX_JSON_DEPTH + RECORD_DEPTH);
+  return parseJson(text);
 }
 
 /** Reports the first invalid element only; the rest is not validated. */

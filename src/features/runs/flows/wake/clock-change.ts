@@ -1,6 +1,7 @@
 /** Adjusts the waits of flows when the system clock was set back: each waits for its remaining time only. */
 import { and, gt, gte } from "drizzle-orm";
 import type { App } from "../../../../platform/app/context.ts";
+import { retryOnOutage } from "../../../../platform/loops/retry-on-outage.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
 import { nextWakeTime } from "../drive/apply-event.ts";
 import type { LiveFrame } from "../live-run.ts";
@@ -13,17 +14,24 @@ export async function shiftWaits(app: App, by_ms: number): Promise<void> {
   const waiting = and(gte(wake_at, EARLIEST_WAKE_TIME), gt(wake_at, app.clock()));
   const roots = await app.db.read.selectDistinct({ root_job }).from(flowFrames).where(waiting);
   for (const root of roots) {
-    await commitTransition(app, root.root_job, { write: app.db.write }, (run) => {
-      const frames = [...run.frames.values()].filter(({ state }) => state.waits);
-      if (frames.length === 0) return undefined;
-      return async (plan) => {
-        for (const frame of frames) {
-          shiftWait(frame, by_ms);
-          plan.updateFrame(frame);
-        }
-      };
-    });
+    // Each by itself: repeated as a whole, those that were moved would be moved again.
+    await retryOnOutage(app, { what: `waits of flow run ${root.root_job}` }, () =>
+      shiftWaitsOf(app, root.root_job, by_ms),
+    );
   }
+}
+
+async function shiftWaitsOf(app: App, root_job: string, by_ms: number): Promise<void> {
+  await commitTransition(app, root_job, { write: app.db.write }, (run) => {
+    const frames = [...run.frames.values()].filter(({ state }) => state.waits);
+    if (frames.length === 0) return undefined;
+    return async (plan) => {
+      for (const frame of frames) {
+        shiftWait(frame, by_ms);
+        plan.updateFrame(frame);
+      }
+    };
+  });
 }
 
 function shiftWait(frame: LiveFrame, by_ms: number): void {

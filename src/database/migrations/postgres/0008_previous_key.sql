@@ -1,0 +1,1 @@
+ALTER TABLE "workspaces" ADD COLUMN "previous_wrapped_key" text;

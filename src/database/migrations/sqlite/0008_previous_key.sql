@@ -1,0 +1,1 @@
+ALTER TABLE `workspaces` ADD `previous_wrapped_key` text;
