@@ -39,11 +39,13 @@ const NO_AUTOLOAD_FLAGS = ["dotenv", "bunfig", "tsconfig", "package-json"].map(
 
 /** @throws Error if the compilation fails; Bun has printed why */
 async function compile(outfile: string, packed: string, target?: string): Promise<void> {
-  // Split, so that a command parses only the modules it loads.
+  // Split, so that a command reads only the modules it loads; as bytecode, so that it need not parse them.
   const options = [
     "--compile",
     "--minify",
     "--splitting",
+    "--bytecode",
+    "--format=esm",
     "--sourcemap=none",
     ...NO_AUTOLOAD_FLAGS,
     `--outfile=${outfile}`,

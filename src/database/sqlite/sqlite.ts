@@ -39,11 +39,22 @@ interface PendingWrite {
  */
 const MAX_BATCH_MS = 10;
 
+/**
+ * A commit waits for more writes while each turn of the event loop brings some: up to this number, and for this long. A
+ * write that comes alone does not wait.
+ */
+const GATHERED_WRITES = 64;
+const GATHER_MS = 3;
+
 /** Delay of the flush after a lazy write, if no other write causes one. */
 const LAZY_FLUSH_MS = 50;
 
 /** Log pages after which SQLite checkpoints into the database file. */
 const CHECKPOINT_PAGES = 10_000;
+
+/** Page caches. New rows are adjacent in the table and its indexes, so that writing touches few pages. */
+const WRITER_CACHE_KB = 4_096;
+const READER_CACHE_KB = 16_384;
 
 /** Free pages released per step: some milliseconds of the writer's time. */
 const SHRINK_PAGES = 200;
@@ -65,14 +76,14 @@ export function openSqlite(options: SqliteOptions): Database {
   const writer = new SqliteFile(options.path, { create: true, readwrite: true });
   // Effective only on a new, empty file, before its journal mode is set; older files never shrink.
   writer.run("PRAGMA auto_vacuum = INCREMENTAL");
-  configureConnection(writer);
+  configureConnection(writer, WRITER_CACHE_KB);
   writer.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   if (options.max_bytes > 0) {
     const { page_size } = writer.query("PRAGMA page_size").get() as { page_size: number };
     writer.run(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.max_bytes / page_size))}`);
   }
   const reader = new SqliteFile(options.path, { readwrite: true });
-  configureConnection(reader);
+  configureConnection(reader, READER_CACHE_KB);
   reader.run("PRAGMA query_only = ON");
 
   const begin = writer.prepare("BEGIN IMMEDIATE");
@@ -134,7 +145,7 @@ export function openSqlite(options: SqliteOptions): Database {
 
   function schedule(): void {
     flushing ??= new Promise<void>((resolve) => {
-      setImmediate(() => {
+      const commit = () =>
         flush()
           .catch(reportError)
           .then(() => {
@@ -142,7 +153,14 @@ export function openSqlite(options: SqliteOptions): Database {
             if (queue.length > 0) schedule();
             resolve();
           });
-      });
+      const gathered_by = performance.now() + GATHER_MS;
+      /** @param seen number of writes that waited one turn of the event loop ago */
+      const gather = (seen: number) => {
+        const grows = queue.length > seen && queue.length < GATHERED_WRITES;
+        if (grows && performance.now() < gathered_by) setImmediate(gather, queue.length);
+        else void commit();
+      };
+      setImmediate(gather, 1);
     });
   }
 
@@ -247,13 +265,13 @@ export function openSqlite(options: SqliteOptions): Database {
   };
 }
 
-function configureConnection(connection: SqliteFile): void {
+function configureConnection(connection: SqliteFile, cache_kb: number): void {
   connection.run("PRAGMA busy_timeout = 5000");
   connection.run("PRAGMA journal_mode = WAL");
   connection.run("PRAGMA synchronous = NORMAL");
   connection.run("PRAGMA foreign_keys = ON");
   connection.run("PRAGMA temp_store = MEMORY");
-  connection.run("PRAGMA cache_size = -16384");
+  connection.run(`PRAGMA cache_size = -${cache_kb}`);
 }
 
 /**

@@ -8,12 +8,26 @@ import { describeIssues } from "../../lib/validation-messages.ts";
 import { acquireBodySlot } from "./large-bodies.ts";
 import { type Operation, requiresBody } from "./operation.ts";
 
+/** What a query without fields means, by schema: most calls have none. */
+const emptyQueries = new WeakMap<z.ZodType, object>();
+
+/** Parses the query fields of a call; each call gets an object of its own. */
 export function parseQuery(op: Operation, search: string): unknown {
   if (!op.query) return undefined;
+  if (search.length <= 1) return { ...parseEmptyQuery(op.query) };
   const raw: Record<string, string> = {};
-  if (search.length > 1) for (const [name, value] of new URLSearchParams(search)) raw[name] = value;
+  for (const [name, value] of new URLSearchParams(search)) raw[name] = value;
   if (search.includes("%00")) requireNoNul("query", raw);
   return parseWithSchema("query", op.query, raw);
+}
+
+function parseEmptyQuery(schema: z.ZodType): object {
+  let parsed = emptyQueries.get(schema);
+  if (!parsed) {
+    parsed = parseWithSchema("query", schema, {}) as object;
+    emptyQueries.set(schema, parsed);
+  }
+  return parsed;
 }
 
 /** Reads and validates the JSON body, at most `limit` bytes. */

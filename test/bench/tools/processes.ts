@@ -15,6 +15,19 @@ export async function startEcho() {
   return { url, stop: () => stop(child) };
 }
 
+/** The floor of webhooks: the same durable work without features, with as many children as a server has slots. */
+export async function startPrototype() {
+  const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  const command = [process.execPath, join(import.meta.dir, "prototype.ts"), folder];
+  const child = Bun.spawn([...command, String(navigator.hardwareConcurrency)], { stdout: "pipe" });
+  const url = `http://127.0.0.1:${(await untilOutput(child.stdout, /^\d+\n/)).trim()}/run`;
+  const end = async () => {
+    await stop(child);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { url, stop: end };
+}
+
 export interface Bench {
   url: string;
   pid: number;

@@ -99,6 +99,12 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
     }
   }
 
+  /** Writes a short message, and keeps what the child does not accept at once. */
+  function sendText(text: string): void {
+    const written = socket && unsent.length === 0 ? Math.max(0, socket.write(text)) : 0;
+    if (written < Buffer.byteLength(text)) unsent.push(Buffer.from(text).subarray(written));
+  }
+
   const handlers: SocketHandler<undefined> = {
     open(opened) {
       socket = opened;
@@ -121,7 +127,7 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
     send(message) {
       if (isClosed) throw new Error("the process has closed its connection to the server");
       if (isLong(message)) unsent.push(encodeInChunks(message));
-      else unsent.push(Buffer.from(`${JSON.stringify(message)}\n`));
+      else sendText(`${JSON.stringify(message)}\n`);
       if (unsent.length === 1) flush();
     },
     close() {

@@ -25,13 +25,27 @@ const BATCH_SIZE = 500;
 export function resolveToken(app: App, value: string): Identity | undefined | Promise<Identity | undefined> {
   const job = findLocalJob(app, value);
   if (job) return job;
-  const hash = sha256(value);
+  const hash = hashOf(value);
   const cache = tokenCache(app);
   const known = cache.entries.get(hash);
   if (known === undefined) {
     return mayBeRemoteJob(app, value) ? findRemoteJob(app, value) : resolveUncached(app, hash);
   }
   return known ? recordUse(app, hash, known) : undefined;
+}
+
+/** Hashes of the tokens in use: hashing costs more than all other steps of a cached token. */
+const hashes = new Map<string, string>();
+const MAX_HASHES = 1_000;
+
+function hashOf(token: string): string {
+  let hash = hashes.get(token);
+  if (hash === undefined) {
+    hash = sha256(token);
+    if (hashes.size >= MAX_HASHES) hashes.clear();
+    hashes.set(token, hash);
+  }
+  return hash;
 }
 
 /** Records the use of a token and returns its identity; undefined if it has expired. */

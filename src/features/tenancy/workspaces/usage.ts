@@ -19,7 +19,8 @@ const pendingUsage = perApp<App, Map<string, Row>>(() => new Map());
 
 /** Formats a month, such as `2030-01`, in UTC. */
 function formatMonth(moment: Date): string {
-  return moment.toISOString().slice(0, 7);
+  const month = moment.getUTCMonth() + 1;
+  return `${moment.getUTCFullYear()}-${month < 10 ? "0" : ""}${month}`;
 }
 
 /** Counts a completed job: one execution for every started second of run time. */
