@@ -1,5 +1,8 @@
 /** List of all workspace pages: path, lazily loaded module, navigation entry. */
 import {
+  IconBraces,
+  IconCalendarTime,
+  IconDatabase,
   IconHistory,
   IconHome,
   IconKey,
@@ -27,6 +30,27 @@ export const PAGES: Page[] = [
   { path: "", nav: { label: "Home", Icon: IconHome }, load: () => import("./home/HomePage.tsx") },
   { path: "/runs", nav: { label: "Runs", Icon: IconPlayerPlay }, load: () => import("./runs/RunsPage.tsx") },
   { path: "/runs/:id", load: () => import("./run/RunPage.tsx") },
+  {
+    path: "/schedules",
+    nav: { label: "Schedules", Icon: IconCalendarTime },
+    load: () => import("./schedules/SchedulesPage.tsx"),
+  },
+  { path: "/schedules/new", load: () => import("./schedules/EditPage.tsx") },
+  { path: "/schedules/edit/*", load: () => import("./schedules/EditPage.tsx") },
+  { path: "/schedules/p/*", load: () => import("./schedules/SchedulePage.tsx") },
+  {
+    path: "/variables",
+    nav: { label: "Variables", Icon: IconBraces },
+    load: () => import("./assets/variables/VariablesPage.tsx"),
+  },
+  {
+    path: "/resources",
+    nav: { label: "Resources", Icon: IconDatabase },
+    load: () => import("./assets/resources/ResourcesPage.tsx"),
+  },
+  { path: "/resources/new", load: () => import("./assets/resources/EditPage.tsx") },
+  { path: "/resources/p/*", load: () => import("./assets/resources/EditPage.tsx") },
+  { path: "/flows/*", load: () => import("./scripts/flow/FlowPage.tsx") },
   { path: "/begin/:kind/*", load: () => import("./begin/BeginPage.tsx") },
   { path: "/scripts/*", load: () => import("./scripts/view/ScriptPage.tsx") },
   { path: "/edit/*", load: () => import("./scripts/edit/EditPage.tsx") },

@@ -58,7 +58,7 @@ export function FormDialog(props: DialogProps) {
             </Button>
             <Button
               type="submit"
-              color={isDangerous ? "red" : "ink"}
+              color={isDangerous ? "red.9" : "ink"}
               loading={change.isPending}
               disabled={!isReady}
             >

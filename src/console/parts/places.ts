@@ -21,6 +21,14 @@ export const to = {
   /** Run form prefilled with the arguments of an earlier run. */
   beginLike: (workspace: string, kind: RunnableKind, path: string, run: string) =>
     `${to.begin(workspace, kind, path)}?from=${run}`,
+  flow: (workspace: string, path: string) => `/w/${workspace}/flows/${encoded(path)}`,
+  schedules: (workspace: string) => `/w/${workspace}/schedules`,
+  schedule: (workspace: string, path: string) => `/w/${workspace}/schedules/p/${encoded(path)}`,
+  newSchedule: (workspace: string) => `/w/${workspace}/schedules/new`,
+  editSchedule: (workspace: string, path: string) => `/w/${workspace}/schedules/edit/${encoded(path)}`,
+  resources: (workspace: string) => `/w/${workspace}/resources`,
+  newResource: (workspace: string) => `/w/${workspace}/resources/new`,
+  resource: (workspace: string, path: string) => `/w/${workspace}/resources/p/${encoded(path)}`,
 };
 
 /** Returns the workspace of the current address. */

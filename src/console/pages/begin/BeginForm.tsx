@@ -13,11 +13,11 @@ import { useHotkeys } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconCalendarTime, IconDots, IconLink, IconPlayerPlay } from "@tabler/icons-react";
 import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+import { JsonArguments } from "../../parts/form/JsonArguments.tsx";
 import { hasFields, prepare } from "../../parts/form/prepare.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import type { RunnableKind } from "../../parts/places.ts";
-import { JsonArguments } from "./JsonArguments.tsx";
 import { useBegin } from "./queries.ts";
 import { linkWith } from "./shared-link.ts";
 

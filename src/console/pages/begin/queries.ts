@@ -1,28 +1,8 @@
-import { queryOptions, useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { call } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import { type RunnableKind, to } from "../../parts/places.ts";
-
-/** Fields of a script or flow that the form uses. */
-export interface Runnable {
-  path: string;
-  summary: string;
-  description: string;
-  schema: unknown;
-}
-
-export const runnable = (workspace: string, kind: RunnableKind, path: string) =>
-  queryOptions({
-    queryKey: [workspace, `${kind}s`, "one", path],
-    queryFn: async ({ signal }): Promise<Runnable> => {
-      const found =
-        kind === "script"
-          ? await call("GET /w/{workspace}/scripts/get/p/{path}", { workspace, path }, signal)
-          : await call("GET /w/{workspace}/flows/get/{path}", { workspace, path }, signal);
-      return { path, summary: found.summary, description: found.description ?? "", schema: found.schema };
-    },
-  });
 
 /** Loads the arguments of an earlier run. */
 export const useEarlierArguments = (workspace: string, run: string | null) =>

@@ -13,7 +13,7 @@ const KINDS: Record<ItemKind, { Icon: typeof IconBolt; word: string }> = {
 };
 
 const placeOf = (workspace: string, kind: "script" | "flow", path: string): string =>
-  kind === "script" ? to.script(workspace, path) : to.begin(workspace, kind, path);
+  kind === "script" ? to.script(workspace, path) : to.flow(workspace, path);
 
 interface Props {
   workspace: string;

@@ -1,6 +1,7 @@
 import { Anchor, Button, Progress, Title } from "@mantine/core";
 import { IconPencil, IconPlayerStop, IconRefresh } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
 import { Link, useParams } from "wouter";
 import { addressOf } from "../../api/call.ts";
 import { useLive } from "../../api/live.ts";
@@ -14,7 +15,8 @@ import { ResultPanel } from "../../parts/result/ResultPanel.tsx";
 import { nameOf, State } from "../../parts/run-state.tsx";
 import { Facts } from "./Facts.tsx";
 import { useCancel, useRunAgain, useSource } from "./queries.ts";
-import { Steps } from "./Steps.tsx";
+
+const FlowRun = lazy(() => import("./flow/FlowRun.tsx"));
 
 export default function RunPage() {
   const workspace = useWorkspace();
@@ -84,7 +86,11 @@ export default function RunPage() {
       <Facts workspace={workspace} job={job} memory={memory} />
       {open && progress !== undefined && <Progress value={progress} mb="md" aria-label="Progress" />}
       <div className="stack">
-        {job.flow_status && <Steps workspace={workspace} status={job.flow_status} />}
+        {job.flow_status && (
+          <Suspense fallback={<Loading rows={4} />}>
+            <FlowRun workspace={workspace} job={job} />
+          </Suspense>
+        )}
         <div className="two">
           <ResultPanel title="Arguments" workspace={workspace} value={emptyAsNothing(job.args)} />
           {open ? (

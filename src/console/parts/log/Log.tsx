@@ -20,6 +20,7 @@ const OVERSCAN_LINES = 20;
 const MAX_HEIGHT_PX = 15_000_000;
 
 interface Props {
+  title?: string;
   buffer: LogBuffer;
   /** The job is still running. */
   live: boolean;
@@ -28,7 +29,7 @@ interface Props {
 }
 
 /** Virtualised log viewer with search. Follows the end until the user scrolls up. */
-export function Log({ buffer, live, href }: Props) {
+export function Log({ title = "Log", buffer, live, href }: Props) {
   const version = useSyncExternalStore(buffer.subscribe, buffer.version);
   const box = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
@@ -60,9 +61,9 @@ export function Log({ buffer, live, href }: Props) {
 
   const step = (by: number) => hits.length > 0 && setHit((hit + by + hits.length) % hits.length);
   return (
-    <section className="panel" aria-label="Log">
+    <section className="panel" aria-label={title}>
       <div className="panel-head">
-        <Title order={2}>Log</Title>
+        <Title order={2}>{title}</Title>
         <TextInput
           size="xs"
           aria-label="Search the log"
@@ -121,7 +122,7 @@ export function Log({ buffer, live, href }: Props) {
             // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolled by keys
             tabIndex={0}
             role="log"
-            aria-label="Lines of the log"
+            aria-label={title === "Log" ? "Lines of the log" : `Lines of the ${title.toLowerCase()}`}
             aria-live="off"
             onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
               setTop(scrollTop);

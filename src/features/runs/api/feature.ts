@@ -15,6 +15,7 @@ import { environmentOperations } from "./read/environment-operations.ts";
 import { metricsOperations } from "./read/metrics-operations.ts";
 import { jobOperations } from "./read/operations.ts";
 import { flowResultOperations } from "./read/result-operations.ts";
+import { flowStepOperations } from "./read/step-operations.ts";
 import { batchOperations } from "./run/batch-operations.ts";
 import { choiceOperations } from "./run/choice-operations.ts";
 import { previewOperations } from "./run/preview-operations.ts";
@@ -32,6 +33,7 @@ export const feature = defineFeature({
     "run-flow/preview-operations.ts": flowPreviewOperations,
     "run-flow/restart-operations.ts": flowRestartOperations,
     "read/result-operations.ts": flowResultOperations,
+    "read/step-operations.ts": flowStepOperations,
     "run/run-operations.ts": runOperations,
     "run/preview-operations.ts": previewOperations,
     "run/workflow-operations.ts": workflowOperations,

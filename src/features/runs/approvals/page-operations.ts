@@ -2,7 +2,6 @@
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import { InvalidInput, SvcError, Unauthorized } from "../../../lib/errors.ts";
-import { isJsonObject, parseSchemaJson } from "../../../lib/json/json.ts";
 import { renderMessagePage } from "../../../lib/text/html-page.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
 import { readText } from "../../../platform/http/input.ts";
@@ -15,10 +14,10 @@ import {
   type ApprovalRequest,
   findExpiryError,
   getApprovalRequest,
-  requireCanAnswer,
   requireCanSee,
 } from "./approval-request.ts";
-import { asObject, createFormFields, type FormField, parseFormValues } from "./form.ts";
+import { describeRequest, findRefusal, readStepResult } from "./describe-request.ts";
+import { createFormFields, type FormField, parseFormValues } from "./form.ts";
 import { type LinkRequest, parseLinkRequest, requireApprovalSignature } from "./link-signature.ts";
 import { renderApprovalPage } from "./page.ts";
 
@@ -65,38 +64,6 @@ async function withErrorPage(work: () => Promise<Response>): Promise<Response> {
   }
 }
 
-/** Returns the step's result, which may contain a description and form hints. */
-function readStepResult({ job }: ApprovalRequest): Record<string, unknown> {
-  return job.status === "success" ? asObject(parseSchemaJson(job.result ?? "null")) : {};
-}
-
-/** Fields of a result that set up the page, or are links made for it. */
-const PAGE_FIELDS = ["description", "default_args", "enums", "approvalPage", "resume", "cancel"];
-
-/** Returns the step's own description, else its result without what sets up the page. */
-function describeRequest(asked: ApprovalRequest): unknown {
-  const { job } = asked;
-  if (job.status !== "success") return undefined;
-  const result = parseSchemaJson(job.result ?? "null");
-  if (!isJsonObject(result)) return dropLinks(result);
-  const fields = result as Record<string, unknown>;
-  if (fields.description !== undefined) return fields.description;
-  const shown = Object.entries(fields).filter(([name]) => !PAGE_FIELDS.includes(name));
-  return dropLinks(Object.fromEntries(shown));
-}
-
-/** Links that answer an approval, each in the name of its approver. */
-const ANSWER_LINK = /\/jobs_u\/(resume|cancel)\/|\/approve\//;
-
-/** Removes links that were made for other approvers, at any depth. */
-function dropLinks(value: unknown): unknown {
-  if (typeof value === "string") return ANSWER_LINK.test(value) ? undefined : value;
-  if (Array.isArray(value)) return value.map(dropLinks).filter((inner) => inner !== undefined);
-  if (!isJsonObject(value)) return value;
-  const kept = Object.entries(value).map(([name, inner]) => [name, dropLinks(inner)] as const);
-  return Object.fromEntries(kept.filter(([, inner]) => inner !== undefined));
-}
-
 async function findFlowSummary(app: App, workspace_id: string, path: string | null): Promise<string> {
   if (path === null) return "";
   const [row] = await app.db.read
@@ -108,16 +75,6 @@ async function findFlowSummary(app: App, workspace_id: string, path: string | nu
 
 function createForm(asked: ApprovalRequest): FormField[] {
   return createFormFields(asked.suspend.resume_form, readStepResult(asked));
-}
-
-function findRefusal(ctx: Context, asked: ApprovalRequest): string | undefined {
-  try {
-    requireCanAnswer(ctx.caller, asked);
-  } catch (error) {
-    if (error instanceof SvcError) return error.message;
-    throw error;
-  }
-  return undefined;
 }
 
 const getApprovalPage = operation({

@@ -23,8 +23,9 @@ import type { Schedule } from "./tables.ts";
 
 const base = "/w/{workspace}/schedules" as const;
 
-/** Number of times in a preview. */
+/** Number of times in a preview that does not say how many. */
 const PREVIEW_COUNT = 5;
+const MAX_PREVIEW_COUNT = 100;
 
 const object = z.record(z.string(), z.unknown());
 const orNull = <T extends z.ZodType>(schema: T) => withDefault(schema, null);
@@ -217,10 +218,12 @@ export const previewSchedule = operation({
     cron_version: optional(z.string()),
     /** Leaves out times before it, like a schedule's pause (not in the contract). */
     paused_until: orNull(isoTimestamp),
+    /** Number of times (not in the contract). */
+    count: optional(z.number().int().min(1).max(MAX_PREVIEW_COUNT)),
   }),
   responds: responds.json(z.array(isoTimestamp)),
-  run: ({ app }, { body: { schedule, timezone, paused_until } }) =>
-    listNextRuns(schedule, timezone, earliestRunTime(paused_until, app.clock()), PREVIEW_COUNT),
+  run: ({ app }, { body: { schedule, timezone, paused_until, count = PREVIEW_COUNT } }) =>
+    listNextRuns(schedule, timezone, earliestRunTime(paused_until, app.clock()), count),
 });
 
 export const scheduleOperations: Operation[] = [

@@ -164,6 +164,42 @@ describe("signed links", () => {
     expect((await ended(flow)).suspend).toBeUndefined();
   });
 
+  test("what a run waits for is listed with its form, and why somebody may not answer", async () => {
+    const resume_form = {
+      schema: { properties: { size: { type: "string" }, note: { type: "string" } }, required: ["size"] },
+    };
+    const content =
+      "export const main = () => ({ enums: { size: ['s', 'm'] }, default_args: { note: 'hm' } })";
+    const step = asks({ resume_form, self_approval_disabled: true, hide_cancel: true }, content);
+    const value = { modules: [step, after] };
+    const flow = (await expectOk(ann("POST", `${jobs}/run/preview_flow`, { value, args: {} }))).text;
+    const job = await waiting(flow);
+    const listed = async (from: Ask) => {
+      const answer = (await expectOk(from("GET", `${jobs}/flow/steps/${flow}`))).json();
+      return answer.approvals;
+    };
+    const [request, ...others] = await listed(ask);
+    expect(others).toEqual([]);
+    expect(request).toMatchObject({
+      job_id: job,
+      flow_job_id: flow,
+      step_id: "a",
+      schema: {
+        type: "object",
+        required: ["size"],
+        properties: { size: { enum: ["s", "m"] }, note: { type: "string", default: "hm" } },
+      },
+      required_events: 1,
+      approvers: [],
+      hide_cancel: true,
+    });
+    expect(request.refusal).toBeUndefined();
+    expect((await listed(ann))[0].refusal).toContain("self-approval is disabled");
+    await expectOk(ask("POST", `${jobs}/flow/resume/${flow}`, { size: "m" }));
+    await ended(flow);
+    expect(await listed(ask)).toEqual([]);
+  });
+
   test("a rejection fails the flow, or continues if the step allows it", async () => {
     const flow = await start([asks(), after]);
     const { cancel } = await urls(await waiting(flow), 1, "Bob");

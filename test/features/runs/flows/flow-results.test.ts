@@ -84,6 +84,29 @@ async function untilRunning(id: string, step: string): Promise<any> {
   }
 }
 
+test("the jobs of a run are told with their steps and iterations, of the whole run or of a part of it", async () => {
+  const nested = loop("l", [loop("m", [script("x", "export const main = () => 'a long text'")])]);
+  const job = await ran([script("a", "export const main = () => 1"), nested], { items: [1, 2] });
+  const listed = async (id: string) =>
+    (await expectOk(on.ask("GET", `${jobs}/flow/steps/${id}`))).json() as any;
+  const told = await listed(job.id);
+  const placesOf = ({ steps }: any) =>
+    steps.map(({ step_id, index = "" }: any) => `${step_id}${index}`).sort();
+  expect(told).toMatchObject({ truncated: false, approvals: [] });
+  expect(told.version).toBeGreaterThan(0);
+  const inner = ["m0", "m1"];
+  expect(placesOf(told)).toEqual(["a", "l0", "l1", ...inner, ...inner].sort());
+  const first = told.steps.find(({ step_id }: any) => step_id === "a");
+  expect(first).toMatchObject({ parent_job: job.id, success: true, type: "CompletedJob" });
+  expect(first).not.toHaveProperty("email");
+  expect(JSON.stringify(told)).not.toContain("a long text");
+  const second = told.steps.find(({ step_id, index }: any) => step_id === "l" && index === 1);
+  expect(placesOf(await listed(second.id))).toEqual(inner);
+  expect((await on.ask("GET", `${jobs}/flow/steps/${first.id}`)).status).toBe(400);
+  const other = await on.server.member("acme", "nosy");
+  expect((await other.ask("GET", `${jobs}/flow/steps/${job.id}`)).status).toBe(404);
+});
+
 test("the results of others are not told", async () => {
   const job = await ran([script("a", "export const main = () => 1")]);
   const other = await on.server.member("acme", "otto");

@@ -281,6 +281,9 @@ test("the next times can be asked for", async () => {
   const told = (await expectOk(ask("POST", "/schedules/preview", body))).json();
   expect(told).toHaveLength(5);
   for (const time of told) expect(time).toEndWith("T12:00:00.000Z");
+  const more = (await expectOk(ask("POST", "/schedules/preview", { ...body, count: 10 }))).json();
+  expect(more).toHaveLength(10);
+  expect((await ask("POST", "/schedules/preview", { ...body, count: 1_000_000 })).status).toBe(400);
 });
 
 test("the next time of one that is paused is the first after the pause", async () => {

@@ -1,0 +1,49 @@
+import { Anchor, Button, Modal, Select, Stack, Text, TextInput } from "@mantine/core";
+import { IconPlugConnected } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { addressOf } from "../../../api/call.ts";
+import { useOwnPrefix } from "../../../parts/items/rights.ts";
+import { connectList } from "./queries.ts";
+
+/** Connects an account at a provider. Nothing where the instance has none. */
+export function Connect({ workspace }: { workspace: string }) {
+  const providers = useQuery(connectList).data ?? [];
+  const prefix = useOwnPrefix(workspace);
+  const [open, setOpen] = useState(false);
+  const [provider, setProvider] = useState<string | null>(null);
+  const [typed, setTyped] = useState<string>();
+  if (providers.length === 0) return null;
+  const client = provider ?? providers[0]!;
+  const path = typed ?? `${prefix}${client}`;
+  return (
+    <>
+      <Button variant="default" leftSection={<IconPlugConnected size={16} />} onClick={() => setOpen(true)}>
+        Connect an account
+      </Button>
+      <Modal opened={open} onClose={() => setOpen(false)} title="Connect an account">
+        <Stack>
+          <Text>
+            You are sent to the provider to agree. Its token is kept as a secret and refreshed before it ends.
+          </Text>
+          <Select
+            label="Provider"
+            data={providers}
+            value={client}
+            allowDeselect={false}
+            onChange={setProvider}
+          />
+          <TextInput label="Path" value={path} onChange={(event) => setTyped(event.currentTarget.value)} />
+          <Anchor
+            href={addressOf("GET /oauth/connect/{client_name}", {
+              client_name: client,
+              query: { workspace, path },
+            })}
+          >
+            Go to {client}
+          </Anchor>
+        </Stack>
+      </Modal>
+    </>
+  );
+}

@@ -1,0 +1,156 @@
+import { Alert, Anchor, Button, Fieldset, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import type { Resource } from "../../../api/interface.d.ts";
+import { JsonArguments } from "../../../parts/form/JsonArguments.tsx";
+import { hasFields, prepare } from "../../../parts/form/prepare.ts";
+import { useMayWrite, useOwnPrefix } from "../../../parts/items/rights.ts";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to, useWorkspace } from "../../../parts/places.ts";
+import { oneResource, saveResource, typeList } from "./queries.ts";
+
+const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
+
+const FORM_ID = "resource";
+
+/** Form of a resource by its type. */
+export default function EditPage() {
+  const workspace = useWorkspace();
+  const [location] = useLocation();
+  const { "*": rest = "" } = useParams<{ "*": string }>();
+  const isNew = location === to.newResource(workspace);
+  const found = useQuery({ ...oneResource(workspace, rest), enabled: !isNew });
+  const prefix = useOwnPrefix(workspace);
+  const ready = isNew ? prefix !== "" : found.data !== undefined;
+  return (
+    <div className="page page-narrow">
+      <PageHead
+        title={isNew ? "New resource" : rest}
+        above={
+          <Anchor component={Link} href={to.resources(workspace)} fz="sm">
+            Resources
+          </Anchor>
+        }
+        about={found.data?.resource_type}
+      />
+      {ready ? (
+        <Editor key={rest} workspace={workspace} existing={found.data} prefix={prefix} />
+      ) : found.error ? (
+        <Problem error={found.error} />
+      ) : (
+        <Loading />
+      )}
+    </div>
+  );
+}
+
+interface Props {
+  workspace: string;
+  existing: Resource | undefined;
+  prefix: string;
+}
+
+const asRecord = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : {};
+
+function Editor({ workspace, existing, prefix }: Props) {
+  const [, go] = useLocation();
+  const types = useQuery(typeList(workspace)).data;
+  const mayWrite = useMayWrite(workspace);
+  const [path, setPath] = useState(existing?.path ?? prefix);
+  const [type, setType] = useState<string | null>(existing?.resource_type ?? null);
+  const [description, setDescription] = useState(existing?.description ?? "");
+  const [value, setValue] = useState(() => asRecord(existing?.value));
+  const [loaded, setLoaded] = useState(false);
+  const ready = useCallback(() => setLoaded(true), []);
+  const schema = types?.find(({ name }) => name === type)?.schema;
+  const isForm = useMemo(() => hasFields(prepare(schema)), [schema]);
+  const save = useMutation({
+    mutationFn: () =>
+      saveResource(workspace, { path, type: type!, description, value, schema, isNew: !existing }),
+    onSuccess: () => go(to.resources(workspace)),
+  });
+  const writes = !existing || mayWrite(existing.path, existing.extra_perms);
+  const submit = () => {
+    if (isForm) document.querySelector<HTMLFormElement>(`form#${FORM_ID}`)?.requestSubmit();
+    else save.mutate();
+  };
+  return (
+    <Stack>
+      {!writes && (
+        <Alert color="gray" variant="light">
+          You may use this resource, not change it.
+        </Alert>
+      )}
+      {!existing && (
+        <>
+          <Select
+            required
+            searchable
+            label="Type"
+            placeholder="Choose a type"
+            data={(types ?? [])
+              .map(({ name }) => name)
+              .filter((name, index, all) => all.indexOf(name) === index)}
+            value={type}
+            onChange={(next) => {
+              setType(next);
+              setValue({});
+            }}
+          />
+          <TextInput
+            required
+            label="Path"
+            description="Its folder decides who may use it."
+            value={path}
+            onChange={(event) => setPath(event.currentTarget.value)}
+          />
+        </>
+      )}
+      <Textarea
+        label="Description of the resource"
+        autosize
+        disabled={!writes}
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+      />
+      {type !== null && (
+        <Fieldset legend={type} className="list-field" disabled={!writes}>
+          {types === undefined ? (
+            <Loading rows={2} />
+          ) : isForm ? (
+            <Suspense fallback={<Loading rows={3} />}>
+              <SchemaForm
+                key={type}
+                id={FORM_ID}
+                schema={schema}
+                value={value}
+                change={setValue}
+                submit={() => save.mutate()}
+                ready={ready}
+              />
+            </Suspense>
+          ) : (
+            <JsonArguments value={value} change={setValue} />
+          )}
+        </Fieldset>
+      )}
+      {save.error && <Problem error={save.error} />}
+      {writes && (
+        <Group>
+          <Button loading={save.isPending} disabled={type === null || (isForm && !loaded)} onClick={submit}>
+            Save
+          </Button>
+          <Button variant="default" component={Link} href={to.resources(workspace)}>
+            Leave
+          </Button>
+        </Group>
+      )}
+    </Stack>
+  );
+}

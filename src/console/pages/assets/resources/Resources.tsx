@@ -1,0 +1,153 @@
+import { Button, TextInput } from "@mantine/core";
+import { IconSearch } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation } from "wouter";
+import { call } from "../../../api/call.ts";
+import { useMay } from "../../../api/session.ts";
+import { useAction, useQuestion } from "../../../parts/actions.tsx";
+import { DataTable } from "../../../parts/DataTable.tsx";
+import { Empty } from "../../../parts/Empty.tsx";
+import { ItemName } from "../../../parts/items/ItemName.tsx";
+import { useMayWrite } from "../../../parts/items/rights.ts";
+import { TokenState } from "../../../parts/items/TokenState.tsx";
+import { Uses } from "../../../parts/items/Uses.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to } from "../../../parts/places.ts";
+import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { Moment } from "../../../parts/time.tsx";
+import { useAddress } from "../../../parts/use-address.ts";
+import { type ListedResource, resourceList } from "./queries.ts";
+
+export function Resources({ workspace }: { workspace: string }) {
+  const address = useAddress({ push: false });
+  const text = address.get("q");
+  const list = useQuery(resourceList(workspace));
+  const [, go] = useLocation();
+  const may = useMay(workspace)("POST /w/{workspace}/resources/create", "author");
+  const mayWrite = useMayWrite(workspace);
+  const [used, setUsed] = useState<string>();
+  const { act } = useAction();
+  const { ask, dialog } = useQuestion();
+  if (list.error && !list.data) return <Problem error={list.error} retry={() => void list.refetch()} />;
+  if (!list.data) return <Loading />;
+  if (list.data.length === 0)
+    return (
+      <Empty
+        title="No resources yet"
+        action={
+          may && (
+            <Button component={Link} href={to.newResource(workspace)}>
+              New resource
+            </Button>
+          )
+        }
+        command="svc resource push u/you/database.resource.yaml"
+      >
+        A resource is how to reach a database, an account or a service, with the form of its type. Scripts
+        take it as an argument, so that the same code runs against any of them. Its passwords are kept as
+        secrets.
+      </Empty>
+    );
+  const remove = (path: string) =>
+    ask({
+      title: `Delete ${path}?`,
+      text: "What uses it fails from now on. Its secrets stay among the variables.",
+      label: "Delete",
+      action: async () => {
+        await call("DELETE /w/{workspace}/resources/delete/{path}", { workspace, path });
+        return `${path} is deleted`;
+      },
+    });
+  const disconnect = ({ path, account }: ListedResource) =>
+    ask({
+      title: `Disconnect ${path}?`,
+      text: "The account is forgotten here and at the provider. Its token is refreshed no more.",
+      label: "Disconnect",
+      action: () => call("POST /w/{workspace}/oauth/disconnect/{id}", { workspace, id: String(account) }),
+    });
+  const refresh = ({ path, account }: ListedResource) =>
+    act(async () => {
+      await call("POST /w/{workspace}/oauth/refresh_token/{id}", {
+        workspace,
+        id: String(account),
+        body: { path },
+      });
+      return "The token is refreshed";
+    });
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = list.data.filter(({ path, resource_type, description }) =>
+    words.every((word) => `${path} ${resource_type} ${description}`.toLowerCase().includes(word)),
+  );
+  return (
+    <>
+      <TextInput
+        data-search
+        mb="sm"
+        aria-label="Search resources"
+        placeholder="Search by path, type or description"
+        leftSection={<IconSearch size={16} aria-hidden />}
+        value={text}
+        onChange={(event) => address.set({ q: event.currentTarget.value })}
+      />
+      {rows.length === 0 ? (
+        <Empty title="Nothing matches">Change the search.</Empty>
+      ) : (
+        <DataTable
+          label="Resources"
+          rows={rows}
+          keyOf={({ path }) => path}
+          columns={[
+            {
+              name: "Path",
+              width: "minmax(0, 1.2fr)",
+              cell: ({ path }) => <ItemName href={to.resource(workspace, path)} path={path} />,
+            },
+            { name: "Type", width: "9rem", cell: ({ resource_type }) => resource_type },
+            {
+              name: "Description",
+              width: "minmax(0, 1.2fr)",
+              wideOnly: true,
+              cell: ({ description }) => <div className="clip quiet">{description}</div>,
+            },
+            {
+              name: "Account",
+              width: "8rem",
+              cell: (resource) => (resource.is_oauth ? <TokenState {...resource} /> : null),
+            },
+            {
+              name: "Edited",
+              width: "8rem",
+              wideOnly: true,
+              cell: ({ edited_at }) => <Moment at={edited_at} />,
+            },
+            {
+              name: "",
+              width: "2rem",
+              cell: (resource) => {
+                const { path, account, extra_perms } = resource;
+                const writes = mayWrite(path, extra_perms);
+                const hasAccount = typeof account === "number";
+                return (
+                  <RowMenu
+                    of={path}
+                    entries={[
+                      { label: writes ? "Edit" : "Look", onClick: () => go(to.resource(workspace, path)) },
+                      { label: "Where it is used", onClick: () => setUsed(path) },
+                      hasAccount && { label: "Refresh the token", onClick: () => refresh(resource) },
+                      hasAccount && writes && { label: "Disconnect", onClick: () => disconnect(resource) },
+                      writes && { label: "Delete", onClick: () => remove(path), isDangerous: true },
+                    ]}
+                  />
+                );
+              },
+            },
+          ]}
+        />
+      )}
+      <Uses workspace={workspace} path={used} close={() => setUsed(undefined)} />
+      {dialog}
+    </>
+  );
+}

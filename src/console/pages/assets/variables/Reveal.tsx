@@ -1,0 +1,55 @@
+import { Button, Code, CopyButton, Group, Modal, Text } from "@mantine/core";
+import { useEffect, useState } from "react";
+import { call } from "../../../api/call.ts";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+
+interface Props {
+  workspace: string;
+  path: string | undefined;
+  close: () => void;
+}
+
+/** Shows a secret as long as the dialog is open. It is kept nowhere else. */
+export function Reveal({ workspace, path, close }: Props) {
+  const [value, setValue] = useState<string>();
+  const [error, setError] = useState<unknown>();
+  useEffect(() => {
+    setValue(undefined);
+    setError(undefined);
+    if (path === undefined) return;
+    const left = new AbortController();
+    call("GET /w/{workspace}/variables/get_value/{path}", { workspace, path }, left.signal)
+      .then(setValue)
+      .catch((cause) => left.signal.aborted || setError(cause));
+    return () => left.abort();
+  }, [workspace, path]);
+  return (
+    <Modal opened={path !== undefined} onClose={close} title={`Value of ${path ?? ""}`}>
+      <Text c="dimmed" mb="sm">
+        That you have looked at it is in the audit log.
+      </Text>
+      {error !== undefined ? (
+        <Problem error={error} />
+      ) : value === undefined ? (
+        <Loading rows={1} />
+      ) : (
+        <>
+          <Code block className="wrap" style={{ whiteSpace: "pre-wrap" }}>
+            {value}
+          </Code>
+          <Group justify="flex-end" mt="md">
+            <CopyButton value={value}>
+              {({ copied, copy }) => (
+                <Button variant="default" onClick={copy}>
+                  {copied ? "Copied" : "Copy"}
+                </Button>
+              )}
+            </CopyButton>
+            <Button onClick={close}>Done</Button>
+          </Group>
+        </>
+      )}
+    </Modal>
+  );
+}

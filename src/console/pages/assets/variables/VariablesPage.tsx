@@ -1,0 +1,180 @@
+import { Badge, Button, TextInput } from "@mantine/core";
+import { IconLock, IconPlus, IconSearch } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../../../api/call.ts";
+import type { ListableVariable } from "../../../api/interface.d.ts";
+import { useMay } from "../../../api/session.ts";
+import { useAction, useQuestion } from "../../../parts/actions.tsx";
+import { DataTable } from "../../../parts/DataTable.tsx";
+import { Empty } from "../../../parts/Empty.tsx";
+import { useMayWrite, useOwnPrefix } from "../../../parts/items/rights.ts";
+import { TokenState } from "../../../parts/items/TokenState.tsx";
+import { Uses } from "../../../parts/items/Uses.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { useWorkspace } from "../../../parts/places.ts";
+import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { useAddress } from "../../../parts/use-address.ts";
+import { variableList } from "./queries.ts";
+import { Reveal } from "./Reveal.tsx";
+import { VariableDialog } from "./VariableDialog.tsx";
+
+export default function VariablesPage() {
+  const workspace = useWorkspace();
+  const address = useAddress({ push: false });
+  const text = address.get("q");
+  const list = useQuery(variableList(workspace));
+  const may = useMay(workspace)("POST /w/{workspace}/variables/create", "author");
+  const mayWrite = useMayWrite(workspace);
+  const prefix = useOwnPrefix(workspace);
+  const [edited, setEdited] = useState<{ variable: ListableVariable | undefined; key: number }>();
+  const [isEditing, setEditing] = useState(false);
+  const [revealed, setRevealed] = useState<string>();
+  const [used, setUsed] = useState<string>();
+  const { act } = useAction();
+  const { ask, dialog } = useQuestion();
+  const edit = (variable: ListableVariable | undefined) => {
+    setEdited({ variable, key: (edited?.key ?? 0) + 1 });
+    setEditing(true);
+  };
+  const remove = (path: string) =>
+    ask({
+      title: `Delete ${path}?`,
+      text: "What uses it fails from now on. Its value cannot be brought back.",
+      label: "Delete",
+      action: async () => {
+        await call("DELETE /w/{workspace}/variables/delete/{path}", { workspace, path });
+        return `${path} is deleted`;
+      },
+    });
+  const refresh = ({ path, account }: ListableVariable) =>
+    act(async () => {
+      await call("POST /w/{workspace}/oauth/refresh_token/{id}", {
+        workspace,
+        id: String(account),
+        body: { path },
+      });
+      return "The token is refreshed";
+    });
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const rows = (list.data ?? []).filter(({ path, description }) =>
+    words.every((word) => `${path} ${description}`.toLowerCase().includes(word)),
+  );
+  const create = may && (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => edit(undefined)}>
+      New variable
+    </Button>
+  );
+  return (
+    <div className="page">
+      <PageHead title="Variables" about="Values and secrets that scripts and flows read by their path.">
+        {(list.data?.length ?? 0) > 0 && create}
+      </PageHead>
+      {list.error && !list.data ? (
+        <Problem error={list.error} retry={() => void list.refetch()} />
+      ) : list.isPending ? (
+        <Loading />
+      ) : list.data.length === 0 ? (
+        <Empty title="No variables yet" action={create} command="svc variable add u/you/api_key --secret">
+          A variable keeps a password, a key or a setting out of the code. A secret is encrypted, stands in no
+          list and no log, and each reading of it is in the audit log.
+        </Empty>
+      ) : (
+        <>
+          <TextInput
+            data-search
+            mb="sm"
+            aria-label="Search variables"
+            placeholder="Search by path or description"
+            leftSection={<IconSearch size={16} aria-hidden />}
+            value={text}
+            onChange={(event) => address.set({ q: event.currentTarget.value })}
+          />
+          {rows.length === 0 ? (
+            <Empty title="Nothing matches">Change the search.</Empty>
+          ) : (
+            <DataTable
+              label="Variables"
+              rows={rows}
+              keyOf={({ path }) => path}
+              columns={[
+                {
+                  name: "Path",
+                  width: "minmax(0, 1.3fr)",
+                  cell: ({ path }) => <span className="mono wrap">{path}</span>,
+                },
+                { name: "Value", width: "minmax(0, 1fr)", cell: (variable) => <Value variable={variable} /> },
+                {
+                  name: "Description",
+                  width: "minmax(0, 1.3fr)",
+                  wideOnly: true,
+                  cell: ({ description }) => <div className="clip quiet">{description}</div>,
+                },
+                {
+                  name: "Account",
+                  width: "8rem",
+                  cell: (variable) =>
+                    variable.is_oauth ? (
+                      <TokenState {...variable} />
+                    ) : variable.is_linked ? (
+                      <Badge size="sm" variant="default" tt="none">
+                        of a resource
+                      </Badge>
+                    ) : null,
+                },
+                {
+                  name: "",
+                  width: "2rem",
+                  cell: (variable) => {
+                    const { path, is_secret, account, extra_perms } = variable;
+                    const writes = mayWrite(path, extra_perms);
+                    return (
+                      <RowMenu
+                        of={path}
+                        entries={[
+                          is_secret && { label: "Show the value", onClick: () => setRevealed(path) },
+                          writes && { label: "Edit", onClick: () => edit(variable) },
+                          { label: "Where it is used", onClick: () => setUsed(path) },
+                          typeof account === "number" && {
+                            label: "Refresh the token",
+                            onClick: () => refresh(variable),
+                          },
+                          writes && { label: "Delete", onClick: () => remove(path), isDangerous: true },
+                        ]}
+                      />
+                    );
+                  },
+                },
+              ]}
+            />
+          )}
+        </>
+      )}
+      {edited && (
+        <VariableDialog
+          key={edited.key}
+          workspace={workspace}
+          variable={edited.variable}
+          prefix={prefix}
+          opened={isEditing}
+          close={() => setEditing(false)}
+        />
+      )}
+      <Reveal workspace={workspace} path={revealed} close={() => setRevealed(undefined)} />
+      <Uses workspace={workspace} path={used} close={() => setUsed(undefined)} />
+      {dialog}
+    </div>
+  );
+}
+
+function Value({ variable: { is_secret, value } }: { variable: ListableVariable }) {
+  if (!is_secret) return <div className="clip mono">{value}</div>;
+  return (
+    <span className="state quiet">
+      <IconLock size={15} aria-hidden />
+      secret
+    </span>
+  );
+}

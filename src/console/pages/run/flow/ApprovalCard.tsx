@@ -1,0 +1,89 @@
+import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
+import { IconCheck, IconX } from "@tabler/icons-react";
+import { lazy, Suspense, useCallback, useId, useMemo, useState } from "react";
+import { hasFields, prepare } from "../../../parts/form/prepare.ts";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { JsonTree } from "../../../parts/result/JsonTree.tsx";
+import { Moment } from "../../../parts/time.tsx";
+import type { Approval } from "./model.ts";
+import { useAnswer } from "./queries.ts";
+
+const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
+
+/** An approval that the run waits for, answered in place. */
+export function ApprovalCard({ workspace, approval }: { workspace: string; approval: Approval }) {
+  const { step_id, summary, schema, refusal, required_events, approvers, hide_cancel, until } = approval;
+  const id = useId().replace(/\W/g, "");
+  const fields = useMemo(() => hasFields(prepare(schema)), [schema]);
+  const [value, setValue] = useState<Record<string, unknown>>({});
+  const [loaded, setLoaded] = useState(!fields);
+  const ready = useCallback(() => setLoaded(true), []);
+  const answer = useAnswer(workspace, approval);
+  const approve = () => answer.mutate({ approved: true, value });
+  const missing = required_events - approvers.length;
+  return (
+    <Paper p="lg" component="section" aria-label={`Approval of ${summary || step_id}`} className="approval">
+      <Title order={2}>Approve “{summary || step_id}”?</Title>
+      <Text c="dimmed" mb="sm">
+        The flow waits for {missing === 1 ? "an answer" : `${missing} answers`}. The time for it ends{" "}
+        <Moment at={until} />.{approvers.length > 0 && ` Approved so far by ${approvers.join(", ")}.`}
+      </Text>
+      <Description value={approval.description} />
+      {refusal ? (
+        <Text mt="sm">You cannot answer: {refusal}.</Text>
+      ) : (
+        <Stack mt="sm">
+          {fields && (
+            <Suspense fallback={<Loading rows={2} />}>
+              <SchemaForm
+                id={id}
+                schema={schema}
+                value={value}
+                change={setValue}
+                submit={approve}
+                ready={ready}
+              />
+            </Suspense>
+          )}
+          {answer.error && <Problem error={answer.error} />}
+          <Group>
+            <Button
+              leftSection={<IconCheck size={16} />}
+              loading={answer.isPending && answer.variables.approved}
+              disabled={!loaded || answer.isPending}
+              onClick={() =>
+                fields ? document.querySelector<HTMLFormElement>(`form#${id}`)?.requestSubmit() : approve()
+              }
+            >
+              Approve
+            </Button>
+            {!hide_cancel && (
+              <Button
+                variant="default"
+                leftSection={<IconX size={16} />}
+                loading={answer.isPending && !answer.variables.approved}
+                disabled={answer.isPending}
+                onClick={() => answer.mutate({ approved: false, value: {} })}
+              >
+                Refuse
+              </Button>
+            )}
+          </Group>
+        </Stack>
+      )}
+    </Paper>
+  );
+}
+
+function Description({ value }: { value: unknown }) {
+  if (value === undefined || value === null) return null;
+  if (typeof value === "string")
+    return (
+      <Text className="wrap" style={{ whiteSpace: "pre-wrap" }}>
+        {value}
+      </Text>
+    );
+  if (typeof value === "object" && Object.keys(value).length === 0) return null;
+  return <JsonTree value={value} />;
+}

@@ -1,0 +1,282 @@
+import { ActionIcon, Alert, Group, SegmentedControl, Select, Title } from "@mantine/core";
+import { IconChevronLeft, IconChevronRight } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useMemo, useRef } from "react";
+import type { Job } from "../../../api/interface.d.ts";
+import { useLive } from "../../../api/live.ts";
+import { memberOf, useMay } from "../../../api/session.ts";
+import { type Decoration, Graph } from "../../../parts/flow/Graph.tsx";
+import { type StepNode, treeOf } from "../../../parts/flow/tree.ts";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { STATES, stateOf } from "../../../parts/run-state.tsx";
+import { duration } from "../../../parts/time.tsx";
+import { useAddress } from "../../../parts/use-address.ts";
+import { ApprovalCard } from "./ApprovalCard.tsx";
+import { type FlowSteps, type Picked, RunModel, type Seen, type StepJob } from "./model.ts";
+import { flowSteps, flowVersion, useRestart } from "./queries.ts";
+import { StepPanel } from "./StepPanel.tsx";
+import { Timeline } from "./Timeline.tsx";
+
+/** Runs with more jobs are asked for less often. */
+const MANY_JOBS = 500;
+
+interface Props {
+  workspace: string;
+  job: Job;
+}
+
+/** The steps of a flow's run: as a graph or a timeline, and the selected one beside it. */
+export default function FlowRun({ workspace, job }: Props) {
+  const open = job.type === "QueuedJob";
+  const listed = useQuery(flowSteps(workspace, job.id));
+  const many = (listed.data?.steps.length ?? 0) > MANY_JOBS;
+  const live = useLive(many ? 10_000 : 2_500);
+  useQuery({ ...flowSteps(workspace, job.id), ...(open ? live : {}) });
+  // The last look of a run that has ended meanwhile.
+  const ended = !open && listed.data?.steps.some(({ type }) => type === "QueuedJob");
+  useQuery({ ...flowSteps(workspace, job.id), refetchInterval: ended ? 1_000 : false });
+  const version = useQuery(flowVersion(workspace, listed.data?.version));
+  const value = job.raw_flow ?? version.data?.value;
+  const unknown = listed.data && value === undefined && !version.isLoading;
+  const tree = useMemo(
+    () => (value !== undefined ? treeOf(value) : unknown ? treeOf(bare(job)) : undefined),
+    [value, unknown, job],
+  );
+  if (listed.error && !listed.data)
+    return <Problem error={listed.error} retry={() => void listed.refetch()} />;
+  if (!listed.data || !tree) return <Loading rows={4} />;
+  return <Shown workspace={workspace} job={job} listed={listed.data} {...tree} />;
+}
+
+/** The outermost steps, for who may not read the flow. */
+const bare = ({ flow_status }: Job) => ({
+  modules: flow_status?.modules.map(({ id }) => ({ id, value: {} })),
+});
+
+/** `l:3,m:0` as the iterations of the loops. */
+const parsePicked = (text: string): Picked =>
+  Object.fromEntries(
+    text
+      .split(",")
+      .filter(Boolean)
+      .map((each) => {
+        const at = each.lastIndexOf(":");
+        return [each.slice(0, at), Number(each.slice(at + 1))];
+      }),
+  );
+const writePicked = (picked: Picked): string =>
+  Object.entries(picked)
+    .map(([id, index]) => `${id}:${index}`)
+    .join(",");
+
+interface ShownProps extends Props {
+  listed: FlowSteps;
+  nodes: StepNode[];
+  failure: StepNode | undefined;
+}
+
+function Shown({ workspace, job, listed, nodes, failure }: ShownProps) {
+  const { get, set } = useAddress();
+  const [view, chosen, at] = [get("view"), get("step"), get("at")];
+  const panel = useRef<HTMLDivElement>(null);
+  const member = useQuery(memberOf(workspace)).data;
+  const mayRestart = useMay(workspace)("POST /w/{workspace}/jobs/restart/f/{job_id}", "member");
+  const restart = useRestart(workspace, job.id);
+  const all = useMemo(() => (failure ? [...nodes, failure] : nodes), [nodes, failure]);
+  const picked = useMemo(() => parsePicked(at), [at]);
+  const model = useMemo(() => new RunModel(all, job.id, listed, picked), [all, job.id, listed, picked]);
+  const byId = useMemo(() => indexOf(all), [all]);
+  const selected = chosen || (job.success === false ? model.culprit : undefined) || "";
+  const node = byId.get(selected);
+  const select = useCallback(
+    (step: string, places?: Picked) => {
+      set({ step, ...(places ? { at: writePicked(places) } : {}) });
+      // On a phone what is selected stands below.
+      requestAnimationFrame(() => panel.current?.scrollIntoView({ block: "nearest" }));
+    },
+    [set],
+  );
+  const pick = useCallback(
+    (id: string, index: number) => set({ at: writePicked({ ...picked, [id]: index }) }),
+    [picked, set],
+  );
+  const status = useMemo(
+    () => new Map(job.flow_status?.modules.map((module) => [module.id, module])),
+    [job.flow_status],
+  );
+  const decorate = (id: string): Decoration | undefined => {
+    const seen = model.seen.get(id);
+    if (seen) return decorationOf(byId.get(id)!, seen, pick);
+    const type = status.get(id)?.type;
+    return type === "Success"
+      ? { tone: "quiet", foot: <Foot word="Done without a run" tone="quiet" /> }
+      : undefined;
+  };
+  const selectJob = (found: StepJob) => {
+    const places = { ...picked };
+    for (
+      let each: StepJob | undefined = found;
+      each;
+      each = listed.steps.find(({ id }) => id === each!.parent_job)
+    ) {
+      if (each.index !== undefined) places[each.step_id] = each.index;
+    }
+    select(found.step_id, places);
+  };
+  const restartable =
+    mayRestart &&
+    job.type === "CompletedJob" &&
+    !job.is_flow_step &&
+    nodes.some(({ id }) => id === selected) &&
+    selected !== "preprocessor" &&
+    (job.job_kind === "flow" || member?.operator === false);
+  return (
+    <>
+      {listed.approvals.map((approval) => (
+        <ApprovalCard key={approval.job_id} workspace={workspace} approval={approval} />
+      ))}
+      {listed.truncated && (
+        <Alert color="gray" variant="light">
+          The first {listed.steps.length} jobs of this run are shown.
+        </Alert>
+      )}
+      <div className="flow-run">
+        <section className="panel" aria-label="Steps">
+          <div className="panel-head">
+            <Title order={2}>Steps</Title>
+            <SegmentedControl
+              size="xs"
+              aria-label="How the steps are shown"
+              value={view === "timeline" ? view : "graph"}
+              onChange={(next) => set({ view: next === "graph" ? "" : next })}
+              data={[
+                { value: "graph", label: "Graph" },
+                { value: "timeline", label: "Timeline" },
+              ]}
+            />
+          </div>
+          {view === "timeline" ? (
+            <Timeline
+              root={job.id}
+              steps={listed.steps}
+              titles={new Map([...byId].map(([id, { title }]) => [id, title]))}
+              selected={model.seen.get(selected)?.job?.id}
+              select={selectJob}
+            />
+          ) : (
+            <Graph
+              nodes={nodes}
+              failure={failure}
+              selected={selected}
+              select={(id) => select(id)}
+              decorate={decorate}
+            />
+          )}
+        </section>
+        {node && (
+          <div ref={panel} className="flow-run-step">
+            <StepPanel
+              workspace={workspace}
+              node={node}
+              seen={model.seen.get(node.id)}
+              restart={{
+                act: restartable ? (part) => restart.mutate({ step: node.id, part }) : undefined,
+                pending: restart.isPending,
+              }}
+            />
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+function indexOf(nodes: StepNode[], into = new Map<string, StepNode>()): Map<string, StepNode> {
+  for (const node of nodes) {
+    into.set(node.id, node);
+    for (const { nodes } of node.bodies) indexOf(nodes, into);
+  }
+  return into;
+}
+
+function Foot({ word, tone }: { word: string; tone: string }) {
+  return (
+    <span className="state" data-tone={tone}>
+      {word}
+    </span>
+  );
+}
+
+function decorationOf(node: StepNode, seen: Seen, pick: (id: string, index: number) => void): Decoration {
+  const { word, tone, Icon } = STATES[seen.state];
+  const { job, attempts, iterations } = seen;
+  const took = iterations.length === 0 && job?.duration_ms !== undefined ? duration(job.duration_ms) : "";
+  return {
+    tone,
+    branch: seen.branch,
+    foot: (
+      <>
+        <span className="state" data-tone={tone}>
+          <Icon size={15} aria-hidden />
+          {word}
+        </span>
+        {took && <span className="quiet">{took}</span>}
+        {attempts.length > 1 && <span className="quiet">{attempts.length} attempts</span>}
+        {iterations.length > 0 && <span className="quiet">{iterations.length} times</span>}
+      </>
+    ),
+    head: iterations.length > 1 && (
+      <Iterations node={node} iterations={iterations} picked={seen.picked ?? 0} pick={pick} />
+    ),
+  };
+}
+
+interface IterationsProps {
+  node: StepNode;
+  iterations: StepJob[];
+  picked: number;
+  pick: (id: string, index: number) => void;
+}
+
+/** Options of the select; further ones are reached by the buttons. */
+const MAX_OPTIONS = 1_000;
+
+function Iterations({ node, iterations, picked, pick }: IterationsProps) {
+  const place = iterations.findIndex(({ index }) => index === picked);
+  const go = (by: number) => pick(node.id, iterations[place + by]!.index ?? 0);
+  const act = { variant: "subtle", color: "gray" } as const;
+  return (
+    <Group gap={2} px="sm" pb="xs" wrap="nowrap">
+      <ActionIcon
+        {...act}
+        aria-label={`Iteration before, of ${node.title}`}
+        disabled={place <= 0}
+        onClick={() => go(-1)}
+      >
+        <IconChevronLeft size={16} />
+      </ActionIcon>
+      <Select
+        size="xs"
+        w={190}
+        searchable
+        allowDeselect={false}
+        aria-label={`Iteration of ${node.title}`}
+        value={String(picked)}
+        onChange={(next) => next !== null && pick(node.id, Number(next))}
+        data={iterations.slice(0, MAX_OPTIONS).map((each) => ({
+          value: String(each.index ?? 0),
+          label: `${(each.index ?? 0) + 1}: ${STATES[stateOf(each)].word.toLowerCase()}`,
+        }))}
+      />
+      <ActionIcon
+        {...act}
+        aria-label={`Next iteration, of ${node.title}`}
+        disabled={place >= iterations.length - 1}
+        onClick={() => go(1)}
+      >
+        <IconChevronRight size={16} />
+      </ActionIcon>
+    </Group>
+  );
+}

@@ -1,0 +1,126 @@
+import { Alert, Anchor, Button, Group, Text, Title } from "@mantine/core";
+import { IconPlayerTrackNext } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { addressOf } from "../../../api/call.ts";
+import { useLive } from "../../../api/live.ts";
+import type { StepNode } from "../../../parts/flow/tree.ts";
+import { oneRun, useFollowing } from "../../../parts/following.ts";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Log } from "../../../parts/log/Log.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to } from "../../../parts/places.ts";
+import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
+import { STATES, State } from "../../../parts/run-state.tsx";
+import { duration } from "../../../parts/time.tsx";
+import { useSource } from "../queries.ts";
+import type { Seen } from "./model.ts";
+
+export interface Restart {
+  /** Undefined: nothing is offered. */
+  act: ((part: number | undefined) => void) | undefined;
+  pending: boolean;
+}
+
+interface Props {
+  workspace: string;
+  node: StepNode;
+  seen: Seen | undefined;
+  restart: Restart;
+}
+
+/** What a step was given, what it logged and what came of it. */
+export function StepPanel({ workspace, node, seen, restart }: Props) {
+  const job = seen?.job;
+  return (
+    <section aria-label={`Step ${node.title}`} className="stack">
+      <div>
+        <Group justify="space-between" align="flex-start">
+          <div style={{ minWidth: 0 }}>
+            <Title order={2} className="wrap">
+              {node.title}
+            </Title>
+            <Group gap="md" mt={4}>
+              {job && seen.iterations.length === 0 ? (
+                <State job={seen.state === "suspended" ? { ...job, type: "QueuedJob", suspend: 1 } : job} />
+              ) : (
+                <Text c="dimmed">{seen ? STATES[seen.state].word : "It has not run."}</Text>
+              )}
+              {job?.duration_ms !== undefined && <Text c="dimmed">{duration(job.duration_ms)}</Text>}
+              {job && (
+                <Anchor component={Link} href={to.run(workspace, job.id)} fz="sm">
+                  {seen.iterations.length > 0 ? `Run of iteration ${(seen.picked ?? 0) + 1}` : "Its own run"}
+                </Anchor>
+              )}
+            </Group>
+          </div>
+          {seen && restart.act && (
+            <Group gap="xs">
+              <Button
+                size="xs"
+                variant="default"
+                leftSection={<IconPlayerTrackNext size={14} />}
+                loading={restart.pending}
+                onClick={() => restart.act?.(undefined)}
+              >
+                Run again from here
+              </Button>
+              {seen.iterations.length > 1 && (
+                <Button
+                  size="xs"
+                  variant="default"
+                  loading={restart.pending}
+                  onClick={() => restart.act?.(seen.picked)}
+                >
+                  From iteration {(seen.picked ?? 0) + 1}
+                </Button>
+              )}
+            </Group>
+          )}
+        </Group>
+        {seen && seen.attempts.length > 1 && (
+          <Text mt={4} c="dimmed">
+            {seen.attempts.length} attempts:{" "}
+            {seen.attempts.map((attempt, index) => (
+              <span key={attempt.id}>
+                {index > 0 && ", "}
+                <Anchor component={Link} href={to.run(workspace, attempt.id)} fz="sm" underline="always">
+                  {index + 1}
+                </Anchor>
+              </span>
+            ))}
+          </Text>
+        )}
+      </div>
+      {job && <StepRun key={job.id} workspace={workspace} id={job.id} open={job.type === "QueuedJob"} />}
+    </section>
+  );
+}
+
+function StepRun({ workspace, id, open }: { workspace: string; id: string; open: boolean }) {
+  const live = useLive(3_000);
+  const run = useQuery({ ...oneRun(workspace, id), ...(open ? live : {}) });
+  const job = run.data;
+  const { log, stream } = useFollowing(workspace, job);
+  const source = useSource(workspace, job);
+  if (run.error && !job) return <Problem error={run.error} retry={() => void run.refetch()} />;
+  if (!job) return <Loading rows={3} />;
+  return (
+    <>
+      {job.type === "CompletedJob" ? (
+        <ResultPanel title="Step's result" workspace={workspace} value={job.result} source={source} />
+      ) : (
+        <Alert color="gray" variant="light">
+          {stream || "Its result is not there yet."}
+        </Alert>
+      )}
+      <ResultPanel title="Step's input" workspace={workspace} value={job.args} />
+      <Log
+        title="Step's log"
+        buffer={log}
+        live={job.type === "QueuedJob"}
+        href={addressOf("GET /w/{workspace}/jobs_u/get_logs/{id}", { workspace, id })}
+      />
+    </>
+  );
+}

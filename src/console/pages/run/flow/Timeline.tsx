@@ -1,0 +1,97 @@
+import { Button, Center } from "@mantine/core";
+import { useState } from "react";
+import { STATES, stateOf } from "../../../parts/run-state.tsx";
+import { duration } from "../../../parts/time.tsx";
+import type { StepJob } from "./model.ts";
+
+const PAGE = 300;
+/** Deeper rows are not indented further. */
+const MAX_INDENT = 8;
+
+interface Props {
+  root: string;
+  steps: StepJob[];
+  titles: ReadonlyMap<string, string>;
+  /** The job whose step is shown. */
+  selected: string | undefined;
+  select: (job: StepJob) => void;
+}
+
+interface Row {
+  job: StepJob;
+  depth: number;
+  /** Unix time in milliseconds. */
+  asked: number;
+  began: number;
+  ended: number;
+}
+
+/** Sorts the jobs as a tree, by their beginnings. */
+function rowsOf(root: string, steps: StepJob[], now: number): Row[] {
+  const inside = new Map<string, StepJob[]>();
+  for (const job of steps) inside.set(job.parent_job, [...(inside.get(job.parent_job) ?? []), job]);
+  const rows: Row[] = [];
+  const walk = (parent: string, depth: number) => {
+    for (const job of inside.get(parent) ?? []) {
+      const asked = Date.parse(job.created_at);
+      const began = job.started_at ? Date.parse(job.started_at) : now;
+      const ended = job.completed_at ? Date.parse(job.completed_at) : now;
+      rows.push({ job, depth, asked, began: Math.min(began, ended), ended });
+      walk(job.id, depth + 1);
+    }
+  };
+  walk(root, 0);
+  return rows;
+}
+
+/** Waterfall of the jobs of a run: when each waited and ran. */
+export function Timeline({ root, steps, titles, selected, select }: Props) {
+  const [shown, setShown] = useState(PAGE);
+  const rows = rowsOf(root, steps, Date.now());
+  const from = rows.reduce((least, { asked }) => Math.min(least, asked), Number.POSITIVE_INFINITY);
+  const until = rows.reduce((most, { ended }) => Math.max(most, ended), 0);
+  const span = Math.max(1, until - from);
+  const percent = (ms: number) => `${((100 * ms) / span).toFixed(3)}%`;
+  return (
+    <div className="timeline">
+      <div className="timeline-scale quiet" aria-hidden>
+        <span />
+        <span>0</span>
+        <span>{duration(span / 2)}</span>
+        <span>{duration(span)}</span>
+      </div>
+      {rows.slice(0, shown).map(({ job, depth, asked, began, ended }) => {
+        const { tone, word } = STATES[stateOf(job)];
+        const name = titles.get(job.step_id) ?? job.step_id;
+        return (
+          <button
+            type="button"
+            key={job.id}
+            className="timeline-row"
+            aria-pressed={job.id === selected}
+            onClick={() => select(job)}
+          >
+            <span className="clip" style={{ paddingLeft: `${Math.min(depth, MAX_INDENT)}rem` }}>
+              {name}
+              {job.index !== undefined && <span className="quiet"> {job.index + 1}</span>}
+            </span>
+            <span className="timeline-bar" data-tone={tone}>
+              <i className="wait" style={{ left: percent(asked - from), width: percent(began - asked) }} />
+              <i className="work" style={{ left: percent(began - from), width: percent(ended - began) }} />
+            </span>
+            <span className="quiet timeline-took">
+              {job.duration_ms === undefined ? word : duration(job.duration_ms)}
+            </span>
+          </button>
+        );
+      })}
+      {rows.length > shown && (
+        <Center p="sm">
+          <Button variant="default" size="xs" onClick={() => setShown(shown + PAGE)}>
+            Show {Math.min(PAGE, rows.length - shown)} more
+          </Button>
+        </Center>
+      )}
+    </div>
+  );
+}

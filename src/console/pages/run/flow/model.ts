@@ -1,0 +1,120 @@
+/** Places the jobs of a flow run in the tree of the flow's steps. */
+import type { Answer } from "../../../api/call.ts";
+import type { StepNode } from "../../../parts/flow/tree.ts";
+import { type RunState, stateOf } from "../../../parts/run-state.tsx";
+
+export type FlowSteps = Answer<"GET /w/{workspace}/jobs/flow/steps/{flow_job_id}">;
+export type StepJob = FlowSteps["steps"][number];
+export type Approval = FlowSteps["approvals"][number];
+
+/** Chosen iteration of each loop, by step. */
+export type Picked = Readonly<Record<string, number>>;
+
+/** A step as it ran, in the chosen iterations. */
+export interface Seen {
+  state: RunState;
+  /** The newest attempt. */
+  job: StepJob | undefined;
+  /** All attempts, the first one first. */
+  attempts: StepJob[];
+  /** Of a loop: its iterations by number. */
+  iterations: StepJob[];
+  picked: number | undefined;
+  /** The branch that ran, as a number among the bodies. */
+  branch: number | undefined;
+}
+
+const isFrame = ({ job_kind }: StepJob) => job_kind === "flownode";
+
+/** The newest attempt of each iteration. */
+function iterationsOf(jobs: StepJob[]): StepJob[] {
+  const newest: StepJob[] = [];
+  for (const job of jobs) newest[job.index ?? 0] = job;
+  return newest.filter(Boolean);
+}
+
+export class RunModel {
+  readonly seen = new Map<string, Seen>();
+  private readonly children = new Map<string, Map<string, StepJob[]>>();
+  private readonly awaited: ReadonlySet<string>;
+  private readonly picked: Picked;
+
+  constructor(nodes: StepNode[], root: string, { steps, approvals }: FlowSteps, picked: Picked) {
+    this.picked = picked;
+    this.awaited = new Set(approvals.map(({ job_id }) => job_id));
+    for (const job of steps) {
+      const inside = this.children.get(job.parent_job) ?? new Map<string, StepJob[]>();
+      inside.set(job.step_id, [...(inside.get(job.step_id) ?? []), job]);
+      this.children.set(job.parent_job, inside);
+    }
+    this.place(nodes, root);
+  }
+
+  /** The step that explains a failure: the innermost one that failed first. */
+  get culprit(): string | undefined {
+    let found: string | undefined;
+    for (const [id, { state, job, iterations }] of this.seen) {
+      if (state === "failed" && job && iterations.length === 0 && !isFrame(job)) found ??= id;
+    }
+    return found;
+  }
+
+  private stateOf(job: StepJob): RunState {
+    return this.awaited.has(job.id) ? "suspended" : stateOf(job);
+  }
+
+  private place(nodes: StepNode[], frame: string): void {
+    for (const node of nodes) this.placeOne(node, this.children.get(frame)?.get(node.id) ?? []);
+  }
+
+  private placeOne(node: StepNode, jobs: StepJob[]): void {
+    const job = jobs.at(-1);
+    if (!job) return;
+    const isLoop = node.kind === "loop" || node.kind === "while";
+    if (!isLoop && node.kind !== "all") {
+      this.note(node, { job, attempts: jobs });
+      if (node.kind === "choice") this.placeBranch(node, job);
+      return;
+    }
+    const iterations = iterationsOf(jobs);
+    if (node.kind === "all") {
+      this.note(node, { job, attempts: [], state: this.together(iterations) });
+      for (const each of iterations) this.place(node.bodies[each.index ?? 0]?.nodes ?? [], each.id);
+      return;
+    }
+    const failed = iterations.find((each) => stateOf(each) === "failed");
+    const wanted = iterations.find(({ index }) => index === this.picked[node.id]);
+    const shown = wanted ?? failed ?? iterations.at(-1)!;
+    this.note(node, {
+      job: shown,
+      attempts: [],
+      state: this.together(iterations),
+      iterations,
+      picked: shown.index,
+    });
+    const body = node.bodies[0]?.nodes ?? [];
+    if (isFrame(shown)) this.place(body, shown.id);
+    // A loop around a single step has no frame: the iteration is the step's job.
+    else if (body[0]) this.note(body[0], { job: shown, attempts: [shown] });
+  }
+
+  private placeBranch(node: StepNode, job: StepJob): void {
+    const inside = this.children.get(job.id);
+    const branch = node.bodies.findIndex(({ nodes }) => nodes.some(({ id }) => inside?.has(id)));
+    if (branch < 0) return;
+    this.seen.get(node.id)!.branch = branch;
+    this.place(node.bodies[branch]!.nodes, job.id);
+  }
+
+  /** State of iterations or branches together. */
+  private together(jobs: StepJob[]): RunState {
+    const states = new Set(jobs.map((job) => this.stateOf(job)));
+    const order: RunState[] = ["suspended", "running", "waiting", "failed", "cancelled", "succeeded"];
+    return order.find((each) => states.has(each)) ?? "skipped";
+  }
+
+  private note(node: StepNode, seen: Partial<Seen> & { job: StepJob; attempts: StepJob[] }): void {
+    const state = this.stateOf(seen.job);
+    this.seen.set(node.id, { state, iterations: [], picked: undefined, branch: undefined, ...seen });
+  }
+}

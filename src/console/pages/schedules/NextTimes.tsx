@@ -1,0 +1,32 @@
+import { Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Problem } from "../../parts/Problem.tsx";
+import { nextTimes } from "./queries.ts";
+import { inZone } from "./rule.ts";
+
+interface Props {
+  schedule: string;
+  timezone: string;
+  version: string | null | undefined;
+}
+
+/** The next times of a rule, in its zone. */
+export function NextTimes({ schedule, timezone, version }: Props) {
+  const { data, error } = useQuery(nextTimes(schedule, timezone, version));
+  if (error) return <Problem error={error} />;
+  return (
+    <section className="panel" aria-label="Next times">
+      <div className="panel-head">
+        <Title order={2}>Next times</Title>
+        <span className="quiet">{timezone}</span>
+      </div>
+      <ol className="times">
+        {data?.map((at) => (
+          <li key={at}>
+            <time dateTime={at}>{inZone(at, timezone)}</time>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

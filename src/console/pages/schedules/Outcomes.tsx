@@ -1,0 +1,39 @@
+import { IconCircleCheck, IconCircleX } from "@tabler/icons-react";
+import { Link } from "wouter";
+import { to } from "../../parts/places.ts";
+import { duration } from "../../parts/time.tsx";
+
+interface Props {
+  workspace: string;
+  /** The newest first. */
+  jobs: { id: string; success: boolean; duration_ms: number }[];
+}
+
+const MAX_SHOWN = 6;
+
+/** How the last runs ended, the newest at the right. */
+export function Outcomes({ workspace, jobs }: Props) {
+  if (jobs.length === 0) return <span className="quiet">none yet</span>;
+  return (
+    <span className="outcomes">
+      {jobs
+        .slice(0, MAX_SHOWN)
+        .reverse()
+        .map(({ id, success, duration_ms }) => {
+          const Icon = success ? IconCircleCheck : IconCircleX;
+          const said = `${success ? "Succeeded" : "Failed"} after ${duration(duration_ms)}`;
+          return (
+            <Link
+              key={id}
+              href={to.run(workspace, id)}
+              aria-label={said}
+              title={said}
+              data-tone={success ? "good" : "bad"}
+            >
+              <Icon size={16} aria-hidden />
+            </Link>
+          );
+        })}
+    </span>
+  );
+}

@@ -1,0 +1,134 @@
+import { Button, Switch, TextInput } from "@mantine/core";
+import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { useLive } from "../../api/live.ts";
+import { useMay } from "../../api/session.ts";
+import { DataTable } from "../../parts/DataTable.tsx";
+import { Empty } from "../../parts/Empty.tsx";
+import { ItemName } from "../../parts/items/ItemName.tsx";
+import { useMayWrite } from "../../parts/items/rights.ts";
+import { Loading } from "../../parts/Loading.tsx";
+import { PageHead } from "../../parts/PageHead.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { to, useWorkspace } from "../../parts/places.ts";
+import { Moment } from "../../parts/time.tsx";
+import { useAddress } from "../../parts/use-address.ts";
+import { Outcomes } from "./Outcomes.tsx";
+import { type ListedSchedule, scheduleList, useSwitch } from "./queries.ts";
+import { inWords } from "./rule.ts";
+
+/** Case-insensitive search in path, summary and target. */
+const matches = (text: string) => {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return ({ path, summary, script_path }: ListedSchedule) => {
+    const said = `${path} ${summary ?? ""} ${script_path}`.toLowerCase();
+    return words.every((word) => said.includes(word));
+  };
+};
+
+export default function SchedulesPage() {
+  const workspace = useWorkspace();
+  const address = useAddress({ push: false });
+  const text = address.get("q");
+  const list = useQuery({ ...scheduleList(workspace), ...useLive(10_000) });
+  const may = useMay(workspace)("POST /w/{workspace}/schedules/create", "author");
+  const mayWrite = useMayWrite(workspace);
+  const change = useSwitch(workspace);
+  const rows = (list.data ?? []).filter(matches(text));
+  const create = may && (
+    <Button component={Link} href={to.newSchedule(workspace)} leftSection={<IconPlus size={16} />}>
+      New schedule
+    </Button>
+  );
+  return (
+    <div className="page">
+      <PageHead title="Schedules" about="What runs by the clock.">
+        {(list.data?.length ?? 0) > 0 && create}
+      </PageHead>
+      {list.error && !list.data ? (
+        <Problem error={list.error} retry={() => void list.refetch()} />
+      ) : list.isPending ? (
+        <Loading />
+      ) : list.data.length === 0 ? (
+        <Empty
+          title="No schedules yet"
+          action={create}
+          command={"svc schedule push u/you/nightly.schedule.yaml"}
+        >
+          A schedule starts a script or flow at the times that a rule tells, such as every weekday at nine, in
+          a time zone of your choice. Every run is kept, and a failing one can call a script of yours.
+        </Empty>
+      ) : (
+        <>
+          <TextInput
+            data-search
+            mb="sm"
+            aria-label="Search schedules"
+            placeholder="Search by name, path or script"
+            leftSection={<IconSearch size={16} aria-hidden />}
+            value={text}
+            onChange={(event) => address.set({ q: event.currentTarget.value })}
+          />
+          {rows.length === 0 ? (
+            <Empty title="Nothing matches">Change the search.</Empty>
+          ) : (
+            <DataTable
+              label="Schedules"
+              rows={rows}
+              keyOf={({ path }) => path}
+              columns={[
+                {
+                  name: "Schedule",
+                  width: "minmax(0, 1.2fr)",
+                  cell: ({ path, summary }) => (
+                    <ItemName href={to.schedule(workspace, path)} path={path} summary={summary} />
+                  ),
+                },
+                {
+                  name: "When",
+                  width: "minmax(0, 1fr)",
+                  cell: ({ schedule }) => (
+                    <span className="clip" title={schedule}>
+                      {inWords(schedule) ?? schedule}
+                    </span>
+                  ),
+                },
+                {
+                  name: "Runs",
+                  width: "minmax(0, 1fr)",
+                  wideOnly: true,
+                  cell: ({ script_path }) => <div className="clip mono quiet">{script_path}</div>,
+                },
+                {
+                  name: "Next",
+                  width: "7rem",
+                  cell: ({ enabled, next_at }) =>
+                    enabled && next_at ? <Moment at={next_at} /> : <span className="quiet">paused</span>,
+                },
+                {
+                  name: "Last outcomes",
+                  width: "7.5rem",
+                  cell: ({ jobs }) => <Outcomes workspace={workspace} jobs={jobs} />,
+                },
+                {
+                  name: "On",
+                  width: "3rem",
+                  cell: ({ path, enabled, extra_perms }) => (
+                    <Switch
+                      size="xs"
+                      aria-label={`Schedule ${path} is on`}
+                      checked={enabled}
+                      disabled={!mayWrite(path, extra_perms) || change.isPending}
+                      onChange={(event) => change.mutate({ path, enabled: event.currentTarget.checked })}
+                    />
+                  ),
+                },
+              ]}
+            />
+          )}
+        </>
+      )}
+    </div>
+  );
+}

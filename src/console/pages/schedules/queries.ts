@@ -1,0 +1,105 @@
+import { keepPreviousData, queryOptions, useMutation } from "@tanstack/react-query";
+import { useLocation } from "wouter";
+import { type Answer, call, type Input } from "../../api/call.ts";
+import { queryClient } from "../../api/client.ts";
+import type { Schedule } from "../../api/interface.d.ts";
+import { tellProblem } from "../../parts/Problem.tsx";
+import { to } from "../../parts/places.ts";
+
+const MAX_SCHEDULES = 1_000;
+const SHOWN_TIMES = 10;
+
+export type ListedSchedule = Answer<"GET /w/{workspace}/schedules/list_with_jobs">[number];
+
+export const scheduleList = (workspace: string) =>
+  queryOptions({
+    queryKey: [workspace, "schedules", "list"],
+    queryFn: ({ signal }) =>
+      call(
+        "GET /w/{workspace}/schedules/list_with_jobs",
+        { workspace, query: { per_page: MAX_SCHEDULES } },
+        signal,
+      ),
+  });
+
+export const oneSchedule = (workspace: string, path: string) =>
+  queryOptions({
+    queryKey: [workspace, "schedules", "one", path],
+    queryFn: ({ signal }) => call("GET /w/{workspace}/schedules/get/{path}", { workspace, path }, signal),
+  });
+
+/** The next times of a rule. Invalid rules are told by the error. */
+export const nextTimes = (schedule: string, timezone: string, cron_version?: string | null) =>
+  queryOptions({
+    queryKey: ["schedule-preview", schedule, timezone, cron_version],
+    queryFn: ({ signal }) =>
+      call(
+        "POST /schedules/preview",
+        { body: { schedule, timezone, cron_version: cron_version ?? null, count: SHOWN_TIMES } },
+        signal,
+      ),
+    enabled: schedule.trim() !== "",
+    retry: false,
+    placeholderData: keepPreviousData,
+  });
+
+export const scheduleRuns = (workspace: string, path: string) =>
+  queryOptions({
+    queryKey: [workspace, "runs", "of-schedule", path],
+    queryFn: ({ signal }) =>
+      call(
+        "GET /w/{workspace}/jobs/list",
+        { workspace, query: { schedule_path: path, per_page: 12 } },
+        signal,
+      ),
+  });
+
+const refresh = (workspace: string) => () =>
+  queryClient.invalidateQueries({ queryKey: [workspace, "schedules"] });
+
+export function useSwitch(workspace: string) {
+  return useMutation({
+    mutationFn: ({ path, enabled }: { path: string; enabled: boolean }) =>
+      call("POST /w/{workspace}/schedules/setenabled/{path}", { workspace, path, body: { enabled } }),
+    onError: tellProblem,
+    onSettled: refresh(workspace),
+  });
+}
+
+/** Runs what the schedule runs, with its arguments. */
+export function useRunNow(workspace: string) {
+  const [, go] = useLocation();
+  return useMutation({
+    mutationFn: ({ script_path, is_flow, args }: Pick<Schedule, "script_path" | "is_flow" | "args">) => {
+      const input = { workspace, path: script_path, body: args };
+      return is_flow
+        ? call("POST /w/{workspace}/jobs/run/f/{path}", input)
+        : call("POST /w/{workspace}/jobs/run/p/{path}", input);
+    },
+    onSuccess: (id) => go(to.run(workspace, id.trim())),
+    onError: tellProblem,
+  });
+}
+
+export const remove = async (workspace: string, path: string) => {
+  await call("DELETE /w/{workspace}/schedules/delete/{path}", { workspace, path });
+  await refresh(workspace)();
+};
+
+export type ScheduleFields = Input<"POST /w/{workspace}/schedules/create">["body"];
+
+export function useSave(workspace: string, existing: string | undefined) {
+  const [, go] = useLocation();
+  return useMutation({
+    mutationFn: async (body: ScheduleFields) => {
+      if (existing === undefined) await call("POST /w/{workspace}/schedules/create", { workspace, body });
+      else {
+        const { path: _path, script_path: _script, is_flow: _flow, enabled: _enabled, ...rest } = body;
+        await call("POST /w/{workspace}/schedules/update/{path}", { workspace, path: existing, body: rest });
+      }
+      await refresh(workspace)();
+      return body.path;
+    },
+    onSuccess: (path) => go(to.schedule(workspace, path)),
+  });
+}

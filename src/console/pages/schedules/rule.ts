@@ -1,0 +1,28 @@
+/** Words for cron expressions. */
+import cronstrue from "cronstrue";
+
+/** Returns the rule in words; undefined for one that cannot be told in words. */
+export function inWords(cron: string): string | undefined {
+  try {
+    const words = cronstrue.toString(cron, { use24HourTimeFormat: true, verbose: false });
+    return words.charAt(0).toUpperCase() + words.slice(1);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Time zones that the browser knows. */
+export const ZONES: string[] = [
+  "UTC",
+  ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC"),
+];
+
+export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Formats a time in a zone, such as `Mon, 23 Nov 2026, 09:00`. */
+export function inZone(at: string, timeZone: string): string {
+  const options = { timeZone, weekday: "short", day: "numeric", month: "short", year: "numeric" } as const;
+  return new Intl.DateTimeFormat(undefined, { ...options, hour: "2-digit", minute: "2-digit" }).format(
+    new Date(at),
+  );
+}

@@ -1,0 +1,112 @@
+import { Anchor, Button } from "@mantine/core";
+import { IconHistory, IconPlayerPlay } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { Link, useParams } from "wouter";
+import { Code } from "../../../parts/editor/lazy.tsx";
+import { Graph } from "../../../parts/flow/Graph.tsx";
+import { findStep, treeOf } from "../../../parts/flow/tree.ts";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to, useWorkspace } from "../../../parts/places.ts";
+import { useTabs } from "../../../parts/TabBar.tsx";
+import { Moment } from "../../../parts/time.tsx";
+import { useAddress } from "../../../parts/use-address.ts";
+import { asYaml, type Flow, oneFlow } from "./queries.ts";
+import { StepDetail } from "./StepDetail.tsx";
+import { Versions } from "./Versions.tsx";
+
+/** A flow as it is deployed. */
+export default function FlowPage() {
+  const workspace = useWorkspace();
+  const { "*": path = "" } = useParams<{ "*": string }>();
+  const found = useQuery(oneFlow(workspace, path));
+  const flow = found.data;
+  return (
+    <div className="page">
+      <PageHead
+        title={flow?.summary || path}
+        above={
+          <Anchor component={Link} href={to.home(workspace)} fz="sm">
+            Home
+          </Anchor>
+        }
+        about={
+          <>
+            <span className="mono">{path}</span>
+            {flow && (
+              <>
+                {" "}
+                · edited by {flow.edited_by} <Moment at={flow.edited_at} />
+              </>
+            )}
+            {flow?.description && <div style={{ whiteSpace: "pre-wrap" }}>{flow.description}</div>}
+          </>
+        }
+      >
+        <Button
+          variant="default"
+          component={Link}
+          href={to.runs(workspace, { path, kind: "flows" })}
+          leftSection={<IconHistory size={16} />}
+        >
+          Its runs
+        </Button>
+        <Button
+          component={Link}
+          href={to.begin(workspace, "flow", path)}
+          leftSection={<IconPlayerPlay size={16} />}
+        >
+          Run
+        </Button>
+      </PageHead>
+      {flow ? (
+        <Shown workspace={workspace} flow={flow} />
+      ) : found.error ? (
+        <Problem error={found.error} retry={() => void found.refetch()} />
+      ) : (
+        <Loading />
+      )}
+    </div>
+  );
+}
+
+function Shown({ workspace, flow }: { workspace: string; flow: Flow }) {
+  const [tab, bar] = useTabs([
+    { value: "graph", label: "Graph" },
+    { value: "yaml", label: "YAML" },
+    { value: "versions", label: "Versions" },
+  ]);
+  return (
+    <>
+      {bar}
+      {tab === "graph" ? (
+        <Steps workspace={workspace} flow={flow} />
+      ) : tab === "yaml" ? (
+        <Code label="YAML of the flow" language="yaml" value={asYaml(flow)} />
+      ) : (
+        <Versions workspace={workspace} flow={flow} />
+      )}
+    </>
+  );
+}
+
+function Steps({ workspace, flow }: { workspace: string; flow: Flow }) {
+  const { get, set } = useAddress();
+  const tree = useMemo(() => treeOf(flow.value), [flow.value]);
+  const selected = get("step");
+  const step = selected ? findStep(flow.value, selected) : undefined;
+  return (
+    <div className="flow-run">
+      <section className="panel" aria-label="Steps">
+        <Graph {...tree} selected={selected} select={(id) => set({ step: id })} />
+      </section>
+      {step && (
+        <div className="flow-run-step">
+          <StepDetail workspace={workspace} step={step} />
+        </div>
+      )}
+    </div>
+  );
+}

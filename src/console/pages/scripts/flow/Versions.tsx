@@ -1,0 +1,81 @@
+import { Select, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { DataTable } from "../../../parts/DataTable.tsx";
+import { CodeDifference } from "../../../parts/editor/lazy.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { exactly, Moment } from "../../../parts/time.tsx";
+import { useAddress } from "../../../parts/use-address.ts";
+import { asYaml, type Flow, flowHistory, flowVersion } from "./queries.ts";
+
+/** The versions of a flow, and what two of them differ in. */
+export function Versions({ workspace, flow }: { workspace: string; flow: Flow }) {
+  const { get, set } = useAddress();
+  const history = useQuery(flowHistory(workspace, flow.path));
+  const list = history.data ?? [];
+  const numberOf = (name: string) => list.find(({ id }) => String(id) === get(name))?.id;
+  const after = numberOf("after") ?? list[0]?.id;
+  const before = numberOf("before") ?? list[list.findIndex(({ id }) => id === after) + 1]?.id;
+  const older = useQuery(flowVersion(workspace, flow.path, before));
+  const newer = useQuery(flowVersion(workspace, flow.path, after));
+  if (history.error) return <Problem error={history.error} />;
+  if (history.isPending) return <Loading />;
+  const options = list.map(({ id, created_at }) => ({
+    value: String(id),
+    label: `${id}, ${exactly(created_at)}`,
+  }));
+  const failed = older.error ?? newer.error;
+  return (
+    <div className="stack">
+      <DataTable
+        label="Versions"
+        rows={list}
+        keyOf={({ id }) => String(id)}
+        columns={[
+          { name: "Version", width: "7rem", cell: ({ id }) => <span className="mono">{id}</span> },
+          { name: "Deployed", width: "10rem", cell: ({ created_at }) => <Moment at={created_at} /> },
+          {
+            name: "Message",
+            width: "minmax(0, 1fr)",
+            cell: ({ deployment_msg }) => deployment_msg || <span className="quiet">none</span>,
+          },
+        ]}
+      />
+      {before !== undefined && (
+        <section className="panel" aria-label="Comparison">
+          <div className="panel-head">
+            <Title order={2}>What changed</Title>
+            <Select
+              size="xs"
+              aria-label="From version"
+              allowDeselect={false}
+              data={options}
+              value={String(before)}
+              onChange={(value) => set({ before: value ?? "" })}
+            />
+            <Select
+              size="xs"
+              aria-label="To version"
+              allowDeselect={false}
+              data={options}
+              value={String(after)}
+              onChange={(value) => set({ after: value ?? "" })}
+            />
+          </div>
+          {failed ? (
+            <Problem error={failed} />
+          ) : older.data && newer.data ? (
+            <CodeDifference
+              label="Differences"
+              language="yaml"
+              before={asYaml(older.data)}
+              after={asYaml(newer.data)}
+            />
+          ) : (
+            <Loading rows={3} />
+          )}
+        </section>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import { queryOptions } from "@tanstack/react-query";
+import { stringify } from "yaml";
+import { type Answer, call } from "../../../api/call.ts";
+
+export type Flow = Answer<"GET /w/{workspace}/flows/get/{path}">;
+
+export const oneFlow = (workspace: string, path: string) =>
+  queryOptions({
+    queryKey: [workspace, "flows", "one", path],
+    queryFn: ({ signal }) => call("GET /w/{workspace}/flows/get/{path}", { workspace, path }, signal),
+  });
+
+export const flowHistory = (workspace: string, path: string) =>
+  queryOptions({
+    queryKey: [workspace, "flows", "history", path],
+    queryFn: ({ signal }) => call("GET /w/{workspace}/flows/history/p/{path}", { workspace, path }, signal),
+  });
+
+/** A version of a flow never changes. */
+export const flowVersion = (workspace: string, path: string, version: number | undefined) =>
+  queryOptions({
+    queryKey: [workspace, "flows", "version-of", path, version],
+    queryFn: ({ signal }) =>
+      call(
+        "GET /w/{workspace}/flows/get/v/{version}/p/{path}",
+        { workspace, path, version: String(version) },
+        signal,
+      ),
+    enabled: version !== undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** The parts of a flow that a deployment changes, as the command line tool keeps them in a file. */
+export const asYaml = ({ summary, description, value, schema }: Flow): string =>
+  stringify({ summary, description: description ?? "", value, schema }, { lineWidth: 0 });

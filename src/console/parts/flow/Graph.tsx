@@ -1,0 +1,214 @@
+/** The graph of a flow: its steps from top to bottom, loops and branches as frames around theirs. Laid out by CSS. */
+import { ActionIcon, Tooltip } from "@mantine/core";
+import {
+  IconArrowRight,
+  IconArrowsSplit,
+  IconBolt,
+  IconChevronDown,
+  IconChevronRight,
+  IconCode,
+  IconGitBranch,
+  IconMinus,
+  IconPlus,
+  IconQuestionMark,
+  IconRepeat,
+  IconRoute,
+} from "@tabler/icons-react";
+import { type KeyboardEvent, memo, type ReactNode, useCallback, useMemo, useState } from "react";
+import { countSteps, type StepKind, type StepNode } from "./tree.ts";
+
+const KINDS: Record<StepKind, { word: string; Icon: typeof IconBolt }> = {
+  code: { word: "Code", Icon: IconCode },
+  script: { word: "Script", Icon: IconBolt },
+  flow: { word: "Flow", Icon: IconRoute },
+  loop: { word: "For each of", Icon: IconRepeat },
+  while: { word: "As long as it goes on", Icon: IconRepeat },
+  choice: { word: "One of the branches", Icon: IconGitBranch },
+  all: { word: "All branches", Icon: IconArrowsSplit },
+  pass: { word: "Passes on its input", Icon: IconArrowRight },
+  unknown: { word: "Step", Icon: IconQuestionMark },
+};
+
+/** Frames of larger flows are collapsed at first. */
+const MANY_STEPS = 400;
+const ZOOMS = [0.5, 0.65, 0.8, 1, 1.25];
+
+/** What a page shows of a step: its state, its iterations. Must return the same for the same state. */
+export interface Decoration {
+  tone?: string | undefined;
+  /** Shown below the title. */
+  foot?: ReactNode;
+  /** Shown in the head of a loop or branch. */
+  head?: ReactNode;
+  /** The branch that ran; others are dimmed. */
+  branch?: number | undefined;
+}
+
+interface Props {
+  nodes: StepNode[];
+  failure: StepNode | undefined;
+  /** Id of the selected step. */
+  selected: string | undefined;
+  select: (id: string) => void;
+  decorate?: (id: string) => Decoration | undefined;
+}
+
+export function Graph({ nodes, failure, selected, select, decorate }: Props) {
+  const many = useMemo(() => countSteps(nodes) > MANY_STEPS, [nodes]);
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
+  const [zoom, setZoom] = useState(3);
+  const toggle = useCallback((id: string) => {
+    setToggled((before) => {
+      const next = new Set(before);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  }, []);
+  const shared = {
+    selected,
+    select,
+    toggle,
+    decorate,
+    isClosed: (id: string) => toggled.has(id) !== many,
+  };
+  return (
+    <div className="graph-box">
+      <div className="graph-zoom">
+        <Zoom label="Smaller" Icon={IconMinus} disabled={zoom === 0} act={() => setZoom(zoom - 1)} />
+        <Zoom
+          label="Larger"
+          Icon={IconPlus}
+          disabled={zoom === ZOOMS.length - 1}
+          act={() => setZoom(zoom + 1)}
+        />
+      </div>
+      <div
+        role="group"
+        aria-label="Graph"
+        className="graph"
+        style={{ zoom: ZOOMS[zoom] }}
+        onKeyDown={moveFocus}
+      >
+        <Sequence nodes={nodes} {...shared} />
+        {failure && (
+          <div className="graph-failure">
+            <span className="quiet">When a step fails</span>
+            <Sequence nodes={[failure]} {...shared} />
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface ZoomProps {
+  label: string;
+  Icon: typeof IconPlus;
+  disabled: boolean;
+  act: () => void;
+}
+
+const Zoom = ({ label, Icon, disabled, act }: ZoomProps) => (
+  <Tooltip label={label}>
+    <ActionIcon variant="default" size="sm" aria-label={label} disabled={disabled} onClick={act}>
+      <Icon size={14} />
+    </ActionIcon>
+  </Tooltip>
+);
+
+/** Arrow keys move between steps in the order of the flow. */
+function moveFocus(event: KeyboardEvent<HTMLDivElement>): void {
+  const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
+  if (by === 0) return;
+  const all = [...event.currentTarget.querySelectorAll<HTMLElement>(".step")];
+  const next = all[all.indexOf(document.activeElement as HTMLElement) + by];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+}
+
+interface Shared extends Omit<Props, "nodes" | "failure"> {
+  toggle: (id: string) => void;
+  isClosed: (id: string) => boolean;
+}
+
+function Sequence({ nodes, ...shared }: Shared & { nodes: StepNode[] }) {
+  if (nodes.length === 0) return <div className="quiet graph-none">nothing</div>;
+  return (
+    <ol className="graph-list">
+      {nodes.map((node) => (
+        <Step key={node.id} node={node} {...shared} />
+      ))}
+    </ol>
+  );
+}
+
+function Step({ node, ...shared }: Shared & { node: StepNode }) {
+  const { selected, select, decorate, isClosed, toggle } = shared;
+  const shown = decorate?.(node.id);
+  const closed = isClosed(node.id);
+  const card = <Card node={node} shown={shown} isSelected={selected === node.id} select={select} />;
+  if (node.bodies.length === 0) return <li>{card}</li>;
+  return (
+    <li>
+      <div className="graph-frame" data-tone={shown?.tone}>
+        <div className="graph-frame-head">
+          {card}
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            aria-label={closed ? `Show the steps in ${node.title}` : `Hide the steps in ${node.title}`}
+            aria-expanded={!closed}
+            onClick={() => toggle(node.id)}
+          >
+            {closed ? <IconChevronRight size={16} /> : <IconChevronDown size={16} />}
+          </ActionIcon>
+        </div>
+        {shown?.head}
+        {!closed && (
+          <div className={node.parallel ? "graph-branches" : undefined}>
+            {node.bodies.map(({ label, nodes }, index) => (
+              <div
+                key={index}
+                className="graph-body"
+                data-other={shown?.branch !== undefined && shown.branch !== index ? true : undefined}
+              >
+                {label && <div className="graph-label">{label}</div>}
+                <Sequence nodes={nodes} {...shared} />
+              </div>
+            ))}
+          </div>
+        )}
+      </div>
+    </li>
+  );
+}
+
+interface CardProps {
+  node: StepNode;
+  shown: Decoration | undefined;
+  isSelected: boolean;
+  select: (id: string) => void;
+}
+
+const Card = memo(function Card({ node, shown, isSelected, select }: CardProps) {
+  const { id, title, kind, detail, notes } = node;
+  const { word, Icon } = KINDS[kind];
+  return (
+    <button
+      type="button"
+      className="step"
+      data-tone={shown?.tone}
+      aria-pressed={isSelected}
+      onClick={() => select(id)}
+    >
+      <Icon size={18} role="img" aria-label={word} className="quiet" />
+      <span className="step-name">
+        <span className="clip">{title}</span>
+        <span className="clip quiet">{[detail || word, ...notes].join(" · ")}</span>
+      </span>
+      {title !== id && <span className="key">{id}</span>}
+      {shown?.foot && <span className="step-foot">{shown.foot}</span>}
+    </button>
+  );
+});

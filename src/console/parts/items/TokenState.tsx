@@ -1,0 +1,28 @@
+import { Badge, Tooltip } from "@mantine/core";
+import { exactly } from "../time.tsx";
+
+interface Props {
+  is_expired: boolean;
+  refresh_error?: string | undefined;
+  expires_at?: string | null | undefined;
+}
+
+/** State of the token of a connected account. */
+export function TokenState({ is_expired, refresh_error, expires_at }: Props) {
+  const [word, color, more] = refresh_error
+    ? ["refresh failed", "red", refresh_error]
+    : is_expired
+      ? ["token has ended", "red", expires_at ? `since ${exactly(expires_at)}` : ""]
+      : [
+          "connected",
+          "green",
+          expires_at ? `its token lasts until ${exactly(expires_at)}` : "its token does not end",
+        ];
+  return (
+    <Tooltip label={more} multiline maw={320}>
+      <Badge size="sm" variant="light" color={color} tt="none" tabIndex={0}>
+        {word}
+      </Badge>
+    </Tooltip>
+  );
+}

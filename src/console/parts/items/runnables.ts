@@ -1,0 +1,24 @@
+/** A script or flow, for forms of its arguments. */
+import { queryOptions } from "@tanstack/react-query";
+import { call } from "../../api/call.ts";
+import type { RunnableKind } from "../places.ts";
+
+/** Fields of a script or flow that forms use. */
+export interface Runnable {
+  path: string;
+  summary: string;
+  description: string;
+  schema: unknown;
+}
+
+export const runnable = (workspace: string, kind: RunnableKind, path: string) =>
+  queryOptions({
+    queryKey: [workspace, `${kind}s`, "form", path],
+    queryFn: async ({ signal }): Promise<Runnable> => {
+      const found =
+        kind === "script"
+          ? await call("GET /w/{workspace}/scripts/get/p/{path}", { workspace, path }, signal)
+          : await call("GET /w/{workspace}/flows/get/{path}", { workspace, path }, signal);
+      return { path, summary: found.summary, description: found.description ?? "", schema: found.schema };
+    },
+  });

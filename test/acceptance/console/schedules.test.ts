@@ -1,0 +1,132 @@
+/** Schedules in a real browser: made, read, paused, run and deleted. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
+import { openBrowser, visit } from "./browser.ts";
+import { type Filled, fill } from "./filled.ts";
+
+let place: Place;
+let serving: Serving;
+let browser: Browser;
+let filled: Filled;
+
+beforeAll(async () => {
+  place = newPlace();
+  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
+  filled = await fill(serving);
+});
+afterAll(async () => {
+  await browser?.close();
+  place?.remove();
+});
+
+test("a schedule is made, read, paused, run, changed and deleted", async () => {
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  const button = (name: string) => page.getByRole("button", { name, exact: true });
+  await seen.open("w/acme/schedules");
+  await page.getByText("No schedules yet").waitFor();
+  await seen.picture("schedules-none");
+  await seen.accessible("no schedules");
+  await page.getByRole("link", { name: "New schedule" }).click();
+  await page.getByRole("combobox", { name: "What it runs" }).click();
+  await page.getByRole("option", { name: /f\/finance\/refund/ }).click();
+  await page.getByLabel("Path").fill("f/finance/late_orders");
+  await page.getByLabel("Summary").fill("Late orders");
+  await page.getByLabel("Rule").fill("0 30 9 * * 1-5");
+  await page.getByText("At 09:30, Monday through Friday").waitFor();
+  // Its times are those of the zone, not of the browser.
+  await page.getByRole("combobox", { name: "Time zone" }).fill("Tokyo");
+  await page.getByRole("option", { name: "Asia/Tokyo" }).click();
+  await page.getByRole("region", { name: "Next times" }).getByText("09:30").nth(9).waitFor();
+  await page.getByLabel("order").fill("12");
+  await seen.picture("schedule-new");
+  await seen.accessible("new schedule");
+  await button("Create the schedule").click();
+  await page.getByRole("heading", { name: "Late orders" }).waitFor();
+  await page.getByText("At 09:30, Monday through Friday").waitFor();
+  const stored = async () =>
+    JSON.parse(await filled.ask("GET", "/w/acme/schedules/get/f/finance/late_orders"));
+  expect(await stored()).toMatchObject({
+    schedule: "0 30 9 * * 1-5",
+    timezone: "Asia/Tokyo",
+    args: { order: 12, reason: "damaged" },
+    enabled: true,
+  });
+  await page.getByRole("region", { name: "Next times" }).getByText("09:30").nth(9).waitFor();
+  await seen.picture("schedule");
+  await seen.accessible("schedule");
+  await button("Pause").click();
+  await button("Go on").waitFor();
+  expect((await stored()).enabled).toBe(false);
+  await page.getByRole("link", { name: "Edit" }).click();
+  await page.getByLabel("Rule").fill("nonsense");
+  await page.getByRole("alert").first().waitFor();
+  await page.getByLabel("Rule").fill("0 0 8 * * *");
+  await page.getByText("At 08:00").waitFor();
+  // The refused rule is told in the browser's console too.
+  seen.wrongs.splice(
+    0,
+    seen.wrongs.length,
+    ...seen.wrongs.filter((each) => !each.includes("/api/schedules/preview")),
+  );
+  await button("Save").click();
+  await page.getByText("At 08:00").waitFor();
+  expect(await stored()).toMatchObject({ schedule: "0 0 8 * * *", enabled: false, args: { order: 12 } });
+  await page.getByRole("link", { name: "Schedules" }).first().click();
+  await page.getByText("paused").waitFor();
+  await page.getByRole("switch", { name: /late_orders/ }).click({ force: true });
+  await page.getByText("paused").waitFor({ state: "detached" });
+  await seen.picture("schedules");
+  await seen.accessible("schedules");
+  await page.getByRole("link", { name: "Late orders" }).click();
+  await button("Run now").click();
+  await page.getByText("no such customer").first().waitFor();
+  await page.goBack();
+  await button("Delete").click();
+  await seen.accessible("delete a schedule");
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No schedules yet").waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 90_000);
+
+test("who may not change a schedule is not offered to", async () => {
+  await filled.ask("POST", "/w/acme/schedules/create", {
+    path: "f/finance/report",
+    script_path: "f/finance/figures",
+    schedule: "0 0 6 * * *",
+    timezone: "Europe/Berlin",
+    summary: `<img src=x onerror=alert(1)>`,
+    description: `<svg onload=alert(2)>`,
+    enabled: false,
+  });
+  await serving.operator("/users/create", {
+    email: "bob@example.org",
+    password: "correct horse battery",
+    super_admin: false,
+  });
+  await filled.ask("POST", "/w/acme/workspaces/add_user", {
+    email: "bob@example.org",
+    username: "bob",
+    is_admin: false,
+    operator: false,
+  });
+  await filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/bob": false } });
+  const token = await serving.operator("/users/tokens/impersonate", { impersonate_email: "bob@example.org" });
+  await using seen = await visit(browser, serving.url, { token, scheme: "dark" });
+  const { page } = seen;
+  await seen.open("w/acme/schedules");
+  await page.getByText("onerror=alert(1)").waitFor();
+  expect(await page.getByRole("switch", { name: /report/ }).isDisabled()).toBe(true);
+  await seen.picture("schedules-dark");
+  await seen.accessible("schedules of a reader");
+  await page.getByRole("link", { name: /onerror/ }).click();
+  await page.getByRole("button", { name: "Run now" }).waitFor();
+  await page.getByText("svg onload").waitFor();
+  for (const name of ["Pause", "Go on", "Delete"])
+    expect(await page.getByRole("button", { name }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Edit" }).count()).toBe(0);
+  await seen.picture("schedule-dark");
+  await seen.accessible("schedule of a reader");
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);

@@ -1,0 +1,158 @@
+/** Variables and resources in a real browser: made, used, looked at, never leaked. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
+import { openBrowser, visit } from "./browser.ts";
+import { type Filled, fill } from "./filled.ts";
+
+let place: Place;
+let serving: Serving;
+let browser: Browser;
+let filled: Filled;
+
+beforeAll(async () => {
+  place = newPlace();
+  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
+  filled = await fill(serving);
+});
+afterAll(async () => {
+  await browser?.close();
+  place?.remove();
+});
+
+const SECRET = "hush-4711-value";
+const EVIL = "<img src=x onerror=alert(1)>";
+
+test("a secret is made, used and shown on demand, and leaks nowhere", async () => {
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  const answers: string[] = [];
+  page.on("response", async (response) => {
+    if (!response.url().includes("/get_value/") && response.url().includes("/api/"))
+      answers.push(await response.text().catch(() => ""));
+  });
+  await seen.open("w/acme/variables");
+  await page.getByText("No variables yet").waitFor();
+  await seen.picture("variables-none");
+  await page.getByRole("button", { name: "New variable" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Path").fill("f/finance/bank_key");
+  await dialog.getByLabel("Value", { exact: true }).fill(SECRET);
+  await dialog.getByLabel("Description").fill(EVIL);
+  await seen.picture("variable-new");
+  await seen.accessible("new variable");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("cell", { name: "f/finance/bank_key", exact: true }).waitFor();
+  await page.getByText("secret", { exact: true }).waitFor();
+  await filled.script(
+    "f/finance/pay",
+    `/** Pays with f/finance/bank_key. */
+export const main = (key: string) => { console.log("key", key); return key.length; };`,
+  );
+  const run = await filled.run("f/finance/pay", { key: "$var:f/finance/bank_key" });
+  await seen.open(`w/acme/runs/${run}`);
+  await page.getByText("Succeeded").first().waitFor();
+  await page.getByRole("log").getByText(/^key/).waitFor();
+  expect(await filled.ask("GET", `/w/acme/jobs_u/completed/get_result/${run}`)).toBe(String(SECRET.length));
+  await seen.open("w/acme/variables");
+  await page.getByRole("button", { name: "More for f/finance/bank_key" }).click();
+  await page.getByRole("menuitem", { name: "Where it is used" }).click();
+  await page.getByRole("dialog").getByRole("link", { name: "f/finance/pay" }).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(answers.filter((text) => text.includes(SECRET))).toEqual([]);
+  expect(await page.content()).not.toContain(SECRET);
+  await page.getByRole("button", { name: "More for f/finance/bank_key" }).click();
+  await page.getByRole("menuitem", { name: "Show the value" }).click();
+  await page.getByText(SECRET).waitFor();
+  await seen.accessible("a secret");
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  expect(await page.content()).not.toContain(SECRET);
+  const storage = await page.evaluate("JSON.stringify({ ...localStorage, ...sessionStorage })");
+  expect(storage).not.toContain(SECRET);
+  const audited = JSON.parse(await filled.ask("GET", "/w/acme/audit/list?resource=f/finance/bank_key"));
+  expect(
+    audited.some(({ operation }: { operation: string }) => operation === "variables.decrypt_secret"),
+  ).toBe(true);
+  await seen.picture("variables");
+  await seen.accessible("variables");
+  // Changed without being loaded.
+  await page.getByRole("button", { name: "More for f/finance/bank_key" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await dialog.getByLabel("Description").fill("Key of the bank");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Key of the bank").waitFor();
+  expect(JSON.parse(await filled.ask("GET", "/w/acme/variables/get_value/f/finance/bank_key"))).toBe(SECRET);
+  expect(seen.wrongs).toEqual([]);
+}, 90_000);
+
+test("a resource is filled in by its type, and its password is kept as a secret", async () => {
+  await using seen = await visit(browser, serving.url, { token: filled.token, scheme: "dark" });
+  const { page } = seen;
+  await seen.open("w/acme/resources");
+  await page.getByText("No resources yet").waitFor();
+  await seen.picture("resources-none");
+  await page.getByRole("link", { name: "New resource" }).first().click();
+  await page.getByRole("combobox", { name: "Type" }).fill("postgres");
+  await page.getByRole("option", { name: "postgresql" }).click();
+  await page.getByLabel("Path").fill("f/finance/books");
+  await page.getByLabel("Description of the resource").fill(EVIL);
+  await page.getByLabel("host").fill("db.example.org");
+  await page.getByLabel("dbname").fill("books");
+  await page.getByRole("textbox", { name: "password" }).fill(SECRET);
+  await seen.picture("resource-new");
+  await seen.accessible("new resource");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("link", { name: "f/finance/books" }).waitFor();
+  await page.getByText("onerror=alert(1)").waitFor();
+  await seen.picture("resources");
+  await seen.accessible("resources");
+  const { value } = JSON.parse(await filled.ask("GET", "/w/acme/resources/get/f/finance/books"));
+  expect(value).toMatchObject({ host: "db.example.org", password: "$var:f/finance/books_password" });
+  const stored = await filled.ask("GET", "/w/acme/variables/get_value/f/finance/books_password");
+  expect(JSON.parse(stored)).toBe(SECRET);
+  await page.getByRole("link", { name: "f/finance/books" }).click();
+  await page.getByLabel("host").fill("db2.example.org");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("link", { name: "f/finance/books" }).waitFor();
+  const changed = JSON.parse(await filled.ask("GET", "/w/acme/resources/get/f/finance/books"));
+  expect(changed.value).toMatchObject({ host: "db2.example.org", password: "$var:f/finance/books_password" });
+  await page.getByText("Types", { exact: true }).click();
+  await page.getByRole("button", { name: "New type" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("bank");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "More for bank" }).waitFor();
+  await seen.picture("types");
+  await seen.accessible("types");
+  expect(seen.wrongs).toEqual([]);
+}, 90_000);
+
+test("who only reads is offered no change", async () => {
+  await serving.operator("/users/create", {
+    email: "bob@example.org",
+    password: "correct horse battery",
+    super_admin: false,
+  });
+  await filled.ask("POST", "/w/acme/workspaces/add_user", {
+    email: "bob@example.org",
+    username: "bob",
+    is_admin: false,
+    operator: true,
+  });
+  await filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/bob": false } });
+  const token = await serving.operator("/users/tokens/impersonate", { impersonate_email: "bob@example.org" });
+  await using seen = await visit(browser, serving.url, { token });
+  const { page } = seen;
+  await seen.open("w/acme/variables");
+  await page.getByRole("button", { name: "More for f/finance/bank_key" }).click();
+  await page.getByRole("menuitem", { name: "Where it is used" }).waitFor();
+  expect(await page.getByRole("menuitem").allInnerTexts()).toEqual(["Show the value", "Where it is used"]);
+  await page.keyboard.press("Escape");
+  expect(await page.getByRole("button", { name: "New variable" }).count()).toBe(0);
+  await seen.open("w/acme/resources/p/f/finance/books");
+  await page.getByText("You may use this resource, not change it.").waitFor();
+  expect(await page.getByRole("button", { name: "Save" }).count()).toBe(0);
+  await seen.accessible("a resource of a reader");
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
