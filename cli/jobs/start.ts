@@ -5,13 +5,13 @@ import { runPreview } from "../../src/features/runs/api/run/preview-operations.t
 import { runFlowByPath, runScriptByPath } from "../../src/features/runs/api/run/run-operations.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import { resolveWorkspace } from "../program/command.ts";
-import type { FileLanguage } from "./file-language.ts";
 import type { JobRef } from "./follow.ts";
+import type { LocalCode } from "./local-modules.ts";
 
 /** The code to run. */
 export type RunTarget =
   /** A script, or else a flow, at this path. */
-  { path: string } | { flow: string } | { content: string; language: FileLanguage };
+  { path: string } | { flow: string } | LocalCode;
 
 /** Due time in the API's fields. A delay counts from the receipt by the server. */
 export type StartTime = { scheduled_for: Date } | { scheduled_in_secs: number };
@@ -31,14 +31,14 @@ export interface StartOptions {
 /** Submits the job; it is stored when this returns. */
 export async function startJob(client: ServiceClient, start: StartOptions): Promise<JobRef> {
   const { code, args, when, timeout, tag } = start;
-  if ("path" in code) {
+  if (!("content" in code) && "path" in code) {
     const workspace = await resolveWorkspace(client, start.workspace);
     // The arguments are main's own, and there is no webhook request for a preprocessor.
     const query = { timeout, tag, skip_preprocessor: true, ...when };
     const input = { workspace, path: code.path, query, body: args };
     return { workspace, id: await client.call(runScriptByPath, input as never) };
   }
-  if ("flow" in code) {
+  if (!("content" in code)) {
     const workspace = await resolveWorkspace(client, start.workspace);
     const input = {
       workspace,

@@ -1,10 +1,11 @@
-import { watch } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+import { type FSWatcher, watch } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { chalkStderr as chalk } from "chalk";
 import { cancelQueuedJob } from "../../../src/features/runs/api/change/cancel-operations.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { parseFileLanguage } from "../../jobs/file-language.ts";
 import { followJob, type JobRef } from "../../jobs/follow.ts";
+import { type LocalCode, readLocalCode } from "../../jobs/local-modules.ts";
 import { readJobError } from "../../jobs/outcome.ts";
 import { startJob } from "../../jobs/start.ts";
 import { RESTART_NOTE, readJob } from "../../jobs/wait.ts";
@@ -44,18 +45,18 @@ Nothing is deployed. If the file is saved again before a run has ended, that
 run is canceled. Ctrl-C stops watching.`,
   )
   .action(async (file: string, options: DevOptions) => {
-    const language = parseFileLanguage(file);
+    parseFileLanguage(file);
     if (options.timeout !== undefined) parseWholeNumber("--timeout", options.timeout);
     await readTextFile(file);
     await withClient(
       options,
       async (client) => {
-        const saves = watchFile(file);
+        const saves = watchFiles(file);
         const ended = Promise.withResolvers<"ended">();
         try {
           await withInterrupt(
             () => ended.resolve("ended"),
-            () => runOnEachSave(client, { file, language, options }, saves, ended.promise),
+            () => runOnEachSave(client, { file, options }, saves, ended.promise),
           );
         } finally {
           saves.close();
@@ -68,7 +69,6 @@ run is canceled. Ctrl-C stops watching.`,
 
 interface DevFile {
   file: string;
-  language: ReturnType<typeof parseFileLanguage>;
   options: DevOptions;
 }
 
@@ -78,16 +78,18 @@ async function runOnEachSave(
   saves: FileWatcher,
   ended: Promise<"ended">,
 ): Promise<void> {
-  let content = "";
+  let before: LocalCode | undefined;
   for (;;) {
     const saved = saves.next();
     // Between two steps of an editor the file may be missing or empty.
-    const now = await Bun.file(subject.file)
+    const content = await Bun.file(subject.file)
       .text()
       .catch(() => "");
-    if (now !== content && now !== "") {
-      content = now;
-      const run = startRun(client, subject, content);
+    const { code, files } = await readLocalCode(subject.file, content);
+    saves.watch(files);
+    if (content !== "" && !Bun.deepEquals(code, before)) {
+      before = code;
+      const run = startRun(client, subject, code);
       const first = await Promise.race([run.done, saved, ended]);
       if (first !== "done") {
         if (first === "saved") printNote(chalk.dim("saved again: canceled"));
@@ -101,7 +103,7 @@ async function runOnEachSave(
 }
 
 /** Runs the code once, and shows the result. Errors are shown too: the next save may fix them. */
-function startRun(client: ServiceClient, subject: DevFile, content: string) {
+function startRun(client: ServiceClient, subject: DevFile, code: LocalCode) {
   let job: JobRef | undefined;
   let canceled = false;
   const isOver = () => canceled;
@@ -114,7 +116,6 @@ function startRun(client: ServiceClient, subject: DevFile, content: string) {
     try {
       const { data, timeout, tag, workspace } = subject.options;
       const args = await readArguments(data);
-      const code = { content, language: subject.language };
       const seconds = timeout === undefined ? undefined : Number(timeout);
       job = await startJob(client, { workspace, code, args, when: undefined, timeout: seconds, tag });
       if (isOver()) await cancelJob(job);
@@ -164,27 +165,38 @@ async function showRun(
 interface FileWatcher {
   /** Resolves with the next save. */
   next: () => Promise<"saved">;
+  /** Watches these files beside it; those that were watched before stay so. */
+  watch: (files: string[]) => void;
   close: () => void;
 }
 
-/** Watches a file's folder, because many editors replace the file on save. */
-function watchFile(file: string): FileWatcher {
-  const path = resolve(file);
+/** Watches the folders of files, because many editors replace a file on save. */
+function watchFiles(file: string): FileWatcher {
+  const folders = new Map<string, FSWatcher>();
+  const watched = new Set<string>();
   let wake = () => {};
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const watcher = watch(dirname(path), (_, name) => {
-    if (name !== null && name !== basename(path)) return;
-    clearTimeout(timer);
-    timer = setTimeout(() => wake(), SAVE_DEBOUNCE_MS);
-  });
+  function watchFile(path: string): void {
+    watched.add(path);
+    const folder = dirname(path);
+    if (folders.has(folder)) return;
+    const watcher = watch(folder, (_, name) => {
+      if (name !== null && !watched.has(join(folder, name))) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => wake(), SAVE_DEBOUNCE_MS);
+    });
+    folders.set(folder, watcher);
+  }
+  watchFile(resolve(file));
   return {
     next: () =>
       new Promise((done) => {
         wake = () => done("saved");
       }),
+    watch: (files) => files.forEach(watchFile),
     close() {
       clearTimeout(timer);
-      watcher.close();
+      for (const watcher of folders.values()) watcher.close();
     },
   };
 }

@@ -2,9 +2,9 @@ import { Option } from "commander";
 import { cancelQueuedJob } from "../../../src/features/runs/api/change/cancel-operations.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { resolveArguments } from "../../jobs/check-arguments.ts";
-import { parseFileLanguage } from "../../jobs/file-language.ts";
 import { followJob, type JobRef, type JobWatcher } from "../../jobs/follow.ts";
 import { startStepDisplay } from "../../jobs/follow-steps.ts";
+import { readLocalCode } from "../../jobs/local-modules.ts";
 import { printOutcome } from "../../jobs/outcome.ts";
 import { type RunTarget, type StartTime, startJob } from "../../jobs/start.ts";
 import { RESTART_NOTE, readJob } from "../../jobs/wait.ts";
@@ -103,7 +103,7 @@ const isDeployed = (path: string) => /^[ufg]\//.test(path);
 async function readCode(path: string): Promise<RunTarget> {
   if (isDeployed(path)) return { path };
   const content = await readTextFile(path, "the path of a script begins with u/ or f/, such as u/ann/hello");
-  return { content, language: parseFileLanguage(path) };
+  return (await readLocalCode(path, content)).code;
 }
 
 /** Prints the id of a job that is not waited for. */

@@ -3,6 +3,7 @@ import { deployStep } from "../../sync/deploy/deploy.ts";
 import type { Deployment } from "../../sync/deploy/deployment.ts";
 import { orderByImports } from "../../sync/deploy/import-order.ts";
 import { readFileTypes } from "../../sync/deploy/remote-types.ts";
+import { listFailedSteps } from "../../sync/failed-code.ts";
 import {
   createIncompleteError,
   createSelection,
@@ -69,6 +70,8 @@ The files are the ones of svc pull and wmill sync. What the service generates
           throw usageError("nothing is deleted while files cannot be read: what they describe would be gone");
         }
         const plan = planPush(folder, filterIncluded(folder, remote), deletes);
+        const failed = await listFailedSteps({ client, workspace }, folder.items, remote, plan.steps);
+        plan.steps.push(...failed);
         if (!options.json) {
           showPlan(plan, "push");
           showStrays(folder);

@@ -13,7 +13,7 @@ import {
   getScriptDeploymentStatus,
 } from "../../../src/features/code/scripts/operations.ts";
 import { CliError } from "../../terminal/text/failure.ts";
-import { toCanonicalFields } from "../read/canonical.ts";
+import { listExplicitEmpty, toCanonicalFields } from "../read/canonical.ts";
 import { listFlowCode } from "../read/inline.ts";
 import type { Item } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";
@@ -27,7 +27,7 @@ export async function deployScript(at: Deployment, item: Item, before: Item | un
     if (cause.name === "NotFound") return undefined;
     throw cause;
   });
-  const fields = await dropStaleFields(toCanonicalFields(item), before && toCanonicalFields(before));
+  const fields = await dropStaleFields(toSentFields(item), before && toCanonicalFields(before));
   const parent_hash = now?.archived ? undefined : now?.hash;
   const body = { ...fields, path, parent_hash, deployment_message: message };
   const hash = await client.call(createScript, { workspace, body } as never);
@@ -41,7 +41,7 @@ export async function deployScript(at: Deployment, item: Item, before: Item | un
 export async function deployFlow(at: Deployment, item: Item, before: Item | undefined): Promise<void> {
   const { client, workspace, message } = at;
   const { path } = item;
-  const fields = toCanonicalFields(item);
+  const fields = toSentFields(item);
   const there = new Map(
     listFlowCode(before && toCanonicalFields(before).value).map(({ id, code }) => [id, code]),
   );
@@ -54,6 +54,8 @@ export async function deployFlow(at: Deployment, item: Item, before: Item | unde
   else await client.call(createFlow, { workspace, body } as never);
   await waitUntilReady(() => client.call(getFlowDeploymentStatus, { workspace, path }));
 }
+
+const toSentFields = (item: Item) => ({ ...listExplicitEmpty(item), ...toCanonicalFields(item) });
 
 export async function archiveScript({ client, workspace }: Deployment, path: string): Promise<void> {
   await client.call(archiveScriptByPath, { workspace, path });

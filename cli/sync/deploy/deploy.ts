@@ -43,7 +43,7 @@ import {
 } from "../../../src/features/triggers/websocket/operations.ts";
 import type { Operation } from "../../../src/platform/http/operation.ts";
 import type { SyncStep } from "../plan.ts";
-import { normaliseFields, toCanonicalFields } from "../read/canonical.ts";
+import { listExplicitEmpty, normaliseFields, toCanonicalFields } from "../read/canonical.ts";
 import { type Fields, type Item, itemKey, type Kind } from "../read/items.ts";
 import { updatePolicy } from "./app-policy.ts";
 import { archiveFlow, archiveScript, deployFlow, deployScript } from "./deploy-code.ts";
@@ -131,7 +131,7 @@ async function deployPlain(at: Deployment, plain: PlainOperations, step: SyncSte
   const query = isEncrypted(at, item) ? { query: { already_encrypted: true } } : {};
   const remade = step.change === "change" && plain.fixed?.some((name) => differs(step.compared, name));
   if (step.change === "create" || remade) {
-    const body = { ...normaliseFields(item), ...named };
+    const body = { ...normaliseFields(item), ...listExplicitEmpty(item), ...named };
     if (kind === "app" && !("policy" in body)) Object.assign(body, { policy: {} });
     // The service gives back what was sent explicitly, also a default.
     if (kind === "resource type" && item.fields.is_fileset === undefined)
@@ -150,7 +150,7 @@ async function deployPlain(at: Deployment, plain: PlainOperations, step: SyncSte
   await call(plain.update, {
     ...target,
     ...query,
-    body: { ...listEmptied(local, remote), ...changes, ...named },
+    body: { ...listEmptied(local, remote), ...changes, ...listExplicitEmpty(item), ...named },
   });
   if (plain.setEnabled && local.enabled !== remote.enabled) {
     await call(plain.setEnabled, { ...target, body: { enabled: local.enabled === true } });

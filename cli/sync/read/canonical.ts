@@ -1,5 +1,6 @@
 /** Canonical form of items: only differences in that form count. */
 
+import { createFolder } from "../../../src/features/accounts/folders/operations.ts";
 import { createResource } from "../../../src/features/assets/resources/operations.ts";
 import { createResourceType } from "../../../src/features/assets/resources/type-operations.ts";
 import { createVariable } from "../../../src/features/assets/variables/operations.ts";
@@ -45,7 +46,9 @@ export function toCanonicalFields(item: Item): Fields {
   if (kind === "script" && meant.kind === "script") delete meant.kind;
   if (kind === "folder") dropOwnerGrants(meant);
   if (kind === "folder" && meant.display_name === item.path) delete meant.display_name;
-  const said = Object.entries(meant).filter(([name, value]) => name === "value" || !isEmptyValue(value));
+  const said = Object.entries(meant).filter(
+    ([name, value]) => name === "value" || name === "content" || !isEmptyValue(value),
+  );
   return Object.fromEntries(said);
 }
 
@@ -64,6 +67,35 @@ export function normaliseFields({ kind, path, fields }: Item): Fields {
     ([name, value]) => !IGNORED_FIELDS.includes(name) && (name === "value" || value !== null),
   );
   return Object.fromEntries(own);
+}
+
+/** Fields whose absence means something else than an empty value, and those the service determines. */
+const NEVER_EMPTY = [
+  "path",
+  "name",
+  "is_template",
+  "draft_only",
+  "lock",
+  "content",
+  "language",
+  "value",
+  "schema",
+  "policy",
+];
+
+/**
+ * Returns the fields that the file gives as null, false, 0 or "". They mean the same as missing ones, so that they are
+ * no difference; the service keeps and returns them.
+ */
+export function listExplicitEmpty({ kind, path, fields }: Item): Fields {
+  const shape = kind === "folder" ? createFolder.body : CREATE_OPERATIONS[kind]?.body;
+  const whole = kind === "app" ? { policy: {}, ...fields } : fields;
+  if (!shape?.safeParse({ ...whole, path, name: path }).success) return {};
+  const empty = Object.entries(fields).filter(
+    ([name, value]) =>
+      !NEVER_EMPTY.includes(name) && (value === null || value === false || value === 0 || value === ""),
+  );
+  return Object.fromEntries(empty);
 }
 
 /** Unknown fields are compared and sent like all others. */

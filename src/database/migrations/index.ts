@@ -9,6 +9,7 @@ import postgres_0005_hardening from "./postgres/0005_hardening.sql" with { type:
 import postgres_0006_kept_fields from "./postgres/0006_kept_fields.sql" with { type: "text" };
 import postgres_0007_captures from "./postgres/0007_captures.sql" with { type: "text" };
 import postgres_0008_previous_key from "./postgres/0008_previous_key.sql" with { type: "text" };
+import postgres_0009_modules from "./postgres/0009_modules.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0002_flows from "./sqlite/0002_flows.sql" with { type: "text" };
@@ -18,6 +19,7 @@ import sqlite_0005_hardening from "./sqlite/0005_hardening.sql" with { type: "te
 import sqlite_0006_kept_fields from "./sqlite/0006_kept_fields.sql" with { type: "text" };
 import sqlite_0007_captures from "./sqlite/0007_captures.sql" with { type: "text" };
 import sqlite_0008_previous_key from "./sqlite/0008_previous_key.sql" with { type: "text" };
+import sqlite_0009_modules from "./sqlite/0009_modules.sql" with { type: "text" };
 
 export const migrations = {
   sqlite: [
@@ -30,6 +32,7 @@ export const migrations = {
     { name: "0006_kept_fields", sql: sqlite_0006_kept_fields },
     { name: "0007_captures", sql: sqlite_0007_captures },
     { name: "0008_previous_key", sql: sqlite_0008_previous_key },
+    { name: "0009_modules", sql: sqlite_0009_modules },
   ],
   postgres: [
     { name: "0000_init", sql: postgres_0000_init },
@@ -41,5 +44,6 @@ export const migrations = {
     { name: "0006_kept_fields", sql: postgres_0006_kept_fields },
     { name: "0007_captures", sql: postgres_0007_captures },
     { name: "0008_previous_key", sql: postgres_0008_previous_key },
+    { name: "0009_modules", sql: postgres_0009_modules },
   ],
 };

@@ -191,7 +191,7 @@ function describeOrigin({ chain, argument }: ResolutionOrigin): string {
 /** Converts NotFound to BadRequest: the fault is in the reference, not in what the caller asked for. */
 function withReferenceErrors<T>(found: Promise<T>, reference: string): Promise<T> {
   return found.catch((cause) => {
-    if (cause instanceof BadRequest) throw new BadRequest(`${reference}: ${cause.message}`);
+    if (cause instanceof BadRequest) throw new BadRequest(`${reference}: ${cause.message}`, { cause });
     if (!(cause instanceof NotFound)) throw cause;
     throw new BadRequest(
       `${reference} leads nowhere: ${cause.message} does not exist, or not for the caller`,

@@ -30,6 +30,7 @@ const SUBMITTED_COLUMNS = [
   "args",
   "raw_code",
   "raw_lock",
+  "raw_modules",
   "preprocessor_input",
   "parent_job",
   "root_job",

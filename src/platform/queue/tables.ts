@@ -33,6 +33,8 @@ export const jobs = table(
     result: text("result"),
     raw_code: text("raw_code"),
     raw_lock: text("raw_lock"),
+    /** JSON text: sources of scripts that code which is not deployed imports, by script path. */
+    raw_modules: text("raw_modules"),
     /** JSON text handed to the preprocessor before main. */
     preprocessor_input: text("preprocessor_input"),
     preprocessed: boolean("preprocessed"),

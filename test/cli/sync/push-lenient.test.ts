@@ -1,5 +1,6 @@
 /** `svc push` of a folder in which not all is well: what can be deployed is, and the rest is told. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 import { newPlace, type Place } from "../program.ts";
 import { writeFiles } from "./sync-files.ts";
@@ -53,6 +54,64 @@ test("files that cannot be read and items that are refused stop nothing else", a
   expect(await get("/scripts/get/p/f/data/fast")).toMatchObject({ language: "go" });
   const deleting = await svc(place, "push", "--yes", "--delete");
   expect([deleting.code, deleting.err]).toEqual([2, expect.stringContaining("nothing is deleted")]);
+}, 60_000);
+
+test("a script that could not be locked is deployed again by the next push, though nothing changed", async () => {
+  using place = newPlace();
+  let isThere = false;
+  using registry = Bun.serve({
+    port: 0,
+    fetch: ({ url }) =>
+      isThere && url.endsWith("/late-package")
+        ? Response.json({
+            name: "late-package",
+            "dist-tags": { latest: "1.0.0" },
+            versions: {
+              "1.0.0": { name: "late-package", version: "1.0.0", dist: { tarball: `${url}.tgz` } },
+            },
+          })
+        : new Response("gone", { status: 404 }),
+  });
+  const value = `http://127.0.0.1:${registry.port}/`;
+  await server.operator("POST", "/settings/global/npm_config_registry", { value });
+  try {
+    const uses = 'import "late-package";\nexport const main = () => 1;\n';
+    await writeFiles(place.folder, { "f/late/folder.meta.yaml": "summary: Late\n", "f/late/uses.ts": uses });
+    const first = await svc(place, "push", "--yes");
+    expect([first.code, first.err]).toEqual([1, expect.stringContaining("stored but cannot run")]);
+    const { hash } = await get("/scripts/get/p/f/late/uses");
+    isThere = true;
+    const second = await svc(place, "push", "--yes");
+    expect(second.out).toMatch(/~ script +f\/late\/uses/);
+    expect((await get("/scripts/get/p/f/late/uses")).hash).not.toBe(hash);
+    expect([second.code, second.err]).toEqual([0, expect.any(String)]);
+    expect((await svc(place, "push", "--yes")).out).toContain("nothing to change");
+  } finally {
+    await server.operator("POST", "/settings/global/npm_config_registry", { value: null });
+  }
+}, 60_000);
+
+test("explicit empty fields, and a script without code, come back as they were sent", async () => {
+  using place = newPlace();
+  using back = newPlace();
+  await writeFiles(place.folder, {
+    "f/said/folder.meta.yaml": "summary: null\nowners: []\nextra_perms: {}\n",
+    "f/said/fine.ts": TS,
+    "f/said/fine.script.yaml":
+      "summary: ''\nhas_preprocessor: false\nno_main_func: false\nconcurrency_time_window_s: 0\nhas_on_behalf_of: false\nlock: ''\n",
+    "f/said/nothing.pg.sql": "",
+    "f/said/nothing.script.yaml": "summary: Empty\n",
+  });
+  const pushed = await svc(place, "push", "--yes");
+  expect([pushed.code, pushed.err]).toEqual([0, expect.any(String)]);
+  expect((await svc(back, "pull", "--yes")).code).toBe(0);
+  const read = (name: string) => Bun.file(join(back.folder, name)).text();
+  for (const line of ["has_preprocessor: false", "no_main_func: false", "concurrency_time_window_s: 0"])
+    expect(await read("f/said/fine.script.yaml")).toContain(line);
+  expect(await read("f/said/fine.script.yaml")).toContain("has_on_behalf_of: false");
+  expect(await read("f/said/folder.meta.yaml")).toContain("summary: null");
+  expect(await read("f/said/nothing.pg.sql")).toBe("");
+  expect(await read("f/said/nothing.script.yaml")).not.toContain("content");
 }, 60_000);
 
 test("the folder's wmill.yaml says which files count, and in which language .ts is", async () => {

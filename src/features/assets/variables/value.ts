@@ -21,3 +21,15 @@ export async function decryptValue(app: App, row: Variable, db: Reader = app.db.
     { hint: "set its value anew, or give the workspace the encryption key that it came with" },
   );
 }
+
+/** Returns whether a value could be read; false if a secret in it was encrypted with an unknown key. */
+export async function isReadableSecret(reading: Promise<unknown>): Promise<boolean> {
+  try {
+    await reading;
+    return true;
+  } catch (error) {
+    for (let cause = error; cause instanceof Error; cause = cause.cause)
+      if (cause instanceof UnreadableSecret) return false;
+    throw error;
+  }
+}

@@ -92,7 +92,7 @@ async function withStepErrors<T>(id: string, field: string, work: () => Promise<
 }
 
 /** The result of a lock job: the locked flow with its imports, or the error. */
-type FlowLockOutcome = { value: StoredFlow; imports: PinnedImport[] } | { error: string; missing?: string[] };
+type FlowLockOutcome = { value: StoredFlow; imports: PinnedImport[] } | { error: string; imports?: string[] };
 
 /**
  * Stores the result of a version's lock job. If the version could already run, a new one is inserted when the locks
@@ -109,7 +109,7 @@ export async function completeFlowLocks(
   const which = and(eq(flowVersions.workspace_id, workspace_id), eq(flowVersions.id, job.flow_version ?? 0));
   const [row] = await tx.select().from(flowVersions).where(which);
   if (!row || (row.ready && "error" in outcome)) return;
-  const found = "error" in outcome ? outcome.missing : outcome.imports.map(({ path }) => path);
+  const found = "error" in outcome ? outcome.imports : outcome.imports.map(({ path }) => path);
   const importer = { workspace_id, kind: "flow", path: row.path } as const;
   if ("error" in outcome) {
     await tx.update(flowVersions).set({ lock_error_logs: outcome.error }).where(which);

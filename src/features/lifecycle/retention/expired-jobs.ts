@@ -22,7 +22,14 @@ export async function* deleteExpiredJobs(app: App, before: Date): Batches {
         at: jobs.completed_at,
         parent: jobs.parent_job,
         root: jobs.root_job,
-        size: textBytes(jobs.args, jobs.result, jobs.raw_code, jobs.raw_lock, jobs.raw_flow),
+        size: textBytes(
+          jobs.args,
+          jobs.result,
+          jobs.raw_code,
+          jobs.raw_lock,
+          jobs.raw_modules,
+          jobs.raw_flow,
+        ),
       })
       .from(jobs)
       .where(

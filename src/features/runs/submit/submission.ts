@@ -43,6 +43,8 @@ export interface Submission {
   timeout_s?: number | undefined;
   raw_code?: string | undefined;
   raw_lock?: string | undefined;
+  /** JSON text: sources of scripts that the code imports, by path; they come before the workspace's. */
+  raw_modules?: string | undefined;
   /** JSON text of a flow that is not deployed. */
   raw_flow?: string | undefined;
   /** JSON text of an object. */

@@ -199,6 +199,7 @@ export function toJobRow(
     timeout_s: submission.timeout_s ?? null,
     raw_code: submission.raw_code ?? null,
     raw_lock: submission.raw_lock ?? null,
+    raw_modules: submission.raw_modules ?? null,
     args: submission.args,
     preprocessor_input: submission.preprocessor_input ?? null,
     visible_to_owner: submission.visible_to_owner,

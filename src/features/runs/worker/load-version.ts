@@ -2,10 +2,11 @@ import { requireRuntime } from "../../../engines/languages/languages.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import type { Language } from "../../../engines/languages/types.ts";
 import type { RunnableVersion } from "../../../engines/runner/types.ts";
+import { parseSchemaJson } from "../../../lib/json/json.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
-import { loadImports, resolveImports } from "../../code/scripts/imports/imports.ts";
+import { loadImports, type Modules, resolveImports } from "../../code/scripts/imports/imports.ts";
 import { getDeployedScriptByHash } from "../../code/scripts/versions.ts";
 import { createInlineVersion, type InlineCode, type ResolvedCode } from "../flows/drive/inline-scripts.ts";
 import { getDeployer, resolveLock } from "./dependencies/resolve-dependencies.ts";
@@ -33,7 +34,8 @@ export async function loadVersion(
   const language = job.language as Language;
   const analysis = await analyseScript(language, content);
   const path = job.script_path ?? undefined;
-  const code = { language, content, path, lock: job.raw_lock ?? undefined };
+  const modules = job.raw_modules === null ? undefined : (parseSchemaJson(job.raw_modules) as Modules);
+  const code = { language, content, path, lock: job.raw_lock ?? undefined, modules };
   const { lock, imports } = await resolveCode(app, job, code, output, signal);
   return {
     id: sha256(JSON.stringify([language, lock, content, imports])).slice(0, 32),
@@ -54,7 +56,7 @@ export async function loadVersion(
 async function resolveCode(
   app: App,
   job: Job,
-  code: InlineCode,
+  code: InlineCode & { modules?: Modules | undefined },
   output: OutputWriter,
   signal: AbortSignal,
 ): Promise<ResolvedCode> {

@@ -22,6 +22,9 @@ const CALL_OPTIONS = new Set([
   "path",
 ]);
 
+/** The code of a script: a file may be empty, and is no field of the metadata. */
+const CODE = "content";
+
 /** Known fields that are kept nevertheless, because a second field has the same meaning. */
 const ALWAYS_KEPT = new Set(["mode"]);
 
@@ -42,7 +45,7 @@ export function keepUnknownFields<S extends z.ZodObject>(
     const kept = Object.entries(body).filter(
       ([name, value]) =>
         !CALL_OPTIONS.has(name) &&
-        (isEmptyValue(value) || ALWAYS_KEPT.has(name) || !Object.hasOwn(known, name)),
+        ((isEmptyValue(value) && name !== CODE) || ALWAYS_KEPT.has(name) || !Object.hasOwn(known, name)),
     );
     return { ...body, extra: Object.fromEntries(kept) };
   }, withExtra);

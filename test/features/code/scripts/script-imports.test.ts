@@ -132,6 +132,35 @@ describe("an import", () => {
     );
   });
 
+  test("mends importers whose packages could not be resolved, and those whose other import is missing", async () => {
+    // A registry that answers nothing but errors.
+    using registry = Bun.serve({ port: 0, fetch: () => new Response("gone", { status: 404 }) });
+    const set = (value: string | null) =>
+      server.operator("POST", "/settings/global/npm_config_registry", { value });
+    await set(`http://127.0.0.1:${registry.port}/`);
+    try {
+      const wants = 'import "nowhere-to-be-found";\nexport const shape = "old";';
+      await deploy("f/lib/shape", wants);
+      const unresolved = await deploy(
+        "f/app/packages",
+        'import { shape } from "/f/lib/shape";\nexport const main = () => shape;',
+      );
+      expect(unresolved.lock_error_logs).toContain("nowhere-to-be-found");
+      await deploy("f/lib/link", 'import "/f/lib/nobody";\nexport const word = "old";');
+      const missing = await deploy(
+        "f/app/linked",
+        'import { word } from "/f/lib/link";\nexport const main = () => word;',
+      );
+      expect(missing.lock_error_logs).toContain("there is no script f/lib/nobody");
+      await deploy("f/lib/shape", 'export const shape = "round";');
+      await deploy("f/lib/link", 'export const word = "alone";');
+      await untilRunGives("f/app/packages", "round");
+      await untilRunGives("f/app/linked", "alone");
+    } finally {
+      await set(null);
+    }
+  });
+
   test("is one that the deployer may read", async () => {
     const { ask: outsider } = await server.member("acme", "olga");
     const { ask: author } = await server.member("acme", "ines");

@@ -440,6 +440,22 @@ describe("callers are asked", () => {
   });
 });
 
+test("a route whose secret cannot be read yet is stored, and answers once it is set", async () => {
+  const at = `u/admin/sealed_${++count}`;
+  const sealed = { path: at, value: "c2VhbGVkIGVsc2V3aGVyZQ==", is_secret: true, description: "" };
+  await expectOk(ask("POST", "/w/acme/variables/create?already_encrypted=true", sealed));
+  const resource = { path: `${at}_key`, value: { api_key_secret: `$var:${at}` }, resource_type: "any" };
+  await expectOk(ask("POST", "/w/acme/resources/create", resource));
+  const { url } = await create({
+    authentication_method: "api_key",
+    authentication_resource_path: resource.path,
+  });
+  const call = () => nobody("POST", url, {}, { "x-api-key": "set anew" });
+  expect((await call()).status).toBe(500);
+  await expectOk(ask("POST", `/w/acme/variables/update/${at}`, { value: "set anew" }));
+  expect((await call()).status).toBe(200);
+});
+
 describe("files", () => {
   const INDEX = "<script src=app.js></script>";
   beforeAll(async () => {

@@ -21,10 +21,15 @@ export interface ImportingCode {
   path: string | undefined;
   language: Language;
   content: string;
+  /** Sources that came with the code; they come before the workspace's scripts. */
+  modules?: Modules | undefined;
 }
 
+/** Sources in the language of the code that imports them, by script path. */
+export type Modules = Record<string, string>;
+
 export interface ResolvedImports {
-  /** All imported scripts, transitive ones included. */
+  /** All imported scripts that are deployed, transitive ones included. */
   pins: PinnedImport[];
   imported: ImportedScript[];
   /** The packages of the code and its imports. */
@@ -38,11 +43,14 @@ export class ImportError extends BadRequest {
   override readonly name: string = "ImportError";
   /** Paths at which the script was searched. */
   readonly candidates: string[];
-  constructor(specifier: string, from: string | undefined, candidates: string[]) {
+  /** Paths of the imports that were found before. */
+  readonly found: string[];
+  constructor(specifier: string, from: string | undefined, candidates: string[], found: string[]) {
     const where =
       candidates.length > 0 ? `there is no script ${candidates.join(" or ")}` : "it names no script";
     super(`${from ?? "the script"} imports ${specifier}: ${where} that its deployer may read`);
     this.candidates = candidates;
+    this.found = found;
   }
 }
 
@@ -61,16 +69,15 @@ export async function resolveImports(
 ): Promise<ResolvedImports> {
   const { workspace_id, language } = code;
   const own = await analyseScript(language, code.content);
-  const found = new Map<string, Script>();
+  const found = new Map<string, FoundImport>();
   let packages = own.packages;
   const queue = own.imports.map((specifier) => ({ specifier, from: code.path }));
   for (let next = queue.shift(); next; next = queue.shift()) {
     const candidates = resolveLocalImport(language, next.specifier, next.from ?? "");
     if (candidates.some((path) => path === code.path || found.has(path))) continue;
-    const row = await findImported(app, workspace_id, candidates, language);
-    if (!row || !canRead(member, row.path, row.extra_perms)) {
-      throw new ImportError(next.specifier, next.from, candidates);
-    }
+    const row =
+      findModule(code, candidates) ?? (await findImported(app, member, workspace_id, candidates, language));
+    if (!row) throw new ImportError(next.specifier, next.from, candidates, [...found.keys()]);
     if (found.size >= MAX_IMPORTS) {
       throw new BadRequest(`${code.path ?? "the script"} imports more than ${MAX_IMPORTS} scripts`);
     }
@@ -81,11 +88,24 @@ export async function resolveImports(
   }
   const rows = [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
-    pins: rows.map(({ path, hash }) => ({ path, hash })),
+    pins: rows.flatMap(({ path, hash }) => (hash === undefined ? [] : [{ path, hash }])),
     imported: rows.map(toImportedScript),
     packages,
     warning: own.warning,
   };
+}
+
+type FoundImport = Pick<Script, "path" | "language" | "content"> & {
+  /** Hash of the deployed version; undefined for a source that came with the code. */
+  hash: string | undefined;
+};
+
+function findModule(
+  { modules = {}, language }: ImportingCode,
+  candidates: string[],
+): FoundImport | undefined {
+  const path = candidates.find((each) => Object.hasOwn(modules, each));
+  return path === undefined ? undefined : { path, language, content: modules[path]!, hash: undefined };
 }
 
 /** TypeScript imports TypeScript of any runtime; Python imports Python. */
@@ -97,9 +117,13 @@ function areImportable(one: string, other: string): boolean {
   return kindOf(one) !== undefined && kindOf(one) === kindOf(other);
 }
 
-/** Finds the newest version at the first path that has one, preferring versions that can run. */
+/**
+ * Finds the newest version at the first path that has one, preferring versions that can run; undefined also if the
+ * member may not read it.
+ */
 async function findImported(
   app: App,
+  member: Member,
   workspace_id: string,
   candidates: string[],
   language: Language,
@@ -121,12 +145,16 @@ async function findImported(
   const usable = rows.filter((row) => areImportable(row.language, language));
   for (const path of candidates) {
     const row = usable.find((each) => each.path === path);
-    if (row) return row;
+    if (row) return canRead(member, row.path, row.extra_perms) ? row : undefined;
   }
   return undefined;
 }
 
-function toImportedScript({ path, language, content }: Script): ImportedScript {
+function toImportedScript({
+  path,
+  language,
+  content,
+}: Pick<Script, "path" | "language" | "content">): ImportedScript {
   return { path, language: requireRuntime(language), content };
 }
 

@@ -17,8 +17,8 @@ export type LockOutcome =
   | { lock: string; imports: PinnedImport[] }
   | {
       error: string;
-      /** Imported paths that do not exist. */
-      missing?: string[];
+      /** Paths of its imports, those that do not exist included: it is locked again when one is deployed. */
+      imports?: string[];
     };
 
 /** Prefix of the deployment message of a version that differs from its predecessor only in lock and imports. */
@@ -54,7 +54,7 @@ export async function completeLock(
   await storeScriptImports(
     tx,
     row,
-    isLocked ? outcome.imports.map(({ path }) => path) : (outcome.missing ?? []),
+    isLocked ? outcome.imports.map(({ path }) => path) : (outcome.imports ?? []),
   );
   if (isLocked) {
     const relock = await isOpen(app, tx, row.workspace_id);

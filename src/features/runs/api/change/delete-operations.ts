@@ -29,6 +29,7 @@ const WIPED_FIELDS = {
   result: null,
   raw_code: null,
   raw_lock: null,
+  raw_modules: null,
   raw_flow: null,
   flow_body: null,
   preprocessor_input: null,

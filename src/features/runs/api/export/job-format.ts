@@ -30,6 +30,7 @@ export const ExportedQueuedJob = z.object({
   args: z.record(z.string(), z.unknown()).nullish(),
   raw_code: text,
   raw_lock: text,
+  raw_modules: text,
   preprocessor_input: z.unknown().optional(),
   parent_job: jobId.nullish(),
   root_job: jobId.nullish(),

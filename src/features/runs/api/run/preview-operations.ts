@@ -23,6 +23,27 @@ import { jobIdSchema } from "./run-operations.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
+/** Most sources that may come with code, and their size in characters. */
+const MAX_MODULES = 500;
+const MAX_MODULE_CHARACTERS = 10_000_000;
+
+const Modules = z
+  .record(
+    z
+      .string()
+      .regex(/^[fu](?:\/(?!\.\.?(?:\/|$))[^/\\\0]+){2,}$/, "must be paths of scripts, such as f/shop/prices"),
+    z.string(),
+  )
+  .refine(
+    (modules) => {
+      const sources = Object.values(modules);
+      const size = sources.reduce((sum, source) => sum + source.length, 0);
+      return sources.length <= MAX_MODULES && size <= MAX_MODULE_CHARACTERS;
+    },
+    `must be at most ${MAX_MODULES} sources of ${MAX_MODULE_CHARACTERS / 1_000_000} million characters in total`,
+  )
+  .describe("sources of scripts that the code imports, by path; they come before those of the workspace");
+
 const Preview = z.object({
   args: z.record(z.string(), z.unknown()).default({}),
   kind: z.enum(["code", "identity"]).nullish(),
@@ -31,6 +52,7 @@ const Preview = z.object({
   language: z.enum(LANGUAGES).default("bun"),
   tag: z.string().nullish(),
   lock: z.string().nullish(),
+  modules: Modules.nullish(),
 });
 type Preview = z.output<typeof Preview>;
 
@@ -56,6 +78,7 @@ async function createPreviewSubmission(preview: Preview, options: RunOptions): P
     timeout_s: options.timeout,
     raw_code: isCode ? (preview.content ?? "") : undefined,
     raw_lock: await findUsableLock(preview.language as Language, preview.lock),
+    raw_modules: preview.modules ? JSON.stringify(preview.modules) : undefined,
     args: JSON.stringify(preview.args),
     visible_to_owner: !options.invisible_to_owner,
   };

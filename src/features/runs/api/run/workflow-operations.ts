@@ -44,6 +44,7 @@ function createTaskSubmission(parent: Job, entrypoint: string, args: Record<stri
     timeout_s: parent.timeout_s ?? undefined,
     raw_code: parent.raw_code ?? undefined,
     raw_lock: parent.raw_lock ?? undefined,
+    raw_modules: parent.raw_modules ?? undefined,
     args: addEntrypointArgument(args, entrypoint),
     entrypoint,
     visible_to_owner: parent.visible_to_owner,

@@ -61,6 +61,7 @@ function createChildRow(app: App, run: FlowRun, frame: LiveFrame, what: ChildJob
     timeout_s: null,
     raw_code: null,
     raw_lock: null,
+    raw_modules: null,
     preprocessor_input: null,
     parent_job: frame.id,
     root_job: run.root_id,

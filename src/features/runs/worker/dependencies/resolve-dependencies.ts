@@ -31,8 +31,12 @@ export async function resolveDependencies(
 ): Promise<JobOutcome> {
   const reason = relockReason(job);
   if (reason) output.log(`locked again: ${reason}\n`);
+  let found: string[] = [];
+  const onImports = (pins: PinnedImport[]) => {
+    found = pins.map(({ path }) => path);
+  };
   try {
-    const { lock, imports } = await createLock(app, job, { onLog: output.log, signal });
+    const { lock, imports } = await createLock(app, job, { onLog: output.log, onImports, signal });
     return {
       status: "success",
       result: JSON.stringify({ lock }),
@@ -41,16 +45,18 @@ export async function resolveDependencies(
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     output.log(`${error.message}\n`);
-    const missing = error instanceof ImportError ? error.candidates : [];
+    const imports = error instanceof ImportError ? [...error.found, ...error.candidates] : found;
     return {
       ...createFailure({ name: error.name, message: error.message }),
-      inTransaction: (tx) => completeLock(app, tx, job, { error: error.message, missing }),
+      inTransaction: (tx) => completeLock(app, tx, job, { error: error.message, imports }),
     };
   }
 }
 
 interface LockOptions {
   onLog: (text: string) => void;
+  /** Called with the imports before the packages are resolved. */
+  onImports: (pins: PinnedImport[]) => void;
   signal: AbortSignal;
 }
 
@@ -62,6 +68,7 @@ async function createLock(
   const { code, row } = await loadCode(app, job);
   const member = await getDeployer(app, job);
   const { pins, packages, warning } = await resolveImports(app, member, code);
+  options.onImports(pins);
   if (warning) options.onLog(`${warning}\n`);
   const kept = row?.lock != null && (!row.ready || (await needsSamePackages(app, code, row, packages)));
   return { lock: kept ? row.lock! : await resolveLock(app, packages, options), imports: pins };

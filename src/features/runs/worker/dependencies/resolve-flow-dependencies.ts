@@ -26,12 +26,13 @@ export async function resolveFlowDependencies(
 ): Promise<JobOutcome> {
   const reason = relockReason(job);
   if (reason) output.log(`locked again: ${reason}\n`);
+  const pins = new Map<string, PinnedImport>();
   try {
     const { value, imports } = await resolveLocks(
       app,
       job,
       { onLog: output.log, signal },
-      reason !== undefined,
+      { anew: reason !== undefined, pins },
     );
     if (job.flow_version === null) {
       return { status: "success", result: JSON.stringify({ updated_flow_value: value }) };
@@ -44,24 +45,27 @@ export async function resolveFlowDependencies(
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
     output.log(`${error.message}\n`);
-    const missing = error instanceof ImportError ? error.candidates : [];
+    const others = error instanceof ImportError ? [...error.found, ...error.candidates] : [];
+    const imports = [...pins.keys(), ...others];
     return {
       ...createFailure({ name: error.name, message: error.message }),
-      inTransaction: (tx) => completeFlowLocks(app, tx, job, { error: error.message, missing }),
+      inTransaction: (tx) => completeFlowLocks(app, tx, job, { error: error.message, imports }),
     };
   }
 }
 
-/** @param anew ignores the existing locks of scripts that import others */
+/**
+ * @param anew ignores the existing locks of scripts that import others
+ * @param pins receives the imports, also before a failure
+ */
 async function resolveLocks(
   app: App,
   job: Job,
   options: { onLog: (text: string) => void; signal: AbortSignal },
-  anew: boolean,
+  { anew, pins }: { anew: boolean; pins: Map<string, PinnedImport> },
 ): Promise<{ value: StoredFlow; imports: PinnedImport[] }> {
   const { workspace_id, script_path } = job;
   const find = memoizeByPackages((packages) => resolveLock(app, packages, options));
-  const pins = new Map<string, PinnedImport>();
   const { value } = await fillLocks(await loadFlow(app, job), async (script) => {
     const { id, language, content, analysis, lock } = script;
     if (analysis.imports.length === 0) return lock ?? find(analysis.packages);

@@ -11,6 +11,7 @@ import { readResourceForCaller, readResourceForServer } from "../../../assets/re
 import { getResource, hasResource } from "../../../assets/resources/service.ts";
 import { readVariableForServer } from "../../../assets/variables/server-value.ts";
 import { getVariable, hasVariable } from "../../../assets/variables/service.ts";
+import { isReadableSecret } from "../../../assets/variables/value.ts";
 import {
   type SignatureFormat,
   verifySignature,
@@ -66,7 +67,9 @@ async function readableSecret(
   await requireReadable("authentication_resource_path", async () => {
     if (path.startsWith(VARIABLE_PREFIX)) return getVariable(ctx, path.slice(VARIABLE_PREFIX.length));
     if (!(await hasAllReferences(ctx, path))) return getResource(ctx, path);
-    await readResourceForCaller(ctx, path);
+    // As with a secret that does not exist yet, calls are refused until its value is set.
+    const isReadable = await isReadableSecret(readResourceForCaller(ctx, path));
+    if (!isReadable) return;
     return check(await readResourceForServer(ctx, path));
   });
 }

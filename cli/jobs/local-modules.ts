@@ -1,0 +1,128 @@
+/**
+ * Imports between local files. Code that is run from a file is sent together with the files it imports, by the paths
+ * that they would be deployed at; what is not there is taken from the workspace.
+ */
+import { existsSync, realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { runtimeOf } from "../../src/engines/languages/languages.ts";
+import { resolveLocalImport } from "../../src/engines/languages/local-imports.ts";
+import { analyseScript } from "../../src/engines/languages/reading/analyse.ts";
+import { type FileLanguage, parseFileLanguage } from "./file-language.ts";
+
+/** A file as code to run. */
+export interface LocalCode {
+  content: string;
+  language: FileLanguage;
+  /** Path it would be deployed at, which its imports are resolved against; undefined without any. */
+  path?: string;
+  /** Sources it imports, by their paths. */
+  modules?: Record<string, string>;
+}
+
+/** The code, and the local files it consists of. */
+export interface LocalFiles {
+  code: LocalCode;
+  files: string[];
+}
+
+const ENDINGS: Partial<Record<string, string[]>> = {
+  bun: [".ts", ".bun.ts", ".deno.ts", ".nativets.ts", ".fetch.ts", ".js"],
+  python3: [".py"],
+};
+
+/** Cheap test for imports of other scripts, which spares most files the analysis. */
+const MAY_IMPORT: Partial<Record<string, RegExp>> = {
+  bun: /["'](?:\.\.?|\/[fu])\//,
+  python3: /^\s*(?:from|import)\s+(?:\.|[fu]\.)/m,
+};
+
+/** As many as the server accepts. */
+const MAX_MODULES = 500;
+
+/** Adds to the code of a file the local files that it imports, also through others. */
+export async function readLocalCode(file: string, content: string): Promise<LocalFiles> {
+  const language = parseFileLanguage(file);
+  const own = resolve(file);
+  const plain = { code: { content, language }, files: [own] };
+  const runtime = runtimeOf(language) ?? "";
+  const endings = ENDINGS[runtime];
+  if (!endings || !MAY_IMPORT[runtime]?.test(content)) return plain;
+  const imports = await listImports(language, content);
+  if (imports.length === 0) return plain;
+  const project = findProject(own, endings);
+  const modules = new Map<string, string>();
+  const files = [own];
+  const queue = imports.map((specifier) => ({ specifier, from: project.path }));
+  for (let next = queue.shift(); next && modules.size < MAX_MODULES; next = queue.shift()) {
+    const candidates = resolveLocalImport(language, next.specifier, next.from);
+    if (candidates.some((path) => path === project.path || modules.has(path))) continue;
+    const found = candidates
+      .map((path) => ({ path, file: findFile(project, path, endings) }))
+      .find((each) => each.file !== undefined);
+    if (!found) continue;
+    const source = await Bun.file(found.file!).text();
+    modules.set(found.path, source);
+    files.push(found.file!);
+    const further = await listImports(language, source);
+    queue.push(...further.map((specifier) => ({ specifier, from: found.path })));
+  }
+  const sources = modules.size > 0 ? { modules: Object.fromEntries(modules) } : {};
+  return { code: { content, language, path: project.path, ...sources }, files };
+}
+
+/** Lists the imports of other scripts; none for code that does not parse here, since the run reports that. */
+async function listImports(language: FileLanguage, content: string): Promise<string[]> {
+  try {
+    return (await analyseScript(language, content)).imports;
+  } catch {
+    return [];
+  }
+}
+
+interface Project {
+  /** Folder of the files. */
+  root: string;
+  /** Path of the root in the workspace: "" for a folder that holds f/ and u/. */
+  prefix: string;
+  /** Path of the file that is run. */
+  path: string;
+}
+
+/** Path at which the folder of a file outside of any project counts. */
+const LOOSE_PREFIX = "f/local/";
+
+/**
+ * Finds the project of a file, which is in f/ or u/ below it: the nearest folder with a wmill.yaml, else the working
+ * directory, else the repository's root. A file in none has its own folder as project.
+ */
+function findProject(file: string, endings: string[]): Project {
+  for (const root of [findAbove(file, "wmill.yaml"), process.cwd(), findAbove(file, ".git")]) {
+    if (root === undefined) continue;
+    const path = removeEnding(relative(root, file).split(sep).join("/"), endings);
+    if (/^[fu]\/[^/]+\/./.test(path)) return { root, prefix: "", path };
+  }
+  const path = LOOSE_PREFIX + removeEnding(basename(file), endings);
+  return { root: dirname(file), prefix: LOOSE_PREFIX, path };
+}
+
+function findAbove(file: string, name: string): string | undefined {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, name))) return folder;
+    if (folder === dirname(folder)) return undefined;
+  }
+}
+
+/** Removes the longest of the endings that the name has. */
+function removeEnding(name: string, endings: string[]): string {
+  const [longest = ""] = endings.filter((each) => name.endsWith(each)).sort((a, b) => b.length - a.length);
+  return name.slice(0, name.length - longest.length);
+}
+
+/** Finds the file of a path. One that a link leads out of the project is none of it. */
+function findFile({ root, prefix }: Project, path: string, endings: string[]): string | undefined {
+  if (!path.startsWith(prefix)) return undefined;
+  const start = join(root, path.slice(prefix.length));
+  const found = endings.map((ending) => start + ending).find((name) => existsSync(name));
+  if (found === undefined) return undefined;
+  return realpathSync(found).startsWith(realpathSync(root) + sep) ? found : undefined;
+}
