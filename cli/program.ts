@@ -12,106 +12,133 @@ interface NounEntry {
   load: () => Promise<{ default: Command }>;
 }
 
-const NOUNS: Record<string, NounEntry> = {
-  init: {
-    summary: "set up a server: five questions, and it runs",
-    load: () => import("./commands/server/init.ts"),
-  },
-  serve: { summary: "start the server", load: () => import("./commands/server/serve.ts") },
-  stop: { summary: "stop the server", load: () => import("./commands/server/stop.ts") },
-  status: {
-    summary: "show whether a server is up, and where",
-    load: () => import("./commands/server/status.ts"),
-  },
-  worker: {
-    summary: "run jobs for servers on other machines",
-    load: () => import("./commands/server/worker.ts"),
-  },
-  demo: {
-    summary: "start a server with examples and call their webhooks",
-    load: () => {
-      // The demo creates a database of its own, and the dialect is fixed when a table's module is loaded.
-      delete process.env.DATABASE_URL;
-      return import("./commands/server/demo.ts");
+/** By the headings of the help, in the order of it. */
+const NOUN_GROUPS: Record<string, Record<string, NounEntry>> = {
+  Start: {
+    init: {
+      summary: "set up a server: five questions, and it runs",
+      load: () => import("./commands/server/init.ts"),
+    },
+    serve: { summary: "start the server", load: () => import("./commands/server/serve.ts") },
+    stop: { summary: "stop the server", load: () => import("./commands/server/stop.ts") },
+    status: {
+      summary: "show whether a server is up, and where",
+      load: () => import("./commands/server/status.ts"),
+    },
+    demo: {
+      summary: "start a server with examples and call their webhooks",
+      load: () => {
+        // The demo creates a database of its own, and the dialect is fixed when a table's module is loaded.
+        delete process.env.DATABASE_URL;
+        return import("./commands/server/demo.ts");
+      },
     },
   },
-  run: {
-    summary: "run a script or flow by path, or a local file",
-    load: () => import("./commands/runs/run.ts"),
+  Work: {
+    run: {
+      summary: "run a script or flow by path, or a local file",
+      load: () => import("./commands/runs/run.ts"),
+    },
+    dev: { summary: "run a file on each save", load: () => import("./commands/runs/dev.ts") },
+    job: {
+      summary: "list, read, follow, cancel, rerun and approve jobs",
+      load: () => import("./commands/runs/job.ts"),
+    },
+    script: {
+      summary: "deploy, list, rename and delete scripts",
+      load: () => import("./commands/items/script.ts"),
+    },
+    flow: {
+      summary: "deploy, run, list, draw, rename and delete flows",
+      load: () => import("./commands/items/flow.ts"),
+    },
+    pull: {
+      summary: "write a workspace to a folder of files",
+      load: () => import("./commands/sync/pull.ts"),
+    },
+    push: {
+      summary: "deploy a folder of files to a workspace",
+      load: () => import("./commands/sync/push.ts"),
+    },
   },
-  dev: { summary: "run a file on each save", load: () => import("./commands/runs/dev.ts") },
-  job: {
-    summary: "list, read, follow, cancel and approve jobs",
-    load: () => import("./commands/runs/job.ts"),
+  Configure: {
+    variable: {
+      summary: "read and write variables and secrets",
+      load: () => import("./commands/items/variable.ts"),
+    },
+    resource: { summary: "read and write resources", load: () => import("./commands/items/resource.ts") },
+    "resource-type": {
+      summary: "manage the types of resources",
+      load: () => import("./commands/items/resource-type.ts"),
+    },
+    schedule: {
+      summary: "run scripts and flows at given times",
+      load: () => import("./commands/items/schedule.ts"),
+    },
+    trigger: {
+      summary: "run scripts and flows by HTTP routes and WebSocket messages",
+      load: () => import("./commands/items/trigger.ts"),
+    },
+    webhook: {
+      summary: "tell other services about changes in a workspace",
+      load: () => import("./commands/items/webhook.ts"),
+    },
+    folder: {
+      summary: "manage folders, and who may read and write in them",
+      load: () => import("./commands/items/folder.ts"),
+    },
+    workspace: {
+      summary: "create, list, configure and delete workspaces",
+      load: () => import("./commands/people/workspace.ts"),
+    },
   },
-  script: { summary: "deploy, list and archive scripts", load: () => import("./commands/items/script.ts") },
-  flow: { summary: "deploy, run, list and draw flows", load: () => import("./commands/items/flow.ts") },
-  pull: { summary: "write a workspace to a folder of files", load: () => import("./commands/sync/pull.ts") },
-  push: {
-    summary: "deploy a folder of files to a workspace",
-    load: () => import("./commands/sync/push.ts"),
+  People: {
+    login: { summary: "log in to a server; later commands use it", load: () => loginCommand("login") },
+    logout: { summary: "log out", load: () => loginCommand("logout") },
+    whoami: { summary: "show who you are, and on which server", load: () => loginCommand("whoami") },
+    user: {
+      summary: "create, list, change and delete users",
+      load: () => import("./commands/people/user.ts"),
+    },
+    group: { summary: "manage groups and their members", load: () => import("./commands/people/group.ts") },
+    token: { summary: "create, list and delete tokens", load: () => import("./commands/people/token.ts") },
   },
-  variable: {
-    summary: "read and write variables and secrets",
-    load: () => import("./commands/items/variable.ts"),
+  Operate: {
+    worker: {
+      summary: "run jobs for servers on other machines",
+      load: () => import("./commands/server/worker.ts"),
+    },
+    config: { summary: "show and change settings", load: () => import("./commands/server/config.ts") },
+    doctor: {
+      summary: "check the machine and the data directory, with advice",
+      load: () => import("./commands/server/doctor.ts"),
+    },
+    audit: { summary: "read and export who did what", load: () => import("./commands/inspect/audit.ts") },
+    backup: { summary: "write all data to one file", load: () => import("./commands/server/backup.ts") },
+    restore: {
+      summary: "replace all data with a backup",
+      load: () => import("./commands/server/restore.ts"),
+    },
+    "migrate-to": {
+      summary: "move the embedded database to PostgreSQL",
+      load: () => import("./commands/server/migrate-to.ts"),
+    },
   },
-  schedule: {
-    summary: "run scripts and flows at given times",
-    load: () => import("./commands/items/schedule.ts"),
+  More: {
+    api: { summary: "call any operation of the service", load: () => import("./commands/inspect/api.ts") },
+    routes: {
+      summary: "list the routes of the HTTP interface",
+      load: () => import("./commands/inspect/routes.ts"),
+    },
+    completion: {
+      summary: "print the completion script for a shell",
+      load: () => import("./commands/inspect/completion.ts"),
+    },
+    license: { summary: "create and show licences", load: () => import("./commands/people/license.ts") },
   },
-  trigger: {
-    summary: "run scripts and flows by HTTP routes and WebSocket messages",
-    load: () => import("./commands/items/trigger.ts"),
-  },
-  webhook: {
-    summary: "tell other services about changes in a workspace",
-    load: () => import("./commands/items/webhook.ts"),
-  },
-  folder: {
-    summary: "manage folders, and who may read and write in them",
-    load: () => import("./commands/items/folder.ts"),
-  },
-  group: { summary: "manage groups and their members", load: () => import("./commands/people/group.ts") },
-  login: { summary: "log in to a server; later commands use it", load: () => loginCommand("login") },
-  logout: { summary: "log out", load: () => loginCommand("logout") },
-  whoami: { summary: "show who you are, and on which server", load: () => loginCommand("whoami") },
-  user: {
-    summary: "create, list, change and delete users",
-    load: () => import("./commands/people/user.ts"),
-  },
-  workspace: {
-    summary: "create, list, configure and delete workspaces",
-    load: () => import("./commands/people/workspace.ts"),
-  },
-  audit: { summary: "read and export who did what", load: () => import("./commands/inspect/audit.ts") },
-  resource: { summary: "read and write resources", load: () => import("./commands/items/resource.ts") },
-  "resource-type": {
-    summary: "manage the types of resources",
-    load: () => import("./commands/items/resource-type.ts"),
-  },
-  token: { summary: "create, list and delete tokens", load: () => import("./commands/people/token.ts") },
-  config: { summary: "show and change settings", load: () => import("./commands/server/config.ts") },
-  doctor: {
-    summary: "check the machine and the data directory, with advice",
-    load: () => import("./commands/server/doctor.ts"),
-  },
-  backup: { summary: "write all data to one file", load: () => import("./commands/server/backup.ts") },
-  restore: { summary: "replace all data with a backup", load: () => import("./commands/server/restore.ts") },
-  "migrate-to": {
-    summary: "move the embedded database to PostgreSQL",
-    load: () => import("./commands/server/migrate-to.ts"),
-  },
-  api: { summary: "call any operation of the service", load: () => import("./commands/inspect/api.ts") },
-  routes: {
-    summary: "list the routes of the HTTP interface",
-    load: () => import("./commands/inspect/routes.ts"),
-  },
-  completion: {
-    summary: "print the completion script for a shell",
-    load: () => import("./commands/inspect/completion.ts"),
-  },
-  license: { summary: "create and show licences", load: () => import("./commands/people/license.ts") },
 };
+
+const NOUNS: Record<string, NounEntry> = Object.assign({}, ...Object.values(NOUN_GROUPS));
 
 async function loginCommand(name: "login" | "logout" | "whoami"): Promise<{ default: Command }> {
   return { default: (await import("./commands/people/login.ts"))[name] };
@@ -121,7 +148,8 @@ const HELP = `
 Commands work on a data directory: --data-dir, else the nearest .svc in this
 folder or above, through its server when one is up, by themselves when none is.
 Elsewhere they reach the server of svc login, or what svc init made; with --url
-and --token a server anywhere.
+and --token a server anywhere. Commands that delete or replace more than one
+item ask first; --yes answers.
 
 Exit codes: 0 done, 1 failed or refused, 2 wrong usage, 3 server not reached or
 token not known, 130 ended with Ctrl-C.
@@ -180,8 +208,11 @@ export async function createProgram(argv: string[]): Promise<Command> {
     .showSuggestionAfterError()
     .addHelpText("after", HELP);
   const called = argv.find((word) => !word.startsWith("-"));
-  for (const [name, { summary, load }] of Object.entries(NOUNS)) {
-    program.addCommand(name === called ? (await load()).default : new Command(name).description(summary));
+  for (const [group, nouns] of Object.entries(NOUN_GROUPS)) {
+    for (const [name, { summary, load }] of Object.entries(nouns)) {
+      const command = name === called ? (await load()).default : new Command(name).description(summary);
+      program.addCommand(command.helpGroup(`${group}:`));
+    }
   }
   throwInsteadOfExit(program, argv);
   return program;

@@ -15,3 +15,8 @@ declare module "*.yaml" {
   const text: string;
   export default text;
 }
+
+declare module "*.service" {
+  const text: string;
+  export default text;
+}

@@ -85,6 +85,8 @@ function recallDataDirectory(): string | undefined {
 export interface InstanceFacts {
   host: string;
   port: number;
+  /** E-mail of the first super admin, as whom local commands act. */
+  admin: string;
 }
 
 const FACTS_FILE = "init.json";
@@ -98,13 +100,19 @@ export function readInstanceFacts(data_dir: string): Partial<InstanceFacts> {
   const found = readJsonFile<Partial<InstanceFacts>>(join(data_dir, FACTS_FILE)) ?? {};
   const host = typeof found.host === "string" ? found.host : undefined;
   const port = Number.isInteger(found.port) ? found.port : undefined;
-  return { ...(host !== undefined && { host }), ...(port !== undefined && { port }) };
+  const admin = typeof found.admin === "string" ? found.admin : undefined;
+  return {
+    ...(host !== undefined && { host }),
+    ...(port !== undefined && { port }),
+    ...(admin !== undefined && { admin }),
+  };
 }
 
 /** Resolves the settings of the server on a data directory; `svc init` stored the defaults of host and port there. */
 export function loadServerConfig(overrides: ConfigOverrides): Config {
   const { data_dir } = loadConfig({ data_dir: overrides.data_dir });
-  return loadConfig(overrides, process.env, readInstanceFacts(data_dir));
+  const { admin: _, ...address } = readInstanceFacts(data_dir);
+  return loadConfig(overrides, process.env, address);
 }
 
 const URL_FILE = "serve.json";

@@ -9,8 +9,10 @@ export interface Login {
   /** The server's address, without a trailing slash. */
   url: string;
   email: string;
-  /** Token of a session. */
+  /** Token of a session, or one that was given. */
   token: string;
+  /** The token was given by --with-token, and lasts after a logout. */
+  is_token?: boolean;
 }
 
 const loginFile = () => getUserFile("login.json");
@@ -27,8 +29,8 @@ export function readLogin(): Login | undefined {
     throw new CliError("Login", `${file} cannot be read: ${code}`, { hint: "svc login writes it again" });
   }
   try {
-    const { url, email, token } = JSON.parse(text) as Partial<Login>;
-    if (url && email && token) return { url, email, token };
+    const { url, email, token, is_token } = JSON.parse(text) as Partial<Login>;
+    if (url && email && token) return { url, email, token, ...(is_token && { is_token }) };
   } catch {
     // Invalid JSON is reported below, like an invalid login.
   }

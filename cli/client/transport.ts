@@ -6,9 +6,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { JobsRole } from "../../src/platform/app/loop.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
+import { ACT_AS_HEADER } from "../../src/platform/http/act-as.ts";
 import { listParameterNames, type TypedOperation } from "../../src/platform/http/operation.ts";
 import type { RunningApp } from "../../src/server/app.ts";
 import { CliError, EXIT_CODES, usageError } from "../terminal/text/failure.ts";
+import { readInstanceFacts } from "./data-directory.ts";
 
 export interface ConnectionTarget {
   data_dir?: string | undefined;
@@ -19,6 +21,8 @@ export interface ConnectionTarget {
 export interface ServiceClient {
   /** This process works on the data directory itself, so no server runs queued jobs. */
   readonly local: boolean;
+  /** The server's address, or the data directory. */
+  readonly where: string;
   /** Runs the operation and returns its decoded result. @throws CliError */
   call<I, R>(operation: TypedOperation<I, R>, input: I): Promise<R>;
   /** Runs the operation and returns the raw response, for streams. @throws CliError */
@@ -40,7 +44,8 @@ export async function connectToService(
   const local = await openLocally(target, role);
   const send: Send = async (path, init) =>
     local.app.fetchAsLocalAdmin(new Request(`http://localhost${path}`, init));
-  return { ...createClient(send, local.close), local: true };
+  const where = { data_dir: local.data_dir };
+  return { ...createClient(actAsAdmin(local.data_dir, send), local.close, where), local: true };
 }
 
 /** Connects to a running server; undefined if none runs and the data directory would have to be opened. */
@@ -57,9 +62,21 @@ export async function findRunningServer(target: ConnectionTarget): Promise<Servi
       () => false,
     );
     if (answers)
-      return createClient(withUnreachableError(`the server of ${config.data_dir}`, send), async () => {});
+      return createClient(
+        actAsAdmin(config.data_dir, withUnreachableError(`the server of ${config.data_dir}`, send)),
+        async () => {},
+        { data_dir: config.data_dir },
+      );
   }
   return undefined;
+}
+
+/** Local commands act as the admin that `svc init` made, so that what they make belongs to a person. */
+function actAsAdmin(data_dir: string, send: Send): Send {
+  const { admin } = readInstanceFacts(data_dir);
+  if (admin === undefined) return send;
+  return (path, init) =>
+    send(path, { ...init, headers: { ...(init.headers as object), [ACT_AS_HEADER]: admin } });
 }
 
 /** Normalises a server's URL: without a trailing slash and `/api`. */
@@ -95,7 +112,7 @@ function withUnreachableError(where: string, send: Send): Send {
 async function openLocally(
   target: ConnectionTarget,
   role: JobsRole,
-): Promise<{ app: RunningApp; close: () => Promise<void> }> {
+): Promise<{ app: RunningApp; data_dir: string; close: () => Promise<void> }> {
   const [{ createApp }, { startListener }, { lockDirectory }] = await Promise.all([
     import("../../src/server/app.ts"),
     import("../../src/server/server.ts"),
@@ -115,6 +132,7 @@ async function openLocally(
     if (listener) app.setListenUrls(listener.url);
     return {
       app,
+      data_dir: config.data_dir,
       async close() {
         await app.stop();
         await listener?.close();
@@ -127,7 +145,7 @@ async function openLocally(
   }
 }
 
-function createClient(send: Send, close: () => Promise<void>, target: ConnectionTarget = {}): ServiceClient {
+function createClient(send: Send, close: () => Promise<void>, target: ConnectionTarget): ServiceClient {
   async function request<I>(
     operation: TypedOperation<I, unknown>,
     input: I,
@@ -145,6 +163,7 @@ function createClient(send: Send, close: () => Promise<void>, target: Connection
   }
   return {
     local: false,
+    where: target.url === undefined ? (target.data_dir ?? "") : normaliseServerUrl(target.url),
     async call<I, R>(operation: TypedOperation<I, R>, input: I): Promise<R> {
       const response = await request(operation, input);
       return (operation.responds.kind === "json" ? response.json() : response.text()) as Promise<R>;

@@ -9,8 +9,8 @@ import { jobState, type STATES } from "./summary.ts";
 export interface ListOptions {
   status?: (typeof STATES)[number];
   path?: string;
-  pathStart?: string;
-  createdBy?: string;
+  prefix?: string;
+  by?: string;
   label?: string;
   tag?: string;
   kind?: string;
@@ -49,8 +49,8 @@ export function readFilter(options: ListOptions): ListFilter {
     query: {
       ...(status && STATE_QUERIES[status]),
       script_path_exact: options.path,
-      script_path_start: options.pathStart,
-      created_by: options.createdBy,
+      script_path_start: options.prefix,
+      created_by: options.by,
       label: options.label,
       tag: options.tag,
       job_kinds: options.kind,

@@ -67,6 +67,18 @@ function omitStream(result: unknown, streamed: string): unknown {
   return wm_stream === streamed ? rest : result;
 }
 
+/** Says what to add where if a script imports a module that is not installed; undefined for other errors. */
+export function describeMissingModule(message: string): string | undefined {
+  const [, python] = /No module named '([\w.]+)'/.exec(message) ?? [];
+  if (python !== undefined) {
+    const name = python.split(".")[0];
+    return `add the package that has the module ${name} at the top of the script:\n  # extra_requirements:\n  # ${name}`;
+  }
+  const [, npm] = /Cannot find (?:package|module) '([^'./][^']*)'/.exec(message) ?? [];
+  if (npm === undefined) return undefined;
+  return `import it by the name of its npm package, with a version if need be, such as "${npm}@1.0.0"`;
+}
+
 /**
  * Sets the exit code by the job's outcome.
  * @throws CliError with the error of a failed job
@@ -81,6 +93,6 @@ export function setExitCode(
   const error = readJobError(job, file);
   if (!error) return;
   const { name, message, trace } = error;
-  const hint = `svc job get ${job.id} --workspace ${job.workspace_id}`;
+  const hint = describeMissingModule(message) ?? `svc job show ${job.id} --workspace ${job.workspace_id}`;
   throw new CliError(name, `${name}: ${message}`, { trace, hint, exit_code });
 }

@@ -3,6 +3,7 @@
 import { createWorkspace, listWorkspaces } from "../../src/features/lifecycle/workspaces/operations.ts";
 import { runPreview } from "../../src/features/runs/api/run/preview-operations.ts";
 import { runFlowByPath, runScriptByPath } from "../../src/features/runs/api/run/run-operations.ts";
+import { readDefaultWorkspace } from "../client/default-workspace.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import { resolveWorkspace } from "../program/command.ts";
 import type { JobRef } from "./follow.ts";
@@ -63,7 +64,7 @@ function toFixedTime(when: StartTime | undefined): { scheduled_for?: Date } {
 const LOCAL_WORKSPACE = "local";
 
 async function resolveFileWorkspace(client: ServiceClient, given: string | undefined): Promise<string> {
-  const named = given ?? process.env.SVC_WORKSPACE;
+  const named = given ?? (process.env.SVC_WORKSPACE || readDefaultWorkspace(client.where));
   if (named) return named;
   const found = await client.call(listWorkspaces, {});
   if (found.length > 0) return (found.find(({ id }) => id === LOCAL_WORKSPACE) ?? found[0]!).id;

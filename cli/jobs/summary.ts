@@ -101,7 +101,7 @@ export function formatJobSummary(job: JobRecord, width: number, steps: string[] 
     `${paintState(state, job)}  ${chalk.bold(oneLine(jobName(job)))}`,
     ...lines,
     ...(steps.length > 0 ? ["", chalk.dim("steps"), ...steps] : []),
-    ...formatSection("args", formatExcerpt(job.args, width, `svc job get ${job.id} --json`)),
+    ...formatSection("args", formatExcerpt(job.args, width, `svc job show ${job.id} --json`)),
     ...formatOutcome(job, width),
   ].join("\n");
 }

@@ -1,15 +1,18 @@
 /** Builds commands: common options, and the connection around their work. */
 import { Command, Help, Option } from "commander";
 import type { JobsRole } from "../../src/platform/app/loop.ts";
+import { loadConfig } from "../../src/platform/config/config.ts";
 import {
   createNoServerError,
   DEFAULT_DATA_DIR,
   findDataDirectory,
   isDirectoryNamed,
   locateDataDirectory,
+  readInstanceFacts,
   readServerUrl,
   requireDataDirectory,
 } from "../client/data-directory.ts";
+import { readDefaultWorkspace } from "../client/default-workspace.ts";
 import { isSameServer, type Login, readLogin } from "../client/login-file.ts";
 import {
   type ConnectionTarget,
@@ -63,12 +66,9 @@ function listOwnOptionsFirst(this: Help, command: Command): Option[] {
   return [...all.filter((option) => !isCommon(option)), ...all.filter(isCommon)];
 }
 
-/** Each noun accepts both words for showing one item. */
-const VERB_SYNONYMS: Record<string, string> = { get: "show", show: "get" };
-
+/** Each noun accepts both words for showing one item; help lists them in one order. */
 function addSynonym(verb: Command): Command {
-  const other = VERB_SYNONYMS[verb.name()];
-  return other === undefined ? verb : verb.alias(other);
+  return verb.name() === "show" ? verb.alias("get") : verb;
 }
 
 /** Creates a noun with its verbs. */
@@ -145,9 +145,10 @@ export function describeServer(options: CommonOptions): string {
   return `in ${data_dir ?? (process.env.SVC_DATA_DIR || DEFAULT_DATA_DIR)}`;
 }
 
-/** Returns the URL of the server, if one is named. */
-export function resolveUrl(options: CommonOptions): string | undefined {
-  return resolveConnection(options).url;
+/** Returns whether commands act as a user: the owner of a token, or the admin that `svc init` made. */
+export function actsAsUser(options: CommonOptions): boolean {
+  const { url, data_dir } = resolveConnection(options);
+  return url !== undefined || readInstanceFacts(loadConfig({ data_dir }).data_dir).admin !== undefined;
 }
 
 /** Formats examples below a command's help. */
@@ -155,9 +156,9 @@ export function formatExamples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join("\n")}`;
 }
 
-/** Resolves the workspace: the option, SVC_WORKSPACE, or the only one that exists. */
+/** Resolves the workspace: the option, SVC_WORKSPACE, that of `svc workspace use`, or the only one that exists. */
 export async function resolveWorkspace(client: ServiceClient, given: string | undefined): Promise<string> {
-  const named = given ?? process.env.SVC_WORKSPACE;
+  const named = given ?? (process.env.SVC_WORKSPACE || readDefaultWorkspace(client.where));
   if (named) return named;
   const { listWorkspaces } = await import("../../src/features/lifecycle/workspaces/operations.ts");
   const found = await client.call(listWorkspaces, {});
@@ -166,12 +167,12 @@ export async function resolveWorkspace(client: ServiceClient, given: string | un
     "Usage",
     found.length === 0
       ? "there is no workspace yet"
-      : `there are ${found.length} workspaces: name one with --workspace`,
+      : `there are ${found.length} workspaces: ${listFirst(found.map(({ id }) => id))}`,
     {
       hint:
         found.length === 0
           ? "svc workspace create <id> --name <name> --owner <email>"
-          : `--workspace or SVC_WORKSPACE: ${listFirst(found.map(({ id }) => id))}`,
+          : "svc workspace use <id> chooses one; --workspace or SVC_WORKSPACE names another",
       exit_code: EXIT_CODES.usage,
     },
   );

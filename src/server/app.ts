@@ -13,7 +13,7 @@ import { storeFailedMigration } from "../features/signals/alerts/failed-migratio
 import { alertExposedKey } from "../features/signals/alerts/file-permissions.ts";
 import { recordAudit } from "../features/signals/audit/service.ts";
 import { setInstanceWebhook } from "../features/signals/webhooks/endpoints.ts";
-import { LOCAL_ADMIN } from "../features/tenancy/people/local-admin.ts";
+import { identifyLocalCaller } from "../features/tenancy/people/local-admin.ts";
 import { resolveMember } from "../features/tenancy/people/members.ts";
 import { requireScope } from "../features/tenancy/tokens/scopes.ts";
 import { createTokenUseFlusher, resolveToken } from "../features/tenancy/tokens/service.ts";
@@ -169,7 +169,9 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
   const network = mountOperations(app, hooks, operations, {
     fallback: (request, pathname) => serveConsole(app, request, pathname),
   });
-  const local = mountOperations(app, hooks, operations, { identify: () => LOCAL_ADMIN });
+  const local = mountOperations(app, hooks, operations, {
+    identify: (request) => identifyLocalCaller(app, request),
+  });
   return {
     app,
     fetch: network.fetch,

@@ -20,11 +20,11 @@ import { formatDistance } from "../../terminal/text/times.ts";
 interface FilterOptions extends WorkspaceOptions {
   since?: string;
   before?: string;
-  username?: string;
+  by?: string;
   operation?: string;
   operations?: string;
   exclude?: string;
-  resource?: string;
+  prefix?: string;
   kind?: string;
   all?: boolean;
 }
@@ -33,11 +33,11 @@ function filtered(command: Command): Command {
   return command
     .option("--since <time>", "only later rows: 2h, or a moment")
     .option("--before <time>", "only rows up to then: 2h, or a moment")
-    .option("--username <username>", "only what this user did")
+    .option("--by <username>", "only what this user did")
     .option("--operation <name>", "only operations that begin with this, such as variables.")
     .option("--operations <names>", "only these, separated by commas")
     .option("--exclude <names>", "all but these, separated by commas")
-    .option("--resource <path>", "only what was done to paths that begin with this, such as u/ann/")
+    .option("--prefix <path>", "only what was done to paths that begin with this, such as u/ann/")
     .option("--kind <kind>", "only Create, Update, Delete or Execute")
     .option("--all", "rows of all workspaces and of the instance (super admins)");
 }
@@ -47,11 +47,11 @@ function queryOf(options: FilterOptions) {
   return {
     after: since === undefined ? undefined : parsePastTime("--since", since),
     before: before === undefined ? undefined : parsePastTime("--before", before),
-    username: options.username,
+    username: options.by,
     operation: options.operation,
     operations: options.operations,
     exclude_operations: options.exclude,
-    resource: options.resource,
+    resource: options.prefix,
     action_kind: options.kind as "Create" | undefined,
   };
 }

@@ -27,6 +27,8 @@ import { formatMermaid } from "../../terminal/tree/flow-mermaid.ts";
 import { createTreeLines, drawTree } from "../../terminal/tree/flow-tree.ts";
 import { type RunCommandOptions, runCode } from "../runs/run.ts";
 
+import { flowVersionCommands } from "./versions.ts";
+
 const push = createWorkspaceCommand("push", "deploy a file as a new version of a flow")
   .argument("<file>", "OpenFlow in YAML or JSON, or a folder with a flow.yaml")
   .argument("[path]", "such as u/ann/order or f/shop/order")
@@ -117,11 +119,15 @@ const list = createWorkspaceCommand("list", "list flows")
       }),
     );
     if (options.json) return printJson(found);
-    await printTable(found, [
-      { title: "PATH", value: (row) => row.path },
-      { title: "VERSION", value: (row) => String(row.version_id) },
-      { title: "SUMMARY", value: (row) => row.summary },
-    ]);
+    await printTable(
+      found,
+      [
+        { title: "PATH", value: (row) => row.path },
+        { title: "VERSION", value: (row) => String(row.version_id) },
+        { title: "SUMMARY", value: (row) => row.summary },
+      ],
+      "no flows; svc flow push <file> u/<user>/<name>",
+    );
   });
 
 const run = createWorkspaceCommand("run", "run a flow, and show its steps while it runs")
@@ -195,11 +201,12 @@ const graph = createWorkspaceCommand("graph", "draw the steps of a flow as a tre
 
 export default createNoun(
   "flow",
-  "deploy, run, list and draw flows",
+  "deploy, run, list, draw, rename and delete flows",
   push,
   run,
   list,
   show,
+  ...flowVersionCommands,
   archive,
   graph,
 ).addHelpText(

@@ -71,9 +71,9 @@ const create = createWorkspaceCommand("create", "create a folder that you own")
     else printNote(`created folder ${name}: what is in it has paths such as f/${name}/…`);
   });
 
-const get = createWorkspaceCommand("get", "show who may do what in a folder")
+const get = createWorkspaceCommand("show", "show who may do what in a folder")
   .argument("<name>")
-  .addHelpText("after", formatExamples("svc folder get data --workspace acme --json"))
+  .addHelpText("after", formatExamples("svc folder show data --workspace acme --json"))
   .action(async (name: string, options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
       client.call(getFolder, { workspace: await resolveWorkspace(client, options.workspace), name }),

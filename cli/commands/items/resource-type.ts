@@ -27,13 +27,13 @@ const list = createWorkspaceCommand("list", "list the resource types that the wo
     await printTable(found, [
       { title: "NAME", value: (row) => row.name },
       { title: "FROM", value: (row) => (row.created_by === "svc" ? "svc" : row.workspace_id) },
-      { title: "DESCRIPTION", value: (row) => row.description },
+      { title: "SUMMARY", value: (row) => row.description },
     ]);
   });
 
-const get = createWorkspaceCommand("get", "print the JSON Schema of a resource type")
+const get = createWorkspaceCommand("show", "print the JSON Schema of a resource type")
   .argument("<name>", "such as postgresql")
-  .addHelpText("after", formatExamples("svc resource-type get postgresql --workspace acme"))
+  .addHelpText("after", formatExamples("svc resource-type show postgresql --workspace acme"))
   .action(async (name: string, options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
       client.call(getResourceType, { workspace: await resolveWorkspace(client, options.workspace), name }),
@@ -48,13 +48,13 @@ const push = createWorkspaceCommand(
 )
   .argument("<name>", "such as shop_api")
   .argument("<file>", "JSON or YAML; - reads stdin")
-  .option("--description <text>", "what it describes")
+  .option("--summary <text>", "what it describes")
   .addHelpText(
     "after",
     formatExamples("svc resource-type push shop_api shop_api.schema.yaml --workspace acme"),
   )
-  .action(async (name: string, file: string, options: WorkspaceOptions & { description?: string }) => {
-    const body = { schema: await readSchema(file), description: options.description };
+  .action(async (name: string, file: string, options: WorkspaceOptions & { summary?: string }) => {
+    const body = { schema: await readSchema(file), description: options.summary };
     const [created, confirmation] = await withClient(options, async (client) => {
       const workspace = await resolveWorkspace(client, options.workspace);
       const own = (await client.call(listResourceTypes, { workspace })).some((type) => type.name === name);
@@ -101,4 +101,4 @@ export default createNoun(
   get,
   push,
   remove,
-).addHelpText("after", formatExamples("svc resource-type list", "svc resource-type get postgresql"));
+).addHelpText("after", formatExamples("svc resource-type list", "svc resource-type show postgresql"));

@@ -22,14 +22,14 @@ import { print, printJson, printNote, printTable } from "../../terminal/text/out
 
 interface SetOptions extends WorkspaceOptions {
   type?: string;
-  description?: string;
+  summary?: string;
 }
 
 const set = createWorkspaceCommand("set", "create a resource, or replace its value")
   .argument("<path>", "such as f/shop/db")
   .argument("[value]", "JSON; - reads it from stdin, left out it is asked for")
   .option("--type <name>", "its resource type, such as postgresql; needed for a new one")
-  .option("--description <text>", "what it is for")
+  .option("--summary <text>", "what it is for")
   .addHelpText(
     "after",
     `${formatExamples(
@@ -42,7 +42,7 @@ Do not put a secret in the value: let the field refer to a variable, as in
   )
   .action(async (path: string, given: string | undefined, options: SetOptions) => {
     const value = await readJson(given, { message: `Value of ${path} (JSON)`, secret: true });
-    const { type, description } = options;
+    const { type, summary: description } = options;
     const [created, confirmation] = await withClient(options, async (client) => {
       const workspace = await resolveWorkspace(client, options.workspace);
       if (await client.call(existsResource, { workspace, path })) {
@@ -63,10 +63,10 @@ Do not put a secret in the value: let the field refer to a variable, as in
     else printNote(`${created ? "created" : "changed"} ${path}`);
   });
 
-const get = createWorkspaceCommand("get", "print the value of a resource, as JSON")
+const get = createWorkspaceCommand("show", "print the value of a resource, as JSON")
   .argument("<path>")
   .option("--resolved", "with the variables and resources it refers to filled in")
-  .addHelpText("after", formatExamples("svc resource get f/shop/db --workspace acme"))
+  .addHelpText("after", formatExamples("svc resource show f/shop/db --workspace acme"))
   .action(async (path: string, options: WorkspaceOptions & { resolved?: boolean }) => {
     const found = await withClient(options, async (client) => {
       const workspace = await resolveWorkspace(client, options.workspace);
@@ -93,7 +93,7 @@ const list = createWorkspaceCommand("list", "list resources")
     await printTable(found, [
       { title: "PATH", value: (row) => row.path },
       { title: "TYPE", value: (row) => row.resource_type },
-      { title: "DESCRIPTION", value: (row) => row.description },
+      { title: "SUMMARY", value: (row) => row.description },
     ]);
   });
 

@@ -1,13 +1,10 @@
-import { InvalidArgumentError } from "commander";
 import {
   createSchedule,
   deleteSchedule,
   getSchedule,
   listSchedules,
-  previewSchedule,
   setScheduleEnabled,
 } from "../../../src/features/triggers/schedules/operations.ts";
-import type { ServiceClient } from "../../client/transport.ts";
 import { readArguments } from "../../program/arguments.ts";
 import {
   createCommand,
@@ -20,8 +17,8 @@ import {
 } from "../../program/command.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 import { formatDistance } from "../../terminal/text/times.ts";
-
-const LOCAL_TIMEZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+import { formatTime, LOCAL_TIMEZONE, listNextTimes, requireCron } from "./schedule-times.ts";
+import { update } from "./schedule-update.ts";
 
 interface CreateOptions extends WorkspaceOptions {
   run?: string;
@@ -69,44 +66,12 @@ const create = createWorkspaceCommand(
       };
       await client.call(createSchedule, { workspace, body });
       const schedule = await client.call(getSchedule, { workspace, path });
-      return { schedule, next: options.off ? [] : await printNextTimes(client, cron, options.timezone) };
+      return { schedule, next: options.off ? [] : await listNextTimes(client, cron, options.timezone) };
     });
     if (options.json) return printJson(made.schedule);
     printNote(`schedule ${path} created${options.off ? ", switched off" : ""}`);
     for (const time of made.next) printNote(`  ${formatTime(time, options.timezone)}`);
   });
-
-/** Checks a cron rule: unquoted stars are expanded by the shell to file names. */
-function requireCron(text: string): string {
-  if (text.startsWith("@") || text.trim().split(/\s+/).length >= 5) return text;
-  throw new InvalidArgumentError("It has five or six fields; put it in quotes.");
-}
-
-async function printNextTimes(
-  client: ServiceClient,
-  schedule: string,
-  timezone: string,
-  paused_until?: Date | string | null,
-): Promise<Date[]> {
-  const told = await client.call(previewSchedule, { body: { schedule, timezone, paused_until } });
-  return told.map((time) => new Date(time as string | Date));
-}
-
-/** Formats a time: `Tuesday 3 March 2026, 09:00:00 CET (in 2h)`. */
-function formatTime(time: Date, timeZone: string): string {
-  const format = new Intl.DateTimeFormat("en-GB", {
-    timeZone,
-    weekday: "long",
-    day: "numeric",
-    month: "long",
-    year: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    timeZoneName: "short",
-  });
-  return `${format.format(time).replace(" at ", ", ")} (${formatDistance(time)})`;
-}
 
 const list = createWorkspaceCommand("list", "list schedules")
   .addHelpText("after", formatExamples("svc schedule list --workspace acme"))
@@ -115,14 +80,18 @@ const list = createWorkspaceCommand("list", "list schedules")
       client.call(listSchedules, { workspace: await resolveWorkspace(client, options.workspace) }),
     );
     if (options.json) return printJson(found);
-    await printTable(found, [
-      { title: "PATH", value: (row) => row.path, cut: "start" },
-      { title: "CRON", value: (row) => row.schedule, cut: "never" },
-      { title: "ZONE", value: (row) => row.timezone },
-      { title: "RUNS", value: (row) => row.script_path, cut: "start" },
-      { title: "NEXT", value: (row) => (row.next_at ? formatDistance(row.next_at as string) : "off") },
-      { title: "ERROR", value: (row) => row.error ?? "" },
-    ]);
+    await printTable(
+      found,
+      [
+        { title: "PATH", value: (row) => row.path, cut: "start" },
+        { title: "CRON", value: (row) => row.schedule, cut: "never" },
+        { title: "ZONE", value: (row) => row.timezone },
+        { title: "RUNS", value: (row) => row.script_path, cut: "start" },
+        { title: "NEXT", value: (row) => (row.next_at ? formatDistance(row.next_at as string) : "off") },
+        { title: "ERROR", value: (row) => row.error ?? "" },
+      ],
+      "no schedules; svc schedule create --help",
+    );
   });
 
 const show = createWorkspaceCommand("show", "show a schedule and its next five times")
@@ -133,7 +102,7 @@ const show = createWorkspaceCommand("show", "show a schedule and its next five t
       const workspace = await resolveWorkspace(client, options.workspace);
       const schedule = await client.call(getSchedule, { workspace, path });
       const { enabled, schedule: cron, timezone, paused_until } = schedule;
-      const times = enabled ? await printNextTimes(client, cron, timezone, paused_until) : [];
+      const times = enabled ? await listNextTimes(client, cron, timezone, paused_until) : [];
       return { found: schedule, next: times };
     });
     if (options.json) return printJson(found);
@@ -176,7 +145,7 @@ const preview = createCommand("preview", "show the next five times of a cron rul
   .option("--timezone <name>", "IANA name, such as Europe/Berlin", LOCAL_TIMEZONE)
   .addHelpText("after", formatExamples("svc schedule preview '0 9 * * 1-5' --timezone Europe/Berlin"))
   .action(async (cron: string, options: WorkspaceOptions & { timezone: string }) => {
-    const next = await withClient(options, (client) => printNextTimes(client, cron, options.timezone));
+    const next = await withClient(options, (client) => listNextTimes(client, cron, options.timezone));
     if (options.json) return printJson(next);
     for (const time of next) print(formatTime(time, options.timezone));
   });
@@ -187,6 +156,7 @@ export default createNoun(
   create,
   list,
   show,
+  update,
   createSwitchCommand("enable", true),
   createSwitchCommand("disable", false),
   remove,

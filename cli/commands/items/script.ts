@@ -28,6 +28,8 @@ import { withProgress } from "../../terminal/progress.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
 import { printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 
+import { scriptVersionCommands } from "./versions.ts";
+
 /** Settings of the previous version that a new version keeps: all but the code and what is computed from it. */
 const KeptSettings = ScriptFields.omit({
   content: true,
@@ -46,6 +48,7 @@ interface PushOptions extends WorkspaceOptions {
   message?: string;
   isolation?: "shared" | "fresh";
   memory?: string;
+  validate?: boolean;
   wait: boolean;
 }
 
@@ -62,6 +65,8 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
     ]),
   )
   .option("--memory <MB>", "most memory a run may take; else as before")
+  .option("--validate", "refuse calls whose arguments do not match the schema; else as before")
+  .option("--no-validate", "accept any arguments")
   .option("--no-wait", "do not wait for its dependencies")
   .addHelpText("after", formatExamples("svc script push hello.ts u/ann/hello --workspace acme"))
   .action(async (file: string, argument: string | undefined, options: PushOptions) => {
@@ -90,6 +95,7 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
             deployment_message: options.message,
             isolation: options.isolation ?? kept?.isolation,
             memory_mb: memory_mb ?? kept?.memory_mb,
+            validate: options.validate ?? kept?.validate,
           },
         });
         if (options.wait)
@@ -127,6 +133,11 @@ async function waitUntilReady(client: ServiceClient, workspace: string, hash: st
   }
 }
 
+/** Marks a script whose newest version cannot run. */
+function formatSummary({ summary, has_deploy_errors }: { summary: string; has_deploy_errors?: boolean }) {
+  return has_deploy_errors ? `cannot run: svc script push says why  ${summary}`.trimEnd() : summary;
+}
+
 const list = createWorkspaceCommand("list", "list scripts")
   .option("--prefix <path>", "only paths that begin with this")
   .addHelpText("after", formatExamples("svc script list --workspace acme"))
@@ -138,12 +149,16 @@ const list = createWorkspaceCommand("list", "list scripts")
       }),
     );
     if (options.json) return printJson(found);
-    await printTable(found, [
-      { title: "PATH", value: (row) => row.path },
-      { title: "LANGUAGE", value: (row) => row.language },
-      { title: "HASH", value: (row) => row.hash },
-      { title: "SUMMARY", value: (row) => row.summary },
-    ]);
+    await printTable(
+      found,
+      [
+        { title: "PATH", value: (row) => row.path },
+        { title: "LANGUAGE", value: (row) => row.language },
+        { title: "HASH", value: (row) => row.hash },
+        { title: "SUMMARY", value: formatSummary },
+      ],
+      "no scripts; svc script push <file> u/<user>/<name>",
+    );
   });
 
 const show = createWorkspaceCommand("show", "print the source of a script")
@@ -196,10 +211,11 @@ const client = createCommand(
 
 export default createNoun(
   "script",
-  "deploy, list and archive scripts",
+  "deploy, list, rename and delete scripts",
   push,
   list,
   show,
+  ...scriptVersionCommands,
   archive,
   client,
 ).addHelpText("after", formatExamples("svc script push hello.ts u/ann/hello", "svc script list"));

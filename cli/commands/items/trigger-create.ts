@@ -120,7 +120,12 @@ function createHttpBody(route_path: string, path: string, options: HttpOptions) 
   };
 }
 
-function parseAuthentication({ callerToken, apiKey, basic }: HttpOptions) {
+/** Returns the method of authentication that the options name. */
+export function parseAuthentication({
+  callerToken,
+  apiKey,
+  basic,
+}: Pick<HttpOptions, "callerToken" | "apiKey" | "basic">) {
   if (callerToken) return "token" as const;
   if (apiKey !== undefined) return "api_key" as const;
   return basic === undefined ? ("none" as const) : ("basic_http" as const);

@@ -21,6 +21,7 @@ import {
 import { CliError, EXIT_CODES, usageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 import { createHttp, createWebsocket, formatRoute } from "./trigger-create.ts";
+import { updateHttp, updateWebsocket } from "./trigger-update.ts";
 
 type Kind = "http" | "websocket";
 
@@ -82,13 +83,17 @@ const list = createWorkspaceCommand("list", "list routes and WebSocket triggers"
       listAllTriggers(client, await resolveWorkspace(client, options.workspace)),
     );
     if (options.json) return printJson(found.map(({ kind, row }) => ({ kind, ...row })));
-    await printTable(found, [
-      { title: "PATH", value: ({ row }) => row.path, cut: "start" },
-      { title: "KIND", value: ({ kind }) => kind, cut: "never" },
-      { title: "ON", value: ({ on }) => on },
-      { title: "RUNS", value: formatTarget, cut: "start" },
-      { title: "STATE", value: formatState },
-    ]);
+    await printTable(
+      found,
+      [
+        { title: "PATH", value: ({ row }) => row.path, cut: "start" },
+        { title: "KIND", value: ({ kind }) => kind, cut: "never" },
+        { title: "ON", value: ({ on }) => on },
+        { title: "RUNS", value: formatTarget, cut: "start" },
+        { title: "STATE", value: formatState },
+      ],
+      "no triggers; svc trigger http create --help",
+    );
   });
 
 const show = createWorkspaceCommand("show", "show a trigger")
@@ -147,11 +152,11 @@ export default createNoun(
   createSwitchCommand("enable", true),
   createSwitchCommand("disable", false),
   remove,
-  createNoun("http", "routes of your own choosing", createHttp).addHelpText(
+  createNoun("http", "routes of your own choosing", createHttp, updateHttp).addHelpText(
     "after",
     formatExamples("svc trigger http create orders/:id u/ann/orders --run u/ann/order --public"),
   ),
-  createNoun("websocket", "messages of WebSockets elsewhere", createWebsocket).addHelpText(
+  createNoun("websocket", "messages of WebSockets elsewhere", createWebsocket, updateWebsocket).addHelpText(
     "after",
     formatExamples("svc trigger websocket create wss://feed.example.org u/ann/prices"),
   ),

@@ -62,7 +62,7 @@ const set = createWorkspaceCommand("set", "create or change a variable")
   .argument("<path>", "such as u/ann/api_key")
   .argument("[value]", "its value; - reads it from stdin, left out it is asked for")
   .option("--secret", "store it encrypted, and hide its value in lists")
-  .option("--description <text>", "what it is for")
+  .option("--summary <text>", "what it is for")
   .addHelpText(
     "after",
     formatExamples(
@@ -75,9 +75,9 @@ const set = createWorkspaceCommand("set", "create or change a variable")
     async (
       path: string,
       given: string | undefined,
-      options: WorkspaceOptions & { secret?: boolean; description?: string },
+      options: WorkspaceOptions & { secret?: boolean; summary?: string },
     ) => {
-      const { secret, description } = options;
+      const { secret, summary: description } = options;
       const isAsked = given === undefined && isInteractive();
       const isHidden = secret || (isAsked && (await isSecret(path, options)));
       const value = await readValueArgument(given, { message: `Value of ${path}`, secret: isHidden });
@@ -95,9 +95,9 @@ const set = createWorkspaceCommand("set", "create or change a variable")
     },
   );
 
-const get = createWorkspaceCommand("get", "print the value of a variable")
+const get = createWorkspaceCommand("show", "print the value of a variable")
   .argument("<path>")
-  .addHelpText("after", formatExamples("svc variable get u/ann/region --workspace acme"))
+  .addHelpText("after", formatExamples("svc variable show u/ann/region --workspace acme"))
   .action(async (path: string, options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
       client.call(getVariable, { workspace: await resolveWorkspace(client, options.workspace), path }),
@@ -120,7 +120,7 @@ const list = createWorkspaceCommand("list", "list variables; values of secrets s
     await printTable(found, [
       { title: "PATH", value: (row) => row.path },
       { title: "VALUE", value: (row) => (row.is_secret ? "(secret)" : (row.value ?? "")) },
-      { title: "DESCRIPTION", value: (row) => row.description },
+      { title: "SUMMARY", value: (row) => row.description },
     ]);
   });
 

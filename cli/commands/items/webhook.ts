@@ -17,7 +17,7 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
-import { usageError } from "../../terminal/text/failure.ts";
+import { CliError, usageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 const collect = (value: string, before: string[] = []) => [...before, value];
@@ -32,13 +32,13 @@ const typeOption = () =>
 
 interface Described {
   type?: EventType[];
-  description?: string;
+  summary?: string;
 }
 
 const create = createWorkspaceCommand("create", "send events to an address; prints the signing secret")
   .argument("<url>", "where events are posted to")
   .addOption(typeOption())
-  .option("--description <text>", "what it is for")
+  .option("--summary <text>", "what it is for")
   .addHelpText(
     "after",
     formatExamples(
@@ -47,7 +47,7 @@ const create = createWorkspaceCommand("create", "send events to an address; prin
     ),
   )
   .action(async (url: string, options: WorkspaceOptions & Described) => {
-    const { type: types, description } = options;
+    const { type: types, summary: description } = options;
     const made = await withClient(options, async (client) =>
       client.call(createWebhook, {
         workspace: await resolveWorkspace(client, options.workspace),
@@ -66,12 +66,16 @@ const list = createWorkspaceCommand("list", "list the addresses that receive eve
       client.call(listWebhooks, { workspace: await resolveWorkspace(client, options.workspace) }),
     );
     if (options.json) return printJson(found);
-    await printTable(found, [
-      { title: "ID", value: (row) => row.id, cut: "never" },
-      { title: "URL", value: (row) => row.url },
-      { title: "TYPES", value: (row) => row.types?.join(" ") ?? "all" },
-      { title: "STATE", value: stateOf },
-    ]);
+    await printTable(
+      found,
+      [
+        { title: "ID", value: (row) => row.id, cut: "never" },
+        { title: "URL", value: (row) => row.url },
+        { title: "TYPES", value: (row) => row.types?.join(" ") ?? "all" },
+        { title: "STATE", value: stateOf },
+      ],
+      "no endpoints; svc webhook create <url>",
+    );
   });
 
 function stateOf({ enabled, failing_since }: { enabled: boolean; failing_since: unknown }): string {
@@ -79,39 +83,70 @@ function stateOf({ enabled, failing_since }: { enabled: boolean; failing_since: 
   return failing_since === null ? "on" : `failing since ${failing_since}`;
 }
 
-const update = createWorkspaceCommand("update", "change an endpoint, or switch it off and on")
+const update = createWorkspaceCommand("update", "change an endpoint")
   .argument("<id>", "as `svc webhook list` prints it")
   .option("--to <url>", "where events are posted to from now on")
   .addOption(typeOption())
   .option("--all-types", "every type is sent")
-  .option("--description <text>", "what it is for")
-  .option("--on", "events are sent")
-  .option("--off", "nothing is sent, and nothing kept for it")
-  .addHelpText("after", formatExamples("svc webhook update 01a1… --off --workspace acme"))
-  .action(
-    async (
-      id: string,
-      options: WorkspaceOptions &
-        Described & { to?: string; allTypes?: boolean; on?: boolean; off?: boolean },
-    ) => {
-      const { to: url, description, on, off, allTypes } = options;
-      if (on && off) throw usageError("--on and --off are both given", "use one of them");
-      if (allTypes && options.type)
-        throw usageError("--type and --all-types are both given", "use one of them");
-      const types = allTypes ? null : options.type;
-      if ([url, description, on, off, types].every((change) => change === undefined)) {
-        throw usageError("nothing is to be changed", "say what, such as --off; svc webhook update --help");
-      }
+  .option("--summary <text>", "what it is for")
+  .addHelpText("after", formatExamples("svc webhook update 01a1… --all-types --workspace acme"))
+  .action(async (id: string, options: WorkspaceOptions & Described & { to?: string; allTypes?: boolean }) => {
+    const { to: url, summary: description, allTypes } = options;
+    if (allTypes && options.type)
+      throw usageError("--type and --all-types are both given", "use one of them");
+    const types = allTypes ? null : options.type;
+    if ([url, description, types].every((change) => change === undefined)) {
+      throw usageError("nothing is to be changed", "say what, such as --to <url>; svc webhook update --help");
+    }
+    const said = await withClient(options, async (client) =>
+      client.call(updateWebhook, {
+        workspace: await resolveWorkspace(client, options.workspace),
+        id,
+        body: { url, description, types },
+      }),
+    );
+    printNote(said);
+  });
+
+function createSwitchCommand(name: string, enabled: boolean) {
+  const meaning = enabled
+    ? "send events to an endpoint again"
+    : "send nothing, and keep nothing, for an endpoint";
+  return createWorkspaceCommand(name, meaning)
+    .argument("<id>", "as `svc webhook list` prints it")
+    .addHelpText("after", formatExamples(`svc webhook ${name} 01a1… --workspace acme`))
+    .action(async (id: string, options: WorkspaceOptions) => {
       const said = await withClient(options, async (client) =>
         client.call(updateWebhook, {
           workspace: await resolveWorkspace(client, options.workspace),
           id,
-          body: { url, description, types, enabled: on ? true : off ? false : undefined },
+          body: { enabled },
         }),
       );
       printNote(said);
-    },
-  );
+    });
+}
+
+const show = createWorkspaceCommand("show", "show an endpoint")
+  .argument("<id>", "as `svc webhook list` prints it")
+  .addHelpText("after", formatExamples("svc webhook show 01a1… --workspace acme"))
+  .action(async (id: string, options: WorkspaceOptions) => {
+    const all = await withClient(options, async (client) =>
+      client.call(listWebhooks, { workspace: await resolveWorkspace(client, options.workspace) }),
+    );
+    const found = all.find((row) => row.id === id);
+    if (!found) throw new CliError("NotFound", `there is no endpoint ${id}`, { hint: "svc webhook list" });
+    if (options.json) return printJson(found);
+    const facts = [
+      ["id", found.id],
+      ["url", found.url],
+      ["summary", found.description],
+      ["types", found.types?.join(" ") ?? "all"],
+      ["state", stateOf(found)],
+      ["created by", found.created_by],
+    ];
+    for (const [name, value] of facts) print(`${name!.padEnd(12)}${value}`);
+  });
 
 const remove = createWorkspaceCommand("delete", "remove an endpoint and its delivery history")
   .argument("<id>", "as `svc webhook list` prints it")
@@ -140,20 +175,20 @@ const rotate = createWorkspaceCommand(
 const deliveries = createWorkspaceCommand("deliveries", "list what was sent to an endpoint, newest first")
   .argument("<id>", "as `svc webhook list` prints it")
   .addOption(
-    new Option("--state <state>", "only those in this state").choices(["pending", "delivered", "failed"]),
+    new Option("--status <state>", "only those in this state").choices(["pending", "delivered", "failed"]),
   )
   .option("--limit <n>", "most deliveries that are shown", "30")
-  .addHelpText("after", formatExamples("svc webhook deliveries 01a1… --state failed --workspace acme"))
+  .addHelpText("after", formatExamples("svc webhook deliveries 01a1… --status failed --workspace acme"))
   .action(
     async (
       id: string,
-      options: WorkspaceOptions & { state?: "pending" | "delivered" | "failed"; limit: string },
+      options: WorkspaceOptions & { status?: "pending" | "delivered" | "failed"; limit: string },
     ) => {
       const found = await withClient(options, async (client) =>
         client.call(listWebhookDeliveries, {
           workspace: await resolveWorkspace(client, options.workspace),
           id,
-          query: { state: options.state, per_page: options.limit },
+          query: { state: options.status, per_page: options.limit },
         }),
       );
       if (options.json) return printJson(found);
@@ -198,7 +233,10 @@ export default createNoun(
   "tell other services about changes in a workspace",
   create,
   list,
+  show,
   update,
+  createSwitchCommand("enable", true),
+  createSwitchCommand("disable", false),
   remove,
   rotate,
   deliveries,

@@ -51,9 +51,9 @@ const create = createWorkspaceCommand("create", "create a group that you manage"
     else printNote(`created group ${name}: rights are given to it as g/${name}`);
   });
 
-const get = createWorkspaceCommand("get", "show a group's members and managers")
+const get = createWorkspaceCommand("show", "show a group's members and managers")
   .argument("<name>")
-  .addHelpText("after", formatExamples("svc group get engineers --workspace acme"))
+  .addHelpText("after", formatExamples("svc group show engineers --workspace acme"))
   .action(async (name: string, options: WorkspaceOptions) => {
     const found = await withClient(options, async (client) =>
       client.call(getGroup, { workspace: await resolveWorkspace(client, options.workspace), name }),

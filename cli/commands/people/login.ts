@@ -13,7 +13,7 @@ import {
   withClient,
 } from "../../program/command.ts";
 import { askFor, readSecretFromStdin } from "../../terminal/prompts.ts";
-import { CliError, EXIT_CODES } from "../../terminal/text/failure.ts";
+import { CliError, EXIT_CODES, usageError } from "../../terminal/text/failure.ts";
 import { printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 const DEFAULT_URL = "http://localhost:8000";
@@ -21,15 +21,18 @@ const DEFAULT_URL = "http://localhost:8000";
 interface LoginOptions extends CommonOptions {
   email?: string;
   passwordStdin?: boolean;
+  withToken?: boolean;
 }
 
 export const login = createCommand("login", "log in to a server; later commands use it", "nothing")
   .argument("[url]", `address of the server (env SVC_URL, else that of the last login, else ${DEFAULT_URL})`)
   .option("--email <email>", "e-mail; asked for on a terminal")
   .option("--password-stdin", "read the password from stdin; asked for on a terminal")
+  .option("--with-token", "read a token from stdin instead; svc logout does not delete it")
   .addHelpText(
     "after",
     formatExamples(
+      "echo $TOKEN | svc login https://svc.example.org --with-token",
       "svc login https://svc.example.org",
       "pass svc | svc login --email ann@example.org --password-stdin",
     ),
@@ -38,6 +41,7 @@ export const login = createCommand("login", "log in to a server; later commands 
     const last = findLastLogin();
     const url = normaliseServerUrl(completeUrl(given ?? (process.env.SVC_URL || last?.url || DEFAULT_URL)));
     await requireServer(url);
+    if (options.withToken) return loginWithToken(url, options);
     const typed = await askFor(options.email, { message: `E-mail at ${url}`, flag: "--email" });
     const password = options.passwordStdin
       ? await readSecretFromStdin()
@@ -49,6 +53,17 @@ export const login = createCommand("login", "log in to a server; later commands 
     if (options.json) printJson({ url, email });
     else printNote(`logged in to ${url} as ${email}`);
   });
+
+/** Stores a token from stdin, once the server has said whose it is. */
+async function loginWithToken(url: string, { json }: CommonOptions): Promise<void> {
+  const token = (await readSecretFromStdin()).trim();
+  if (token === "") throw usageError("--with-token: there is no token on stdin");
+  const client = await connectToService({ url, token });
+  const { email } = await client.call(readWhoami, {});
+  writeLogin({ url, email, token, is_token: true });
+  if (json) printJson({ url, email });
+  else printNote(`logged in to ${url} as ${email}, with that token`);
+}
 
 /** Adds the scheme to an address such as `127.0.0.1:8000`: https, except to this machine. */
 function completeUrl(given: string): string {
@@ -86,7 +101,8 @@ async function createSession(url: string, email: string, password: string): Prom
 }
 
 /** @returns whether the server ended the session */
-async function endSessionQuietly({ url, token }: Login): Promise<boolean> {
+async function endSessionQuietly({ url, token, is_token }: Login): Promise<boolean> {
+  if (is_token) return true;
   const client = await connectToService({ url, token });
   return client.call(endSession, {}).then(
     () => true,

@@ -6,11 +6,11 @@ import {
   listTokens,
 } from "../../../src/features/accounts/tokens/operations.ts";
 import {
+  actsAsUser,
   type CommonOptions,
   createCommand,
   createNoun,
   formatExamples,
-  resolveUrl,
   withClient,
 } from "../../program/command.ts";
 import { parseSeconds } from "../../program/options.ts";
@@ -29,7 +29,7 @@ interface CreateOptions extends CommonOptions {
 const collect = (value: string, before: string[] = []) => [...before, value];
 
 const create = createCommand("create", "create a token; prints it, and nothing else")
-  .option("--email <email>", "owner of the token; left out with --url and --token: you")
+  .option("--email <email>", "owner of the token; left out: you")
   .option("--label <label>", "its name in lists")
   .option("--workspace <id>", "binds it to one workspace")
   .option("--scope <scope>", "restricts it, such as jobs:run:scripts:u/ann/hello; may be repeated", collect)
@@ -52,7 +52,7 @@ const create = createCommand("create", "create a token; prints it, and nothing e
       expiration,
     };
     // The local admin of a data directory is not a user, and has no tokens.
-    const email = resolveUrl(options)
+    const email = actsAsUser(options)
       ? options.email
       : await askFor(options.email, { message: "E-mail of the user", flag: "--email" });
     const token = await withClient(options, (client) =>
@@ -79,19 +79,24 @@ function formatBadge(expiration: unknown, now: number): string {
   return `expires in ${days} ${days === 1 ? "day" : "days"}`;
 }
 
-/** @throws CliError if no server is named: the local admin of a data directory has no tokens */
-function requireUrl(options: CommonOptions, does: string): void {
-  if (!resolveUrl(options)) {
-    throw usageError("--url is missing", `it ${does} the tokens of the user whose --token it is given`);
+/** @throws a usage error if nobody is named: the local admin of a data directory has no tokens */
+function requireOwner(options: OwnerOptions): void {
+  if (options.email === undefined && !actsAsUser(options)) {
+    throw usageError("--email is missing", "the tokens of which user: svc user list lists them");
   }
 }
 
-const list = createCommand("list", "list your tokens, with a badge on those that end within 30 days")
+interface OwnerOptions extends CommonOptions {
+  email?: string;
+}
+
+const list = createCommand("list", "list tokens, with a badge on those that end within 30 days")
+  .option("--email <email>", "whose tokens; left out: yours")
   .option("--exclude-ephemeral", "leave out those that programs make for single runs")
-  .addHelpText("after", formatExamples("svc token list --url http://localhost:8000 --token $SVC_TOKEN"))
-  .action(async (options: CommonOptions & { excludeEphemeral?: true }) => {
-    requireUrl(options, "lists");
-    const query = { exclude_ephemeral: options.excludeEphemeral ?? false };
+  .addHelpText("after", formatExamples("svc token list", "svc token list --email bob@example.org"))
+  .action(async (options: OwnerOptions & { excludeEphemeral?: true }) => {
+    requireOwner(options);
+    const query = { exclude_ephemeral: options.excludeEphemeral ?? false, email: options.email };
     const found = await withClient(options, (client) => client.call(listTokens, { query }));
     if (options.json) return printJson(found);
     const now = Date.now();
@@ -116,12 +121,14 @@ function formatMoment(moment: unknown): string {
   return process.stdout.isTTY && text.endsWith("Z") ? `${text.slice(0, 16).replace("T", " ")}Z` : text;
 }
 
-const remove = createCommand("delete", "delete your tokens with this prefix; they stop working at once")
+const remove = createCommand("delete", "delete the tokens with this prefix; they stop working at once")
   .argument("<prefix>", "the first 10 characters, as svc token list prints them")
-  .addHelpText("after", formatExamples("svc token delete Ab3dE6gH1j --url http://localhost:8000"))
-  .action(async (token_prefix: string, options: CommonOptions) => {
-    requireUrl(options, "deletes");
-    const told = await withClient(options, (client) => client.call(deleteToken, { token_prefix }));
+  .option("--email <email>", "whose tokens; left out: yours")
+  .addHelpText("after", formatExamples("svc token delete Ab3dE6gH1j"))
+  .action(async (token_prefix: string, options: OwnerOptions) => {
+    requireOwner(options);
+    const query = { email: options.email };
+    const told = await withClient(options, (client) => client.call(deleteToken, { token_prefix, query }));
     if (options.json) printJson({ token_prefix, told });
     else printNote(told);
   });
@@ -130,6 +137,6 @@ export default createNoun("token", "create, list and delete tokens", create, lis
   "after",
   formatExamples(
     "svc token create --email ann@example.org --label laptop",
-    "svc token list --url http://localhost:8000 --token $SVC_TOKEN",
+    "svc token list --email bob@example.org",
   ),
 );

@@ -116,10 +116,10 @@ async function readAccounts(client: ServiceClient, active_only: boolean) {
   return found;
 }
 
-const get = createCommand("get", "show a user: the account, and the name in each workspace")
+const get = createCommand("show", "show a user: the account, and the name in each workspace")
   .summary("show a user")
   .argument("<email>", "e-mail of the user")
-  .addHelpText("after", formatExamples("svc user get ann@example.org"))
+  .addHelpText("after", formatExamples("svc user show ann@example.org"))
   .action(async (email: string, options: CommonOptions) => {
     const { account, names } = await withClient(options, async (client) => ({
       names: await client.call(getUsernameInfo, { email }),

@@ -14,23 +14,24 @@ import {
 } from "../../../src/features/lifecycle/workspaces/operations.ts";
 import { readWorkspaceSettings } from "../../client/workspace-settings.ts";
 import {
+  actsAsUser,
   type CommonOptions,
   createCommand,
   createNoun,
   describeServer,
   formatExamples,
-  resolveUrl,
   withClient,
 } from "../../program/command.ts";
 import { askFor, confirmFirst, confirmName } from "../../terminal/prompts.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
 import { memberCommands } from "./workspaces/member-commands.ts";
 import settings from "./workspaces/settings-command.ts";
+import { use } from "./workspaces/use-command.ts";
 
 const create = createCommand("create", "create a workspace")
   .argument("<id>", "letters, digits, _ and single dashes")
   .option("--name <name>", "what people call it; its id when left out")
-  .option("--owner <email>", "its first admin; left out with --url or a login: you")
+  .option("--owner <email>", "its first admin; left out: you")
   .option("--username <username>", "the owner's name in the workspace")
   .addHelpText(
     "after",
@@ -43,7 +44,7 @@ const create = createCommand("create", "create a workspace")
     async (id: string, options: CommonOptions & { name?: string; owner?: string; username?: string }) => {
       const { name = id, username } = options;
       // The local admin of a data directory is not a user, and cannot be a workspace's admin.
-      const owner = resolveUrl(options)
+      const owner = actsAsUser(options)
         ? options.owner
         : await askFor(options.owner, { message: "E-mail of its first admin", flag: "--owner" });
       await withClient(options, (client) =>
@@ -61,11 +62,15 @@ const list = createCommand("list", "list workspaces")
     if (options.all) return listAll(options);
     const found = await withClient(options, (client) => client.call(listWorkspaces, {}));
     if (options.json) return printJson(found);
-    await printTable(found, [
-      { title: "ID", value: (row) => row.id },
-      { title: "NAME", value: (row) => row.name },
-      { title: "OWNER", value: (row) => row.owner },
-    ]);
+    await printTable(
+      found,
+      [
+        { title: "ID", value: (row) => row.id },
+        { title: "NAME", value: (row) => row.name },
+        { title: "OWNER", value: (row) => row.owner },
+      ],
+      "no workspaces; svc workspace create <id>",
+    );
   });
 
 async function listAll(options: CommonOptions): Promise<void> {
@@ -79,9 +84,9 @@ async function listAll(options: CommonOptions): Promise<void> {
   ]);
 }
 
-const get = createCommand("get", "show a workspace")
+const get = createCommand("show", "show a workspace")
   .argument("<id>")
-  .addHelpText("after", formatExamples("svc workspace get acme"))
+  .addHelpText("after", formatExamples("svc workspace show acme"))
   .action(async (id: string, options: CommonOptions) => {
     const found = await withClient(options, async (client) => ({
       id,
@@ -174,6 +179,7 @@ export default createNoun(
   create,
   list,
   get,
+  use,
   rename,
   archive,
   unarchive,

@@ -35,11 +35,13 @@ import { CliError, usageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 import { drawStepsWithJobs } from "../../terminal/tree/step-tree.ts";
 
+import { rerun } from "./rerun.ts";
+
 const list = createWorkspaceCommand("list", "list jobs, newest first")
   .addOption(new Option("--status <state>", "only those in this state").choices(STATES))
   .option("--path <path>", "only those of this script")
-  .option("--path-start <text>", "only those whose path begins with this, such as f/shop/")
-  .option("--created-by <name>", "only those that this user or token started")
+  .option("--prefix <path>", "only those whose path begins with this, such as f/shop/")
+  .option("--by <name>", "only those that this user or token started")
   .option("--label <label>", "only those that carry this label")
   .option("--tag <tag>", "only those of this tag")
   .option("--kind <kinds>", "only those of these kinds, such as script,preview")
@@ -60,21 +62,25 @@ const list = createWorkspaceCommand("list", "list jobs, newest first")
       listMatchingJobs(client, workspace, filter),
     );
     if (options.json) return printJson(found);
-    await printTable(found, [
-      { title: "ID", value: (job) => job.id, cut: "never" },
-      { title: "STATE", value: jobState, cut: "never", paint: paintState },
-      { title: "PATH", value: jobName, cut: "start" },
-      { title: "WHEN", value: formatDueTime, cut: "never" },
-      { title: "TOOK", value: formatJobDuration, cut: "never" },
-    ]);
+    await printTable(
+      found,
+      [
+        { title: "ID", value: (job) => job.id, cut: "never" },
+        { title: "STATE", value: jobState, cut: "never", paint: paintState },
+        { title: "PATH", value: jobName, cut: "start" },
+        { title: "WHEN", value: formatDueTime, cut: "never" },
+        { title: "TOOK", value: formatJobDuration, cut: "never" },
+      ],
+      "no jobs; svc run starts one",
+    );
     if (process.stderr.isTTY && found.length === filter.limit) {
-      printNote(`for those before: --page ${filter.page + 1}`);
+      printNote(`older: --page ${filter.page + 1}`);
     }
   });
 
-const get = createWorkspaceCommand("get", "show all about a job")
+const get = createWorkspaceCommand("show", "show all about a job")
   .argument("<id>", "id of the job")
-  .addHelpText("after", formatExamples("svc job get $ID --workspace acme", "svc job get $ID --json"))
+  .addHelpText("after", formatExamples("svc job show $ID --workspace acme", "svc job show $ID --json"))
   .action((id: string, options: WorkspaceOptions) =>
     withJob(id, options, async (client, job) => {
       if (options.json) return printJson(await client.call(getJobById, job));
@@ -226,12 +232,13 @@ function requireJobId(id: string): void {
 
 export default createNoun(
   "job",
-  "list, read, follow, cancel and approve jobs",
+  "list, read, follow, cancel, rerun and approve jobs",
   list,
   get,
   logs,
   result,
   cancel,
+  rerun,
   approve,
   reject,
 ).addHelpText(

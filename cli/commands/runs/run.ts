@@ -107,14 +107,14 @@ async function readCode(path: string): Promise<RunTarget> {
 }
 
 /** Prints the id of a job that is not waited for. */
-function printJobId(client: ServiceClient, { id }: JobRef, { json }: RunCommandOptions): void {
+export function printJobId(client: ServiceClient, { id }: JobRef, { json }: RunCommandOptions): void {
   if (json) printJson({ id });
   else print(id);
   if (client.local) printNote("no server is up: the job stays queued until one starts (svc serve)");
 }
 
 /** Shows the log or a flow's steps, with --stream also the stream, as they come; then the result. */
-async function followRun(
+export async function followRun(
   client: ServiceClient,
   job: JobRef,
   options: RunCommandOptions,

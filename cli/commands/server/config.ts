@@ -50,14 +50,22 @@ async function listSettings(options: CommonOptions): Promise<ShownSetting[]> {
 
 const list = createCommand(
   "list",
-  "list every setting, its value and where it comes from; secrets stay hidden",
+  "list the settings that differ from their defaults, and where from; secrets stay hidden",
 )
-  .addHelpText("after", formatExamples("svc config", "svc config list --json"))
-  .action(async (options: CommonOptions) => {
-    const settings = await listSettings(options);
+  .option("--all", "list every setting, with its default")
+  .addHelpText("after", formatExamples("svc config", "svc config --all", "svc config list --json"))
+  .action(async (options: CommonOptions & { all?: boolean }) => {
+    const every = await listSettings(options);
+    const settings = options.all ? every : every.filter(({ source }) => source !== "default");
     if (options.json) return printJson(settings);
     for (const setting of settings)
       print(process.stdout.isTTY ? formatForPerson(setting) : formatForPipe(setting));
+    const others = every.length - settings.length;
+    if (process.stdout.isTTY && others > 0) {
+      printNote(
+        `${settings.length === 0 ? "nothing differs from the defaults; " : ""}svc config --all lists ${others} more`,
+      );
+    }
   });
 
 function formatForPipe({ name, value, source, variable, meaning }: ShownSetting): string {
@@ -89,7 +97,7 @@ const get = createCommand("get", "print a setting; one of the instance in full, 
   .addHelpText("after", formatExamples("svc config get base_url", "svc config get smtp_settings --json"))
   .action(async (key: string, options: CommonOptions) => {
     const found = (await listSettings(options)).find(({ name }) => name === key);
-    if (!found) throw usageError(`there is no setting ${key}`, "svc config list lists them");
+    if (!found) throw usageError(`there is no setting ${key}`, "svc config --all lists them");
     const value =
       found.of === "process" || found.source === "default"
         ? found.value

@@ -80,7 +80,7 @@ Only what the options leave open is asked for; without a terminal, nothing is.`,
     await withProgress("setting up", () => setUp(data_dir, first, options.baseUrl));
     const kind = await chooseUnitKind(options);
     const serving = { data_dir, ...address };
-    writeInstanceFacts(data_dir, address);
+    writeInstanceFacts(data_dir, { ...address, admin: first.email });
     rememberDataDirectory(data_dir);
     const unit = kind === "none" ? undefined : writeUnit(kind, serving);
     const background =

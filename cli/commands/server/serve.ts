@@ -1,6 +1,6 @@
 import chalk, { chalkStderr } from "chalk";
 import { sleep, withTimeout } from "../../../src/lib/async/sleep.ts";
-import { PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";
+import { type ConfigName, PROCESS_SETTINGS } from "../../../src/platform/config/config.ts";
 import type { RunningServer } from "../../../src/server/server.ts";
 import { forgetServerUrl, loadServerConfig, recordServerUrl } from "../../client/data-directory.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
@@ -25,7 +25,21 @@ interface ServeOptions {
 const SETTING_NAME_WIDTH = 29;
 const MEANING_INDENT = `\n${" ".repeat(SETTING_NAME_WIDTH + 2)}`;
 
-const settings = Object.values(PROCESS_SETTINGS)
+/** The settings that most servers need; `svc config --all` lists every one. */
+const SHOWN_SETTINGS: ConfigName[] = [
+  "data_dir",
+  "database_url",
+  "secret_key",
+  "base_url",
+  "trusted_proxies",
+  "workers",
+  "job_memory_mb",
+  "job_timeout_s",
+  "retention_s",
+  "drain_s",
+  "log_level",
+];
+const settings = SHOWN_SETTINGS.map((name) => PROCESS_SETTINGS[name])
   .map(({ variable, meaning, default: initial }) => {
     const value = initial === undefined || initial === "" ? "" : ` (${initial})`;
     const name =
@@ -52,7 +66,7 @@ export default createCommand("serve", "start the server", "directory")
   .option("--tunnel", "development: make the server reachable from the internet")
   .addHelpText(
     "after",
-    `${formatExamples("svc serve", "svc serve --host 0.0.0.0 --port 80 --data-dir /var/lib/svc")}\n\nSettings, from the environment:\n${settings}`,
+    `${formatExamples("svc serve", "svc serve --host 0.0.0.0 --port 80 --data-dir /var/lib/svc")}\n\nSettings, from the environment (svc config --all lists every one):\n${settings}`,
   )
   .action(async (options: ServeOptions) => {
     const port = options.port === undefined ? undefined : parseWholeNumber("--port", options.port, 65_535);

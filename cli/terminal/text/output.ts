@@ -63,8 +63,19 @@ export function escapeControls(text: string): string {
   });
 }
 
-/** Prints rows in columns that fit the terminal, or tab-separated in a pipe. */
-export async function printTable<T>(rows: readonly T[], columns: Column<T>[]): Promise<void> {
+/**
+ * Prints rows in columns that fit the terminal, or tab-separated in a pipe.
+ * @param none what is said on a terminal if there are no rows
+ */
+export async function printTable<T>(
+  rows: readonly T[],
+  columns: Column<T>[],
+  none = "nothing to list",
+): Promise<void> {
+  if (rows.length === 0) {
+    if (process.stdout.isTTY) printNote(none);
+    return;
+  }
   const texts = rows.map((row) => columns.map((column) => oneLine(column.value(row))));
   if (!process.stdout.isTTY) {
     for (const text of texts) print(text.join("\t"));

@@ -10,6 +10,7 @@ import postgres_0006_kept_fields from "./postgres/0006_kept_fields.sql" with { t
 import postgres_0007_captures from "./postgres/0007_captures.sql" with { type: "text" };
 import postgres_0008_previous_key from "./postgres/0008_previous_key.sql" with { type: "text" };
 import postgres_0009_modules from "./postgres/0009_modules.sql" with { type: "text" };
+import postgres_0010_validate from "./postgres/0010_validate.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0002_flows from "./sqlite/0002_flows.sql" with { type: "text" };
@@ -20,6 +21,7 @@ import sqlite_0006_kept_fields from "./sqlite/0006_kept_fields.sql" with { type:
 import sqlite_0007_captures from "./sqlite/0007_captures.sql" with { type: "text" };
 import sqlite_0008_previous_key from "./sqlite/0008_previous_key.sql" with { type: "text" };
 import sqlite_0009_modules from "./sqlite/0009_modules.sql" with { type: "text" };
+import sqlite_0010_validate from "./sqlite/0010_validate.sql" with { type: "text" };
 
 export const migrations = {
   sqlite: [
@@ -33,6 +35,7 @@ export const migrations = {
     { name: "0007_captures", sql: sqlite_0007_captures },
     { name: "0008_previous_key", sql: sqlite_0008_previous_key },
     { name: "0009_modules", sql: sqlite_0009_modules },
+    { name: "0010_validate", sql: sqlite_0010_validate },
   ],
   postgres: [
     { name: "0000_init", sql: postgres_0000_init },
@@ -45,5 +48,6 @@ export const migrations = {
     { name: "0007_captures", sql: postgres_0007_captures },
     { name: "0008_previous_key", sql: postgres_0008_previous_key },
     { name: "0009_modules", sql: postgres_0009_modules },
+    { name: "0010_validate", sql: postgres_0010_validate },
   ],
 };

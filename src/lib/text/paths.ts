@@ -87,7 +87,15 @@ export function parseEmail(email: string): string {
 }
 
 /** E-mail of the machine's local admin, who has no account. */
-export const LOCAL_ADMIN_EMAIL = "operator@localhost";
+export const LOCAL_ADMIN_EMAIL = "local-admin@localhost";
+
+/** The address that the local admin had first: stored jobs and schedules may still run as it. */
+const FORMER_LOCAL_ADMIN_EMAIL = "operator@localhost";
+
+/** Returns whether the address is that of the local admin, now or in stored data. */
+export function isLocalAdminEmail(email: string): boolean {
+  return email === LOCAL_ADMIN_EMAIL || email === FORMER_LOCAL_ADMIN_EMAIL;
+}
 
 /** RFC 5322 §3.2.3 with letters of all scripts, but without `/`, which separates names such as `g/ops`. */
 const NEW_EMAIL_PATTERN =
@@ -100,7 +108,7 @@ const NEW_EMAIL_PATTERN =
  */
 export function parseNewEmail(given: string): string {
   const email = parseEmail(given);
-  if (email === LOCAL_ADMIN_EMAIL) throw new BadRequest(`"${email}" is the local admin of the machine`);
+  if (isLocalAdminEmail(email)) throw new BadRequest(`"${email}" is the local admin of the machine`);
   if (NEW_EMAIL_PATTERN.test(email) && given.normalize("NFKC") === given) return email;
   throw new BadRequest(
     `"${email.slice(0, 80)}" cannot be the address of an account: write it plainly, without / and without look-alike characters`,

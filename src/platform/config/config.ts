@@ -6,7 +6,7 @@ import { resolve } from "node:path";
 import { BadRequest } from "../../lib/errors.ts";
 import { JOB_SETTINGS } from "./job-settings.ts";
 import { ADDRESS_SETTINGS, SERVER_SETTINGS } from "./server-settings.ts";
-import type { Setting } from "./setting.ts";
+import { readVariable, type Setting } from "./setting.ts";
 
 export const PROCESS_SETTINGS = { ...ADDRESS_SETTINGS, ...JOB_SETTINGS, ...SERVER_SETTINGS };
 
@@ -39,7 +39,7 @@ export function loadConfig(
   const config: Record<string, string | number | undefined> = {};
   const sources = {} as Record<ConfigName, ConfigSource>;
   for (const [name, setting] of Object.entries(PROCESS_SETTINGS) as [ConfigName, Setting][]) {
-    const text = environment[setting.variable] || undefined;
+    const text = readVariable(environment, setting.variable, setting.also);
     const given = overrides[name] ?? text ?? stored[name] ?? setting.default;
     sources[name] = findSource(overrides[name], text, stored[name]);
     config[name] = setting.kind === "number" ? Number(given) : given;

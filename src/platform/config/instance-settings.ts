@@ -23,8 +23,8 @@ export interface SettingDefinition {
   default?: unknown;
   /** The process setting (`config.ts`) with the same meaning: its flag, variable and default apply here too. */
   config?: ConfigName;
-  /** Environment variable, where existing installations use another name than SVC_ and the key. */
-  variable?: string;
+  /** Another name of its environment variable, which existing installations use. */
+  also?: string;
   /**
    * True: the whole value is secret; else the paths of secrets in it, such as `password`, `*.secret` or
    * `*.channel:url`. Any secret makes the whole value stored encrypted.
@@ -198,7 +198,7 @@ export const INSTANCE_SETTINGS = {
         open: true,
       },
     ),
-    variable: "CREATE_WORKSPACE_REQUIRE_SUPERADMIN",
+    also: "CREATE_WORKSPACE_REQUIRE_SUPERADMIN",
   },
   root_route_workspaces: {
     schema: textListSchema,
@@ -283,6 +283,6 @@ export function environmentVariableOf(
   key: string,
   configVariables: Record<ConfigName, { variable: string }>,
 ): string {
-  const { config, variable } = findDefinition(key) ?? {};
-  return config ? configVariables[config].variable : (variable ?? `SVC_${key.toUpperCase()}`);
+  const { config } = findDefinition(key) ?? {};
+  return config ? configVariables[config].variable : `SVC_${key.toUpperCase()}`;
 }

@@ -27,6 +27,7 @@ import {
   type SettingValue,
 } from "./instance-settings.ts";
 import { parseSettingValue } from "./parse-setting.ts";
+import { readVariable } from "./setting.ts";
 import { instanceSettings } from "./tables.ts";
 
 /** Longest time that another server of the database may use the previous value. */
@@ -223,7 +224,7 @@ function readEnvironment(environment: Record<string, string | undefined>): Map<s
   const problems: string[] = [];
   for (const key of Object.keys(INSTANCE_SETTINGS)) {
     const variable = environmentVariableOf(key, PROCESS_SETTINGS);
-    const text = environment[variable];
+    const text = readVariable(environment, variable, findDefinition(key)?.also);
     if (!text || findDefinition(key)?.config) continue;
     try {
       found.set(key, parseSettingValue(key, parseVariable(key, text)));

@@ -21,8 +21,8 @@ interface MountedServer {
 }
 
 export interface MountOptions {
-  /** Identifies the caller of every request of this mount (the local admin's socket); omitted: by its credentials. */
-  identify?: () => Identity;
+  /** Identifies the caller of every request of this mount (the local socket); omitted: by its credentials. */
+  identify?: (request: Request) => Identity | Promise<Identity>;
   /** Answers requests that match no operation; undefined for a plain 404. */
   fallback?: (request: Request, pathname: string) => Promise<Response> | undefined;
 }
@@ -125,7 +125,7 @@ function toHandler(
   op: Operation,
   door: AnonymousGuard,
   site: Site,
-  identify: (() => Identity) | undefined,
+  identify: MountOptions["identify"],
 ) {
   const finish = createResponseFinisher(app, site.proxies, op);
   const admit = door.guardFor(op);
@@ -138,7 +138,8 @@ function toHandler(
       const search = queryStringOf(request.url);
       const named: Record<string, string> = {};
       for (const name in parameters) named[name] = decodePathParameter(parameters[name]!);
-      let identity = identify?.();
+      const known = identify?.(request);
+      let identity = known instanceof Promise ? await known : known;
       if (!identity) {
         const token = readToken(request, search, site, op.cookie);
         if (token !== undefined) {

@@ -143,7 +143,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     const made = place();
     const server = await made.serve();
     expect((await fetch(server.setup_url!)).headers.get("content-type")).toContain("text/html");
-    const body = new URLSearchParams({ email: "first@example.org", password: "pw" });
+    const body = new URLSearchParams({ email: "first@example.org", password: "pw-password" });
     const made1 = await fetch(server.setup_url!, { method: "POST", body });
     expect(made1.status).toBe(201);
     const token = await made1.text();

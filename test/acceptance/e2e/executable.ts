@@ -94,7 +94,7 @@ export function newPlace(): Place {
 export async function setUp(server: Serving): Promise<string> {
   await server.operator("/users/create", {
     email: "ann@example.org",
-    password: "secret",
+    password: "secret-password",
     super_admin: true,
     username: "ann",
   });

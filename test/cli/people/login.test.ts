@@ -83,8 +83,8 @@ test("options and the environment come before it, and its token goes to no other
   expect(await who(["--token", token])).toBe("bea@example.org");
   expect(await who([], { SVC_TOKEN: token })).toBe("bea@example.org");
   expect(await who(["--url", `${server.url}/`])).toBe("ann@example.org");
-  expect(await who(["--data-dir", "data"])).toBe("operator@localhost");
-  expect(await who([], { SVC_DATA_DIR: "data" })).toBe("operator@localhost");
+  expect(await who(["--data-dir", "data"])).toBe("local-admin@localhost");
+  expect(await who([], { SVC_DATA_DIR: "data" })).toBe("local-admin@localhost");
   const seen: (string | null)[] = [];
   const other = Bun.serve({
     port: 0,

@@ -57,6 +57,20 @@ test("tokens are listed with a badge on those that end within 30 days, and delet
   expect([short.code, short.err]).toEqual([1, expect.stringContaining("too short")]);
 }, 60_000);
 
+test("a super admin lists and deletes the tokens of somebody else; nobody else does", async () => {
+  using place = newPlace();
+  const [zoe, root] = [await server.user("zoe"), await server.user("root", { super_admin: true })];
+  const svc = (token: string, ...args: string[]) =>
+    place.svc(["token", ...args, "--email", "zoe@example.org", "--url", server.url, "--token", token]);
+  const { token: other } = await server.user("other");
+  expect(await svc(other, "list")).toMatchObject({ code: 1, err: expect.stringContaining("super admins") });
+  expect(await svc(zoe.token, "list")).toMatchObject({ code: 0 });
+  expect((await svc(root.token, "list")).out).toContain(zoe.token.slice(0, 10));
+  expect(await svc(other, "delete", zoe.token.slice(0, 10))).toMatchObject({ code: 1 });
+  expect(await svc(root.token, "delete", zoe.token.slice(0, 10))).toMatchObject({ code: 0 });
+  expect((await server.as(zoe.token)("GET", "/users/whoami")).status).toBe(401);
+}, 60_000);
+
 test("at a terminal of 80 columns the list shows prefix, moments and badge whole", async () => {
   using place = newPlace();
   const { token } = await server.user("bea");
@@ -71,8 +85,8 @@ test("at a terminal of 80 columns the list shows prefix, moments and badge whole
   );
 });
 
-test("the operator of a data directory is told that it has no tokens", async () => {
+test("the local admin of a data directory is told that it has no tokens", async () => {
   using place = newPlace();
   const told = await place.svc(["token", "delete", "0123456789"]);
-  expect([told.code, told.err]).toEqual([2, expect.stringContaining("--url is missing")]);
+  expect([told.code, told.err]).toEqual([2, expect.stringContaining("--email is missing")]);
 });

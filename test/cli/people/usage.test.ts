@@ -88,7 +88,7 @@ const MISTAKES: [args: string[], error: string, hint?: string][] = [
     '"localhost:80" is not the URL of a server',
     "write it such as http://localhost:8000",
   ],
-  [["job", "get"], "missing required argument 'id'", "see svc job get --help"],
+  [["job", "get"], "missing required argument 'id'", "see svc job show --help"],
   [["job", "get", "12"], '"12" is not the id of a job: it must be a UUID', "svc job list"],
   [["job", "cancel", NOBODY, "x"], '"x" is not the id of a job: it must be a UUID', "svc job list"],
   [

@@ -71,7 +71,7 @@ const STEPS: { args: string; out?: string | RegExp; err?: string | RegExp; code?
   { args: "workspace rename acme-corp", err: /one of --name and --id is missing/, code: 2 },
   {
     args: "audit list --workspace acme-corp --operation workspaces.change --limit 1",
-    out: /^\S.*\toperator@localhost\tworkspaces.change_workspace_id\tacme-corp\n$/,
+    out: /^\S.*\tlocal-admin@localhost\tworkspaces.change_workspace_id\tacme-corp\n$/,
   },
   { args: "audit list --workspace acme-corp --kind Execute", out: "" },
   { args: "audit list --workspace acme-corp --kind Read", err: /`action_kind`: must be Create/, code: 1 },
@@ -134,7 +134,7 @@ test("the log is exported as JSON lines by the filters, also of what is no works
   ]);
   expect(await lines("--workspace", "acme", "--operation", "users.")).toEqual([]);
   await place.svc(["workspace", "delete", "acme", "--yes"]);
-  const all = await lines("--all", "--resource", "acme");
+  const all = await lines("--all", "--prefix", "acme");
   expect(all.map((row) => `${row.workspace_id} ${row.operation}`)).toEqual([
     "global workspaces.create",
     "deleted/acme workspaces.set_environment_variable",

@@ -79,13 +79,13 @@ test("help is found by asking for it, and either word shows one thing", async ()
   ]);
   expect(asked).toEqual(option);
   expect(asked).toMatchObject({ code: 0, out: expect.stringContaining("Usage: svc job list") });
-  expect((await place.svc(["help"])).out).toContain("Commands:\n  init");
+  expect((await place.svc(["help"])).out).toContain("Start:\n  init");
   const helps = await Promise.all([
     place.svc(["job", "show", "--help"]),
     place.svc(["flow", "get", "--help"]),
   ]);
   expect(helps.map(({ out }) => out.split("\n")[0])).toEqual([
-    "Usage: svc job get|show [options] <id>",
+    "Usage: svc job show|get [options] <id>",
     "Usage: svc flow show|get [options] <path>",
   ]);
   expect(await place.svc(["routes", "no-such-thing"])).toEqual({

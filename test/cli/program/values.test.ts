@@ -83,7 +83,7 @@ test("resources and their types are set, read, listed and deleted", async () => 
 
   await place.file("shop.yaml", "type: object\nrequired: [url]\nproperties:\n  url: { type: string }\n");
   const type = (...args: string[]) => svc(["resource-type", ...args]);
-  expect((await type("push", "shop_api", "shop.yaml", "--description", "The shop")).err).toBe(
+  expect((await type("push", "shop_api", "shop.yaml", "--summary", "The shop")).err).toBe(
     "created shop_api\n",
   );
   expect((await type("push", "shop_api", "shop.yaml")).err).toBe("changed shop_api\n");
@@ -120,7 +120,7 @@ test("at a terminal values are asked for without being shown, and tables fit", a
   await resource.sees("created u/ann/api");
   expect((await resource.ended()).shown).not.toContain("open-sesame");
   const long = "a very long description of what this is for ".repeat(4);
-  await svc(["resource", "set", `u/ann/${"long_".repeat(20)}`, "1", "--type", "any", "--description", long]);
+  await svc(["resource", "set", `u/ann/${"long_".repeat(20)}`, "1", "--type", "any", "--summary", long]);
   for (const args of [
     ["resource", "list"],
     ["resource-type", "list"],

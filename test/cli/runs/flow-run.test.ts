@@ -139,7 +139,7 @@ describe("by itself", () => {
     person.types(CTRL_C);
     const { code, shown } = await person.ended();
     expect(code).toBe(130);
-    const id = /svc job get (\S+)/.exec(shown)![1]!;
+    const id = /svc job show (\S+)/.exec(shown)![1]!;
     const { out } = await place.svc(["job", "get", id, "--json"]);
     expect(JSON.parse(out)).toMatchObject({ type: "CompletedJob", canceled: true });
   }, 30_000);

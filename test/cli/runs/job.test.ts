@@ -67,8 +67,8 @@ describe("of a workspace with jobs of every kind", () => {
     ["--status canceled", ["canceled"]],
     ["--path u/admin/good", ["scheduled", "canceled", "good"]],
     ["--path u/admin/good --status canceled", ["canceled"]],
-    ["--path-start u/admin/b", ["bad again", "bad"]],
-    ["--created-by dev", ["preview"]],
+    ["--prefix u/admin/b", ["bad again", "bad"]],
+    ["--by dev", ["preview"]],
     ["--tag heavy", ["preview"]],
     ["--kind preview", ["preview"]],
     ["--kind preview,script", ALL],
@@ -174,7 +174,7 @@ describe("of a workspace with jobs of every kind", () => {
     expect(good).toEqual({ code: 0, out: '{\n  "hello": "Ann"\n}\n', err: "" });
     expect(bad).toMatchObject({ code: 1, out: "" });
     expect(bad.err).toMatch(
-      /^error: TypeError: no tea\n {4}at main .*\nhint: svc job get \S+ --workspace acme\n$/,
+      /^error: TypeError: no tea\n {4}at main .*\nhint: svc job show \S+ --workspace acme\n$/,
     );
     expect(canceled).toMatchObject({ code: 1, out: "" });
     expect(canceled.err).toStartWith("error: Canceled: Job canceled: wrong month by admin\n");
@@ -309,7 +309,7 @@ test("get cuts what would fill the screen, and says how to see all of it", async
   // What holds around a script is said in full.
   expect(lines.filter((line) => line.length > 80 && !line.startsWith("walls "))).toEqual([]);
   expect(lines.length).toBeLessThan(70);
-  expect(out).toContain(`\n  … all 57 lines: svc job get ${id} --json\n`);
+  expect(out).toContain(`\n  … all 57 lines: svc job show ${id} --json\n`);
   expect(out).toEndWith(`\n  … all 57 lines: svc job result ${id}\n`);
   expect(JSON.parse((await place.svc(["job", "result", id])).out)).toEqual({ hello: long });
 }, 30_000);

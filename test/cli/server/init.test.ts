@@ -96,6 +96,12 @@ test("without a terminal options say all, and nothing is asked", async () => {
     expect(workspace).toBe("main");
     expect(await whoami(place, url)).toMatchObject({ code: 0 });
     expect((await place.svc(["config", "get", "base_url"])).out).toContain("https://svc.example.org");
+    // What is made at this machine belongs to the admin that was made.
+    expect(JSON.parse((await place.svc(["whoami", "--json"])).out).email).toBe("ann@example.org");
+    await place.svc(["folder", "create", "ops"]);
+    expect((await place.svc(["folder", "get", "ops"])).out).toContain("u/ann");
+    const token = (await place.svc(["token", "create", "--label", "mine"])).out.trim();
+    expect((await place.svc(["token", "list"])).out).toContain(token.slice(0, 10));
   } finally {
     await end(pid, url);
   }

@@ -24,14 +24,14 @@ describe("svc config", () => {
   test("lists every setting with its value and where it is from; secrets are hidden", async () => {
     const env = { SVC_PORT: "9000", SVC_SECRET_KEY: "instance-secret", SVC_SCIM_TOKEN: "scim-secret" };
     await said(["config", "set", "timeout_wait_result", "33"], { env });
-    const text = await said(["config"], { env });
+    const text = await said(["config", "--all"], { env });
     const rows = text.split("\n").map((line) => line.split("\t").slice(0, 4));
     expect(rows).toContainEqual(["port", "9000", "environment", "SVC_PORT"]);
     expect(rows).toContainEqual(["host", "127.0.0.1", "default", "SVC_HOST"]);
     expect(rows).toContainEqual(["data_dir", place.data_dir, "environment", "SVC_DATA_DIR"]);
     expect(rows).toContainEqual(["secret_key", "********", "environment", "SVC_SECRET_KEY"]);
     expect(rows).toContainEqual(["scim_token", "********", "environment", "SVC_SCIM_TOKEN"]);
-    expect(rows).toContainEqual(["timeout_wait_result", "33", "stored", "TIMEOUT_WAIT_RESULT"]);
+    expect(rows).toContainEqual(["timeout_wait_result", "33", "stored", "SVC_TIMEOUT_WAIT_RESULT"]);
     expect(rows).toContainEqual(["disable_stats", "true", "default", "SVC_DISABLE_STATS"]);
     expect(rows.filter(([name]) => name === "wait_result_s")).toEqual([]);
     // Every setting of the process and of the instance has its line; two that are one thing have one.
@@ -45,10 +45,22 @@ describe("svc config", () => {
     ];
     expect(new Set(shown).size).toBe(shown.length);
     expect(wanted.filter((name) => !shown.includes(name))).toEqual([]);
+    // Without --all only what differs.
+    const few = (await said(["config"], { env })).split("\n").map((line) => line.split("\t"));
+    expect(few.map(([name]) => name)).toContain("port");
+    expect(few.filter(([, , source]) => source === "default")).toEqual([]);
+    // The names that existing installations use count too, after those of the scheme.
+    const older = { ...env, TIMEOUT: "60", MAX_TIMEOUT: "90", SVC_MAX_TIMEOUT: "100" };
+    const values = JSON.parse(await said(["config", "--json"], { env: older })) as {
+      variable: string;
+      value: unknown;
+    }[];
+    const read = (variable: string) => values.find((each) => each.variable === variable)?.value;
+    expect([read("SVC_TIMEOUT"), read("SVC_MAX_TIMEOUT")]).toEqual([60, 100]);
     expect(text).not.toMatch(/instance-secret|scim-secret/);
-    const json = JSON.parse(await said(["config", "list", "--json"], { env }));
+    const json = JSON.parse(await said(["config", "list", "--json", "--all"], { env }));
     expect(json).toContainEqual(expect.objectContaining({ name: "port", of: "process", value: 9000 }));
-    const folder = ["config", "list", "--json", "--data-dir", place.data_dir];
+    const folder = ["config", "--json", "--data-dir", place.data_dir];
     expect(JSON.parse(await said(folder))).toContainEqual(
       expect.objectContaining({ name: "data_dir", source: "flag" }),
     );
@@ -58,6 +70,7 @@ describe("svc config", () => {
     for (const env of [{}, { NO_COLOR: "1" }] as Record<string, string>[]) {
       using session = sitDown({ ...place, environment: { ...place.environment, ...env, SVC_PORT: "9000" } }, [
         "config",
+        "--all",
       ]);
       const { code, shown, raw } = await session.ended();
       const lines = shown.split("\n").map((line) => line.trimEnd());
@@ -124,7 +137,7 @@ describe("svc config", () => {
     expect(await place.svc(["config", "get", "colour"])).toEqual({
       code: 2,
       out: "",
-      err: told("there is no setting colour", "svc config list lists them"),
+      err: told("there is no setting colour", "svc config --all lists them"),
     });
   });
 });

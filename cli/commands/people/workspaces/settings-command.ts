@@ -9,12 +9,12 @@ import {
 import { usageError } from "../../../terminal/text/failure.ts";
 import { printJson, printNote, printTable } from "../../../terminal/text/output.ts";
 
-const get = createCommand("get", "print the settings of a workspace, or one of them")
+const get = createCommand("show", "print the settings of a workspace, or one of them")
   .argument("<id>", "the workspace")
   .argument("[key]", "only this setting")
   .addHelpText(
     "after",
-    formatExamples("svc workspace settings get acme", "svc workspace settings get acme webhook"),
+    formatExamples("svc workspace settings show acme", "svc workspace settings show acme webhook"),
   )
   .action(async (id: string, key: string | undefined, options: CommonOptions) => {
     const all: Record<string, unknown> = await withClient(options, (client) =>
@@ -59,5 +59,5 @@ const set = createCommand("set", "change a setting of a workspace")
 
 export default createNoun("settings", "read and change settings", get, set).addHelpText(
   "after",
-  formatExamples("svc workspace settings get acme", "svc workspace settings set acme env.REGION eu-1"),
+  formatExamples("svc workspace settings show acme", "svc workspace settings set acme env.REGION eu-1"),
 );

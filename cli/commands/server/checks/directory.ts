@@ -116,7 +116,7 @@ function checkKey({ data_dir, secret_key, database_url }: Config): Finding {
 function checkDisk(path: string): Finding[] {
   const { bavail, bsize, type, ffree, files } = statfsSync(path);
   const free = bavail * bsize;
-  const advice = "free some space, lower JOB_RETENTION_SECS, or move the data directory";
+  const advice = "free some space, lower SVC_JOB_RETENTION_SECS, or move the data directory";
   const findings = [
     free < VERY_LOW_SPACE_BYTES
       ? failFinding("disk", `only ${formatBytes(free)} are free`, advice)

@@ -17,9 +17,33 @@ export async function checkServer(config: Config): Promise<Finding[]> {
   const port = await checkPort(config, health !== undefined);
   if (!health) return [okFinding("server", "none is up on this data directory"), port];
   const process = readLockOwner(config.data_dir)?.pid;
+  const license = await checkLicense(config.data_dir);
   const amiss = health.checks.filter((check) => !check.ok).map((check) => check.detail);
-  if (amiss.length === 0) return [okFinding("server", `process ${process} is up and ready`), port];
-  return [failFinding("server", `process ${process} is not ready: ${amiss.join("; ")}`, "see its log"), port];
+  if (amiss.length === 0) return [okFinding("server", `process ${process} is up and ready`), port, license];
+  return [
+    failFinding("server", `process ${process} is not ready: ${amiss.join("; ")}`, "see its log"),
+    port,
+    license,
+  ];
+}
+
+/** Reads the licence that a few operations of the interface ask for. */
+async function checkLicense(data_dir: string): Promise<Finding> {
+  try {
+    const signal = AbortSignal.timeout(REPLY_TIMEOUT_MS);
+    const answer = await fetch("http://localhost/api/ee_license", {
+      unix: join(data_dir, "svc.sock"),
+      signal,
+    });
+    const id = answer.ok ? (await answer.text()).trim() : "";
+    if (id !== "") return okFinding("licence", `${id} is valid`);
+  } catch {
+    // Without an answer there is none to show.
+  }
+  return okFinding(
+    "licence",
+    "none is set; four operations ask for one, all else works without (svc license)",
+  );
 }
 
 async function readHealth(data_dir: string): Promise<Health | undefined> {

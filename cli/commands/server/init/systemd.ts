@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { PROCESS_SETTINGS } from "../../../../src/platform/config/config.ts";
+import { readVariable, type Setting } from "../../../../src/platform/config/setting.ts";
 import { CliError } from "../../../terminal/text/failure.ts";
 import { type ServeTarget, serveCommand } from "./background.ts";
 
@@ -26,8 +27,9 @@ function unitFolder(kind: UnitKind): string {
 /** Lists settings in this environment that are not in the unit's command line. */
 function listEnvironmentSettings(): [variable: string, value: string][] {
   const { data_dir: _, host: __, port: ___, ...others } = PROCESS_SETTINGS;
-  return Object.values(others).flatMap(({ variable }) => {
-    const value = process.env[variable];
+  return Object.values(others).flatMap((setting) => {
+    const { variable, also } = setting as Setting;
+    const value = readVariable(process.env, variable, also);
     return value ? [[variable, value]] : [];
   });
 }
@@ -83,9 +85,10 @@ Wants=network-online.target
 
 [Service]
 ExecStart=${serveCommand(serving).map(quoteForUnit).join(" ")}
-${account}${environmentFile}Restart=on-failure
+${account}Environment=SVC_DRAIN_S=80
+${environmentFile}Restart=on-failure
 RestartSec=2
-# Running jobs get time to finish.
+# More than SVC_DRAIN_S, the time that running jobs get to finish.
 TimeoutStopSec=90
 KillMode=mixed
 

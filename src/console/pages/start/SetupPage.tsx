@@ -53,6 +53,8 @@ export function SetupPage() {
             />
             <PasswordInput
               label="Password"
+              description="At least 8 characters"
+              minLength={8}
               required
               withAsterisk={false}
               autoComplete="new-password"

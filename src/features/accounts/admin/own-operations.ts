@@ -1,5 +1,6 @@
 /** Operations of users on their own account. */
 import { z } from "zod";
+import { isLocalAdminEmail } from "../../../lib/text/paths.ts";
 import { optional } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { hasLicense } from "../../tenancy/license/service.ts";
@@ -25,10 +26,11 @@ export const globalWhoami = operation({
   run: async (ctx) => {
     const { identity } = ctx.caller;
     requireNoTriggerToken(identity);
-    if (identity.token) return service.getUser(ctx.app.db.read, identity.email);
+    if (identity.token || !isLocalAdminEmail(identity.email))
+      return service.getUser(ctx.app.db.read, identity.email);
     return {
       email: identity.email,
-      login_type: "operator",
+      login_type: "local",
       super_admin: true,
       devops: true,
       verified: true,

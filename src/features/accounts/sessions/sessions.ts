@@ -113,7 +113,7 @@ export async function revokeAllSessions(
  */
 export function requireUnrestrictedToken(ctx: UserContext, does: string) {
   const { email, token } = ctx.caller.identity;
-  if (!token) throw new BadRequest("the machine's operator is no user: log in as one");
+  if (!token) throw new BadRequest("the local admin is no user: log in as one");
   requireUnrestricted(ctx, does);
   return { email, token };
 }

@@ -45,13 +45,16 @@ export const createTokenFor = operation({
   run: (ctx, { body }) => own.createTokenFor(ctx, body),
 });
 
+/** Whose tokens: the caller's when left out. */
+const owner = { email: z.string().optional() };
+
 export const listTokens = operation({
   name: "listTokens",
   method: "GET",
   path: "/users/tokens/list",
   access: "user",
-  summary: "List the caller's tokens, newest first",
-  query: z.object({ ...paging, exclude_ephemeral: queryBoolean.default(false) }),
+  summary: "List the tokens of the caller, or of another user (super admins), newest first",
+  query: z.object({ ...paging, ...owner, exclude_ephemeral: queryBoolean.default(false) }),
   responds: responds.json(z.array(TruncatedToken)),
   run: (ctx, { query }) => own.listTokens(ctx, query),
 });
@@ -61,10 +64,12 @@ export const deleteToken = operation({
   method: "DELETE",
   path: "/users/tokens/delete/{token_prefix}",
   access: "user",
-  summary: "Delete the caller's tokens that begin with a prefix",
+  summary: "Delete the tokens that begin with a prefix, of the caller or of another user (super admins)",
+  query: z.object(owner),
   responds: responds.text("how many were deleted"),
   audit: { operation: "users.token.delete", action_kind: "Delete" },
-  run: async (ctx, { token_prefix }) => `deleted ${await own.deleteTokens(ctx, token_prefix)} tokens`,
+  run: async (ctx, { token_prefix, query }) =>
+    `deleted ${await own.deleteTokens(ctx, token_prefix, query.email)} tokens`,
 });
 
 export const tokenOperations: Operation[] = [createToken, createTokenFor, listTokens, deleteToken];

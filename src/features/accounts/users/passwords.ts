@@ -7,12 +7,15 @@ import type { App } from "../../../platform/app/context.ts";
 /** OWASP's first recommendation for argon2id that suits a small server: 19 MiB, 2 passes. */
 const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 
+const MIN_PASSWORD_CHARS = 8;
 /** Longer passwords are refused, since hashing them would let anybody cause load. */
 const MAX_PASSWORD_CHARS = 1_000;
 
-/** Hashes a password. @returns a PHC string; @throws BadRequest for an empty or too long password */
+/** Hashes a password. @returns a PHC string; @throws BadRequest for a too short or too long password */
 export function hashPassword(password: string): Promise<string> {
-  if (password === "") throw new BadRequest("body field `password`: must not be empty");
+  if (password.length < MIN_PASSWORD_CHARS) {
+    throw new BadRequest(`body field \`password\`: must have at least ${MIN_PASSWORD_CHARS} characters`);
+  }
   if (password.length > MAX_PASSWORD_CHARS) {
     throw new BadRequest(`body field \`password\`: must have ${MAX_PASSWORD_CHARS} characters at most`);
   }

@@ -23,18 +23,29 @@ export async function describeNonconformity(
   type: Pick<ResourceType, "name" | "schema">,
   value: unknown,
 ): Promise<string | undefined> {
-  const schema = toCheckableSchema(type.schema, value);
+  const faults = await describeFaults(type.schema, value, (path) => path || "the value");
+  return faults === undefined ? undefined : `the value does not match resource type ${type.name}: ${faults}`;
+}
+
+/**
+ * Describes how a value differs from a schema; undefined if it conforms, or cannot be checked.
+ * @param name says in words where a JSON pointer points
+ */
+export async function describeFaults(
+  given: unknown,
+  value: unknown,
+  name: (pointer: string) => string,
+): Promise<string | undefined> {
+  const schema = toCheckableSchema(given, value);
   if (!schema) return undefined;
   const faults = await listFaults(schema, value);
   if (faults === undefined) return undefined;
   // References stand for values that are known only when a job runs.
   const own = faults.filter(({ path }) => !isReference(resolvePointer(value, path)));
   if (own.length === 0) return undefined;
-  const named = own
-    .slice(0, MAX_NAMED_FAULTS)
-    .map(({ path, message }) => `${path || "the value"} ${message}`);
+  const named = own.slice(0, MAX_NAMED_FAULTS).map(({ path, message }) => `${name(path)} ${message}`);
   const more = own.length > MAX_NAMED_FAULTS ? ` (and ${own.length - MAX_NAMED_FAULTS} more)` : "";
-  return `the value does not match resource type ${type.name}: ${named.join("; ")}${more}`;
+  return `${named.join("; ")}${more}`;
 }
 
 /** Describes what is wrong with a schema; undefined if nothing is. */
@@ -65,7 +76,7 @@ async function listFaults(schema: Record<string, unknown>, value: unknown): Prom
     check(toPlainNumbers(value));
     return (check.errors ?? []).map(({ instancePath, message, params }) => ({
       path: instancePath,
-      message: `${message}${params.allowedValues ? `: ${JSON.stringify(params.allowedValues)}` : ""}`,
+      message: `${message}${params.additionalProperty ? `: ${params.additionalProperty}` : ""}${params.allowedValues ? `: ${JSON.stringify(params.allowedValues)}` : ""}`,
     }));
   } catch {
     return undefined;

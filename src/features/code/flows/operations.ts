@@ -110,7 +110,7 @@ const getFlowVersionByPath = operation({
 const { id, created_at, deployment_msg } = flowVersions;
 const versionColumns = { id, created_at, deployment_msg };
 
-const getFlowHistory = operation({
+export const getFlowHistory = operation({
   name: "getFlowHistory",
   method: "GET",
   path: `${base}/history/p/{path}`,
@@ -187,7 +187,7 @@ export const archiveFlowByPath = operation({
   },
 });
 
-const deleteFlowByPath = operation({
+export const deleteFlowByPath = operation({
   name: "deleteFlowByPath",
   method: "DELETE",
   path: `${base}/delete/{path}`,

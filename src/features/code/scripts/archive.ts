@@ -61,6 +61,7 @@ function createScriptMetadata(row: Script): ZipEntry {
     on_behalf_of_email: row.on_behalf_of_email,
     isolation: row.isolation === "fresh" ? row.isolation : undefined,
     memory_mb: row.memory_mb ?? undefined,
+    validate: unlessFalse(row.validate),
     signature: row.signature,
     codebase: row.codebase,
   };

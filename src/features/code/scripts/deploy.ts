@@ -182,6 +182,7 @@ function createScriptRow(
     ws_error_handler_muted: body.ws_error_handler_muted ?? false,
     isolation: body.isolation ?? "shared",
     memory_mb: body.memory_mb ?? null,
+    validate: body.validate ?? false,
     no_main_func: body.no_main_func ?? !signature.has_main,
     has_preprocessor: signature.preprocessor !== undefined,
     preprocessor_parameters: signature.preprocessor ? toBindings(signature.preprocessor) : null,

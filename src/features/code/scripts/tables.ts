@@ -53,6 +53,8 @@ export const scripts = table(
     isolation: text("isolation").$type<"shared" | "fresh">().notNull(),
     /** Memory limit of a run, in MB; null: the server's default. */
     memory_mb: integer("memory_mb"),
+    /** Calls whose arguments do not match `schema` are refused. */
+    validate: boolean("validate").notNull().default(false),
     no_main_func: boolean("no_main_func").notNull(),
     has_preprocessor: boolean("has_preprocessor").notNull(),
     /** How `preprocessor` takes its arguments: the whole event, or arguments by name. */

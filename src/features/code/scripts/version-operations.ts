@@ -128,7 +128,7 @@ const listSearchScript = operation({
       .orderBy(asc(scripts.path)),
 });
 
-const deleteScriptByPath = operation({
+export const deleteScriptByPath = operation({
   name: "deleteScriptByPath",
   method: "POST",
   path: `${base}/delete/p/{path}`,

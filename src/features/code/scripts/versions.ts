@@ -34,6 +34,8 @@ export interface DeployedScript {
   on_behalf_of_email: string | undefined;
   created_by: string;
   extra_perms: Record<string, boolean>;
+  /** The JSON Schema that arguments of a call must match; undefined if they are not checked. */
+  argument_schema: Record<string, unknown> | undefined;
   /** Names of password arguments, which are stored encrypted. */
   passwords: string[];
   /** How a request to its webhooks must be signed. */
@@ -230,6 +232,7 @@ function toDeployedScript(row: Script): DeployedScript {
     on_behalf_of_email: row.on_behalf_of_email ?? undefined,
     created_by: row.created_by,
     extra_perms: row.extra_perms,
+    argument_schema: row.validate ? ((row.schema as Record<string, unknown> | null) ?? undefined) : undefined,
     passwords: passwordFields(row.schema),
     signature: row.signature ?? undefined,
   };

@@ -3,6 +3,7 @@ import type { Reader } from "../../../database/database.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import {
   deriveUsername,
+  isLocalAdminEmail,
   parseEmail,
   parseUsername,
   parseWorkspaceId,
@@ -95,7 +96,7 @@ export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Pro
   }
   const id = parseNewWorkspaceId(identity, body.id);
   // The local admin is not a user: without an owner, only super admins can access the workspace.
-  const memberless = body.owner === undefined && identity.token === undefined;
+  const memberless = body.owner === undefined && !identity.token && isLocalAdminEmail(identity.email);
   const owner = parseEmail(body.owner ?? identity.email);
   const name = parseWorkspaceName("name", body.name);
   const storage_folder = await newStorageFolder(app, id);

@@ -8,6 +8,7 @@ import type { JobKind } from "../../../platform/queue/states.ts";
 import type { DeployedFlow } from "../../code/flows/versions.ts";
 import type { DeployedScript } from "../../code/scripts/versions.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
+import { requireMatchingArguments } from "../arguments/argument-check.ts";
 import { resolveAsCaller, runAsOf, runsWithOtherRights } from "../arguments/caller-references.ts";
 import { encryptArguments } from "../arguments/password-arguments.ts";
 import { reencryptIfStale } from "../arguments/stale-ciphertext.ts";
@@ -27,6 +28,8 @@ export interface RunOptions {
   invisible_to_owner?: boolean | undefined;
   /** Seconds for which the result is reused by later runs; overrides the script's own setting. */
   cache_ttl?: number | undefined;
+  /** The arguments are not final: a preprocessor makes them from the request. */
+  has_preprocessor_input?: boolean | undefined;
 }
 
 export interface Submission {
@@ -120,7 +123,10 @@ export async function createFlowSubmission(
   };
 }
 
-/** Creates the submission of a script. @throws BadRequest if it runs on behalf of somebody who has left */
+/**
+ * Creates the submission of a script.
+ * @throws BadRequest if it runs on behalf of somebody who has left, or for arguments that it refuses
+ */
 export async function createScriptSubmission(
   ctx: WorkspaceContext,
   deployed: DeployedScript,
@@ -128,7 +134,9 @@ export async function createScriptSubmission(
   options: RunOptions,
 ): Promise<Submission> {
   const { workspace_id } = ctx.caller.member;
-  const { concurrency, on_behalf_of_email, passwords } = deployed;
+  const { concurrency, on_behalf_of_email, passwords, argument_schema } = deployed;
+  if (argument_schema && !options.has_preprocessor_input)
+    await requireMatchingArguments(deployed.path, argument_schema, given);
   const runs_as =
     on_behalf_of_email === undefined ? undefined : await resolveOnBehalfOf(ctx, on_behalf_of_email);
   const args = await prepareArguments(ctx, given, passwords, runs_as);

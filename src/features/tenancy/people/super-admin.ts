@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
-import { LOCAL_ADMIN } from "./local-admin.ts";
+import { isLocalAdminEmail } from "../../../lib/text/paths.ts";
 import { users } from "./user-tables.ts";
 
 /** Returns whether the e-mail belongs to a current super admin, or to the local admin, who has no account. */
@@ -9,5 +9,5 @@ export async function isSuperAdmin(db: Reader, email: string): Promise<boolean> 
     .select({ super_admin: users.super_admin })
     .from(users)
     .where(eq(users.email, email));
-  return user ? user.super_admin : email === LOCAL_ADMIN.email;
+  return user ? user.super_admin : isLocalAdminEmail(email);
 }

@@ -97,25 +97,38 @@ export function toListedToken<T extends TokenLifetime>(app: App, row: T): T {
   return { ...row, expiration: tokenExpiry(app, row) ?? null };
 }
 
-/** Lists the caller's tokens, newest first. */
+/**
+ * Returns whose tokens are meant: the caller's own, or those of somebody else.
+ * @throws Forbidden if the caller may not manage the tokens of others
+ */
+function resolveOwner({ caller: { identity } }: UserContext, given: string | undefined): string {
+  const email = given === undefined ? identity.email : parseEmail(given);
+  const isLimited = identity.token && (identity.token.scopes?.length || identity.token.job);
+  if (email === identity.email || (identity.super_admin && !isLimited)) return email;
+  throw new Forbidden("only super admins manage the tokens of others, with a token that is not limited");
+}
+
+/** Lists the tokens of the caller, or of another user, newest first. @throws Forbidden */
 export async function listTokens(
   ctx: UserContext,
-  query: { page: number; per_page: number; exclude_ephemeral: boolean },
+  query: { page: number; per_page: number; exclude_ephemeral: boolean; email?: string | undefined },
 ) {
+  const owner = resolveOwner(ctx, query.email);
   const { offset, limit } = toLimitOffset(query);
   const isLasting = or(isNull(tokens.label), not(startsWith(tokens.label, EPHEMERAL_LABEL)));
   const rows = await ctx.app.db.read
     .select(LISTED_TOKEN_COLUMNS)
     .from(tokens)
-    .where(and(eq(tokens.email, ctx.caller.identity.email), query.exclude_ephemeral ? isLasting : undefined))
+    .where(and(eq(tokens.email, owner), query.exclude_ephemeral ? isLasting : undefined))
     .orderBy(desc(tokens.created_at), tokens.hash)
     .limit(limit)
     .offset(offset);
   return rows.map((row) => toListedToken(ctx.app, row));
 }
 
-/** Deletes all tokens of the caller with this prefix. @returns how many */
-export async function deleteTokens(ctx: UserContext, prefix: string): Promise<number> {
+/** Deletes all tokens of the caller, or of another user, with this prefix. @returns how many */
+export async function deleteTokens(ctx: UserContext, prefix: string, email?: string): Promise<number> {
+  const owner = resolveOwner(ctx, email);
   if (prefix.length < TOKEN_PREFIX_CHARS) {
     throw new BadRequest(
       `"${prefix}" is too short: give the first ${TOKEN_PREFIX_CHARS} characters of the token`,
@@ -126,9 +139,9 @@ export async function deleteTokens(ctx: UserContext, prefix: string): Promise<nu
   return ctx.write({ resource: short }, async (tx) => {
     const deleted = await tx
       .delete(tokens)
-      .where(and(eq(tokens.prefix, short), eq(tokens.email, ctx.caller.identity.email)))
+      .where(and(eq(tokens.prefix, short), eq(tokens.email, owner)))
       .returning({ hash: tokens.hash });
-    if (deleted.length === 0) throw new NotFound(`token ${short}… of ${ctx.caller.identity.email}`);
+    if (deleted.length === 0) throw new NotFound(`token ${short}… of ${owner}`);
     tx.afterCommit(() =>
       invalidateTokens(
         app,

@@ -113,8 +113,9 @@ async function startJob(
   const given = JSON.stringify(args);
   // Messages are untrusted, so references in them are escaped. The trigger's own arguments are its author's.
   const own = event ? await escapeReferences(app, ctx.caller.member, given) : given;
-  const submission = await createSubmission(ctx, found, own, {});
   const parameters = event && findPreprocessorParameters(found);
+  const has_preprocessor_input = parameters !== undefined;
+  const submission = await createSubmission(ctx, found, own, { has_preprocessor_input });
   if (event && parameters) {
     const input = takesEvent(parameters)
       ? { event: { kind: TRIGGER_KIND, ...args, ...event } }

@@ -1,6 +1,10 @@
-/** The reference page: the description as one HTML page without scripts or external resources. */
+/**
+ * The reference page: the description as one HTML page without external resources. Its only script filters the
+ * operations by what is typed; without it the page is whole.
+ */
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../../../lib/text/html.ts";
+import { VERSION } from "../../../lib/version.ts";
 import { type Operation, operation, responds } from "../operation.ts";
 import type {
   ApiDescription,
@@ -45,22 +49,76 @@ b.method { display: inline-block; width: 4.2rem; font: 600 .8rem monospace }
 pre { background: #8881; overflow-x: auto; padding: .6rem }
 table { border-collapse: collapse }
 td { padding: .1rem .8rem .1rem 0; vertical-align: top }
+details, p, h1 { overflow-wrap: anywhere }
+details > table { display: block; overflow-x: auto }
+input { box-sizing: border-box; font: inherit; padding: .4rem .6rem; width: 100% }
+[hidden] { display: none }
 `;
+
+const SCRIPT = `
+const field = document.querySelector("input");
+field.parentElement.hidden = false;
+field.addEventListener("input", () => {
+  const words = field.value.toLowerCase().split(/\\s+/).filter(Boolean);
+  for (const section of document.querySelectorAll("section")) {
+    let found = 0;
+    for (const each of section.querySelectorAll("details")) {
+      const text = (each.id + " " + each.querySelector("summary").textContent).toLowerCase();
+      each.hidden = !words.every((word) => text.includes(word));
+      if (!each.hidden) found++;
+    }
+    section.hidden = words.length > 0 && found === 0;
+  }
+});
+`;
+
+const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 const HEADERS = {
   "content-type": "text/html; charset=utf-8",
   "content-security-policy": [
     "default-src 'none'",
-    `style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'`,
+    `style-src ${hashOf(STYLE)}`,
+    `script-src ${hashOf(SCRIPT)}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join("; "),
 };
 
+/** What most readers look for, in the order of a first use; the other tags follow by name. */
+const FIRST_TAGS = [
+  "jobs",
+  "scripts",
+  "flows",
+  "schedules",
+  "http_triggers",
+  "websocket_triggers",
+  "webhooks",
+  "variables",
+  "resources",
+  "workspaces",
+  "folders",
+  "users",
+  "tokens",
+  "groups",
+  "audit",
+];
+
+function orderTags(tags: readonly Tag[]): Tag[] {
+  const rank = ({ name }: Tag) => (FIRST_TAGS.includes(name) ? FIRST_TAGS.indexOf(name) : FIRST_TAGS.length);
+  return [...tags].sort((a, b) => rank(a) - rank(b));
+}
+
+/** Escapes a text, and shows what is in backticks as code. */
+function renderText(text: string): string {
+  return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
+}
+
 /** Renders the whole page; all text from the description is escaped. */
 function renderReferencePage(document: ApiDescription): string {
-  const { info, tags, paths, components } = document;
+  const { info, paths, components } = document;
+  const tags = orderTags(document.tags);
   const sections = tags.map((tag) => renderSection(tag, operationsOf(paths, tag.name))).join("\n");
   const names = tags.map(({ name }) => `<a href="#${name}">${escapeHtml(name)}</a>`).join("\n");
   const schemas = Object.entries(components.schemas).map(
@@ -77,15 +135,17 @@ function renderReferencePage(document: ApiDescription): string {
 </head>
 <body>
 <h1>${escapeHtml(info.title)}: the HTTP interface</h1>
-<p>${escapeHtml(info.description)} Interface ${escapeHtml(info.version)};
-for programs there is the <a href="openapi.yaml">OpenAPI document</a>.</p>
+<p>${renderText(info.description)} This is svc ${escapeHtml(VERSION)}. It implements version ${escapeHtml(info.version)}
+of the interface that Windmill's clients use. For programs there is the <a href="openapi.yaml">OpenAPI document</a>.</p>
 <p>Paths stand below <code>/api</code>. A token goes into the header <code>Authorization: Bearer …</code>.
-Errors are text, and <a href="#schema-Problem">problem details</a> for who accepts
+Errors are text, and <a href="#schema-Problem">problem details</a> for clients that accept
 <code>application/problem+json</code>; the header <code>svc-error</code> names them.</p>
+<p hidden><input type="search" aria-label="Search operations" placeholder="Search operations, such as: run script" autofocus></p>
 <nav>${names}<a href="#schemas">Schemas</a></nav>
 ${sections}
 <h2 id="schemas">Schemas</h2>
 ${schemas.join("\n")}
+<script>${SCRIPT}</script>
 </body>
 </html>
 `;
@@ -106,9 +166,10 @@ function operationsOf(paths: ApiDescription["paths"], tag: string): RoutedOperat
 }
 
 function renderSection({ name, description }: Tag, operations: RoutedOperation[]): string {
-  return `<h2 id="${escapeHtml(name)}">${escapeHtml(name)}</h2>
-<p>${escapeHtml(description)}</p>
-${operations.map(renderOperation).join("\n")}`;
+  return `<section><h2 id="${escapeHtml(name)}">${escapeHtml(name)}</h2>
+<p>${renderText(description)}</p>
+${operations.map(renderOperation).join("\n")}
+</section>`;
 }
 
 function renderOperation({ method, path, op }: RoutedOperation): string {
@@ -119,16 +180,31 @@ function renderOperation({ method, path, op }: RoutedOperation): string {
   for (const [type, { schema }] of Object.entries(op.requestBody?.content ?? {})) {
     parts.push(`<p>Takes ${escapeHtml(type)}</p>\n<pre>${renderSchema(schema)}</pre>`);
   }
+  parts.push(`<pre>${escapeHtml(formatCurl({ method, path, op }))}</pre>`);
   for (const [status, answer] of Object.entries(op.responses)) parts.push(renderResponse(status, answer));
   return `<details id="${escapeHtml(op.operationId)}">
-<summary><b class="method">${method}</b> <code>${escapeHtml(path)}</code> <span>${escapeHtml(op.summary)}</span></summary>
+<summary><b class="method">${method}</b> <code>${escapeHtml(path)}</code> <span>${renderText(op.summary)}</span></summary>
 ${parts.join("\n")}
 </details>`;
 }
 
+/** Formats the call as a curl command, with placeholders in braces and the parameters that must be given. */
+function formatCurl({ method, path, op }: RoutedOperation): string {
+  const query = op.parameters.filter((one) => one.in === "query" && one.required);
+  const search = query.map(({ name }, index) => `${index === 0 ? "?" : "&"}${name}={${name}}`).join("");
+  const words = [`curl${method === "GET" ? "" : ` -X ${method}`} "$SERVER/api${path}${search}"`];
+  if (op["x-access"] !== "anyone") words.push(`-H "Authorization: Bearer $TOKEN"`);
+  const [type] = Object.keys(op.requestBody?.content ?? {});
+  if (type !== undefined) {
+    const body = type === "application/json" ? "-d @body.json" : "--data-binary @body";
+    words.push(`-H 'Content-Type: ${type}'`, body);
+  }
+  return words.join(" \\\n  ");
+}
+
 const ACCESS_LABELS: Record<string, string> = {
   anyone: "everybody",
-  user: "who has a token",
+  user: "everybody with a token",
   member: "members of the workspace",
   author: "members of the workspace who are no operators",
   admin: "admins of the workspace",
@@ -144,7 +220,7 @@ function renderParameter({
   description = "",
 }: DescribedParameter): string {
   const said = [description, required ? "" : "may be left out"].filter((text) => text !== "").join(" ");
-  return `<tr><td><code>${escapeHtml(name)}</code><td>${place}<td><code>${renderSchema(schema)}</code><td>${escapeHtml(said)}</tr>`;
+  return `<tr><td><code>${escapeHtml(name)}</code><td>${place}<td><code>${renderSchema(schema)}</code><td>${renderText(said)}</tr>`;
 }
 
 /** Renders a success response. Errors are the same everywhere and explained once at the top. */

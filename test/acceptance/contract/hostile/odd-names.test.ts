@@ -27,7 +27,7 @@ async function stored(email: string): Promise<Ask> {
   return server.as(token.text);
 }
 
-test.each(["g/all@example.org", "g/error_handler@example.org", "u/ann@example.org", "operator@localhost"])(
+test.each(["g/all@example.org", "u/ann@example.org", "operator@localhost", "local-admin@localhost"])(
   "an account %s that is there is no group, no local admin, and a member of nothing",
   async (email) => {
     const ask = await stored(email);
@@ -54,6 +54,7 @@ const BAD = [
   "g/ops@example.org",
   "u/ann@example.org",
   "operator@localhost",
+  "local-admin@localhost",
   "Operator@LOCALHOST",
   "a b@example.org",
   "a\u200bb@example.org",

@@ -36,11 +36,13 @@ const cookieOf = (headers: Headers) => /^token=(\w+);/.exec(headers.getSetCookie
 test("a super admin gives a password: every session ends, the super admin's own for another", async () => {
   await server.user("ann");
   const session = (await login("ann", "ann-password")).text;
-  const set = await expectOk(root("POST", "/users/set_password_of/Ann@example.org", { password: "new" }));
+  const set = await expectOk(
+    root("POST", "/users/set_password_of/Ann@example.org", { password: "new-password" }),
+  );
   expect(cookieOf(set.headers)).toBeUndefined();
   expect((await whoami(session)).status).toBe(401);
   expect((await login("ann", "ann-password")).status).toBe(400);
-  expect((await login("ann", "new")).status).toBe(200);
+  expect((await login("ann", "new-password")).status).toBe(200);
   const own = (await login("root", "root-password")).text;
   const path = "/users/set_password_of/root@example.org";
   const changed = await expectOk(server.as(own)("POST", path, { password: "root-password" }));
@@ -81,16 +83,16 @@ test("who logs in elsewhere has no password here, until they are given one", asy
   expect((await ask("GET", "/users/whoami")).json().login_type).toBe("github");
   for (const refused of [
     login("olaf", "olaf-password"),
-    ask("POST", "/users/setpassword", { password: "mine" }),
-    root("POST", "/users/set_password_of/olaf@example.org", { password: "mine" }),
+    ask("POST", "/users/setpassword", { password: "mine-password" }),
+    root("POST", "/users/set_password_of/olaf@example.org", { password: "mine-password" }),
     setType("not a name"),
   ]) {
     expect((await refused).status).toBe(400);
   }
   await expectOk(setType("password"));
   expect((await login("olaf", "olaf-password")).status).toBe(400);
-  await expectOk(root("POST", "/users/set_password_of/olaf@example.org", { password: "back" }));
-  expect((await login("olaf", "back")).status).toBe(200);
+  await expectOk(root("POST", "/users/set_password_of/olaf@example.org", { password: "back-password" }));
+  expect((await login("olaf", "back-password")).status).toBe(200);
 });
 
 test("what somebody is on the instance changes at once", async () => {

@@ -37,7 +37,7 @@ describe("the first super admin", () => {
   test("is made with a one-time link: by a program's JSON or a browser's form", async () => {
     const form = "email=First%40Example.org&password=a+b";
     const forms: [body: unknown, headers: Record<string, string>][] = [
-      [{ email: "First@Example.org", password: "a b" }, {}],
+      [{ email: "First@Example.org", password: "a b c d e" }, {}],
       [form, { "content-type": "application/x-www-form-urlencoded" }],
     ];
     for (const [body, headers] of forms) {
@@ -52,7 +52,7 @@ describe("the first super admin", () => {
         email: "first@example.org",
         super_admin: true,
       });
-      expect((await login("first@example.org", "a b", empty)).status).toBe(200);
+      expect((await login("first@example.org", "a b c d e", empty)).status).toBe(200);
       expect((await empty.as(undefined)("GET", link)).status).toBe(404);
       expect((await empty.as(undefined)("POST", link, body, headers)).status).toBe(404);
       expect(await empty.server.setupPath()).toBeUndefined();
@@ -74,7 +74,8 @@ describe("the first super admin", () => {
   test("another link, two at once, or a user made meanwhile: at most one wins", async () => {
     await using empty = await startTestServer();
     const link = (await empty.server.setupPath())!.replace("/api", "");
-    const post = (path: string, email: string) => empty.as(undefined)("POST", path, { email, password: "x" });
+    const post = (path: string, email: string) =>
+      empty.as(undefined)("POST", path, { email, password: "x-password" });
     const token = link.slice("/setup/".length);
     for (const guess of ["short", `${token}x`, `${token.slice(0, -1)}!`, "é".repeat(token.length)]) {
       expect((await post(`/setup/${encodeURIComponent(guess)}`, "b@example.org")).status).toBe(404);
@@ -87,7 +88,7 @@ describe("the first super admin", () => {
     await using other = await startTestServer();
     const late = (await other.server.setupPath())!.replace("/api", "");
     await other.user("ann");
-    const body = { email: "late@example.org", password: "x" };
+    const body = { email: "late@example.org", password: "x-password" };
     expect((await other.as(undefined)("POST", late, body)).status).toBe(404);
   });
 });
@@ -317,12 +318,14 @@ describe("changing one's password", () => {
       [1, 2].map(async () => (await login("paul@example.org", "paul-password")).text),
     );
     expect((await whoami(other!)).status).toBe(200);
-    const changed = await expectOk(server.as(mine)("POST", "/users/setpassword", { password: "new" }));
+    const changed = await expectOk(
+      server.as(mine)("POST", "/users/setpassword", { password: "new-password" }),
+    );
     const next = /^token=(\w+);/.exec(changed.headers.getSetCookie()[0]!)![1]!;
     const states = await Promise.all([mine!, other!, next, token].map((one) => whoami(one)));
     expect(states.map(({ status }) => status)).toEqual([401, 401, 200, 200]);
     expect((await login("paul@example.org", "paul-password")).status).toBe(400);
-    expect((await login("paul@example.org", "new")).status).toBe(200);
+    expect((await login("paul@example.org", "new-password")).status).toBe(200);
     expect((await server.as(next)("POST", "/users/setpassword", { password: "" })).status).toBe(400);
     const long = await server.as(next)("POST", "/users/setpassword", { password: "x".repeat(1_001) });
     expect([long.status, long.text]).toEqual([400, expect.stringContaining("1000 characters at most")]);
@@ -341,7 +344,9 @@ describe("changing one's password", () => {
     const rows = await app.db.read.select().from(users);
     const { password_hash } = rows.find(({ email }) => email === "race@example.org")!;
     expect(await begin(password_hash!)).toMatch(/^[A-Za-z0-9]{32}$/);
-    await expectOk(server.operator("POST", "/users/set_password_of/race@example.org", { password: "new" }));
+    await expectOk(
+      server.operator("POST", "/users/set_password_of/race@example.org", { password: "new-password" }),
+    );
     expect(await begin(password_hash!)).toBe("Invalid login");
   });
 
@@ -353,7 +358,7 @@ describe("changing one's password", () => {
       (await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/warm", {}))).json();
     const first = await pid();
     expect(await pid()).toBe(first);
-    await expectOk(ask("POST", "/users/setpassword", { password: "new" }));
+    await expectOk(ask("POST", "/users/setpassword", { password: "new-password" }));
     const second = await pid();
     expect(second).not.toBe(first);
     expect(await pid()).toBe(second);
@@ -366,7 +371,7 @@ describe("changing one's password", () => {
     const gate = `${own.data_dir}/gate`;
     const run = ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/held", { gate });
     await until(() => (own.server.app.runner.stats().running > 0 ? true : undefined));
-    await expectOk(ask("POST", "/users/setpassword", { password: "newer" }));
+    await expectOk(ask("POST", "/users/setpassword", { password: "newer-password" }));
     await Bun.write(gate, "");
     const held_pid = (await run).json();
     const again = await ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/held", { gate });
@@ -377,7 +382,7 @@ describe("changing one's password", () => {
     const { ask } = await server.user("rita", { super_admin: true });
     for (const restricted of [{ scopes: ["users:write"] }, { workspace_id: "acme" }]) {
       const token = (await expectOk(ask("POST", "/users/tokens/create", restricted))).text;
-      const answer = await server.as(token)("POST", "/users/setpassword", { password: "taken" });
+      const answer = await server.as(token)("POST", "/users/setpassword", { password: "taken-password" });
       expect(answer.status).toBe(403);
     }
     expect((await login("rita@example.org", "rita-password")).status).toBe(200);
@@ -385,14 +390,20 @@ describe("changing one's password", () => {
 });
 
 test("making users is for super admins; who one is, one may ask", async () => {
-  const body = { email: "New@Example.org", password: "x", super_admin: false, name: "New", company: "Inc" };
+  const body = {
+    email: "New@Example.org",
+    password: "x-password",
+    super_admin: false,
+    name: "New",
+    company: "Inc",
+  };
   const { ask } = await server.user("plain");
   const root = await server.user("root", { super_admin: true });
   expect((await server.as(undefined)("POST", "/users/create", body)).status).toBe(401);
   expect((await ask("POST", "/users/create", body)).status).toBe(403);
   const made = await root.ask("POST", "/users/create", { ...body, unknown_to_us: 1 });
   expect([made.status, made.text]).toEqual([201, "email new@example.org created"]);
-  const session = (await login("new@example.org", "x")).text;
+  const session = (await login("new@example.org", "x-password")).text;
   expect((await whoami(session)).json()).toEqual({
     email: "new@example.org",
     login_type: "password",
@@ -415,12 +426,12 @@ test.each([
   ["an e-mail without @", { email: "ann" }, '"ann" is not an e-mail address'],
   ["an e-mail that is there already", { email: "ADMIN_acme@example.org" }, "admin_acme@example.org already"],
   ["no password", { password: undefined }, "`password`"],
-  ["an empty password", { password: "" }, "`password`"],
+  ["a password of seven characters", { password: "1234567" }, "must have at least 8 characters"],
   ["super_admin as text", { super_admin: "yes" }, "`super_admin`"],
   ["a username with a space", { username: "a b" }, '"a b" cannot be a username'],
   ["another's username", { username: "admin_acme" }, "is that of admin_acme@example.org"],
 ])("making a user with %s is refused and says why", async (_, change, message) => {
-  const body = { email: "bad@example.org", password: "x", super_admin: false, ...change };
+  const body = { email: "bad@example.org", password: "x-password", super_admin: false, ...change };
   const answer = await server.operator("POST", "/users/create", body);
   expect(answer.status).toBe(400);
   expect(answer.text).toContain(message);

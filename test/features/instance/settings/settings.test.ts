@@ -389,7 +389,11 @@ describe("the environment", () => {
       expect(list).toContainEqual(expect.objectContaining({ name: "disable_stats", value: false }));
       const local = (await root("GET", "/settings/local")).json();
       expect(local.base_url).toMatchObject({ source: "environment", setting: "base_url" });
-      expect(local.max_body_mb).toMatchObject({ source: "flag", value: 3, variable: "REQUEST_SIZE_LIMIT" });
+      expect(local.max_body_mb).toMatchObject({
+        source: "flag",
+        value: 3,
+        variable: "SVC_REQUEST_SIZE_LIMIT",
+      });
       expect(local.host).toMatchObject({ source: "default", value: "127.0.0.1" });
     } finally {
       for (const name of ["SVC_BASE_URL", "SVC_SMTP_SETTINGS", "SVC_DISABLE_STATS"]) delete process.env[name];

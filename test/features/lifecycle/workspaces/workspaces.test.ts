@@ -72,7 +72,7 @@ describe("a new workspace", () => {
     ["null given", "nils", null, "nils"],
   ])("names its admin after the e-mail: %s", async (_, local, username, expected) => {
     const email = `${local}@example.org`;
-    await server.operator("POST", "/users/create", { email, password: "x", super_admin: false });
+    await server.operator("POST", "/users/create", { email, password: "x-password", super_admin: false });
     const token = (await server.operator("POST", "/users/tokens/impersonate", { impersonate_email: email }))
       .text;
     const id = `of-${expected}`;

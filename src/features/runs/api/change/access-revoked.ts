@@ -50,8 +50,8 @@ async function endRuns(
   // An admin who removes a member cancels their runs even without access to them.
   const member = await findLocalAdminMember(ctx.app, person.workspace_id);
   if (!member) return;
-  const asOperator: WorkspaceContext = { ...ctx, caller: { identity: LOCAL_ADMIN, member } };
-  for (const id of ids) await cancelJob(asOperator, person.workspace_id, id, reason, { as: CANCEL_AUDIT });
+  const asLocalAdmin: WorkspaceContext = { ...ctx, caller: { identity: LOCAL_ADMIN, member } };
+  for (const id of ids) await cancelJob(asLocalAdmin, person.workspace_id, id, reason, { as: CANCEL_AUDIT });
 }
 
 /** Returns undefined in an archived workspace, where nothing runs. */

@@ -77,7 +77,7 @@ async function createRerunSubmission(
   return { ...(await createSubmission(ctx, found, args, {})), delete_after_use: false };
 }
 
-const batchRerunJobs = operation({
+export const batchRerunJobs = operation({
   name: "batchReRunJobs",
   method: "POST",
   path: `${base}/run/batch_rerun_jobs`,

@@ -41,7 +41,8 @@ async function createChoiceSubmission(ctx: WorkspaceContext, choice: Choice): Pr
     return createCodeSubmission({ language: ref.lang ?? "bun", content: ref.code }, entrypoint, given);
   }
   const found = await resolveTarget(ctx, toTarget(ref.path, ref.runnable_kind === "flow"));
-  const asCaller = { on_behalf_of_email: undefined };
+  // Choices are asked for while the form is filled in.
+  const asCaller = { on_behalf_of_email: undefined, argument_schema: undefined };
   if (found.kind === "flow") {
     const { args } = await createFlowSubmission(ctx, { ...found.flow, ...asCaller }, given, {});
     return createCodeSubmission(parseChoiceCode(found.flow), entrypoint, args);

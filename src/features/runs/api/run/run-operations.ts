@@ -77,8 +77,9 @@ async function readSubmission(
     : ctx.request;
   const made = await readRunArguments({ ctx, request, limit }, query, findPreprocessorParameters(found));
   try {
-    const submission = await createSubmission(ctx, found, made.args, query);
     const input = made.preprocessor_input;
+    const has_preprocessor_input = input !== undefined;
+    const submission = await createSubmission(ctx, found, made.args, { ...query, has_preprocessor_input });
     submission.preprocessor_input = input && (await escapePreprocessorInput(ctx, submission.runs_as, input));
     if (!sync) submission.delete_after_use = false;
     return submission;

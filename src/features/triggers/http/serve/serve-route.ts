@@ -143,7 +143,8 @@ async function createRouteSubmission(
   );
   try {
     const args = await escapeReferences(owner.app, owner.caller.member, made.args);
-    const submission = await createSubmission(owner, found, args, {});
+    const has_preprocessor_input = made.preprocessor_input !== undefined;
+    const submission = await createSubmission(owner, found, args, { has_preprocessor_input });
     const runner = runAsOf(owner, submission.runs_as);
     submission.preprocessor_input =
       made.preprocessor_input && (await escapeReferences(owner.app, runner, made.preprocessor_input));

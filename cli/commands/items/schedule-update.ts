@@ -1,0 +1,60 @@
+import { getSchedule, updateSchedule } from "../../../src/features/triggers/schedules/operations.ts";
+import { readArguments } from "../../program/arguments.ts";
+import {
+  createWorkspaceCommand,
+  formatExamples,
+  resolveWorkspace,
+  type WorkspaceOptions,
+  withClient,
+} from "../../program/command.ts";
+import { withChanges } from "../../program/records.ts";
+import { usageError } from "../../terminal/text/failure.ts";
+import { printJson, printNote } from "../../terminal/text/output.ts";
+import { formatTime, listNextTimes, requireCron } from "./schedule-times.ts";
+
+interface UpdateOptions extends WorkspaceOptions {
+  cron?: string;
+  timezone?: string;
+  data?: string;
+  summary?: string;
+  overlap?: boolean;
+}
+
+/** `svc schedule update`: changes what is given and keeps the rest. */
+export const update = createWorkspaceCommand("update", "change a schedule; what is not given stays")
+  .argument("<path>", "path of the schedule")
+  .option(
+    "--cron <rule>",
+    "five fields (minute hour day month weekday), or six with seconds first",
+    requireCron,
+  )
+  .option("--timezone <name>", "IANA name, such as Europe/Berlin")
+  .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
+  .option("--summary <text>", "one line that says what it is for")
+  .option("--overlap", "run also while the previous run lasts")
+  .option("--no-overlap", "skip a run while the previous one is still running")
+  .addHelpText("after", formatExamples("svc schedule update u/ann/nightly --cron '0 4 * * *'"))
+  .action(async (path: string, options: UpdateOptions) => {
+    const { cron: schedule, timezone, summary, overlap } = options;
+    const changes = {
+      schedule,
+      timezone,
+      summary,
+      args: options.data === undefined ? undefined : await readArguments(options.data),
+      no_flow_overlap: overlap === undefined ? undefined : !overlap,
+    };
+    if (Object.values(changes).every((value) => value === undefined)) {
+      throw usageError("nothing is to be changed", "say what, such as --cron; svc schedule update --help");
+    }
+    const { changed, next } = await withClient(options, async (client) => {
+      const place = { workspace: await resolveWorkspace(client, options.workspace), path };
+      const { path: _, script_path: __, is_flow: ___, ...before } = await client.call(getSchedule, place);
+      await client.call(updateSchedule, { ...place, body: withChanges(before, changes) as never });
+      const changed = await client.call(getSchedule, place);
+      const times = changed.enabled ? await listNextTimes(client, changed.schedule, changed.timezone) : [];
+      return { changed, next: times };
+    });
+    if (options.json) return printJson(changed);
+    printNote(`schedule ${path} changed${changed.enabled ? "" : "; it is switched off"}`);
+    for (const time of next) printNote(`  ${formatTime(time, changed.timezone)}`);
+  });

@@ -1,0 +1,36 @@
+/** Records that the service returned, as bodies of an update. */
+
+/** Fields that the service computes; an update must not send them back. */
+const COMPUTED_FIELDS = new Set([
+  "archived",
+  "created_at",
+  "created_by",
+  "deleted",
+  "draft_only",
+  "edited_at",
+  "edited_by",
+  "email",
+  "enabled",
+  "error",
+  "extra_perms",
+  "hash",
+  "imports",
+  "is_async",
+  "last_server_ping",
+  "lock_error_logs",
+  "mode",
+  "next_at",
+  "parent_hashes",
+  "requires_auth",
+  "server_id",
+  "starred",
+  "version_id",
+  "workspace_id",
+]);
+
+/** Returns what an update has to send so that nothing but the changes differs. Changes that are undefined count as none. */
+export function withChanges(record: object, changes: Record<string, unknown>): Record<string, unknown> {
+  const kept = Object.entries(record).filter(([name]) => !COMPUTED_FIELDS.has(name));
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return Object.fromEntries([...kept, ...given]);
+}

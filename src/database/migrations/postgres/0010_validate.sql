@@ -1,0 +1,1 @@
+ALTER TABLE "scripts" ADD COLUMN "validate" boolean DEFAULT false NOT NULL;

@@ -1,0 +1,1 @@
+ALTER TABLE `scripts` ADD `validate` integer DEFAULT false NOT NULL;

@@ -1,0 +1,28 @@
+/** Checks the arguments of a call against the schema of a script that asks for it (`validate`). */
+import { BadRequest } from "../../../lib/errors.ts";
+import { parseJson } from "../../../lib/json/json.ts";
+import { describeFaults } from "../../assets/resources/schema-check.ts";
+
+/** Arguments that the server adds to those of the caller. */
+const ADDED_ARGUMENTS = ["WEBHOOK__METADATA__"];
+
+/**
+ * Checks arguments before a job exists. Arguments that the schema does not name are refused, unless it says
+ * `additionalProperties`. References (`$var:…`) match any type: their value is known only when the job runs.
+ * @param args JSON text of an object
+ * @throws BadRequest naming what is wrong
+ */
+export async function requireMatchingArguments(
+  path: string,
+  schema: Record<string, unknown>,
+  args: string,
+): Promise<void> {
+  const given = { ...(parseJson(args) as Record<string, unknown>) };
+  for (const name of ADDED_ARGUMENTS) delete given[name];
+  const closed = "properties" in schema ? { additionalProperties: false, ...schema } : schema;
+  const faults = await describeFaults(closed, given, (pointer) =>
+    pointer === "" ? "they" : `\`${pointer.slice(1)}\``,
+  );
+  if (faults !== undefined)
+    throw new BadRequest(`the arguments do not match the schema of ${path}: ${faults}`);
+}
