@@ -10,6 +10,7 @@ import type { LocalFolder } from "./read/folder.ts";
 import { listFlowCode } from "./read/inline.ts";
 import { type Fields, type Item, itemKey } from "./read/items.ts";
 import { listChangedFields, pluralize } from "./show/show-plan.ts";
+import { createTagCheck } from "./unlisted-tags.ts";
 
 export interface ReportEntry {
   kind: string;
@@ -30,6 +31,7 @@ export async function createReport(
 ): Promise<ReportEntry[]> {
   const errors = new Map(done.map(({ step, error }) => [itemKey(step.item), error]));
   const missing = new MissingReferences(at);
+  const unlistedTags = await createTagCheck(at);
   const entries: ReportEntry[] = [];
   for (const [key, item] of folder.items) {
     const error = errors.get(key);
@@ -43,6 +45,7 @@ export async function createReport(
       problems: [
         ...(error === undefined ? [] : [error]),
         ...findObstacles(item),
+        ...unlistedTags(item),
         ...(await missing.of(item)),
       ],
     });

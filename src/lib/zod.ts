@@ -1,5 +1,5 @@
 /** Schemas of zod that the project uses all over. */
-import type { z } from "zod";
+import { z } from "zod";
 
 /** Optional field of a body; null counts as absent. */
 export const optional = <T extends z.ZodType>(schema: T) =>
@@ -8,3 +8,6 @@ export const optional = <T extends z.ZodType>(schema: T) =>
 /** Optional field of a body with a default value. */
 export const withDefault = <T extends z.ZodType, V>(schema: T, value: V) =>
   schema.nullish().transform((given) => given ?? value);
+
+/** A member of a body that a preprocess step adds: clients do not send it, and documents do not show it. */
+export const addedByServer = z.record(z.string(), z.unknown()).optional();

@@ -87,7 +87,7 @@ async function completing(server: Bench, jobs: number, enqueue: () => Promise<un
 
 async function theirs(peer: Peer, url: string, jobs: number): Promise<number> {
   const child = Bun.spawn(
-    [process.execPath, join(import.meta.dir, "queue-peers.ts"), peer, url, String(jobs)],
+    [process.execPath, join(import.meta.dir, "tools/queue-peers.ts"), peer, url, String(jobs)],
     {
       stdout: "pipe",
       stderr: "inherit",

@@ -6,10 +6,10 @@ import { print, printJson, printNote, quoteForShell } from "../../terminal/text/
 export default createCommand("status", "show whether a server is up, and where; exit 3 if not", "directory")
   .addHelpText("after", formatExamples("svc status", "svc status --data-dir /var/lib/svc --json"))
   .action(async (options: { dataDir?: string; json?: boolean }) => {
-    const status = await readServerStatus(options.dataDir);
-    const { data_dir, running, pid, url, since } = status;
+    const { data_dir, running, owner, url } = await readServerStatus(options.dataDir);
+    const { pid, since } = owner ?? {};
     if (!running) process.exitCode = EXIT_CODES.unreachable;
-    if (options.json) return printJson(status);
+    if (options.json) return printJson({ data_dir, running, pid, since, url });
     if (!running) {
       print(`no server is up on ${data_dir}`);
       return printNote(`hint: svc serve --data-dir ${quoteForShell(data_dir)} starts it`);

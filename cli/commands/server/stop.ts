@@ -1,4 +1,5 @@
-import { isProcessAlive, readServerStatus } from "../../client/running-server.ts";
+import { isOwnerAlive, type LockOwner } from "../../../src/lib/files/directory-lock.ts";
+import { readServerStatus } from "../../client/running-server.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { parseWholeNumber } from "../../program/options.ts";
 import { withProgress } from "../../terminal/progress.ts";
@@ -18,8 +19,9 @@ export default createCommand("stop", "stop the server: running jobs get time to 
   .addHelpText("after", formatExamples("svc stop", "svc stop --data-dir /var/lib/svc"))
   .action(async (options: StopOptions) => {
     const seconds = parseWholeNumber("--timeout", options.timeout);
-    const { pid, data_dir } = await readServerStatus(options.dataDir);
-    if (pid !== undefined) await withProgress("stopping", () => endProcess(pid, seconds));
+    const { owner, data_dir } = await readServerStatus(options.dataDir);
+    const pid = owner?.pid;
+    if (owner) await withProgress("stopping", () => endServer(owner, data_dir, seconds));
     if (options.json) printJson({ data_dir, stopped: pid !== undefined, pid });
     else
       printNote(
@@ -27,9 +29,15 @@ export default createCommand("stop", "stop the server: running jobs get time to 
       );
   });
 
-async function endProcess(pid: number, seconds: number): Promise<void> {
+async function endServer(owner: LockOwner, data_dir: string, seconds: number): Promise<void> {
+  const { pid } = owner;
+  if (!isOwnerAlive(owner)) {
+    throw new CliError("ElsewhereUp", `the server of ${data_dir} is no process that can be seen from here`, {
+      hint: "it is in a container or on another machine: stop it there",
+    });
+  }
   process.kill(pid, "SIGTERM");
-  for (const end = Date.now() + seconds * 1000; isProcessAlive(pid); ) {
+  for (const end = Date.now() + seconds * 1000; isOwnerAlive(owner); ) {
     if (Date.now() > end) {
       throw new CliError("Timeout", `process ${pid} has not ended after ${seconds} s`, {
         hint: `it waits for running jobs; kill -9 ${pid} ends it, and its jobs start again with the next server`,

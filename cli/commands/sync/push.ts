@@ -24,10 +24,11 @@ import { filterIncluded } from "../../sync/read/folder-settings.ts";
 import { itemKey } from "../../sync/read/items.ts";
 import { createReport, showReport } from "../../sync/report.ts";
 import { pluralize, showPlan, showStrays } from "../../sync/show/show-plan.ts";
+import { createTagCheck } from "../../sync/unlisted-tags.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { confirmFirst } from "../../terminal/prompts.ts";
 import { CliError, EXIT_CODES, usageError } from "../../terminal/text/failure.ts";
-import { printNote } from "../../terminal/text/output.ts";
+import { oneLine, printNote } from "../../terminal/text/output.ts";
 
 export default syncCommand(
   "push",
@@ -98,11 +99,21 @@ The files are the ones of svc pull and wmill sync. What the service generates
           );
         }
         if (report && !options.json) showReport(report);
+        else if (!options.json) await warnOfTags(at, done);
         printResults(done, options, { completed, ...(report && { report }) }, folder);
       },
       "own",
     );
   });
+
+async function warnOfTags(at: Deployment, done: StepResult[]): Promise<void> {
+  const unlistedTags = await createTagCheck(at);
+  for (const { step, error } of done) {
+    if (step.change === "delete" || error !== undefined) continue;
+    for (const problem of unlistedTags(step.item))
+      printNote(oneLine(`warning: ${step.item.kind} ${step.item.path} ${problem}`));
+  }
+}
 
 /** Deploys step by step. A rejected item does not stop the others; an unreachable server does. */
 async function deployAllSteps(at: Deployment, steps: StepResult["step"][]): Promise<StepResult[]> {

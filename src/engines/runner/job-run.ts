@@ -35,9 +35,10 @@ export class JobRun implements WatchedJob {
   /** The child is being ended; its further messages are ignored. */
   #stopping = false;
 
+  /** Aborted when the run ends while its files are written. */
+  readonly #preparing = new AbortController();
   /** References in a preprocessor's result are resolved once only. */
   #mayRefer: boolean;
-
   /** Set if its child must not take another job. */
   retired = false;
 
@@ -75,7 +76,7 @@ export class JobRun implements WatchedJob {
     const { request, files, options, runtime } = this.#o;
     const { version } = request;
     this.#arm();
-    if (!files.has(version)) await files.ensure(version);
+    if (!files.has(version)) await files.ensure(version, this.#preparing.signal);
     const interpreter = await this.#o.interpreter(version);
     if (this.#stopping || this.#settled) return;
     const child = this.#o.takeBlank(interpreter?.folders ?? []);
@@ -221,14 +222,13 @@ export class JobRun implements WatchedJob {
   #end(outcome: RunOutcome): void {
     if (this.#stopping || this.#settled) return;
     this.#stopping = true;
+    this.#preparing.abort();
     const child = this.#child;
     if (!child) {
       this.#settle(outcome, false);
       return;
     }
-    child.onExit = undefined;
-    child.onMessage = undefined;
-    child.onDisconnect = undefined;
+    Object.assign(child, { onExit: undefined, onMessage: undefined, onDisconnect: undefined });
     cancelRemoteQuery(child, this.#o.request.version.language)
       .then(() => child.destroy())
       .then(

@@ -58,8 +58,8 @@ export function createRunner(options: RunnerOptions): Runner {
     python: (version) => sandbox.python(version),
     runTool,
   });
-  const files = createVersionFiles(directory, packages, (version) =>
-    compileScript(version, runtime.wrappers, runTool),
+  const files = createVersionFiles(directory, packages, (version, signal) =>
+    compileScript(version, runtime.wrappers, runTool, signal),
   );
   const passed_on = inheritedEnvironment(options.proxy_credentials);
   const running = new Set<JobRun>();

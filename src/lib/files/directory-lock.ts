@@ -12,6 +12,8 @@ export interface LockOwner {
   pid: number;
   purpose: string;
   since: string;
+  /** Start time of the process in the system's own measure; with the id it identifies one process. Linux only. */
+  started?: string | undefined;
 }
 
 export interface DirectoryLock {
@@ -22,6 +24,31 @@ export interface DirectoryLock {
 export function readLockOwner(data_dir: string): LockOwner | undefined {
   try {
     return JSON.parse(readFileSync(join(data_dir, "svc.owner.json"), "utf8")) as LockOwner;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Returns whether the owner is a process that can be seen from here and has not ended. The id alone may be that of
+ * another process: of a later one, or, for an owner in a container, of any.
+ */
+export function isOwnerAlive({ pid, started }: LockOwner): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  return process.platform !== "linux" || (started !== undefined && readStartTime(pid) === started);
+}
+
+/** Reads when a process started, in clock ticks since boot; undefined if it has ended, also if nobody has waited for it. */
+function readStartTime(pid: number | "self"): string | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The name of the program may contain spaces and parentheses (proc_pid_stat(5)).
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return fields[0] === "Z" ? undefined : fields[19];
   } catch {
     return undefined;
   }
@@ -51,7 +78,12 @@ export function lockDirectory(data_dir: string, purpose: string): DirectoryLock 
       cause,
     });
   }
-  const owner: LockOwner = { pid: process.pid, purpose, since: new Date().toISOString() };
+  const owner: LockOwner = {
+    pid: process.pid,
+    purpose,
+    since: new Date().toISOString(),
+    started: readStartTime("self"),
+  };
   writeFileSync(join(data_dir, "svc.owner.json"), JSON.stringify(owner), { mode: 0o600 });
   return {
     release() {

@@ -1,9 +1,11 @@
 /** Parses and validates an operation's input from a request, with precise error messages. */
+import { setImmediate as immediate } from "node:timers/promises";
 import type { z } from "zod";
 import { LARGE_BYTES } from "../../lib/async/byte-semaphore.ts";
 import { BadRequest, InvalidInput, PayloadTooLarge, SvcError } from "../../lib/errors.ts";
-import { requireJsonDepth } from "../../lib/json/depth.ts";
+import { MAX_JSON_DEPTH } from "../../lib/json/depth.ts";
 import { parseSchemaJson } from "../../lib/json/json.ts";
+import { LONG_JSON_CHARACTERS } from "../../lib/json/long-json.ts";
 import { describeIssues } from "../../lib/validation-messages.ts";
 import { acquireBodySlot } from "./large-bodies.ts";
 import { type Operation, requiresBody } from "./operation.ts";
@@ -34,16 +36,26 @@ function parseEmptyQuery(schema: z.ZodType): object {
 export async function parseBody(op: Operation, request: Request, limit: number): Promise<unknown> {
   if (!op.body) return undefined;
   const text = await readText(request, limit);
-  requireJsonDepth(text, "the body");
-  let value: unknown;
-  if (text.trim() === "" && requiresBody(op)) throw new BadRequest("the body is missing: send JSON");
-  try {
-    value = text.trim() === "" ? undefined : parseSchemaJson(text);
-  } catch (cause) {
-    throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
-  }
+  // A long body yields to other requests between the steps.
+  const isLong = text.length > LONG_JSON_CHARACTERS;
+  if (isLong) await immediate();
+  const value = parseBodyText(op, text);
+  if (isLong) await immediate();
   if (text.includes("\\u0000")) requireNoNul("body", value);
   return parseWithSchema("body", op.body, value);
+}
+
+function parseBodyText(op: Operation, text: string): unknown {
+  if (text.trim() === "") {
+    if (requiresBody(op)) throw new BadRequest("the body is missing: send JSON");
+    return undefined;
+  }
+  try {
+    return parseSchemaJson(text, "the body", MAX_JSON_DEPTH);
+  } catch (cause) {
+    if (cause instanceof BadRequest) throw cause;
+    throw new BadRequest(`the body is not JSON: ${(cause as Error).message}`);
+  }
 }
 
 /** Rejects NUL characters at any depth, since databases cannot store them in text. @throws BadRequest */

@@ -1,6 +1,6 @@
 /**
  * Requests to servers that the instance's admins configured: login providers, licence renewal, statistics, alerts,
- * chat. Their hosts are allowed even in private networks. Redirect targets are not: they must be public or in
+ * chat, mail. Their hosts are allowed even in private networks. Redirect targets are not: they must be public or in
  * SVC_ALLOWED_TARGETS.
  */
 
@@ -16,9 +16,15 @@ import { configuredTargets, type Targets } from "./targets.ts";
  * @param urls from settings; values that are not URLs are skipped
  */
 export function targetsFromSettings(app: App, urls: readonly (string | undefined)[]): Targets {
-  const named = new Set(
+  return targetsOfHosts(
+    app,
     urls.flatMap((url) => (url !== undefined && URL.canParse(url) ? [hostOfUrl(new URL(url))] : [])),
   );
+}
+
+/** Returns targets that also allow these hosts, which settings name. */
+export function targetsOfHosts(app: App, hosts: readonly string[]): Targets {
+  const named = new Set(hosts);
   const others = configuredTargets(app);
   return { allows: (host, address) => named.has(host) || others.allows(host, address) };
 }

@@ -1,29 +1,53 @@
-/** A thread that asks the server something small all the time, and tells how long the longest answer took. */
+/**
+ * A thread that asks the server something small all the time, and tells how long the longest answer took, and how long the
+ * serving thread computed during one answer. The first counts what else the machine does too.
+ */
+import { readFileSync } from "node:fs";
+
 declare const self: Worker;
 
-export type ToPinger = { url: string } | "longest";
+export type ToPinger = { url: string; pid: number } | "longest";
+
+export interface Longest {
+  wait_ms: number;
+  computed_ms: number;
+}
 
 /** Between two calls. */
 const EVERY_MS = 2;
 
-let longest = 0;
-let begun = 0;
+const longest: Longest = { wait_ms: 0, computed_ms: 0 };
+let since: { at: number; computed: number } | undefined;
+let serving = 0;
+
+/** The processor time of the serving thread, in milliseconds. */
+function computed(): number {
+  return Number(readFileSync(`/proc/${serving}/task/${serving}/schedstat`, "utf8").split(" ")[0]) / 1e6;
+}
+
+function measure(): void {
+  if (since === undefined) return;
+  longest.wait_ms = Math.max(longest.wait_ms, performance.now() - since.at);
+  longest.computed_ms = Math.max(longest.computed_ms, computed() - since.computed);
+}
 
 async function ping(url: string): Promise<void> {
   for (;;) {
-    begun = performance.now();
+    since = { at: performance.now(), computed: computed() };
     await (await fetch(url)).arrayBuffer();
-    longest = Math.max(longest, performance.now() - begun);
-    begun = 0;
+    measure();
+    since = undefined;
     await Bun.sleep(EVERY_MS);
   }
 }
 
 self.onmessage = ({ data }: MessageEvent<ToPinger>) => {
   if (data !== "longest") {
+    serving = data.pid;
     void ping(data.url);
     return;
   }
-  self.postMessage(Math.max(longest, begun === 0 ? 0 : performance.now() - begun));
-  longest = 0;
+  measure();
+  self.postMessage({ ...longest });
+  Object.assign(longest, { wait_ms: 0, computed_ms: 0 });
 };

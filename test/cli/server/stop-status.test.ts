@@ -4,6 +4,9 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { newPlace, start } from "../program.ts";
 
+/** The owner of a data directory, as the server writes it down. */
+const ownerFile = (data_dir: string) => join(data_dir, "svc.owner.json");
+
 const INIT = ["init", "--email", "ann@example.org", "--password", "correct-horse", "--listen", "127.0.0.1:0"];
 
 test("status and stop work on the server of the data directory, and serve remembers its address", async () => {
@@ -44,3 +47,31 @@ test("status and stop work on the server of the data directory, and serve rememb
   expect(await other.says("svc listens on")).not.toContain(made.url);
   await place.svc(["stop"]);
 }, 60_000);
+
+test.skipIf(process.platform !== "linux")(
+  "stop signals no process but the server, whatever process has its id here",
+  async () => {
+    using place = newPlace();
+    using server = start(place, ["serve", "--port", "0"]);
+    await server.says("svc listens on");
+    const written = await Bun.file(ownerFile(place.data_dir)).json();
+    const bystander = Bun.spawn(["sleep", "600"]);
+    try {
+      // A server in a container writes down the id that it has there.
+      await Bun.write(ownerFile(place.data_dir), JSON.stringify({ ...written, pid: bystander.pid }));
+      const refused = await place.svc(["stop", "--timeout", "1"]);
+      expect([refused.code === 0, refused.err]).toEqual([
+        false,
+        expect.stringContaining(`the server of ${place.data_dir} is no process that can be seen from here`),
+      ]);
+      expect(refused.err).toContain("stop it there");
+      expect([bystander.exitCode, bystander.signalCode]).toEqual([null, null]);
+      expect((await place.svc(["status"])).code).toBe(0);
+    } finally {
+      bystander.kill();
+      await Bun.write(ownerFile(place.data_dir), JSON.stringify(written));
+      expect((await place.svc(["stop"])).code).toBe(0);
+    }
+  },
+  60_000,
+);

@@ -1,6 +1,6 @@
 /** `svc push --report`: what was taken, what was changed, what will not run and why. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startTestServer, type TestServer } from "../../support/harness.ts";
+import { expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 import { newPlace } from "../program.ts";
 import { writeFiles } from "./sync-files.ts";
 
@@ -38,4 +38,47 @@ test("a report names what needs a person, and counts what does not", async () =>
   ])
     expect(out).toContain(told);
   expect(out).not.toContain("taken: script f/data/fine");
+}, 60_000);
+
+test("a tag that jobs may not have is stored and warned of, also without a report", async () => {
+  const value = ["known", "here(acme)", "of-$workspace"];
+  await expectOk(server.operator("POST", "/settings/global/custom_tags", { value }));
+  using place = newPlace();
+  const script = (tag: string) => ({
+    content: "export const main = () => 1;\n",
+    meta: `summary: ''\ntag: ${tag}\n`,
+  });
+  const files: Record<string, string> = {
+    "f/tags/folder.meta.yaml": "display_name: tags\n",
+    "f/tags/flow.flow/flow.yaml":
+      "summary: ''\nvalue:\n  modules:\n    - id: a\n      value: {type: rawscript, language: bun, tag: far, content: 'export const main = () => 1', input_transforms: {}}\n    - id: b\n      value: {type: script, path: f/tags/known, tag_override: here, input_transforms: {}}\n",
+    "f/tags/at.schedule.yaml":
+      "script_path: f/tags/known\nis_flow: false\nschedule: 0 0 0 1 1 *\ntimezone: UTC\nenabled: false\nargs: {}\ntag: gpu\n",
+  };
+  for (const [name, tag] of Object.entries({
+    known: "known",
+    own: "of-acme",
+    gpu: "gpu",
+    sized: "size-$args[size]",
+    plain: "bun",
+  })) {
+    const { content, meta } = script(tag);
+    files[`f/tags/${name}.ts`] = content;
+    files[`f/tags/${name}.script.yaml`] = meta;
+  }
+  await writeFiles(place.folder, files);
+  const flags = ["--url", server.url, "--token", token, "--workspace", "acme"];
+  const pushed = await place.svc(["push", "--yes", ...flags]);
+  const warnings = pushed.err.split("\n").filter((line) => line.startsWith("warning: "));
+  const why = (tag: string) =>
+    `runs for super admins only: the tag ${tag} is not in the setting custom_tags for this workspace`;
+  expect(warnings.sort()).toEqual([
+    `warning: flow f/tags/flow ${why("far")}`,
+    `warning: schedule f/tags/at ${why("gpu")}`,
+    `warning: script f/tags/gpu ${why("gpu")}`,
+  ]);
+  expect(pushed.code).toBe(0);
+  await Bun.write(`${place.folder}/f/tags/gpu.ts`, "export const main = () => 2;\n");
+  const reported = await place.svc(["push", "--yes", "--report", ...flags]);
+  expect(reported.out).toContain(`taken: script f/tags/gpu\n  ${why("gpu")}\n`);
 }, 60_000);

@@ -15,9 +15,12 @@ afterAll(() => server.stop());
 const post = (path: string, body: unknown) => expectOk(ask("POST", `/w/acme${path}`, body));
 
 async function readArchive(): Promise<Record<string, Record<string, unknown>>> {
-  const response = await fetch(`${server.url}/api/w/acme/workspaces/tarball?archive_type=tar`, {
-    headers: { authorization: `Bearer ${token}` },
-  });
+  const response = await fetch(
+    `${server.url}/api/w/acme/workspaces/tarball?archive_type=tar&include_schedules=true`,
+    {
+      headers: { authorization: `Bearer ${token}` },
+    },
+  );
   const files: Record<string, Record<string, unknown>> = {};
   for (const [name, file] of await new Bun.Archive(await response.bytes()).files())
     if (name.endsWith(".json")) files[name] = JSON.parse(await file.text());
@@ -69,6 +72,45 @@ test("an update replaces what it says, and keeps the rest", async () => {
   const files = await readArchive();
   expect(files["f/data/a.variable.json"]).toMatchObject({ value: "y", account: null, later: 2 });
   expect(files["c_a.resource-type.json"]).toMatchObject({ format_extension: "md", later: 1 });
+});
+
+test("what an update does not take is not kept for an import that would", async () => {
+  const soon = new Date(Date.now() + 3_600_000).toISOString();
+  await post("/variables/create", { path: "f/data/lasting", value: "x", is_secret: false });
+  await post("/variables/update/f/data/lasting", { expires_at: soon, account: 7, is_oauth: true, later: 1 });
+  const cron = { schedule: "0 0 0 1 1 *", timezone: "UTC" };
+  const schedule = { ...cron, path: "f/data/yearly", script_path: "f/data/none", is_flow: false };
+  await post("/scripts/create", {
+    path: "f/data/none",
+    content: "export const main = () => 1",
+    language: "bun",
+  });
+  await post("/schedules/create", { ...schedule, enabled: false });
+  await post("/schedules/update/f/data/yearly", {
+    ...cron,
+    is_flow: true,
+    enabled: true,
+    script_path: "u/a/b",
+    later: 1,
+  });
+  const files = await readArchive();
+  expect(files["f/data/lasting.variable.json"]).toEqual({
+    value: "x",
+    is_secret: false,
+    description: "",
+    later: 1,
+  });
+  expect(files["f/data/yearly.schedule.json"]).toMatchObject({
+    ...{ script_path: "f/data/none", is_flow: false, enabled: false, later: 1 },
+  });
+  const { expires_at } = (await expectOk(ask("GET", "/w/acme/variables/get/f/data/lasting"))).json();
+  expect(expires_at).toBeNull();
+});
+
+test("no operation describes the member that holds unknown fields", async () => {
+  const document = (await expectOk(ask("GET", "/openapi.yaml"))).text;
+  expect(document).toContain("ws_error_handler_muted:");
+  expect(document).not.toMatch(/^\s+extra:/m);
 });
 
 test("a lock in a form that is not installed from comes back as it was", async () => {

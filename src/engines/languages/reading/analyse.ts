@@ -1,12 +1,15 @@
 /** Analyses a script without running it: the parameters of main, and the required packages. */
 import { BadRequest, PayloadTooLarge } from "../../../lib/errors.ts";
-import { type Language, runtimeOf } from "../languages.ts";
+import { type Language, type RunnableLanguage, runtimeOf } from "../languages.ts";
 import type { ScriptAnalysis } from "../types.ts";
 import { analyseInThread } from "./analyse-in-thread.ts";
 import { analyseOffThread } from "./off-thread.ts";
+import { requireParsableSize } from "./source-size.ts";
 
 /** Longest script analysed on the event loop's thread; takes about 30 ms at most. */
 const MAX_IN_THREAD_CHARACTERS = 30_000;
+/** Languages whose analysis builds a syntax tree. */
+const SYNTAX_TREES = new Set<RunnableLanguage>(["bun", "nativets", "python3"]);
 /** Maximum length of a script. */
 const MAX_SCRIPT_CHARACTERS = 10_000_000;
 
@@ -26,8 +29,10 @@ export async function analyseScript(
       `the script is longer than ${MAX_SCRIPT_CHARACTERS / 1_000_000} million characters`,
     );
   }
+  const runtime = runtimeOf(language);
+  if (runtime !== undefined && SYNTAX_TREES.has(runtime)) requireParsableSize(content);
   // Python is parsed by an interpreter in its own process.
-  const isHere = content.length <= MAX_IN_THREAD_CHARACTERS || runtimeOf(language) === "python3";
+  const isHere = content.length <= MAX_IN_THREAD_CHARACTERS || runtime === "python3";
   return isHere
     ? analyseInThread(language, content, entrypoint)
     : analyseOffThread({ language, content, entrypoint });

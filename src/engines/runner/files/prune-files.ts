@@ -42,6 +42,47 @@ export async function pruneFiles(directory: string, before: number, use: FolderU
   return removed;
 }
 
+/** Folders used within this time are kept: a job may be about to link their files. */
+const IN_USE_MS = 60_000;
+
+/**
+ * Removes versions' folders, those unused for longest first, while all of them are larger than `max_bytes` together.
+ * @returns the number of removed folders
+ */
+export async function limitSize(directory: string, max_bytes: number, use: FolderUse): Promise<number> {
+  const found: { folder: string; bytes: number; last: number }[] = [];
+  for (const workspace of await listFolders(join(directory, "versions"))) {
+    for (const folder of await listFolders(workspace)) {
+      const last = Math.max(
+        (await stat(folder).catch(() => undefined))?.mtimeMs ?? 0,
+        use.used.get(folder) ?? 0,
+      );
+      found.push({ folder, bytes: await sizeOf(folder), last });
+    }
+  }
+  found.sort((a, b) => a.last - b.last);
+  let total = found.reduce((sum, { bytes }) => sum + bytes, 0);
+  let removed = 0;
+  for (const { folder, bytes } of found) {
+    if (total <= max_bytes) break;
+    if (!(await removeUnused(folder, Date.now() - IN_USE_MS, use))) continue;
+    total -= bytes;
+    removed++;
+  }
+  return removed;
+}
+
+/** Returns the size of a folder's own files in bytes, without packages, which are links. */
+async function sizeOf(folder: string): Promise<number> {
+  let bytes = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) bytes += await sizeOf(path);
+    else if (entry.isFile()) bytes += (await stat(path).catch(() => undefined))?.size ?? 0;
+  }
+  return bytes;
+}
+
 async function listFolders(directory: string): Promise<string[]> {
   const names = await readdir(directory).catch(() => []);
   return names.map((name) => join(directory, name));

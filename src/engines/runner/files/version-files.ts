@@ -11,23 +11,33 @@ import {
 } from "node:fs";
 import { mkdir, mkdtemp, readlink, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { type SharedWork, shareWork } from "../../../lib/async/shared-work.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { createRandomText } from "../../../lib/text/ids.ts";
 import { compilationOf } from "../../languages/programs/table.ts";
 import { PACKAGE_LINKS, type PackageStore } from "../packages/package-store.ts";
 import type { RunnableVersion } from "../types.ts";
-import { pruneFiles } from "./prune-files.ts";
+import { type FolderUse, limitSize, pruneFiles } from "./prune-files.ts";
 import { buildSourceFiles, mainFileName, sourceFileNames } from "./source-tree.ts";
+
+/** Limit of all versions' files. Compiled programs are megabytes each, and every preview is a version. */
+const MAX_BYTES = 2_000_000_000;
+const CHECK_AFTER_BYTES = 200_000_000;
 
 export interface VersionFiles {
   /** Links the version's existing files into a child's folder. @returns the path of its source there */
   place(version: RunnableVersion, folder: string): string;
-  /** Writes missing files; concurrent calls for a version share the work. @throws DependencyError */
-  ensure(version: RunnableVersion): Promise<void>;
+  /**
+   * Writes missing files; concurrent calls for a version share the work.
+   * @param signal once it is aborted in all calls, a compiler that runs is ended
+   * @throws DependencyError
+   */
+  ensure(version: RunnableVersion, signal?: AbortSignal): Promise<void>;
   /** Whether the version's files are complete. */
   has(version: RunnableVersion): boolean;
   /**
-   * Removes folders unused since `before` (Unix milliseconds), except versions that `isLoaded`.
+   * Removes folders unused since `before` (Unix milliseconds), except versions that `isLoaded`, and of the others those
+   * unused for longest while all of them are too large.
    * @returns the number of removed folders
    */
   prune(before: number, isLoaded: (workspace_id: string, version_id: string) => boolean): Promise<number>;
@@ -42,12 +52,14 @@ export interface VersionFiles {
 export function createVersionFiles(
   directory: string,
   packages: PackageStore,
-  compile: (version: RunnableVersion) => Promise<Buffer>,
+  compile: (version: RunnableVersion, signal: AbortSignal) => Promise<Buffer>,
 ): VersionFiles {
   const ready = new Set<string>();
   /** Time of last use by folder, set first, so that a folder in use is not removed. */
   const used = new Map<string, number>();
-  const writing = new Map<string, Promise<void>>();
+  const writing = new Map<string, SharedWork>();
+  /** Bytes written since the size of all files was last checked. */
+  let unchecked = 0;
 
   function folderOf(version: RunnableVersion): string {
     if (!/^[\w-]+$/.test(version.workspace_id) || !/^[0-9a-f]+$/.test(version.id)) {
@@ -58,14 +70,14 @@ export function createVersionFiles(
     return join(directory, "versions", version.workspace_id, version.id);
   }
 
-  async function write(version: RunnableVersion, folder: string): Promise<void> {
+  async function write(version: RunnableVersion, folder: string, signal: AbortSignal): Promise<void> {
     const installed = await packages.install(version, (made) => used.set(made, Date.now()));
     if (existsSync(folder)) {
       if (installed) await replaceLink(join(folder, installed.link), installed.target);
       return;
     }
     const sources: Map<string, string | Buffer> = compilationOf(version.language)
-      ? new Map([[mainFileName(version), await compile(version)]])
+      ? new Map([[mainFileName(version), await compile(version, signal)]])
       : await buildSourceFiles(version, installed?.link === PACKAGE_LINKS.npm);
     await mkdir(join(folder, ".."), { recursive: true, mode: 0o700 });
     const work = await mkdtemp(`${folder}.`);
@@ -73,6 +85,7 @@ export function createVersionFiles(
       for (const [name, source] of sources) {
         await mkdir(dirname(join(work, name)), { recursive: true, mode: 0o700 });
         await writeFile(join(work, name), source, { mode: 0o600 });
+        unchecked += source.length;
       }
       if (installed) await symlink(installed.target, join(work, installed.link));
       await rename(work, folder);
@@ -80,6 +93,31 @@ export function createVersionFiles(
       await rm(work, { recursive: true, force: true });
       if (!existsSync(folder)) throw cause;
     }
+  }
+
+  function createFolderUse(isLoaded: (workspace_id: string, version_id: string) => boolean): FolderUse {
+    return {
+      used,
+      isLoaded: (folder) => isLoaded(basename(dirname(folder)), basename(folder)),
+      onRemoved(folder) {
+        ready.delete(folder);
+        used.delete(folder);
+      },
+    };
+  }
+
+  /** Removes old files in between, if many were written since the last check: previews may be many. */
+  function checkSize(): void {
+    if (unchecked < CHECK_AFTER_BYTES) return;
+    unchecked = 0;
+    // Files of running processes are linked into their own folders.
+    limitSize(
+      directory,
+      MAX_BYTES,
+      createFolderUse(() => false),
+    ).catch(() => {
+      unchecked = CHECK_AFTER_BYTES;
+    });
   }
 
   return {
@@ -115,30 +153,29 @@ export function createVersionFiles(
       renameSync(folder, gone);
       await rm(gone, { recursive: true, force: true });
     },
-    prune(before, isLoaded) {
-      return pruneFiles(directory, before, {
-        used,
-        isLoaded: (folder) => isLoaded(basename(dirname(folder)), basename(folder)),
-        onRemoved(folder) {
-          ready.delete(folder);
-          used.delete(folder);
-        },
-      });
+    async prune(before, isLoaded) {
+      const use = createFolderUse(isLoaded);
+      return (await pruneFiles(directory, before, use)) + (await limitSize(directory, MAX_BYTES, use));
     },
-    ensure(version) {
+    ensure(version, signal) {
       const folder = folderOf(version);
       used.set(folder, Date.now());
       if (ready.has(folder)) return Promise.resolve();
       let running = writing.get(folder);
-      if (!running) {
-        running = write(version, folder)
-          .then(() => {
+      if (!running || running.isStopped()) {
+        const started = shareWork(async (stopping) => {
+          try {
+            await write(version, folder, stopping);
             ready.add(folder);
-          })
-          .finally(() => writing.delete(folder));
+            checkSize();
+          } finally {
+            if (writing.get(folder) === started) writing.delete(folder);
+          }
+        });
+        running = started;
         writing.set(folder, running);
       }
-      return running;
+      return running.join(signal);
     },
   };
 }

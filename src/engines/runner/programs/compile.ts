@@ -23,6 +23,7 @@ class CompileError extends BadRequest {
 
 /**
  * @param wrappers folder of what is compiled with scripts
+ * @param signal ends the compiler, or the wait for it
  * @returns the program
  * @throws CompileError with the compiler's messages; DependencyError
  */
@@ -30,6 +31,7 @@ export async function compileScript(
   version: RunnableVersion,
   wrappers: string,
   runTool: (request: ToolRequest) => Promise<ToolOutcome>,
+  signal: AbortSignal,
 ): Promise<Buffer> {
   const compilation = compilationOf(version.language)!;
   requireStandardLibrary(version);
@@ -48,6 +50,7 @@ export async function compileScript(
     files,
     read: tool.folders,
     timeout_ms: TIMEOUT_MS,
+    signal,
     onLog: (text) => {
       output += text;
     },
@@ -55,7 +58,7 @@ export async function compileScript(
       program = (await readOwnFile(join(folder, PROGRAM_FILE), MAX_PROGRAM_BYTES))?.bytes;
     },
   };
-  const outcome = await compilers.run(() => runTool(request));
+  const outcome = await runInTurn(request, runTool, signal);
   if ("stopped" in outcome) throw new CompileError(outcome.stopped.message);
   if (program === undefined) {
     throw new CompileError(
@@ -63,4 +66,18 @@ export async function compileScript(
     );
   }
   return program;
+}
+
+async function runInTurn(
+  request: ToolRequest,
+  runTool: (request: ToolRequest) => Promise<ToolOutcome>,
+  signal: AbortSignal,
+): Promise<ToolOutcome> {
+  const release = await compilers.acquire(signal);
+  try {
+    if (signal.aborted) return { stopped: { name: "Canceled", message: `${request.name} was not started` } };
+    return await runTool(request);
+  } finally {
+    release();
+  }
 }

@@ -63,14 +63,19 @@ const ListableResource = Resource.extend({
 /** Types without a schema to check: state of scripts, and arbitrary values. */
 const UNCHECKED_TYPES = ["state", "cache", "any"];
 
-/** Returns a warning to append to the confirmation if the stored value does not match its type. */
-async function createTypeWarning(ctx: WorkspaceContext, path: string): Promise<string> {
-  const row = await service.findResource(ctx, ctx.app.db.read, path);
-  if (!row || UNCHECKED_TYPES.includes(row.resource_type)) return "";
-  const type = await findResourceType(ctx, row.resource_type);
+/**
+ * Returns a warning to append to the confirmation if the stored value does not match its type.
+ * @param value the one just stored; undefined if it was not changed
+ */
+async function createTypeWarning(ctx: WorkspaceContext, path: string, value: unknown): Promise<string> {
+  const { read } = ctx.app.db;
+  const name = await service.findTypeOfResource(ctx, read, path);
+  if (name === undefined || UNCHECKED_TYPES.includes(name)) return "";
+  const type = await findResourceType(ctx, name);
+  const stored = value === undefined ? (await service.findResource(ctx, read, path))?.value : value;
   const warning = type
-    ? await describeNonconformity(type, row.value)
-    : `resource type ${row.resource_type} is not known in workspace ${row.workspace_id}`;
+    ? await describeNonconformity(type, stored)
+    : `resource type ${name} is not known in workspace ${ctx.caller.member.workspace_id}`;
   return warning ? `\nwarning: ${warning}` : "";
 }
 
@@ -86,7 +91,7 @@ export const createResource = operation({
   audit: { operation: "resources.create", action_kind: "Create" },
   run: async (ctx, { body, query }) => {
     const path = await service.createResource(ctx, body, query);
-    return `resource ${path} created${await createTypeWarning(ctx, path)}`;
+    return `resource ${path} created${await createTypeWarning(ctx, path, body.value)}`;
   },
 });
 
@@ -101,7 +106,7 @@ export const updateResource = operation({
   audit: { operation: "resources.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
     const now_at = await service.updateResource(ctx, path, body);
-    return `resource ${now_at} updated${await createTypeWarning(ctx, now_at)}`;
+    return `resource ${now_at} updated${await createTypeWarning(ctx, now_at, body.value)}`;
   },
 });
 
@@ -116,7 +121,7 @@ export const updateResourceValue = operation({
   audit: { operation: "resources.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
     await service.updateResource(ctx, path, body);
-    return `value of resource ${path} updated${await createTypeWarning(ctx, path)}`;
+    return `value of resource ${path} updated${await createTypeWarning(ctx, path, body.value)}`;
   },
 });
 

@@ -41,6 +41,19 @@ export async function findResource(
   return row;
 }
 
+/** Finds a resource's type without reading its value, which may be large. */
+export async function findTypeOfResource(
+  ctx: WorkspaceScope,
+  db: Reader,
+  path: string,
+): Promise<string | undefined> {
+  const [row] = await db
+    .select({ resource_type: resources.resource_type })
+    .from(resources)
+    .where(whereResource(ctx, path));
+  return row?.resource_type;
+}
+
 /** @throws NotFound, also if the caller may not read it */
 export async function getResource(
   ctx: WorkspaceContext,

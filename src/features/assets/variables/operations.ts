@@ -35,6 +35,7 @@ const EditVariable = keepUnknownFields(
     is_secret: optional(z.boolean()),
     description: optional(z.string()),
   }),
+  ["account", "is_oauth", "expires_at"],
 );
 
 const ListableVariable = z

@@ -123,7 +123,7 @@ const existsWorkersWithTags = operation({
     ),
 });
 
-const getCustomTags = operation({
+export const getCustomTags = operation({
   name: "getCustomTags",
   method: "GET",
   path: "/workers/custom_tags",

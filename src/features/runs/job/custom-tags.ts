@@ -5,7 +5,9 @@
  * An entry is a tag, `gpu(acme+shop)` for some workspaces, `gpu(^acme^shop)` for all others. `$workspace` stands for
  * the workspace's id; an entry with `$args[…]` allows exactly that template.
  *
- * Checked when a job is submitted (submit/submit.ts) and when a step starts (flows/drive/step-jobs.ts).
+ * Checked when a job is submitted (submit/submit.ts) and when a step starts (flows/drive/step-jobs.ts). Not when a script,
+ * flow or schedule is saved: a folder of another instance can be pushed before its tags are allowed, and the list may
+ * change at any time. `svc push` warns.
  */
 
 import { RUNNABLE_LANGUAGES } from "../../../engines/runner/files/source-tree.ts";
@@ -32,9 +34,18 @@ interface TagRequest {
 }
 
 /** Returns whether every member of the workspace may give the tag. */
-export function isOpenTag(app: App, workspace_id: string, { tag, written = tag }: TagRequest): boolean {
+export function isOpenTag(app: App, workspace_id: string, request: TagRequest): boolean {
+  return isListedTag(app.settings.get("custom_tags"), workspace_id, request);
+}
+
+/** Returns whether a tag is built in or in a list of entries. */
+export function isListedTag(
+  entries: readonly string[],
+  workspace_id: string,
+  { tag, written = tag }: TagRequest,
+): boolean {
   if (BUILT_IN_TAGS.has(tag)) return true;
-  return app.settings.get("custom_tags").some((entry) => {
+  return entries.some((entry) => {
     const [, name = entry, except, workspaces] = ENTRY.exec(entry) ?? [];
     if (workspaces !== undefined) {
       const isNamed = workspaces.split(/[+^]/).includes(workspace_id);

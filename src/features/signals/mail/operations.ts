@@ -35,6 +35,7 @@ export const testSmtp = operation({
     const place = `${server.smtp_host}:${server.smtp_port}`;
     await ctx.write({ resource: to, parameters: { server: place } }, async () => {});
     await sendMailThrough(
+      ctx.app,
       server,
       to,
       createLetter("Test mail", [

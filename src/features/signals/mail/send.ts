@@ -1,15 +1,21 @@
 /** Sends mail through the server in the setting `smtp_settings`, read for each mail. */
 
+import { isIP } from "node:net";
+import type { SendMailOptions } from "nodemailer";
 import { withTimeout } from "../../../lib/async/sleep.ts";
 import { BadRequest, type SvcError } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { SmtpSettings } from "../../../platform/config/setting-schemas.ts";
+import { targetsOfHosts } from "../../../platform/outgoing/configured-targets.ts";
+import { resolveAllowedAddresses } from "../../../platform/outgoing/connect.ts";
 import type { Letter } from "./letter.ts";
 
 /** Timeout of each step: DNS lookup, connecting, greeting, and every response. */
 const STEP_TIMEOUT_MS = 10_000;
 /** Timeout of the whole mail. */
 const MAIL_TIMEOUT_MS = 30_000;
+/** Failures after which the next address of the host is tried. */
+const UNREACHABLE = /ECONNREFUSED|ENETUNREACH|EHOSTUNREACH/;
 
 /** Returns whether a mail server is configured. */
 export function isMailConfigured(app: App): boolean {
@@ -27,22 +33,53 @@ export async function sendMail(app: App, to: string, letter: Letter): Promise<vo
       hint: "a super admin sets smtp_settings, and tries it with settings/test_smtp",
     });
   }
-  await sendMailThrough(server, to, letter);
+  await sendMailThrough(app, server, to, letter);
 }
 
 /** Sends a mail through the given server. @throws BadRequest */
-export async function sendMailThrough(server: SmtpSettings, to: string, letter: Letter): Promise<void> {
+export async function sendMailThrough(
+  app: App,
+  server: SmtpSettings,
+  to: string,
+  letter: Letter,
+): Promise<void> {
+  const sent = sendToServer(app, server, { from: server.smtp_from, to, ...letter });
+  try {
+    await withTimeout(MAIL_TIMEOUT_MS, sent, () => Object.assign(new Error(), { code: "ETIMEDOUT" }));
+  } catch (cause) {
+    throw describeSmtpFailure(cause, server);
+  }
+}
+
+/** Sends to the first of the host's addresses that accepts connections; each is checked like any outgoing target. */
+async function sendToServer(app: App, server: SmtpSettings, mail: SendMailOptions): Promise<void> {
+  const { smtp_host } = server;
+  const signal = AbortSignal.timeout(STEP_TIMEOUT_MS);
+  const addresses = await resolveAllowedAddresses(smtp_host, targetsOfHosts(app, [smtp_host]), signal);
+  for (const [index, address] of addresses.entries()) {
+    try {
+      return await sendToAddress(address, server, mail);
+    } catch (cause) {
+      if (index === addresses.length - 1 || !UNREACHABLE.test((cause as Error).message)) throw cause;
+    }
+  }
+}
+
+/** Connects to the address; the certificate check uses the host name. */
+async function sendToAddress(address: string, server: SmtpSettings, mail: SendMailOptions): Promise<void> {
   const { createTransport } = await import("nodemailer");
   const { smtp_host, smtp_port, smtp_username, smtp_password } = server;
   const transport = createTransport({
-    host: smtp_host,
+    host: address,
     port: smtp_port,
     secure: server.smtp_tls_implicit ?? false,
     ignoreTLS: server.smtp_disable_tls ?? false,
     requireTLS: !server.smtp_disable_tls && !server.smtp_tls_implicit,
     ...(smtp_username ? { auth: { user: smtp_username, pass: smtp_password ?? "" } } : {}),
-    ...(server.smtp_ca ? { tls: { ca: server.smtp_ca } } : {}),
-    dnsTimeout: STEP_TIMEOUT_MS,
+    tls: {
+      ...(isIP(smtp_host) === 0 ? { servername: smtp_host } : {}),
+      ...(server.smtp_ca ? { ca: server.smtp_ca } : {}),
+    },
     connectionTimeout: STEP_TIMEOUT_MS,
     greetingTimeout: STEP_TIMEOUT_MS,
     socketTimeout: STEP_TIMEOUT_MS,
@@ -50,11 +87,8 @@ export async function sendMailThrough(server: SmtpSettings, to: string, letter: 
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  const sent = transport.sendMail({ from: server.smtp_from, to, ...letter });
   try {
-    await withTimeout(MAIL_TIMEOUT_MS, sent, () => Object.assign(new Error(), { code: "ETIMEDOUT" }));
-  } catch (cause) {
-    throw describeSmtpFailure(cause, server);
+    await transport.sendMail(mail);
   } finally {
     transport.close();
   }
@@ -92,7 +126,8 @@ function describeSmtpFailure(cause: unknown, server: SmtpSettings): SvcError {
   switch (code) {
     case "EAUTH":
       return refuse(`refuses the username or the password${said}`);
-    case "EDNS":
+    case "ENOTFOUND":
+    case "DNS_ENOTFOUND":
       return refuse("cannot be found: its name has no address", "check the host");
     case "ETIMEDOUT":
       return refuse(

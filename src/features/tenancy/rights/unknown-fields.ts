@@ -3,6 +3,7 @@
  * returned unchanged, so files written by other versions survive a round trip.
  */
 import { z } from "zod";
+import { addedByServer } from "../../../lib/zod.ts";
 
 /** The kept fields and their values. An explicit null counts as a value. */
 export type UnknownFields = Record<string, unknown>;
@@ -34,17 +35,21 @@ const isEmptyValue = (value: unknown) => value === null || value === false || va
 /**
  * Extends a body schema to collect unknown fields in `extra`. Known fields given as null, false, 0 or "" are collected
  * too, since the item's columns cannot tell them from absent ones.
+ * @param elsewhere names that another operation on the item knows. They are ignored: in an archive they would take effect
+ * once that operation reads it
  */
 export function keepUnknownFields<S extends z.ZodObject>(
   schema: S,
+  elsewhere: readonly string[] = [],
 ): z.ZodType<z.output<S> & { extra?: UnknownFields | undefined }, z.input<S>> {
   const known = schema.shape;
-  const withExtra = schema.extend({ extra: z.record(z.string(), z.unknown()).optional() });
+  const withExtra = schema.extend({ extra: addedByServer });
   const keeping = z.preprocess((body) => {
     if (typeof body !== "object" || body === null || Array.isArray(body)) return body;
     const kept = Object.entries(body).filter(
       ([name, value]) =>
         !CALL_OPTIONS.has(name) &&
+        !elsewhere.includes(name) &&
         ((isEmptyValue(value) && name !== CODE) || ALWAYS_KEPT.has(name) || !Object.hasOwn(known, name)),
     );
     return { ...body, extra: Object.fromEntries(kept) };

@@ -58,7 +58,7 @@ const written = {
   retry: orNull(RetrySchema),
 };
 
-const EditRoute = keepUnknownFields(z.object({ ...written, mode: TriggerMode }));
+const EditRoute = keepUnknownFields(z.object({ ...written, mode: TriggerMode }), ["enabled"]);
 const NewRoute = keepUnknownFields(
   z.object({ ...written, enabled: optional(z.boolean()), mode: TriggerMode }),
 );

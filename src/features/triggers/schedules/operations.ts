@@ -55,7 +55,7 @@ const changeable = {
   on_success_extra_args: orNull(object),
 };
 
-const EditSchedule = keepUnknownFields(z.object(changeable));
+const EditSchedule = keepUnknownFields(z.object(changeable), ["script_path", "is_flow", "enabled"]);
 const NewSchedule = keepUnknownFields(
   z.object({
     path: z.string(),

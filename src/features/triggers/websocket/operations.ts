@@ -85,7 +85,7 @@ export const updateWebsocketTrigger = operation({
   path: `${base}/update/{path}`,
   access: "author",
   summary: "Change a WebSocket trigger, which reconnects; its runs act as whoever changed it last",
-  body: keepUnknownFields(z.object({ ...written, mode: TriggerMode })),
+  body: keepUnknownFields(z.object({ ...written, mode: TriggerMode }), ["enabled"]),
   responds: responds.text("the path it is kept at"),
   audit: { operation: "websocket_triggers.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {

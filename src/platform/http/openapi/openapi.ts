@@ -7,6 +7,7 @@
 import { z } from "zod";
 import { createTimeSlices } from "../../../lib/async/time-slices.ts";
 import { Unauthorized } from "../../../lib/errors.ts";
+import { addedByServer } from "../../../lib/zod.ts";
 import type { Context } from "../../app/context.ts";
 import {
   isoTimestamp,
@@ -273,6 +274,10 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
       if (zodSchema === isoTimestamp || zodSchema._zod.def.type === "date") {
         delete jsonSchema.anyOf;
         Object.assign(jsonSchema, { type: "string", format: "date-time" });
+      }
+      if (zodSchema instanceof z.ZodObject) {
+        for (const [name, member] of Object.entries(zodSchema.shape))
+          if (member === addedByServer) delete jsonSchema.properties?.[name];
       }
       // The format implies it.
       if (jsonSchema.format !== undefined) delete jsonSchema.pattern;

@@ -175,3 +175,34 @@ describe("a job that succeeds", () => {
     60_000,
   );
 });
+
+describe("a long script", () => {
+  const dense = "{ const x = { a: [1, 2, 3] } }\n".repeat(130_000);
+  const create = (content: string, language: string) =>
+    ask("POST", "/w/acme/scripts/create", { path: `u/admin/long_${++deployed}`, content, language });
+
+  test.each([
+    ["TypeScript", "bun", `export const main = () => 1\n${dense}`],
+    ["Python", "python3", `def main(): pass\n${"x = [1, 2, {3: 4}]\n".repeat(100_000)}`],
+  ])(
+    "of more code than a parser has memory for is refused, and says so: %s",
+    async (_, language, content) => {
+      const refused = await create(content, language);
+      expect([refused.status, refused.text]).toEqual([
+        413,
+        expect.stringContaining("300,000 that can be read"),
+      ]);
+      const preview = { content, language, args: {} };
+      const { text } = await ask("POST", "/w/acme/jobs/run_wait_result/preview", preview);
+      expect(text).toContain("300,000 that can be read");
+    },
+  );
+
+  test.each([
+    ["data in a text", `export const main = () => data.length\nconst data = "${"x".repeat(4_000_000)}"\n`],
+    ["ordinary code", `export const main = () => 1\n${"// a comment that says something\n".repeat(40_000)}`],
+  ])("of %s runs", async (_, content) => {
+    const { job } = await runToEnd(content);
+    expect(job.success).toBe(true);
+  });
+});

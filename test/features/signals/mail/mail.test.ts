@@ -1,5 +1,6 @@
 /** Mails go out through real mail servers, each way a connection is secured, and what fails says how. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { resolver } from "../../../../src/platform/outgoing/connect.ts";
 import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
 import {
   CERTIFICATE,
@@ -114,6 +115,28 @@ describe("test_smtp", () => {
     expect((await trial(silent.port)).text).toContain("does not answer in time");
     silent.stop(true);
   }, 40_000);
+
+  test("goes to the address that was looked up once, by the certificate of the name", async () => {
+    const resolve = resolver.resolve;
+    const asked: string[] = [];
+    // What is answered the second time is what must not be reached; the first address of these takes nothing.
+    resolver.resolve = async (host) => {
+      asked.push(host);
+      return asked.length === 1 ? ["127.0.0.9", "127.0.0.1"] : ["127.0.0.8"];
+    };
+    const { port, received } = servers.starttls;
+    const before = received.length;
+    try {
+      expect(await trial(port, { host: "localhost", ca: CERTIFICATE })).toMatchObject({ status: 200 });
+      expect([asked, received.length]).toEqual([["localhost"], before + 1]);
+      asked.length = 0;
+      const other = await trial(port, { host: "other.test", ca: CERTIFICATE });
+      expect(other.text).toContain("shows a certificate that is not trusted");
+      expect([asked, received.length]).toEqual([["other.test"], before + 1]);
+    } finally {
+      resolver.resolve = resolve;
+    }
+  });
 
   test("is for super admins, and wants all settings", async () => {
     const { ask: userAsk } = await server.user("ann");
