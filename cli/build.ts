@@ -30,6 +30,7 @@ const ENTRY_POINTS = [
   "cli/main.ts",
   "src/engines/expressions/sandbox/thread.ts",
   "src/engines/languages/reading/analysis-thread.ts",
+  "src/features/assets/storage/tables/table-thread.ts",
 ];
 
 /** Disables loading of `.env`, `bunfig.toml` (with its `preload`) and the like from the current directory. */

@@ -22,6 +22,7 @@ export const API_TAGS: Record<string, string> = {
   oidc: "Tokens that say to other services who a job is.",
   raw_apps: "Apps that are one bundle of code.",
   resources: "Resources, their types, and their values with references followed.",
+  srch: "Search over jobs.",
   saml: "Logins by SAML.",
   schedules: "When scripts and flows run by themselves.",
   scripts: "Scripts in versions, each with a schema of its arguments and a lock of what it imports.",

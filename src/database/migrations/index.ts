@@ -11,6 +11,7 @@ import postgres_0007_captures from "./postgres/0007_captures.sql" with { type: "
 import postgres_0008_previous_key from "./postgres/0008_previous_key.sql" with { type: "text" };
 import postgres_0009_modules from "./postgres/0009_modules.sql" with { type: "text" };
 import postgres_0010_validate from "./postgres/0010_validate.sql" with { type: "text" };
+import postgres_0011_planned_runs from "./postgres/0011_planned_runs.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0002_flows from "./sqlite/0002_flows.sql" with { type: "text" };
@@ -22,6 +23,7 @@ import sqlite_0007_captures from "./sqlite/0007_captures.sql" with { type: "text
 import sqlite_0008_previous_key from "./sqlite/0008_previous_key.sql" with { type: "text" };
 import sqlite_0009_modules from "./sqlite/0009_modules.sql" with { type: "text" };
 import sqlite_0010_validate from "./sqlite/0010_validate.sql" with { type: "text" };
+import sqlite_0011_planned_runs from "./sqlite/0011_planned_runs.sql" with { type: "text" };
 
 export const migrations = {
   sqlite: [
@@ -36,6 +38,7 @@ export const migrations = {
     { name: "0008_previous_key", sql: sqlite_0008_previous_key },
     { name: "0009_modules", sql: sqlite_0009_modules },
     { name: "0010_validate", sql: sqlite_0010_validate },
+    { name: "0011_planned_runs", sql: sqlite_0011_planned_runs },
   ],
   postgres: [
     { name: "0000_init", sql: postgres_0000_init },
@@ -49,5 +52,6 @@ export const migrations = {
     { name: "0008_previous_key", sql: postgres_0008_previous_key },
     { name: "0009_modules", sql: postgres_0009_modules },
     { name: "0010_validate", sql: postgres_0010_validate },
+    { name: "0011_planned_runs", sql: postgres_0011_planned_runs },
   ],
 };

@@ -4,7 +4,7 @@ import { type ActiveModule, launchModule } from "./launch.ts";
 import { evaluateRetryDelay } from "./retry.ts";
 import type { ModuleFailure, ModuleState, ResultRef, TransitionContext } from "./state.ts";
 import type { FlowModule, StopCondition } from "./types.ts";
-import { captureError, evaluateCondition, unwrapError } from "./values.ts";
+import { captureError, evaluateCondition, evaluateField, unwrapError } from "./values.ts";
 import { awaitApproval, evaluateApproval, evaluateSleep, startWait } from "./waits.ts";
 
 /** Number of failed attempts kept, the newest ones; more would make the state long. */
@@ -133,11 +133,14 @@ async function stopFrame(
   stop: StopCondition,
   result: ResultRef,
 ): Promise<void> {
-  const { skip_if_stopped, error_message } = stop;
+  const { skip_if_stopped, error_message, error_include_result } = stop;
   if (skip_if_stopped || !error_message) {
     return endFrame(move, skip_if_stopped ? "skipped" : "success", result, true);
   }
-  const error = { error: { name: "StoppedEarly", message: error_message, step_id: place.module.id } };
+  const own = error_include_result
+    ? { result: await evaluateField(move, "stop_after_if", "result", { result }) }
+    : {};
+  const error = { error: { name: "StoppedEarly", message: error_message, step_id: place.module.id, ...own } };
   place.own.type = "Failure";
   place.own.result = { value: error };
   await enterFailure(move, { error });

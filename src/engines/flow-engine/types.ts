@@ -21,6 +21,8 @@ export interface StopCondition extends Condition {
   skip_if_stopped?: boolean | undefined;
   /** If the flow stops here, it fails with this message. */
   error_message?: string | undefined;
+  /** That error has the step's own result, as `result`. */
+  error_include_result?: boolean | undefined;
 }
 
 /** Constant attempts come first, then exponential ones. */

@@ -131,6 +131,9 @@ export class NotRunnable extends BadRequest {
 /** The item cannot run yet, but will later or after another deployment. Triggers that name it may be set up already. */
 export class NotReady extends NotRunnable {}
 
+/** The item cannot run yet: the job that prepares it has not ended. */
+export class BeingPrepared extends NotReady {}
+
 /**
  * Returns the item that `find` finds if the member may read it. `what` describes the item to callers who may not.
  * @throws NotFound; NotRunnable only for members who may read the item
@@ -158,15 +161,17 @@ export function readableBy(
   item: { path: AnyColumn; extra_perms: AnyColumn },
 ): SQL | undefined {
   if (member.is_admin) return undefined;
-  return or(
-    inArray(pathPrefixOf(item.path), readablePathPrefixes(member)),
-    hasAnyKey(item.extra_perms, [...granteesOf(member)]),
-  );
+  return or(readableByPath(member, item.path), hasAnyKey(item.extra_perms, [...granteesOf(member)]));
 }
 
 /** Path prefixes such as `u/ann` and `f/data` below which the member may read everything, whatever the acls say. */
 export function readablePathPrefixes(member: Member): string[] {
   return [...granteesOf(member), ...[...member.folders.keys()].map((name) => `f/${name}`)];
+}
+
+/** SQL condition: the member may read everything at this path, whatever the acls say. */
+export function readableByPath(member: Member, path: AnyColumn): SQL {
+  return inArray(pathPrefixOf(path), readablePathPrefixes(member));
 }
 
 /** SQL condition equivalent to `isOwner`. */

@@ -6,9 +6,10 @@ import type { Job } from "../queue/tables.ts";
 import type { App } from "./context.ts";
 
 /** The fields of a completed job that handlers use. */
+/** `state`: the one that it leaves. */
 export type EndedJob = Pick<
   Job,
-  "id" | "workspace_id" | "kind" | "flow_step_id" | "parent_job" | "trigger_kind" | "schedule_path"
+  "id" | "workspace_id" | "kind" | "state" | "flow_step_id" | "parent_job" | "trigger_kind" | "schedule_path"
 >;
 
 /** Stores consequences of a job's completion, in the transaction that stores the completion. */

@@ -15,9 +15,11 @@ export const queuedCondition = sql`${jobs.state} = 'queued'`;
 /**
  * Condition: the job has not ended, and satisfies another condition. The indexes of the states find these jobs, however
  * long the history of their workspace is.
+ * @param withPlanned also the next runs of schedules, which are rows that no worker takes yet
  */
-export function unfinishedWhere(condition: SQL | undefined): SQL {
-  const ids = ["running", "queued", "held"].map(
+export function unfinishedWhere(condition: SQL | undefined, { withPlanned = false } = {}): SQL {
+  const states = ["running", "queued", "held", ...(withPlanned ? ["planned"] : [])];
+  const ids = states.map(
     (state) =>
       sql`SELECT ${jobs.id} FROM ${jobs} WHERE ${jobs.state} = ${sql.raw(`'${state}'`)} AND ${unindexed(condition ?? sql`1 = 1`)}`,
   );

@@ -7,9 +7,15 @@
  *     queued ──cancel──► completed
  *     queued ──workspace is renamed──► held ──rename is done──► queued
  *
+ *     planned ──cancel──► completed
+ *
+ * `planned` is the next run of a schedule, which is shown and never claimed: when it is due, the job that runs takes its
+ * place and id.
+ *
  * Every update names the state it leaves; if it affects no row, another update came first.
  */
 export const TRANSITIONS = {
+  planned: ["completed"],
   queued: ["running", "completed", "held"],
   running: ["completed", "queued", "held"],
   held: ["queued", "completed"],

@@ -87,6 +87,7 @@ export const jobs = table(
   (t) => [
     index("jobs_by_creation").on(t.workspace_id, t.created_at, t.id),
     index("jobs_queued").on(sql`priority DESC`, t.scheduled_for, t.id).where(sql`state = 'queued'`),
+    index("jobs_planned").on(t.workspace_id, t.schedule_path).where(sql`state = 'planned'`),
     index("jobs_running").on(t.worker).where(sql`state = 'running'`),
     index("jobs_held").on(t.workspace_id).where(sql`state = 'held'`),
     index("jobs_completed").on(t.completed_at).where(sql`state = 'completed'`),

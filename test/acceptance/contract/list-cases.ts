@@ -44,6 +44,7 @@ export const jobFilters: Record<string, string> = {
   result: `result=${json({ y: 1 })}`,
   tag: "tag=gpu",
   is_skipped: "is_skipped=true",
+  include_args: "include_args=true",
   is_flow_step: "is_flow_step=true",
   has_null_parent: "has_null_parent=true",
   is_not_schedule: "is_not_schedule=true",

@@ -152,10 +152,10 @@ describe("jobs", () => {
       owners: ["u/ann", "g/leads"],
       extra_perms: { "u/bob": true },
     });
-    for (const name of ["dee", "eve"]) as[name] = (await server.member("acme", name)).ask;
+    for (const name of ["dee", "eve", "fay"]) as[name] = (await server.member("acme", name)).ask;
     await admin("folders/update/jobs", {
       owners: ["u/ann", "g/leads"],
-      extra_perms: { "u/bob": true, "u/dee": false },
+      extra_perms: { "u/bob": true, "u/dee": false, "u/fay": false },
     });
     await deploy(as.ann!, "acme", "f/jobs/x", "export const main = () => 1");
     const run = async (who: string, query = "") =>
@@ -174,7 +174,8 @@ describe("jobs", () => {
     ["who ran it", "dee", ["open", "hidden"]],
     ["an owner of its folder", "ann", ["open"]],
     ["a group that owns its folder", "cid", ["open"]],
-    ["who may only write in its folder", "bob", []],
+    ["who may write in its folder", "bob", ["open"]],
+    ["who may read its folder", "fay", ["open"]],
     ["a stranger", "eve", []],
     ["an admin", "admin", ["open", "hidden"]],
   ])("are seen by %s, unless it was made invisible to owners", async (_, who, names) => {
@@ -188,6 +189,28 @@ describe("jobs", () => {
         expect((await as[who]!("GET", `/w/acme/jobs_u/${url}/${id}`)).status).toBe(status);
       }
     }
+  });
+
+  test("are only looked at by who may read their folder: changing them is for their runner, owners and admins", async () => {
+    const later = (await expectOk(as.dee!("POST", "/w/acme/jobs/run/p/f/jobs/x?scheduled_in_secs=3600", {})))
+      .text;
+    const listed = await as.fay!("GET", "/w/acme/jobs/queue/list?script_path_exact=f/jobs/x");
+    expect(listed.json().map(({ id }: { id: string }) => id)).toEqual([later]);
+    const counted = await as.fay!("GET", "/w/acme/jobs/list?script_path_exact=f/jobs/x&per_page=1");
+    expect(counted.json()).toHaveLength(1);
+    const cancel = (who: string) => as[who]!("POST", `/w/acme/jobs_u/queue/cancel/${later}`, {});
+    for (const who of ["fay", "bob"]) {
+      const refused = await cancel(who);
+      expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("but not change it")]);
+      expect((await as[who]!("POST", "/w/acme/jobs/queue/cancel_selection", [later])).json()).toEqual([]);
+      const link = await as[who]!("GET", `/w/acme/jobs/job_signature/${later}/1`);
+      expect(link.status).toBe(403);
+      const progress = await as[who]!("POST", `/w/acme/job_metrics/set_progress/${later}`, { percent: 1 });
+      expect(progress.status).toBe(403);
+    }
+    await expectOk(as.fay!("POST", "/w/acme/jobs_u/queue/cancel_persistent/f/jobs/x", {}));
+    expect((await as.dee!("GET", `/w/acme/jobs_u/get/${later}`)).json().type).toBe("QueuedJob");
+    expect((await cancel("ann")).status).toBe(200);
   });
 
   test("act with the rights of who runs them, as these are then", async () => {

@@ -34,6 +34,7 @@ const NOUNS: Record<string, string> = {
   job_u: "jobs",
   approve: "jobs",
   saml: "settings",
+  srch: "indexer",
   embeddings: "scripts",
   integrations: "scripts",
 };

@@ -109,10 +109,35 @@ describe("a query of PostgreSQL", () => {
           names: ['a"b', "c,d\\e", null],
           a: [1, { b: "ü" }],
           no: false,
-          price: "12.50",
+          price: 12.5,
           raw: "3q2+7w==",
           at: "2024-02-03T04:05:06.000Z",
           day: "2024-02-03T00:00:00.000Z",
+        },
+      ],
+    ],
+    [
+      "with arguments that are not declared, whose types the server infers",
+      `SELECT $1 = true AS yes, $2 + 1 AS n, CAST($3 AS jsonb) -> 1 AS second, $4 AS text, $5::int[] AS list,
+         CAST($3 AS jsonb) ->> 0 AS first, EXISTS (SELECT FROM pg_class WHERE relname = $6) AS is_there`,
+      { $1: true, $2: 41, $3: [1, { b: "ü" }], $4: "x", $5: [1, null], $6: "pg_class" },
+      [{ yes: true, n: 42, second: { b: "ü" }, text: "x", list: [1, null], first: "1", is_there: true }],
+    ],
+    [
+      "with decimals: numbers where these have all digits",
+      `SELECT 1.50::numeric AS a, 100::numeric AS b, -0.001::numeric AS c, 0.1::numeric AS d, 'NaN'::numeric AS nan,
+         12345678901234567890.5::numeric AS long, 0.12345678901234567890::numeric AS fine, '1.50' AS text`,
+      {},
+      [
+        {
+          a: 1.5,
+          b: 100,
+          c: -0.001,
+          d: 0.1,
+          nan: "NaN",
+          long: "12345678901234567890.5",
+          fine: "0.12345678901234567890",
+          text: "1.50",
         },
       ],
     ],
@@ -404,7 +429,6 @@ describe("a query of PostgreSQL", () => {
 });
 
 test.each([
-  ["postgresql", "SELECT $1", 1, "$1 is not declared: add a line `-- $1 name (type)`"],
   ["postgresql", "SELECT 1;\nSELECT 'abc", 2, "does not end"],
   ["postgresql", "-- $1 a (int)\n-- $1 b (int)\nSELECT $1", 2, "declared twice"],
   ["postgresql", "-- $1 a (int) = many\nSELECT $1", 1, "the default many is no integer"],
@@ -572,4 +596,9 @@ query Orders($id: ID!, $first: Int = 10, $tags: [String!]!) {
     const none = await run("graphql", "{ a }", { api: {} });
     expect(none.result.error.message).toContain("base_url");
   });
+});
+
+test("the error of a statement with inferred arguments names its line", async () => {
+  const { success, result } = await onPg("SELECT 1;\n\nSELECT $1 +\n  nowhere", { $1: 1 });
+  expect([success, result.error.message]).toEqual([false, expect.stringContaining("line 4: ")]);
 });

@@ -8,7 +8,9 @@ import { type SqlDialect, type SqlStatement, StatementFault, splitStatements } f
  */
 export function analyseSql(content: string, dialect: SqlDialect): ScriptAnalysis {
   const declared = parseDeclaredParameters(content, dialect);
-  requireDeclaredPlaceholders(parseStatements(content, dialect), declared);
+  const statements = parseStatements(content, dialect);
+  if (dialect === "postgresql") declared.push(...inferredParameters(statements, declared));
+  requireDeclaredPlaceholders(statements, declared);
   const database = parseDatabaseParameter(content, {
     name: "database",
     optional: dialect === "sqlite",
@@ -27,6 +29,17 @@ export function analyseSql(content: string, dialect: SqlDialect): ScriptAnalysis
     packages: undefined,
     imports: [],
   };
+}
+
+/** Returns parameters for undeclared `$1`, `$2`, …, under these names: PostgreSQL infers their types at each run. */
+function inferredParameters(statements: SqlStatement[], declared: Parameter[]): Parameter[] {
+  const known = new Set(declared.map(({ placeholder }) => placeholder));
+  const used = statements.flatMap(({ parts }) =>
+    parts.flatMap((part) => (typeof part === "string" ? [] : [part.placeholder])),
+  );
+  const names = [...new Set(used)].filter((placeholder) => !known.has(placeholder));
+  names.sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)));
+  return names.map((name) => ({ name, kind: "named", placeholder: name, optional: false, schema: {} }));
 }
 
 function parseStatements(content: string, dialect: SqlDialect): SqlStatement[] {

@@ -44,6 +44,7 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     ["runner/process/kill-tree.ts", sourceOf("runner/process/kill-tree.ts")],
     ["runner/sandbox/walls/launcher.ts", sourceOf("runner/sandbox/walls/launcher.ts")],
     ["runner/child/query/postgresql.ts", sourceOf("runner/child/query/postgresql.ts")],
+    ["runner/child/query/postgresql-types.ts", sourceOf("runner/child/query/postgresql-types.ts")],
     ["runner/child/query/mysql.ts", sourceOf("runner/child/query/mysql.ts")],
     ["runner/child/query/sqlite.ts", sourceOf("runner/child/query/sqlite.ts")],
     ["runner/child/query/sqlite-files.ts", sourceOf("runner/child/query/sqlite-files.ts")],

@@ -8,6 +8,7 @@ import {
   queryBoolean,
   responds,
 } from "../../../platform/http/operation.ts";
+import { withNotOffered } from "../../tenancy/rights/not-offered.ts";
 import { findDraft } from "../drafts/service.ts";
 import { hasStarred } from "../favorites/service.ts";
 import * as deploy from "./deploy.ts";
@@ -41,7 +42,7 @@ export const createFlow = operation({
   body: NewFlow,
   responds: responds.created("path of the flow"),
   audit: { operation: "flows.create", action_kind: "Create" },
-  run: (ctx, { body }) => deploy.createFlow(ctx, body),
+  run: async (ctx, { body }) => withNotOffered(await deploy.createFlow(ctx, body), body, body.extra),
 });
 
 const updates = { operation: "flows.update", action_kind: "Update" } as const;
@@ -55,7 +56,8 @@ export const updateFlow = operation({
   body: NewFlow,
   responds: responds.text("path of the flow"),
   audit: updates,
-  run: (ctx, { path, body }) => deploy.updateFlow(ctx, path, body),
+  run: async (ctx, { path, body }) =>
+    withNotOffered(await deploy.updateFlow(ctx, path, body), body, body.extra),
 });
 
 export const getFlowByPath = operation({

@@ -5,7 +5,7 @@ import type { FlowValue } from "../../../engines/flow-engine/types.ts";
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { NotFound } from "../../../lib/errors.ts";
-import { NotRunnable } from "../../../platform/access/permissions.ts";
+import { BeingPrepared, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 import { passwordFields } from "../scripts/password-fields.ts";
@@ -256,8 +256,8 @@ function createNotReadyError(flow: Flow, { id, lock_job, lock_error_logs }: Flow
   if (lock_job === null) {
     return new NotRunnable(`flow ${path} is a draft and cannot run: deploy it first`, flow);
   }
-  const why = lock_error_logs
-    ? `the dependencies of its scripts could not be resolved: ${lock_error_logs}`
-    : "the dependencies of its scripts are still being resolved";
-  return new NotRunnable(`version ${id} of flow ${path} cannot run: ${why}`, flow);
+  const what = `version ${id} of flow ${path} cannot run: the dependencies of its scripts`;
+  return lock_error_logs
+    ? new NotRunnable(`${what} could not be resolved: ${lock_error_logs}`, flow)
+    : new BeingPrepared(`${what} are still being resolved`, flow);
 }

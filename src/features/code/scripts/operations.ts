@@ -11,6 +11,7 @@ import {
   responds,
   toLimitOffset,
 } from "../../../platform/http/operation.ts";
+import { withNotOffered } from "../../tenancy/rights/not-offered.ts";
 import { drafts } from "../drafts/tables.ts";
 import { hasStarred, isStarred, listStarred } from "../favorites/service.ts";
 import * as deploy from "./deploy.ts";
@@ -46,7 +47,7 @@ export const createScript = operation({
   body: NewScript,
   responds: responds.created("hash of the new version"),
   audit: { operation: "scripts.create", action_kind: "Create" },
-  run: (ctx, { body }) => deploy.createScript(ctx, body),
+  run: async (ctx, { body }) => withNotOffered(await deploy.createScript(ctx, body), body, body.extra),
 });
 
 const {

@@ -7,7 +7,7 @@ import type { RunnableVersion } from "../../../engines/runner/types.ts";
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { NotFound } from "../../../lib/errors.ts";
-import { NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
+import { BeingPrepared, NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 import { passwordFields } from "./password-fields.ts";
@@ -186,10 +186,10 @@ function createArchivedError(row: Script): NotRunnable {
 
 function createNotReadyError(row: Script): NotRunnable {
   if (row.draft_only) return new NotRunnable(`script ${row.path} is a draft, and was never deployed`, row);
-  const why = row.lock_error_logs
-    ? `its dependencies could not be resolved: ${row.lock_error_logs}`
-    : "its dependencies are still being resolved";
-  return new NotReady(`version ${row.hash} of script ${row.path} cannot run: ${why}`, row);
+  const what = `version ${row.hash} of script ${row.path} cannot run`;
+  return row.lock_error_logs
+    ? new NotReady(`${what}: its dependencies could not be resolved: ${row.lock_error_logs}`, row)
+    : new BeingPrepared(`${what}: its dependencies are still being resolved`, row);
 }
 
 export function toRunnableVersion(row: Script): RunnableVersion {

@@ -10,6 +10,7 @@ import { inputs } from "./inputs/tables.ts";
 import { concurrencyGroupOperations } from "./lists/concurrency-group-operations.ts";
 import { countOperations } from "./lists/count-operations.ts";
 import { listOperations } from "./lists/list-operations.ts";
+import { searchOperations } from "./lists/search-operations.ts";
 import { completedOperations } from "./read/completed-operations.ts";
 import { environmentOperations } from "./read/environment-operations.ts";
 import { metricsOperations } from "./read/metrics-operations.ts";
@@ -43,6 +44,7 @@ export const feature = defineFeature({
     "read/completed-operations.ts": completedOperations,
     "lists/list-operations.ts": listOperations,
     "lists/count-operations.ts": countOperations,
+    "lists/search-operations.ts": searchOperations,
     "change/delete-operations.ts": deleteOperations,
     "export/export-operations.ts": exportOperations,
     "read/environment-operations.ts": environmentOperations,

@@ -5,11 +5,11 @@ import { isOwner } from "../../../platform/access/permissions.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { flowFrames } from "../../code/flows/tables.ts";
-import { findJob, getJob } from "../submit/find-and-cancel.ts";
+import { findJob, getJob, getJobToChange } from "../submit/find-and-cancel.ts";
 import { type LinkRequest, signApproval } from "./link-signature.ts";
 
 /**
- * Signs a link. Callers who may see a job may create links in their own name, or without a name.
+ * Signs a link. Callers who may change a job may create links in their own name, or without a name.
  * @throws NotFound; Forbidden for another approver's name
  */
 export async function signApprovalLink(
@@ -17,7 +17,7 @@ export async function signApprovalLink(
   workspace: string,
   request: LinkRequest,
 ): Promise<string> {
-  const job = await getJob(ctx, workspace, request.job_id);
+  const job = await getJobToChange(ctx, workspace, request.job_id);
   if (!(await canNameApprover(ctx, job, request.approver))) {
     throw new Forbidden("links for somebody else are made by scripts of the flow and by its owners", {
       hint: "leave `approver` out, or give your own name",

@@ -11,7 +11,7 @@ import { decodePayload } from "../arguments/arguments.ts";
 import { listApprovers } from "../flows/status/approvers.ts";
 import { readFlowFields } from "../flows/status/status.ts";
 import { JobRecord, redactRecord, toJobRecord } from "../job/records.ts";
-import { getJob } from "../submit/find-and-cancel.ts";
+import { getJob, getJobToChange } from "../submit/find-and-cancel.ts";
 import {
   answerApproval,
   approveAsOwner,
@@ -218,6 +218,7 @@ const setFlowUserState = operation({
   responds: responds.text("what was kept"),
   run: async (ctx, { workspace, flow_job_id, key, body }) => {
     const place = await getUserStateKey(ctx, workspace, flow_job_id, key);
+    await getJobToChange(ctx, workspace, flow_job_id);
     const value = body ?? null;
     await ctx.app.db.write((tx) =>
       tx

@@ -128,6 +128,11 @@ export function toJobSummary(job: JobSummaryRow): JobRecord {
   };
 }
 
+export function toJobSummaryWithArguments(job: JobSummaryRow & Pick<Job, "args">): JobRecord {
+  const args = job.args.length > MAX_JSON_CHARS ? { reason: TOO_BIG_PLACEHOLDER } : parseJson(job.args);
+  return { ...toJobSummary(job), args };
+}
+
 function completedFields(job: JobSummaryRow): Partial<JobRecord> {
   return {
     completed_at: job.completed_at ?? undefined,
@@ -144,8 +149,7 @@ export function hasSucceeded(job: Pick<Job, "status">): boolean {
 /** Creates the whole record, with the log only if given, and without values that are too large. */
 export function toJobRecord(job: Job, logs?: string, options: { no_code?: boolean } = {}): JobRecord {
   return {
-    ...toJobSummary(job),
-    args: job.args.length > MAX_JSON_CHARS ? { reason: TOO_BIG_PLACEHOLDER } : parseJson(job.args),
+    ...toJobSummaryWithArguments(job),
     ...(job.state === "completed" ? { result: recordResult(job) } : {}),
     ...(options.no_code ? {} : { raw_code: job.raw_code ?? undefined, raw_lock: job.raw_lock ?? undefined }),
     ...(logs === undefined ? {} : { logs: logs.slice(-MAX_LOG_CHARS) }),

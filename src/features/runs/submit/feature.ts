@@ -32,11 +32,16 @@ const runningJobs: EncryptedColumns = {
   onChanged: (tx, [id]) => raiseFlowVersion(tx, String(id)),
 };
 
+const plannedJobs: EncryptedColumns = {
+  ...jobColumns,
+  rows: (workspace_id) => and(ofWorkspace(workspace_id), sql`${jobs.state} = 'planned'`)!,
+};
+
 export const feature = defineFeature({
   folder: "runs/submit",
   operations: {},
-  // Those that run may go back into the queue meanwhile.
-  encryptedColumns: [queuedJobs, runningJobs, queuedJobs],
+  // What is planned may be queued meanwhile, and what runs may go back into the queue.
+  encryptedColumns: [plannedJobs, queuedJobs, runningJobs, queuedJobs],
   on: {
     /** Flows are canceled first: they take their steps with them. */
     workspaceClosing: (ctx, workspace_id, { reason, which }) =>

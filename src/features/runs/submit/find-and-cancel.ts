@@ -1,11 +1,10 @@
 /** Finds, authorizes and cancels jobs. */
-import { and, asc, desc, eq, inArray, isNull, ne, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { unindexed } from "../../../database/conditions.ts";
 import type { Tx } from "../../../database/database.ts";
 import { processInBatches } from "../../../lib/async/batches.ts";
-import { BadRequest, NotFound, type SvcError, Unauthorized } from "../../../lib/errors.ts";
+import { BadRequest, Forbidden, NotFound, type SvcError, Unauthorized } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/text/ids.ts";
-import { granteesOf, isGrantee, isOwner, ownedBy } from "../../../platform/access/permissions.ts";
 import type { App, AuditedAction, Caller, Context, WorkspaceContext } from "../../../platform/app/context.ts";
 import { followUpOf } from "../../../platform/app/job-ends.ts";
 import { rescheduleBlockedJobs } from "../../../platform/queue/concurrency.ts";
@@ -13,9 +12,10 @@ import { sliceQueue } from "../../../platform/queue/queued-slices.ts";
 import { isFrame } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { failLocking } from "../../code/flows/locks.ts";
-import { allowedTags, isScopeAllowed } from "../../tenancy/tokens/scopes.ts";
+import { isScopeAllowed } from "../../tenancy/tokens/scopes.ts";
 import { cancelFlow, completeWithTransition } from "../flows/flow-events.ts";
 import { createCanceledResult } from "../job/canceled.ts";
+import { canChangeJob, canSeeJob, jobsChangeableBy } from "./job-rights.ts";
 
 const DEFAULT_CANCEL_REASON = "canceled through the API";
 /** Jobs canceled concurrently. */
@@ -25,14 +25,28 @@ const CANCEL_BATCH_SIZE = 50;
 export type CancelContext = Pick<Context, "app" | "username" | "write">;
 
 /**
- * Returns the job if the caller may see it: the user or group it runs as, an admin, or an owner of its path unless the
- * job is invisible to owners.
+ * Returns the job if the caller may see it: the user or group it runs as, an admin, or whoever may read its path,
+ * unless the job is invisible to owners.
  * @throws NotFound; BadRequest if an anonymous caller asks for a user's job
  */
 export async function getJob(ctx: Context, workspace_id: string, id: string): Promise<Job> {
   const job = await findJob(ctx.app, workspace_id, id);
   if (!job || !canCallerSee(ctx.caller, job)) throw jobHidden(ctx.caller, workspace_id, id);
   return job;
+}
+
+/**
+ * Returns the job if the caller may also act on it (cancel it, answer for it): of those who may read its path, only its
+ * owners may.
+ * @throws as `getJob`; Forbidden
+ */
+export async function getJobToChange(ctx: Context, workspace_id: string, id: string): Promise<Job> {
+  const job = await getJob(ctx, workspace_id, id);
+  if (!ctx.caller.member || canChangeJob(ctx.caller, job)) return job;
+  const { username } = ctx.caller.member;
+  throw new Forbidden(`${username} may see job ${job.id}, but not change it`, {
+    hint: `whoever runs it, owners of ${job.script_path} and admins may`,
+  });
 }
 
 export async function findJob(app: App, workspace_id: string, id: string): Promise<Job | undefined> {
@@ -58,32 +72,6 @@ function jobHidden({ identity, member }: Caller, workspace_id: string, id: strin
 /** Returns whether the token's scopes cover the job. A token that only runs one script is often public. */
 function isWithinScopes({ identity }: Caller, job: Job): boolean {
   return !identity || isScopeAllowed(identity, { domain: "jobs", action: "read" }, job.script_path ?? "");
-}
-
-/** Returns whether a member may read a job. */
-export function canReadJob(
-  caller: Caller,
-  job: Pick<Job, "permissioned_as" | "email" | "started_by" | "script_path" | "visible_to_owner" | "tag">,
-): boolean {
-  const { member, identity } = caller;
-  if (!member || allowedTags(identity)?.includes(job.tag) === false) return false;
-  if (member.is_admin || isGrantee(member, job.permissioned_as)) return true;
-  if (job.email === member.email || job.started_by === member.email) return true;
-  return job.visible_to_owner && job.script_path !== null && isOwner(member, job.script_path);
-}
-
-/** Returns the rule of `canReadJob` as an SQL condition, so that list pages are full. */
-export function jobsVisibleTo({ member, identity }: WorkspaceContext["caller"]): SQL | undefined {
-  const tags = allowedTags(identity);
-  const isTagged = tags && inArray(jobs.tag, tags);
-  if (member.is_admin) return isTagged;
-  const isTheirs = or(
-    inArray(jobs.permissioned_as, [...granteesOf(member)]),
-    eq(jobs.email, member.email),
-    eq(jobs.started_by, member.email),
-    and(eq(jobs.visible_to_owner, true), ownedBy(member, jobs.script_path)),
-  );
-  return and(isTagged, isTheirs);
 }
 
 /** Returns whether `job` is `other`, or was started by it at any depth. */
@@ -129,7 +117,7 @@ export async function cancelJob(
   reason: string | undefined,
   { force = false, as }: CancelOptions = {},
 ): Promise<string> {
-  const job = await getJob(ctx, workspace_id, id);
+  const job = await getJobToChange(ctx, workspace_id, id);
   if (job.state === "completed") return `job ${job.id} is already completed`;
   const whileRunning = force && !ctx.app.queue.has(job.id);
   await cancelUnfinishedJob(ctx, job, reason ?? DEFAULT_CANCEL_REASON, whileRunning, as);
@@ -137,17 +125,10 @@ export async function cancelJob(
 }
 
 /**
- * Cancels the given jobs that are unfinished and visible to the caller, except runs that a schedule has planned.
+ * Cancels the given jobs that are unfinished and that the caller may change, except runs that a schedule has planned.
  * @returns ids of the canceled jobs
  */
 export function cancelJobs(ctx: Context, workspace_id: string, ids: readonly string[]): Promise<string[]> {
-  const now = ctx.app.clock();
-  // A job blocked by its concurrency limit was due already.
-  const isPlanned = (job: Job) =>
-    job.schedule_path !== null &&
-    job.state === "queued" &&
-    job.scheduled_for > now &&
-    !job.concurrency_blocked;
   const cancelSome = async (some: readonly string[]) => {
     const found = await ctx.app.db.read
       .select()
@@ -159,7 +140,7 @@ export function cancelJobs(ctx: Context, workspace_id: string, ids: readonly str
           ne(jobs.state, "completed"),
         ),
       );
-    const wanted = found.filter((job) => canReadJob(ctx.caller, job) && !isPlanned(job));
+    const wanted = found.filter((job) => canChangeJob(ctx.caller, job) && job.state !== "planned");
     await Promise.all(wanted.map((job) => cancelUnfinishedJob(ctx, job, DEFAULT_CANCEL_REASON, false)));
     const ended = new Set(wanted.map(({ id }) => id));
     return some.filter((id) => ended.has(id));
@@ -168,7 +149,7 @@ export function cancelJobs(ctx: Context, workspace_id: string, ids: readonly str
 }
 
 /**
- * Cancels all queued, scheduled and running runs of a script that the caller may see, including scripts that restart
+ * Cancels all queued, scheduled and running runs of a script that the caller may change, including scripts that restart
  * themselves.
  */
 export async function cancelScriptRuns(
@@ -181,7 +162,7 @@ export async function cancelScriptRuns(
   const runs = and(eq(jobs.workspace_id, workspace_id), eq(jobs.script_path, path), eq(jobs.kind, "script"));
   await cancelJobsWhere(
     ctx,
-    and(runs && unindexed(runs), jobsVisibleTo(ctx.caller)),
+    and(runs && unindexed(runs), jobsChangeableBy(ctx.caller)),
     reason ?? DEFAULT_CANCEL_REASON,
   );
 }
@@ -257,7 +238,12 @@ export async function cancelUnfinishedJob(
         completed_at: now,
         duration_ms: job.started_at ? Math.max(0, now.getTime() - job.started_at.getTime()) : 0,
       })
-      .where(and(eq(jobs.id, job.id), whileRunning ? ne(jobs.state, "completed") : eq(jobs.state, "queued")))
+      .where(
+        and(
+          eq(jobs.id, job.id),
+          whileRunning ? ne(jobs.state, "completed") : inArray(jobs.state, ["queued", "planned"]),
+        ),
+      )
       .returning({ id: jobs.id });
     if (!ended) return false;
     await failLocking(app, tx, job, `the dependency job was canceled: ${canceled_reason}`);
@@ -287,12 +273,4 @@ export async function cancelUnfinishedJob(
     await write(ask);
   }
   if (hasBegun) await cancelRunning();
-}
-
-/** Returns whether a caller may see a job. Callers without a login see only jobs started anonymously. */
-export function canSeeJob(
-  caller: Caller,
-  job: Parameters<typeof canReadJob>[1] & Pick<Job, "created_by">,
-): boolean {
-  return caller.member ? canReadJob(caller, job) : job.created_by === "anonymous";
 }

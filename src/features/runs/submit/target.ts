@@ -1,8 +1,9 @@
 /** Targets of runs: a script or flow by path, hash or version. */
 
 import type { ParameterBinding } from "../../../engines/languages/types.ts";
+import { sleep } from "../../../lib/async/sleep.ts";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
-import { findReadable, NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
+import { BeingPrepared, findReadable, NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { Identity, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { OperationScope } from "../../../platform/http/operation.ts";
 import {
@@ -62,6 +63,28 @@ export async function resolveTarget(ctx: WorkspaceContext, target: RelockTarget)
     } catch (noFlow) {
       throw noFlow instanceof NotFound ? noScript : noFlow;
     }
+  }
+}
+
+/** How long a call waits for the dependencies of what has just been deployed for the first time. */
+const PREPARATION_TIMEOUT_MS = 30_000;
+const POLL_INTERVAL_MS = 100;
+
+/**
+ * `resolveTarget` for a call that runs the target now: one that is still being prepared is waited for, for a limited
+ * time and as long as the caller is there.
+ * @throws as `resolveTarget`
+ */
+export async function awaitTarget(ctx: WorkspaceContext, target: RelockTarget): Promise<Runnable> {
+  const end = performance.now() + PREPARATION_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return await resolveTarget(ctx, target);
+    } catch (cause) {
+      const isOver = performance.now() > end || ctx.request.signal.aborted || !ctx.app.acceptsJobs;
+      if (isOver || !(cause instanceof BeingPrepared)) throw cause;
+    }
+    await sleep(POLL_INTERVAL_MS, ctx.request.signal);
   }
 }
 

@@ -23,7 +23,7 @@ import {
   type Submission,
 } from "../../runs/submit/submission.ts";
 import { submitJob } from "../../runs/submit/submit.ts";
-import { resolveTarget } from "../../runs/submit/target.ts";
+import { awaitTarget } from "../../runs/submit/target.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
 import { isSuperAdmin } from "../../tenancy/people/super-admin.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
@@ -213,7 +213,7 @@ async function createDeployedSubmission(
   args: string,
 ): Promise<Submission> {
   const [kind, path] = [runnable.slice(0, runnable.indexOf("/")), runnable.slice(runnable.indexOf("/") + 1)];
-  const target = await resolveTarget(runner, kind === "flow" ? { flow: path } : { path });
+  const target = await awaitTarget(runner, kind === "flow" ? { flow: path } : { path });
   if (target.kind === "flow") return createFlowSubmission(runner, target.flow, args, {});
   return createScriptSubmission(runner, target.script, args, {});
 }

@@ -57,6 +57,13 @@ interface StoreOptions<Row, Own extends keyof Row> {
   one: string;
   /** Returns the columns that each change sets. */
   anew: (row: Row, now: Date, before: Row | undefined) => Partial<Pick<Row, Own>>;
+  /** Called in the transaction of each change, after it. @param row as stored; undefined: it was deleted */
+  stored?: (
+    app: App,
+    tx: Tx,
+    place: Pick<TriggerRow, "workspace_id" | "path">,
+    row: Row | undefined,
+  ) => Promise<void>;
   /** Called after the commit of any change. */
   changed: (app: App) => void;
 }
@@ -147,6 +154,7 @@ export class TriggerStore<Row extends TriggerRow, Own extends keyof Row = never>
       await check?.(tx);
       const row = { ...body, workspace_id, extra_perms: {} } as unknown as TriggerRow & Row;
       await tx.insert(this.#table).values({ ...row, ...(await this.#editedNow(ctx, tx, row)) });
+      await this.#tellStored(ctx, tx, path);
       tx.afterCommit(() => this.#kind.changed(ctx.app));
     });
   }
@@ -170,6 +178,7 @@ export class TriggerStore<Row extends TriggerRow, Own extends keyof Row = never>
     await this.getWritable(ctx, path);
     await ctx.write({ resource: path }, async (tx) => {
       await tx.delete(this.#table).where(this.#at(ctx, path));
+      await this.#tellStored(ctx, tx, path);
       tx.afterCommit(() => this.#kind.changed(ctx.app));
     });
   }
@@ -196,8 +205,16 @@ export class TriggerStore<Row extends TriggerRow, Own extends keyof Row = never>
         .update(this.#table)
         .set({ ...changes, ...(await this.#editedNow(ctx, tx, row, before)) })
         .where(this.#at(ctx, path));
+      await this.#tellStored(ctx, tx, to);
       tx.afterCommit(() => this.#kind.changed(ctx.app));
     });
+  }
+
+  async #tellStored(ctx: WorkspaceContext, tx: Tx, path: string): Promise<void> {
+    const { stored } = this.#kind;
+    if (!stored) return;
+    const place = { workspace_id: ctx.caller.member.workspace_id, path };
+    await stored(ctx.app, tx, place, await this.#find(ctx, tx, path));
   }
 
   async #editedNow(ctx: WorkspaceContext, tx: Tx, row: Row, before?: Row) {

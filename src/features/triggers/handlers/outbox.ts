@@ -31,6 +31,8 @@ function isHandled({ kind, schedule_path }: EndedJob): boolean {
 }
 
 function canHaveHandlers(job: EndedJob, status: JobStatus): boolean {
+  // The next run of a schedule was left out: nothing has failed.
+  if (job.state === "planned") return false;
   if (job.flow_step_id !== null) return false;
   if (status === "success" || status === "skipped") return job.schedule_path !== null;
   return isHandled(job);

@@ -11,7 +11,7 @@ import {
   type RunOptions,
   type Submission,
 } from "../../runs/submit/submission.ts";
-import { resolveTarget } from "../../runs/submit/target.ts";
+import { awaitTarget } from "../../runs/submit/target.ts";
 import { requireWaitCapacity, submitAndWait } from "../../runs/submit/wait.ts";
 import { type JobListener, listenToJob } from "./job-listener.ts";
 import type { ToolTarget } from "./tool-names.ts";
@@ -59,7 +59,7 @@ async function createToolSubmission(
   args: string,
   options: RunOptions,
 ): Promise<Submission> {
-  const found = await resolveTarget(ctx, kind === "flow" ? { flow: path } : { path });
+  const found = await awaitTarget(ctx, kind === "flow" ? { flow: path } : { path });
   if (found.kind === "flow") return createFlowSubmission(ctx, found.flow, args, options);
   if (found.script.signature) throw new BadRequest(`script ${path} runs for signed requests only`);
   return createScriptSubmission(ctx, found.script, args, options);

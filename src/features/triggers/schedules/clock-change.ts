@@ -1,8 +1,9 @@
 /** Next times of schedules when the clock was set back: they are times of the wall clock. */
 import { and, eq, gt } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
-import { nextRunTime } from "./cron.ts";
-import { schedulerOf } from "./service.ts";
+import { planNextRun } from "./planned-run.ts";
+import { nextRunTime } from "./rule/cron.ts";
+import { schedulerOf } from "./scheduler-of.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
 /** Works out the next times again, and stores those that are earlier than before. */
@@ -17,7 +18,10 @@ export async function rescheduleAfterSetBack(app: App): Promise<void> {
       eq(schedules.path, row.path),
       eq(schedules.next_at, row.next_at!),
     );
-    await app.db.write((tx) => tx.update(schedules).set({ next_at }).where(isUnchanged));
+    await app.db.write(async (tx) => {
+      const [changed] = await tx.update(schedules).set({ next_at }).where(isUnchanged).returning();
+      if (changed) await planNextRun(app, tx, changed);
+    });
   }
   schedulerOf(app).wake();
 }

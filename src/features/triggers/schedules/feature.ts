@@ -3,9 +3,11 @@ import { defineFeature } from "../../../platform/http/feature.ts";
 import { scheduleSection } from "./archive.ts";
 import { rescheduleAfterSetBack } from "./clock-change.ts";
 import { scheduleOperations } from "./operations.ts";
+import { planAfterCanceled } from "./planned-run.ts";
 import { findPrimarySchedule } from "./primary-schedule.ts";
+import { createPlanRepair } from "./repair-plans.ts";
 import { createScheduler } from "./scheduler.ts";
-import { schedulerOf } from "./service.ts";
+import { schedulerOf } from "./scheduler-of.ts";
 import { schedules } from "./tables.ts";
 
 export const feature = defineFeature({
@@ -50,6 +52,10 @@ export const feature = defineFeature({
   on: {
     userRenamed: async (app, tx) => tx.afterCommit(() => schedulerOf(app).wake()),
     clockSetBack: rescheduleAfterSetBack,
+    jobEnded: planAfterCanceled,
   },
-  loops: [{ name: "scheduler", roles: ["all"], create: createScheduler }],
+  loops: [
+    { name: "scheduler", roles: ["all"], create: createScheduler },
+    { name: "planned-runs", roles: ["all"], create: createPlanRepair },
+  ],
 });

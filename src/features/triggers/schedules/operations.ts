@@ -10,14 +10,15 @@ import {
 } from "../../../platform/http/operation.ts";
 import { RetrySchema } from "../../code/flows/value/open-flow.ts";
 import { jsonFilter } from "../../runs/api/lists/json-filter.ts";
+import { withNotOffered } from "../../tenancy/rights/not-offered.ts";
 import {
   keepUnknownFields,
   mergeUnknownFields,
   type UnknownFields,
 } from "../../tenancy/rights/unknown-fields.ts";
 import { createTriggerOperations, triggerRecordFields } from "../common/trigger-operations.ts";
-import { earliestRunTime, listNextRuns } from "./cron.ts";
 import { HANDLER_TYPES, storeDefaultHandler } from "./default-handlers.ts";
+import { earliestRunTime, listNextRuns } from "./rule/cron.ts";
 import * as service from "./service.ts";
 import type { Schedule } from "./tables.ts";
 
@@ -111,7 +112,7 @@ export const createSchedule = operation({
   audit: { operation: "schedule.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
     await service.createSchedule(ctx, withKept(body) as service.ScheduleBody);
-    return body.path;
+    return withNotOffered(body.path, body.extra);
   },
 });
 
@@ -126,7 +127,7 @@ export const updateSchedule = operation({
   audit: { operation: "schedule.edit", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
     await service.updateSchedule(ctx, path, withKept(body) as Parameters<typeof service.updateSchedule>[2]);
-    return path;
+    return withNotOffered(path, body.extra);
   },
 });
 

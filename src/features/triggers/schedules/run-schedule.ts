@@ -14,12 +14,13 @@ import {
   submitTriggered,
   type Trigger,
 } from "../../runs/submit/triggered.ts";
-import { nextRunTime } from "./cron.ts";
+import { isPlannedFor, planNextRun, removePlannedRun } from "./planned-run.ts";
+import { nextRunTime } from "./rule/cron.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
 /**
- * Starts a schedule's job in the transaction that sets its next time, so that exactly one server starts it. Several
- * missed times are made up for by one run.
+ * Starts a schedule's job in the transaction that sets its next time, so that exactly one server starts it. The job
+ * takes the place of the planned one, with its id. Several missed times are made up for by one run.
  * @throws transient errors (`isTransient`): it stays due
  * @param row as it was when found due
  */
@@ -41,17 +42,15 @@ export async function runSchedule(app: App, row: Schedule): Promise<void> {
     // The rule or time zone is unknown to this machine: it would stay due forever.
     const error = `the next time cannot be computed: ${(cause as Error).message}`;
     app.log.error({ ...about, error }, "a schedule has stopped until it is saved again");
-    return void (await app.db.write((tx) =>
-      tx.update(schedules).set({ next_at: null, error }).where(isStill),
-    ));
+    return void (await app.db.write(async (tx) => {
+      await tx.update(schedules).set({ next_at: null, error }).where(isStill);
+      await removePlannedRun(tx, row);
+    }));
   }
   const putOff = async (tx: Tx, error: string | null) => {
-    const changed = await tx
-      .update(schedules)
-      .set({ next_at, error })
-      .where(isStill)
-      .returning({ path: schedules.path });
-    return changed.length > 0;
+    const [changed] = await tx.update(schedules).set({ next_at, error }).where(isStill).returning();
+    if (changed) await planNextRun(app, tx, changed);
+    return changed !== undefined;
   };
   if (row.paused_until && row.paused_until > now) return void (await app.db.write((tx) => putOff(tx, null)));
   if (row.no_flow_overlap && (await hasUnfinishedRun(app, row))) {
@@ -83,7 +82,8 @@ async function submitScheduledJob(
     schedule_path: path,
   };
   const ctx = await createTriggerContext(app, trigger, guard);
-  const options = { tag: row.tag ?? undefined, scheduled_for: row.next_at! };
+  const [planned] = await app.db.read.select({ id: jobs.id }).from(jobs).where(isPlannedFor(row));
+  const options = { job_id: planned?.id, tag: row.tag ?? undefined, scheduled_for: row.next_at! };
   const target = is_flow ? { flow: script_path } : { path: script_path };
   const submission = await createTriggerSubmission(ctx, target, JSON.stringify(args), options);
   const tried = retry && submission.kind === "script" ? toRetryingFlow(submission, row) : submission;

@@ -8,7 +8,7 @@ import { asc, isNotNull, lte } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask, type PeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import { runSchedule } from "./run-schedule.ts";
-import { schedulerOf } from "./service.ts";
+import { schedulerOf } from "./scheduler-of.ts";
 import { schedules } from "./tables.ts";
 
 const BATCH_SIZE = 100;

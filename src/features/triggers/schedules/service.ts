@@ -1,21 +1,19 @@
 /** Schedules: permissions and validation. */
 import { and, desc, eq, inArray, isNotNull } from "drizzle-orm";
-import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
 import { parseRunnablePath } from "../../../lib/text/runnable-path.ts";
 import { requireWriteAccess } from "../../../platform/access/permissions.ts";
-import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
+import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
 import { requireTarget, toTarget } from "../../runs/submit/target.ts";
 import { readSettings } from "../../tenancy/workspaces/settings.ts";
 import { type TriggerInput, TriggerStore } from "../common/trigger-store.ts";
-import { nextRunTime, requireValidCron } from "./cron.ts";
 import { defaultHandlerFields } from "./default-handlers.ts";
+import { planNextRun, removePlannedRun } from "./planned-run.ts";
+import { nextRunTime, requireValidCron } from "./rule/cron.ts";
+import { schedulerOf } from "./scheduler-of.ts";
 import { type Schedule, schedules } from "./tables.ts";
-
-/** Wakes the scheduler when the next due time may have changed; a no-op where there is none. */
-export const schedulerOf = perApp<App, { wake(): void }>(() => ({ wake: () => {} }));
 
 /** Columns about its runs, which the service sets. */
 type RunColumns = "failed_times" | "failed_job" | "recovered_times" | "error" | "next_at";
@@ -24,6 +22,7 @@ export const scheduleStore = new TriggerStore<Schedule, RunColumns>(schedules, {
   kind: "schedule",
   one: "a schedule",
   anew: (row, now) => ({ error: null, next_at: row.enabled ? nextRunTime(row, now) : null }),
+  stored: (app, tx, place, row) => (row ? planNextRun(app, tx, row) : removePlannedRun(tx, place)),
   changed: (app) => schedulerOf(app).wake(),
 });
 

@@ -116,6 +116,18 @@ describe("a version whose scripts need packages", () => {
     expect((await run("u/admin/waits")).version).toBe(version_id);
   });
 
+  test("is waited for by whoever calls it right after its first deployment", async () => {
+    registry.close();
+    await deploy("create", "u/admin/at_once", [needs("a", "left-pad")]);
+    const call = (url: string) => ask("POST", `/w/acme/jobs/${url}/u/admin/at_once`, {});
+    const called = [call("run_wait_result/f"), call("run/f")];
+    await until(() => (registry.asked.includes("left-pad") ? true : undefined), "the lock job");
+    expect((await statusOf("u/admin/at_once")).ready).toBe(false);
+    registry.open();
+    const [sync, started] = await Promise.all(called);
+    expect([sync!.status, started!.status]).toEqual([200, 201]);
+  });
+
   test("says why there is no lock, and the version before goes on", async () => {
     await deploy("create", "u/admin/fails", [plain("a")]);
     const first = await run("u/admin/fails");

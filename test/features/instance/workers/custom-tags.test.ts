@@ -65,7 +65,9 @@ const PLACES: Record<string, () => Promise<string>> = {
     try {
       return await until(async () => {
         const { error } = (await dev("GET", `/w/acme/schedules/get/${path}`)).json();
-        const ran = (await dev("GET", `${base}/list?schedule_path=${path}`)).json();
+        const ran = (
+          await dev("GET", `${base}/list?schedule_path=${path}&scheduled_for_before_now=true`)
+        ).json();
         return ran.length > 0 ? "ran" : (error ?? undefined);
       }, "the schedule");
     } finally {

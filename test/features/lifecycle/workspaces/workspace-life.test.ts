@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { and, eq, getTableColumns, getTableName } from "drizzle-orm";
+import { and, eq, getTableColumns, getTableName, ne } from "drizzle-orm";
 import type { Tx } from "../../../../src/database/database.ts";
 import { oauthAccounts } from "../../../../src/features/assets/account-tables.ts";
 import { flowFrames } from "../../../../src/features/code/flows/tables.ts";
@@ -13,7 +13,7 @@ import { tokenNotices } from "../../../../src/features/tenancy/tokens/tables.ts"
 import { workspaces } from "../../../../src/features/tenancy/workspaces/tables.ts";
 import { flushUsage } from "../../../../src/features/tenancy/workspaces/usage.ts";
 import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
-import { schedulerOf } from "../../../../src/features/triggers/schedules/service.ts";
+import { schedulerOf } from "../../../../src/features/triggers/schedules/scheduler-of.ts";
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
 import { jobLogs, jobs } from "../../../../src/platform/queue/tables.ts";
 import {
@@ -182,7 +182,13 @@ describe("an archived workspace", () => {
       db.read
         .select()
         .from(jobs)
-        .where(and(eq(jobs.workspace_id, "closed"), eq(jobs.schedule_path, "u/admin/hourly")));
+        .where(
+          and(
+            eq(jobs.workspace_id, "closed"),
+            eq(jobs.schedule_path, "u/admin/hourly"),
+            ne(jobs.state, "planned"),
+          ),
+        );
     expect(await begun()).toEqual([]);
     const all = (await root("GET", "/workspaces/list_as_superadmin")).json();
     expect(all.find((row: any) => row.id === "closed")).toMatchObject({ deleted: true, premium: false });

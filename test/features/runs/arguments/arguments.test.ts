@@ -200,3 +200,10 @@ describe("a call by GET", () => {
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("`payload`")]);
   });
 });
+
+test.each(["bun", "nativets", "deno", "bunnative"])("a Date of %s is a date", async (language) => {
+  const content = "export const main = (at: Date) => [at instanceof Date, at.toISOString()]";
+  const args = { at: "2024-02-03T04:05:06Z" };
+  const ran = await ask("POST", "/w/acme/jobs/run_wait_result/preview", { language, content, args });
+  expect([ran.status, ran.json()]).toEqual([200, [true, "2024-02-03T04:05:06.000Z"]]);
+});

@@ -40,7 +40,7 @@ test("a selection is canceled, also what is due later; not what a schedule plann
   const queued = await Promise.all([start(60_000), start(60_000)]);
   const later = await start(0, "?scheduled_in_secs=3600");
   const scheduled = await start(0, "?scheduled_in_secs=3600");
-  const planned = { schedule_path: "u/admin/hourly" };
+  const planned = { schedule_path: "u/admin/hourly", state: "planned" as const };
   await server.server.app.db.write(async (tx) => {
     await tx.update(jobs).set(planned).where(eq(jobs.id, scheduled));
   });

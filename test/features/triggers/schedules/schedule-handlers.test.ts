@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
-import { schedulerOf } from "../../../../src/features/triggers/schedules/service.ts";
+import { schedulerOf } from "../../../../src/features/triggers/schedules/scheduler-of.ts";
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
 import {
   type Ask,
@@ -65,7 +65,7 @@ type Made = Awaited<ReturnType<typeof create>>;
 const list = async (query: string): Promise<any[]> =>
   (await expectOk(ask("GET", `/w/acme/jobs/list?per_page=1000&${query}`))).json();
 const runsOf = async ({ path }: Made) =>
-  (await list(`schedule_path=${path}`)).filter((job) => !job.is_flow_step);
+  (await list(`schedule_path=${path}&scheduled_for_before_now=true`)).filter((job) => !job.is_flow_step);
 
 async function begin(made: Made): Promise<void> {
   const { app } = server.server;

@@ -1,7 +1,7 @@
 /** Schedules: when they run, as whom, once, and what is said of those that cannot. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq, sql } from "drizzle-orm";
-import { schedulerOf } from "../../../../src/features/triggers/schedules/service.ts";
+import { schedulerOf } from "../../../../src/features/triggers/schedules/scheduler-of.ts";
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
 import {
   type Ask,
@@ -58,8 +58,10 @@ async function makeDue(path: string): Promise<void> {
   );
   schedulerOf(app).wake();
 }
+/** Its runs, without the one that is planned. */
 const runsOf = async (path: string): Promise<any[]> => {
-  const found = (await expectOk(ask("GET", `/w/acme/jobs/list?schedule_path=${path}`))).json();
+  const url = `/w/acme/jobs/list?schedule_path=${path}&scheduled_for_before_now=true`;
+  const found = (await expectOk(ask("GET", url))).json();
   return found.filter((job: any) => !job.is_flow_step);
 };
 const ran = (path: string, times = 1) =>
@@ -268,7 +270,7 @@ test.each([
   const { clock } = app;
   Object.assign(app, { clock: () => new Date(from) });
   try {
-    const { listNextRuns } = await import("../../../../src/features/triggers/schedules/cron.ts");
+    const { listNextRuns } = await import("../../../../src/features/triggers/schedules/rule/cron.ts");
     const told = listNextRuns(rule, timezone, app.clock(), 2);
     expect(told.map((date) => date.toISOString().slice(0, 16))).toEqual(wanted);
   } finally {

@@ -2,24 +2,20 @@
 import { type SqlStatement, splitStatements } from "../../../languages/sql/statements.ts";
 import type { ParameterBinding } from "../../../languages/types.ts";
 import { type Connection, describeFailure, openConnection } from "./connections.ts";
+import { inferParameterTypes, toPlainRows } from "./postgresql-types.ts";
 import { type Query, type QueryError, readArgument, selectResultRows, toResource } from "./query.ts";
-import { toPlainRow, toPostgresText } from "./values.ts";
+import { toPostgresText } from "./values.ts";
 
 export function openQuery(source: string, parameters: ParameterBinding[]): Query {
-  const statements = splitStatements(source, "postgresql").map((statement) =>
-    bindPostgresStatement(statement, parameters),
-  );
+  const statements = splitStatements(source, "postgresql");
   const database = parameters.find(({ name }) => name === "database")!;
   let running: { cancel(): void; ended: Promise<unknown> } | undefined;
   let stopping = false;
 
-  async function rowsOf(
-    connection: Connection,
-    { text, used }: BoundStatement,
-    args: Record<string, unknown>,
-  ) {
+  async function rowsOf(connection: Connection, statement: SqlStatement, args: Record<string, unknown>) {
+    const { text, used } = await bindWithTypes(connection, statement);
     const values = used.map((parameter) =>
-      toPostgresText(readArgument(parameter, args), parameter.sql_type ?? "text"),
+      toPostgresText(readArgument(parameter, args), parameter.sql_type!),
     );
     const query = connection.unsafe(text, values);
     const ended = query.then(
@@ -28,10 +24,22 @@ export function openQuery(source: string, parameters: ParameterBinding[]): Query
     );
     running = { cancel: () => query.cancel(), ended };
     try {
-      return [...(await query)].map(toPlainRow);
+      return toPlainRows(await query);
     } finally {
       running = undefined;
     }
+  }
+
+  /** Binds a statement; what the query declares no type for gets the one that the server infers. */
+  async function bindWithTypes(connection: Connection, statement: SqlStatement): Promise<BoundStatement> {
+    const bound = bindPostgresStatement(statement, parameters);
+    if (bound.used.every(({ sql_type }) => sql_type !== undefined)) return bound;
+    const types = await inferParameterTypes(connection, bound.text);
+    const known = bound.used.map((parameter, at) => ({
+      ...parameter,
+      sql_type: parameter.sql_type ?? types?.[at] ?? "text",
+    }));
+    return bindPostgresStatement(statement, known);
   }
 
   return {
@@ -45,7 +53,7 @@ export function openQuery(source: string, parameters: ParameterBinding[]): Query
           if (stopping) break;
           rows.push(
             await rowsOf(connection, each, args).catch((cause) =>
-              Promise.reject(toQueryError(cause, each, resource)),
+              Promise.reject(toQueryError(cause, bindPostgresStatement(each, parameters), resource)),
             ),
           );
         }
@@ -75,7 +83,7 @@ interface BoundStatement {
   used: ParameterBinding[];
 }
 
-/** Renumbers the statement's parameters and casts each to its declared type. */
+/** Renumbers the statement's parameters and casts each to its type, if that is known. */
 export function bindPostgresStatement(
   { line, parts }: SqlStatement,
   parameters: ParameterBinding[],
@@ -85,7 +93,7 @@ export function bindPostgresStatement(
     if (typeof part === "string") return part;
     const parameter = parameters.find(({ placeholder }) => placeholder === part.placeholder)!;
     if (!used.includes(parameter)) used.push(parameter);
-    return `$${used.indexOf(parameter) + 1}${castTo(parameter.sql_type ?? "text")}`;
+    return `$${used.indexOf(parameter) + 1}${parameter.sql_type === undefined ? "" : castTo(parameter.sql_type)}`;
   });
   return { text: text.join(""), line, used };
 }

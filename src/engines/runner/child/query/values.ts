@@ -1,6 +1,6 @@
 /**
  * Converts database values to JSON: timestamps to ISO 8601 in UTC (a date to its midnight), bytes to base64, decimals
- * to the database's text, integers beyond a double to text.
+ * to the database's text (of PostgreSQL to numbers, where these have all digits), integers beyond a double to text.
  */
 export function toPlain(value: unknown): unknown {
   if (typeof value === "bigint") return toInteger(value);

@@ -29,6 +29,7 @@ const StopCondition = z.looseObject({
   expr: z.string(),
   skip_if_stopped: optional(z.boolean()),
   error_message: optionalText,
+  error_include_result: optional(z.boolean()),
 });
 
 export const RetrySchema = z.looseObject({

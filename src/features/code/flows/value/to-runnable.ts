@@ -217,11 +217,12 @@ function toCondition(stored: unknown): Condition | undefined {
 function toStopCondition(stored: unknown): StopCondition | undefined {
   const condition = toCondition(stored);
   if (!condition || !isJsonObject(stored)) return undefined;
-  const { skip_if_stopped, error_message } = stored;
+  const { skip_if_stopped, error_message, error_include_result } = stored;
   return omitUndefined<StopCondition>({
     ...condition,
     skip_if_stopped: toBoolean(skip_if_stopped),
     error_message: toText(error_message),
+    error_include_result: toBoolean(error_include_result),
   });
 }
 

@@ -18,6 +18,7 @@ import { cancelJob } from "../../submit/find-and-cancel.ts";
 
 const CANCEL_AUDIT = { operation: "jobs.cancel", action_kind: "Delete" } as const satisfies AuditedAction;
 
+/** What a schedule plans stays with the schedule, which says why it cannot start. */
 const unfinishedRunsOf = ({ workspace_id, username }: RunOwner) =>
   unfinishedWhere(and(eq(jobs.workspace_id, workspace_id), eq(jobs.permissioned_as, `u/${username}`)));
 

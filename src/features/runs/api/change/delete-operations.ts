@@ -6,6 +6,7 @@ import type { Tx } from "../../../../database/database.ts";
 import { processInBatches } from "../../../../lib/async/batches.ts";
 import { NotFound } from "../../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
+import { followUpOf } from "../../../../platform/app/job-ends.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { rescheduleBlockedJobs } from "../../../../platform/queue/concurrency.ts";
 import { deleteOutput } from "../../../../platform/queue/job-store.ts";
@@ -104,6 +105,7 @@ async function deleteJob(ctx: WorkspaceContext, id: string): Promise<boolean> {
       await deleteOutput(tx, [id]);
       await deleteFlowState(tx, [id]);
       if (job.state === "queued") await completeDeletedJob(ctx, tx, job);
+      if (job.state === "planned") await followUpOf(ctx.app, job, "canceled")?.(tx);
     });
     return true;
   } catch (error) {

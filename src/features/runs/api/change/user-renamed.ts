@@ -16,7 +16,8 @@ export async function renameInUnfinishedRuns(_app: App, tx: Tx, renaming: Rename
   const { workspace_id, from, to, rewrite } = renaming;
   const [before, after] = [`u/${from}/`, `u/${to}/`];
   const ofWorkspace = eq(jobs.workspace_id, workspace_id);
-  const unfinishedAnd = (condition: SQL | undefined) => unfinishedWhere(and(ofWorkspace, condition));
+  const unfinishedAnd = (condition: SQL | undefined) =>
+    unfinishedWhere(and(ofWorkspace, condition), { withPlanned: true });
   const moved = (column: AnyColumn, prefix = "") => {
     const test = startsWith(column, prefix + before);
     return { test, set: whenElse(test, replacePrefix(column, prefix + before, prefix + after), column) };

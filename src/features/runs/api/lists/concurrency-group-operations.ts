@@ -9,7 +9,7 @@ import {
   responds,
 } from "../../../../platform/http/operation.ts";
 import { JobRecord, lightColumns, toJobSummary } from "../../job/records.ts";
-import { canReadJob } from "../../submit/find-and-cancel.ts";
+import { canReadJob } from "../../submit/job-rights.ts";
 import { listActiveGroups, pruneConcurrencyGroup, readConcurrencyKey } from "./concurrency-groups.ts";
 import {
   concurrencyKey,

@@ -6,7 +6,7 @@ import type { App, UserContext } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { resolveMember } from "../../../tenancy/people/members.ts";
 import { workspaces } from "../../../tenancy/workspaces/tables.ts";
-import { canReadJob } from "../../submit/find-and-cancel.ts";
+import { canReadJob } from "../../submit/job-rights.ts";
 import { RUNNING_JOBS, UNFINISHED_JOBS } from "./filters.ts";
 import { countJobs, scanInSlices } from "./job-scan.ts";
 

@@ -12,7 +12,8 @@ import {
 } from "../../../../platform/http/operation.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { lightColumns } from "../../job/records.ts";
-import { canSeeJob, getJob } from "../../submit/find-and-cancel.ts";
+import { getJob } from "../../submit/find-and-cancel.ts";
+import { canSeeJob } from "../../submit/job-rights.ts";
 import {
   dueJobs,
   jobsSince,

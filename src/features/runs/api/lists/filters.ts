@@ -1,5 +1,5 @@
 /** Filters of job lists: the query fields and their SQL conditions. */
-import { and, eq, gt, inArray, isNotNull, isNull, lte, ne, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, isNotNull, isNull, lte, ne, not, or, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
 import { anyJsonText, matchesPattern, startsWith } from "../../../../database/conditions.ts";
 import { BadRequest } from "../../../../lib/errors.ts";
@@ -8,7 +8,7 @@ import { isoTimestamp, queryBoolean } from "../../../../platform/http/operation.
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
 import { isWaitingForApproval } from "../../flows/status/pending-approvals.ts";
-import { jobsVisibleTo } from "../../submit/find-and-cancel.ts";
+import { jobsVisibleTo } from "../../submit/job-rights.ts";
 import type { IdSet, JobQuery } from "./job-scan.ts";
 import { jsonFilter } from "./json-filter.ts";
 
@@ -72,13 +72,20 @@ export type JobPhase = "unfinished" | "completed" | undefined;
  * Selects by state through the small partial indexes of unfinished jobs. PostgreSQL uses these only for a literal
  * condition, not for a bound parameter.
  */
-const idsInState = (state: "queued" | "running") =>
+const idsInState = (state: "planned" | "queued" | "running") =>
   sql`SELECT ${jobs.id} FROM ${jobs} WHERE ${jobs.state} = ${sql.raw(`'${state}'`)}`;
 
 export const QUEUED_JOBS: IdSet = { ids: idsInState("queued"), condition: eq(jobs.state, "queued") };
+/** The next runs of schedules, shown in lists beside the queued jobs. */
+const PLANNED_JOBS: IdSet = { ids: idsInState("planned"), condition: eq(jobs.state, "planned") };
+const hasNotStarted = inArray(jobs.state, ["planned", "queued"]);
+const WAITING_JOBS: IdSet = {
+  ids: sql`${QUEUED_JOBS.ids} UNION ALL ${PLANNED_JOBS.ids}`,
+  condition: hasNotStarted,
+};
 export const RUNNING_JOBS: IdSet = { ids: idsInState("running"), condition: eq(jobs.state, "running") };
 export const UNFINISHED_JOBS: IdSet = {
-  ids: sql`${QUEUED_JOBS.ids} UNION ALL ${RUNNING_JOBS.ids}`,
+  ids: sql`${WAITING_JOBS.ids} UNION ALL ${RUNNING_JOBS.ids}`,
   condition: ne(jobs.state, "completed"),
 };
 
@@ -188,7 +195,7 @@ function createIdSets(workspace: string, filters: Filters, half: JobPhase): IdSe
   if (filters.parent_job) sets.push(childrenOfJob(filters.parent_job));
   if (filters.concurrency_key) sets.push(jobsOfConcurrencyKey(workspace, filters.concurrency_key));
   if (filters.suspended) sets.push(SUSPENDED_JOBS);
-  if (filters.running !== undefined) sets.push(filters.running ? RUNNING_JOBS : QUEUED_JOBS);
+  if (filters.running !== undefined) sets.push(filters.running ? RUNNING_JOBS : WAITING_JOBS);
   else if (half === "unfinished") sets.push(UNFINISHED_JOBS);
   const after = [
     filters.created_after,
@@ -270,5 +277,5 @@ function* stateFilters(filters: Filters, half: JobPhase, now: Date): Generator<S
       : or(ne(jobs.state, "completed"), ne(jobs.status, "skipped"));
   }
   // Running and completed jobs were due already.
-  if (filters.scheduled_for_before_now) yield or(ne(jobs.state, "queued"), lte(jobs.scheduled_for, now));
+  if (filters.scheduled_for_before_now) yield or(not(hasNotStarted), lte(jobs.scheduled_for, now));
 }

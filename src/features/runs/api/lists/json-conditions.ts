@@ -13,9 +13,17 @@ import { jobs } from "../../../../platform/queue/tables.ts";
 export interface JsonCondition {
   args?: { value: unknown } | undefined;
   result?: { value: unknown } | undefined;
+  /** Texts in lower case, each of which arguments, result, path, creator or id must contain. */
+  words?: readonly string[] | undefined;
 }
 
-type JsonRow = { id: string; args?: string; result?: string | null };
+interface JsonRow {
+  id: string;
+  args?: string;
+  result?: string | null;
+  script_path?: string | null;
+  created_by?: string;
+}
 
 /** Bytes of JSON read and parsed at once. */
 const MAX_BATCH_BYTES = 1_000_000;
@@ -49,8 +57,9 @@ async function* readBatches(
   const { read } = app.db;
   const columns = {
     id: jobs.id,
-    ...(wanted.args ? { args: jobs.args } : {}),
-    ...(wanted.result ? { result: jobs.result } : {}),
+    ...(wanted.args || wanted.words ? { args: jobs.args } : {}),
+    ...(wanted.result || wanted.words ? { result: jobs.result } : {}),
+    ...(wanted.words ? { script_path: jobs.script_path, created_by: jobs.created_by } : {}),
   };
   const { id: _id, ...texts } = columns;
   const lengths = Object.values(texts).map((column) => sql`coalesce(octet_length(${column}), 0)`);
@@ -97,10 +106,25 @@ function* groupBySize(rows: readonly { id: string; bytes: number }[]): Generator
 }
 
 function matchesJson(row: JsonRow, wanted: JsonCondition): boolean {
+  if (wanted.words && !containsWords(row, wanted.words)) return false;
   return (["args", "result"] as const).every((name) => {
     const part = wanted[name];
     if (!part) return true;
     const text = row[name];
     return typeof text === "string" && containsJson(parseSchemaJson(text), part.value);
   });
+}
+
+function containsWords(row: JsonRow, words: readonly string[]): boolean {
+  const plain = [row.id, row.script_path, row.created_by].join("\n").toLowerCase();
+  const json = [row.args, row.result].map((text) => unescapeJson(text ?? "").toLowerCase());
+  return words.every((word) => {
+    const escaped = JSON.stringify(word).slice(1, -1);
+    return plain.includes(word) || json.some((text) => text.includes(escaped));
+  });
+}
+
+/** Writes JSON with as few escapes as `JSON.stringify` does; senders may escape any character. */
+function unescapeJson(text: string): string {
+  return /\\[u/]/.test(text) ? JSON.stringify(parseSchemaJson(text)) : text;
 }

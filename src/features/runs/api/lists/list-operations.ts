@@ -5,14 +5,16 @@ import {
   type Operation,
   operation,
   paging,
+  queryBoolean,
   queryInteger,
   ResponseWithHeaders,
   responds,
   toLimitOffset,
 } from "../../../../platform/http/operation.ts";
 import { isFrame, type JobKind } from "../../../../platform/queue/states.ts";
+import { jobs } from "../../../../platform/queue/tables.ts";
 import { countPendingApprovals } from "../../flows/status/pending-approvals.ts";
-import { JobRecord, lightColumns, toJobSummary } from "../../job/records.ts";
+import { JobRecord, lightColumns, toJobSummary, toJobSummaryWithArguments } from "../../job/records.ts";
 import {
   commonFilters,
   concurrencyKey,
@@ -31,7 +33,7 @@ const base = "/w/{workspace}/jobs" as const;
 /** Lists reveal many jobs, so a token that may only run one does not suffice. */
 const many = { domain: "jobs", action: "read", many: true } as const;
 
-type PageQuery = Filters & { page: number; per_page: number };
+type PageQuery = Filters & { page: number; per_page: number; include_args?: boolean | undefined };
 
 /** Time limit of a list's search: enough for some millions of rows. */
 const SEARCH_TIMEOUT_MS = 5_000;
@@ -72,10 +74,12 @@ async function listSummaries(
   const budget: ScanBudget = { ms: SEARCH_TIMEOUT_MS };
   const selection = { ...createJobQuery(ctx, workspace, query, half), budget };
   const ids = await listPageOfIds(ctx.app, selection, toLimitOffset(query));
-  const rows = await readRows(ctx.app, lightColumns, ids);
+  const records = query.include_args
+    ? (await readRows(ctx.app, { ...lightColumns, args: jobs.args }, ids)).map(toJobSummaryWithArguments)
+    : (await readRows(ctx.app, lightColumns, ids)).map(toJobSummary);
   const { reached } = budget;
   return new ResponseWithHeaders(
-    await addPendingApprovals(ctx.app, rows.map(toJobSummary)),
+    await addPendingApprovals(ctx.app, records),
     reached && ids.length < query.per_page ? { [SEARCHED_UNTIL_HEADER]: reached.toISOString() } : {},
   );
 }
@@ -87,8 +91,8 @@ export const listJobs = operation({
   access: "member",
   scope: many,
   summary: "List jobs, queued and completed, newest first",
-  query: z.object({ ...paging, ...mixedFilters }),
-  responds: responds.json(z.array(JobRecord), "jobs without arguments and results"),
+  query: z.object({ ...paging, ...mixedFilters, include_args: queryBoolean.optional() }),
+  responds: responds.json(z.array(JobRecord), "jobs without results; with arguments where asked for"),
   run: (ctx, { workspace, query }) => listSummaries(ctx, workspace, query, undefined),
 });
 
@@ -118,8 +122,8 @@ const listCompletedJobs = operation({
   access: "member",
   scope: many,
   summary: "List the completed jobs, newest first",
-  query: z.object({ ...paging, ...commonFilters }),
-  responds: responds.json(z.array(JobRecord), "jobs without arguments and results"),
+  query: z.object({ ...paging, ...commonFilters, include_args: queryBoolean.optional() }),
+  responds: responds.json(z.array(JobRecord), "jobs without results; with arguments where asked for"),
   run: (ctx, { workspace, query }) => listSummaries(ctx, workspace, query, "completed"),
 });
 

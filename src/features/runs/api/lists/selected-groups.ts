@@ -7,7 +7,7 @@ import { flows, flowVersions } from "../../../code/flows/tables.ts";
 import type { Script } from "../../../code/scripts/tables.ts";
 import { findLiveScript, findScriptVersion } from "../../../code/scripts/versions.ts";
 import { lightColumns } from "../../job/records.ts";
-import { canReadJob } from "../../submit/find-and-cancel.ts";
+import { canReadJob } from "../../submit/job-rights.ts";
 import { readRows } from "./job-scan.ts";
 
 export const JobGroup = z.object({

@@ -11,7 +11,7 @@ import {
   responds,
 } from "../../../../platform/http/operation.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
-import { getJob } from "../../submit/find-and-cancel.ts";
+import { getJob, getJobToChange } from "../../submit/find-and-cancel.ts";
 
 const base = "/w/{workspace}/job_metrics" as const;
 
@@ -27,7 +27,7 @@ const setJobProgress = operation({
   body: z.object({ percent: queryInteger.min(0).max(100), flow_job_id: z.string().nullish() }),
   responds: responds.json(z.string(), "what was set"),
   run: async (ctx, { workspace, id, body }) => {
-    const job = await getJob(ctx, workspace, id);
+    const job = await getJobToChange(ctx, workspace, id);
     const [set] = await ctx.app.db.write((tx) =>
       tx
         .update(jobs)

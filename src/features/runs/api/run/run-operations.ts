@@ -22,7 +22,7 @@ import { parseIdempotencyKey, submitIdempotently } from "../../submit/idempotenc
 import { verifySignature } from "../../submit/signatures.ts";
 import { createSubmission, type Submission } from "../../submit/submission.ts";
 import { RUN_FLOW_AUDIT, requireQueueBelow, submitJob } from "../../submit/submit.ts";
-import { findPreprocessorParameters, type RelockTarget, resolveTarget } from "../../submit/target.ts";
+import { awaitTarget, findPreprocessorParameters, type RelockTarget } from "../../submit/target.ts";
 import { requireWaitCapacity, submitAndWait } from "../../submit/wait.ts";
 
 const base = "/w/{workspace}/jobs" as const;
@@ -68,7 +68,7 @@ async function readSubmission(
   query: RunQuery,
   { sync }: { sync: boolean } = { sync: false },
 ): Promise<Submission> {
-  const found = await resolveTarget(ctx, target);
+  const found = await awaitTarget(ctx, target);
   const limit = ctx.app.settings.get("request_size_limit_mb") * 1_000_000;
   const rule = found.kind === "script" ? found.script.signature : undefined;
   const { workspace_id } = ctx.caller.member;

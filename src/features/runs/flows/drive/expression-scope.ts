@@ -76,7 +76,7 @@ async function evaluateInFrame(
     results: () => new Members(lazyResults(app, run, frame, state), otherResult),
     previous_result: before,
     result: result ? () => readReference(app, run, result) : before,
-    flow_env: frame.flow.value.flow_env ?? {},
+    flow_env: flowEnvironment(frame),
     resume: () => approvals("resume"),
     resumes: () => approvals("resumes"),
     approvers: () => approvals("approvers"),
@@ -92,6 +92,13 @@ async function evaluateInFrame(
   });
   // The value is stored, as a step's arguments or a loop's items.
   return secrets.size > 0 ? encryptTextsWithSecrets(app, frame.flow.job, value, secrets) : value;
+}
+
+/** Returns the flow's `flow_env`, with what the flows around it set and it does not. */
+function flowEnvironment(frame: LiveFrame): Record<string, unknown> {
+  let at: LiveFrame | undefined = frame;
+  while (at && at.flow === frame.flow) at = at.parent;
+  return { ...(at ? flowEnvironment(at) : {}), ...frame.flow.value.flow_env };
 }
 
 /**

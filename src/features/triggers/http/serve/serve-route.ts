@@ -16,9 +16,9 @@ import { submitAndStream } from "../../../runs/follow/stream-responses.ts";
 import { createSubmission, type Submission } from "../../../runs/submit/submission.ts";
 import { requireQueueBelow, submitJob } from "../../../runs/submit/submit.ts";
 import {
+  awaitTarget,
   findPreprocessorParameters,
   type Runnable,
-  resolveTarget,
   toTarget,
 } from "../../../runs/submit/target.ts";
 import { createTriggerContext } from "../../../runs/submit/triggered.ts";
@@ -91,7 +91,7 @@ async function createOwnerContext(
 async function resolveRouteTarget(owner: WorkspaceContext, route: HttpTrigger): Promise<Runnable> {
   const { workspace_id, path } = route;
   try {
-    return await resolveTarget(owner, toTarget(route.script_path, route.is_flow));
+    return await awaitTarget(owner, toTarget(route.script_path, route.is_flow));
   } catch (cause) {
     throw logBrokenRoute(owner.app, cause, workspace_id, path);
   }

@@ -3,7 +3,7 @@
  * twice comes the first time. Hourly rules (also "every n hours") come in each hour that passes.
  */
 import { Cron } from "croner";
-import { BadRequest } from "../../../lib/errors.ts";
+import { BadRequest } from "../../../../lib/errors.ts";
 import { createWallClock } from "./wall-clock.ts";
 
 /** A time long past, from which every valid rule has a next time. */

@@ -1,0 +1,1 @@
+CREATE INDEX "jobs_planned" ON "jobs" USING btree ("workspace_id","schedule_path") WHERE state = 'planned';

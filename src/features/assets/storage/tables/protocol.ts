@@ -1,0 +1,35 @@
+/** Messages between the server and the thread that reads a table. */
+
+export interface TableRequest {
+  format: "parquet" | "csv";
+  /** Bytes of the file. */
+  size: number;
+  /** Separator of a CSV file. */
+  separator: string;
+  /** Counts the rows instead of reading some. */
+  counts: boolean;
+  offset: number;
+  limit: number;
+  sort_col?: string | undefined;
+  sort_desc: boolean;
+  search_col?: string | undefined;
+  search_term?: string | undefined;
+}
+
+export interface TableColumn {
+  name: string;
+  datatype: string;
+  values: unknown[];
+}
+
+export type TableAnswer = { count: number } | { columns: TableColumn[] };
+
+/** The thread asks for bytes by range, and answers once. */
+export type FromThread =
+  | { kind: "read"; id: number; start: number; end: number }
+  | { kind: "done"; answer: TableAnswer }
+  | { kind: "failed"; message: string };
+
+export type ToThread =
+  | { kind: "start"; request: TableRequest }
+  | { kind: "bytes"; id: number; bytes: ArrayBuffer };

@@ -1,0 +1,63 @@
+/**
+ * Reads rows of Parquet and CSV files on a thread of their own, one file at a time: they are decoded away from the
+ * thread that serves requests. The thread gets the bytes that it asks for, so that no file is in memory as a whole.
+ */
+import { BadRequest, Internal } from "../../../../lib/errors.ts";
+import type { StoredFile } from "../object-store.ts";
+import type { FromThread, TableAnswer, TableRequest, ToThread } from "./protocol.ts";
+
+const TIMEOUT_MS = 20_000;
+/** Largest part of a file read at once: a column of a row group of Parquet. */
+const MAX_PART_BYTES = 64_000_000;
+
+/** Located like the thread that analyses scripts. */
+const PROGRAM = import.meta.url.includes("$bunfs")
+  ? "./src/features/assets/storage/tables/table-thread.ts"
+  : new URL("table-thread.ts", import.meta.url).href;
+
+let last: Promise<unknown> = Promise.resolve();
+
+/** @throws BadRequest for a file that is no such table, and for one that takes too long */
+export function readTable(file: StoredFile, request: Omit<TableRequest, "size">): Promise<TableAnswer> {
+  const mine = last.then(() => runThread(file, { ...request, size: file.info.size }));
+  last = mine.catch(() => {});
+  return mine;
+}
+
+async function runThread(file: StoredFile, request: TableRequest): Promise<TableAnswer> {
+  const worker = new Worker(PROGRAM);
+  const send = (message: ToThread) =>
+    worker.postMessage(message, message.kind === "bytes" ? [message.bytes] : []);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    return await new Promise<TableAnswer>((resolve, reject) => {
+      const read = async (id: number, start: number, end: number) =>
+        send({ kind: "bytes", id, bytes: await readPart(file, start, end) });
+      worker.onmessage = ({ data }: MessageEvent<FromThread>) => {
+        if (data.kind === "done") resolve(data.answer);
+        else if (data.kind === "failed") reject(new BadRequest(data.message));
+        else read(data.id, data.start, data.end).catch(reject);
+      };
+      worker.onerror = ({ message }) => reject(new Internal(message));
+      timer = setTimeout(
+        () => reject(new BadRequest(`the file takes longer to read than the ${TIMEOUT_MS / 1000} s it may`)),
+        TIMEOUT_MS,
+      );
+      send({ kind: "start", request });
+    });
+  } finally {
+    clearTimeout(timer);
+    worker.terminate();
+  }
+}
+
+/** @param end exclusive */
+async function readPart(file: StoredFile, start: number, end: number): Promise<ArrayBuffer> {
+  if (end - start > MAX_PART_BYTES) {
+    throw new BadRequest(
+      `a part of the file has more than ${MAX_PART_BYTES} bytes, which is too large to be shown`,
+    );
+  }
+  if (end <= start) return new ArrayBuffer(0);
+  return new Response(await file.read({ start, end: end - 1 })).arrayBuffer();
+}

@@ -1,0 +1,69 @@
+/** Who may see a job, and who may change it. */
+import { and, eq, inArray, or, type SQL } from "drizzle-orm";
+import {
+  canRead,
+  granteesOf,
+  isGrantee,
+  isOwner,
+  ownedBy,
+  readableByPath,
+} from "../../../platform/access/permissions.ts";
+import type { Caller, Member, WorkspaceContext } from "../../../platform/app/context.ts";
+import { type Job, jobs } from "../../../platform/queue/tables.ts";
+import { allowedTags } from "../../tenancy/tokens/scopes.ts";
+
+type MemberCaller = WorkspaceContext["caller"];
+
+/** The columns of a job that decide who may see it. */
+type JobRights = Pick<
+  Job,
+  "permissioned_as" | "email" | "started_by" | "script_path" | "visible_to_owner" | "tag"
+>;
+
+/** Returns whether a member may read a job: their own, and those below paths that they may read. */
+export function canReadJob(caller: Caller, job: JobRights): boolean {
+  return hasRight(caller, job, (member, path) => canRead(member, path, {}));
+}
+
+/** Returns whether a member may cancel a job and answer for it: their own, and those below paths that they own. */
+export function canChangeJob(caller: Caller, job: JobRights): boolean {
+  return hasRight(caller, job, isOwner);
+}
+
+function hasRight(
+  { member, identity }: Caller,
+  job: JobRights,
+  byPath: (member: Member, path: string) => boolean,
+): boolean {
+  if (!member || allowedTags(identity)?.includes(job.tag) === false) return false;
+  if (member.is_admin || isGrantee(member, job.permissioned_as)) return true;
+  if (job.email === member.email || job.started_by === member.email) return true;
+  return job.visible_to_owner && job.script_path !== null && byPath(member, job.script_path);
+}
+
+/** Returns the rule of `canReadJob` as an SQL condition, so that list pages are full. */
+export const jobsVisibleTo = (caller: MemberCaller) => jobsWithRight(caller, readableByPath);
+
+/** Returns the rule of `canChangeJob` as an SQL condition. */
+export const jobsChangeableBy = (caller: MemberCaller) => jobsWithRight(caller, ownedBy);
+
+function jobsWithRight({ member, identity }: MemberCaller, byPath: typeof ownedBy): SQL | undefined {
+  const tags = allowedTags(identity);
+  const isTagged = tags && inArray(jobs.tag, tags);
+  if (member.is_admin) return isTagged;
+  const isTheirs = or(
+    inArray(jobs.permissioned_as, [...granteesOf(member)]),
+    eq(jobs.email, member.email),
+    eq(jobs.started_by, member.email),
+    and(eq(jobs.visible_to_owner, true), byPath(member, jobs.script_path)),
+  );
+  return and(isTagged, isTheirs);
+}
+
+/** Returns whether a caller may see a job. Callers without a login see only jobs started anonymously. */
+export function canSeeJob(
+  caller: Caller,
+  job: Parameters<typeof canReadJob>[1] & Pick<Job, "created_by">,
+): boolean {
+  return caller.member ? canReadJob(caller, job) : job.created_by === "anonymous";
+}

@@ -1,0 +1,65 @@
+/**
+ * Makes planned jobs fit their schedules. Changes do so themselves; this is for schedules of an earlier version, and for
+ * those that a server of an earlier version changes meanwhile.
+ */
+import { and, eq, isNotNull, notExists, sql } from "drizzle-orm";
+import type { App } from "../../../platform/app/context.ts";
+import { createPeriodicTask, type PeriodicTask } from "../../../platform/loops/periodic-task.ts";
+import { jobs } from "../../../platform/queue/tables.ts";
+import { planNextRun } from "./planned-run.ts";
+import { schedules } from "./tables.ts";
+
+const INTERVAL_MS = 60_000;
+const BATCH_SIZE = 100;
+
+const isPlanned = sql`${jobs.state} = 'planned'`;
+const isOfSchedule = and(
+  eq(jobs.workspace_id, schedules.workspace_id),
+  eq(jobs.schedule_path, schedules.path),
+);
+
+export function createPlanRepair(app: App): PeriodicTask {
+  return createPeriodicTask(app, {
+    leader_task: "planned_runs",
+    failure_message: "planned runs of schedules could not be checked",
+    interval_ms: INTERVAL_MS,
+    async run(_now, stopping) {
+      for (let found = BATCH_SIZE; found === BATCH_SIZE && !stopping.aborted; )
+        found = await planMissing(app);
+      await app.db.write((tx) => tx.delete(jobs).where(and(isPlanned, notExists(scheduleOf(app)))));
+    },
+  });
+}
+
+/** @returns how many schedules had no planned job at their next time */
+async function planMissing(app: App): Promise<number> {
+  const planned = app.db.read
+    .select({ one: sql`1` })
+    .from(jobs)
+    .where(and(isPlanned, isOfSchedule, eq(jobs.scheduled_for, schedules.next_at)));
+  const rows = await app.db.read
+    .select()
+    .from(schedules)
+    .where(and(isNotNull(schedules.next_at), notExists(planned)))
+    .limit(BATCH_SIZE);
+  for (const row of rows) {
+    const isStill = and(
+      eq(schedules.workspace_id, row.workspace_id),
+      eq(schedules.path, row.path),
+      eq(schedules.next_at, row.next_at!),
+      eq(schedules.edited_at, row.edited_at),
+    );
+    await app.db.write(async (tx) => {
+      // Holds the row, so that no other transaction plans meanwhile.
+      const [held] = await tx.update(schedules).set({ next_at: row.next_at }).where(isStill).returning();
+      if (held) await planNextRun(app, tx, held);
+    });
+  }
+  return rows.length;
+}
+
+const scheduleOf = (app: App) =>
+  app.db.read
+    .select({ one: sql`1` })
+    .from(schedules)
+    .where(and(isOfSchedule, isNotNull(schedules.next_at)));
