@@ -127,10 +127,10 @@ const MAX_LINES = 20;
 /** Formats JSON, truncated to a screen. `whole` is the command that prints all of it. */
 function formatExcerpt(value: unknown, width: number, whole: string): string[] {
   const lines = (JSON.stringify(value, undefined, 2) ?? "null").split("\n");
-  const most = width - "  ".length;
+  const limit = width - "  ".length;
   const shown = lines
     .slice(0, MAX_LINES)
-    .map((line) => (line.length > most ? `${line.slice(0, most - 1)}…` : line));
+    .map((line) => (line.length > limit ? `${line.slice(0, limit - 1)}…` : line));
   const cut = lines.length > MAX_LINES || shown.some((line, index) => line !== lines[index]);
   return cut ? [...shown, chalk.dim(`… all ${lines.length} lines: ${whole}`)] : shown;
 }

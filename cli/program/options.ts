@@ -7,12 +7,12 @@ import { usageError } from "../terminal/text/failure.ts";
 export function parseWholeNumber(
   flag: string,
   text: string,
-  most = Number.MAX_SAFE_INTEGER,
-  least = 0,
+  limit = Number.MAX_SAFE_INTEGER,
+  minimum = 0,
 ): number {
   const number = Number(text);
-  if (/^\d+$/.test(text) && number <= most && number >= least) return number;
-  const range = most === Number.MAX_SAFE_INTEGER ? "a whole number" : `a number from ${least} to ${most}`;
+  if (/^\d+$/.test(text) && number <= limit && number >= minimum) return number;
+  const range = limit === Number.MAX_SAFE_INTEGER ? "a whole number" : `a number from ${minimum} to ${limit}`;
   throw usageError(`${flag} ${text}: must be ${range}`);
 }
 

@@ -122,11 +122,11 @@ export interface NotificationChannel {
    * Subscribes to a channel, including this process's own messages.
    * @param gap called when the connection is restored after a loss: messages may have been missed
    */
-  listen(name: string, hear: (text: string) => void, gap: () => void): Promise<{ stop(): Promise<void> }>;
+  listen(name: string, listener: (text: string) => void, gap: () => void): Promise<{ stop(): Promise<void> }>;
   /** Resolves when all writes started so far have ended, successfully or not. */
   awaitWrites(): Promise<void>;
   /** Subscribes to writes with unknown outcome: the commit may have happened, but its effects did not run. */
-  onUncertain(hear: () => void): void;
+  onUncertain(listener: () => void): void;
 }
 
 export interface WriteOptions {
@@ -160,7 +160,7 @@ export interface Database {
    */
   shrink(): Promise<boolean>;
   /** Called once when no write is possible until a restart. */
-  onBroken(hear: (cause: Error) => void): void;
+  onBroken(listener: (cause: Error) => void): void;
   /** Commit figures for metrics; `broken` is the reason why writes fail until a restart. */
   stats(): CommitStats;
   close(): Promise<void>;

@@ -37,9 +37,9 @@ export async function openDatabase(options: ConnectOptions): Promise<Database> {
     const { openPostgres } = await import("./postgres/postgres.ts");
     const { database_url, max_connections, lease_s } = options;
     requirePostgresUrl(database_url!, "DATABASE_URL");
-    const most = lease_s === undefined ? {} : { max_pause_ms: lease_s * 1000 };
+    const limit = lease_s === undefined ? {} : { max_pause_ms: lease_s * 1000 };
     const rehearse = process.env.SVC_TEST_REHEARSE_WRITES === "1";
-    return openPostgres({ url: database_url!, max_connections, rehearse, ...most });
+    return openPostgres({ url: database_url!, max_connections, rehearse, ...limit });
   }
   mkdirSync(options.data_dir, { recursive: true, mode: 0o700 });
   requireNotMoved(options.data_dir);

@@ -53,12 +53,12 @@ function diffChangedLines(from: string[], to: string[]): DiffLine[] {
   return [...lines, ...from.slice(i).map(removed), ...to.slice(j).map(added)];
 }
 
-/** Returns only the changed lines, at most `most` of them. */
+/** Returns only the changed lines, at most `limit` of them. */
 export function createShortDiff(
   before: string,
   after: string,
-  most: number,
+  limit: number,
 ): { lines: DiffLine[]; left_out: number } {
   const lines = diffLines(before, after).filter(({ mark }) => mark !== " ");
-  return { lines: lines.slice(0, most), left_out: Math.max(0, lines.length - most) };
+  return { lines: lines.slice(0, limit), left_out: Math.max(0, lines.length - limit) };
 }

@@ -136,8 +136,8 @@ export function terminalWidth(): number {
   return Math.max(40, process.stdout.columns ?? 80);
 }
 
-function truncateStart(text: string, most: number): string {
-  return text.length > most ? `…${text.slice(text.length - most + 1)}` : text;
+function truncateStart(text: string, limit: number): string {
+  return text.length > limit ? `…${text.slice(text.length - limit + 1)}` : text;
 }
 
 /**

@@ -52,8 +52,8 @@ async function startTreeOnTerminal(title: string): Promise<StepTree> {
     show(lines) {
       last = lines;
       // Lines beyond the terminal's height could not be erased.
-      const most = Math.max(1, (process.stderr.rows ?? 24) - 2);
-      spinner.text = [title, ...drawLines(lines)].slice(0, most).join("\n");
+      const limit = Math.max(1, (process.stderr.rows ?? 24) - 2);
+      spinner.text = [title, ...drawLines(lines)].slice(0, limit).join("\n");
     },
     note(text) {
       spinner.clear();

@@ -45,7 +45,7 @@ export interface Connections {
    */
   withClient<T>(work: (client: PostgresClient) => Promise<T>): Promise<T>;
   /** Subscribes to a channel. @param gap called when the connection is restored after a loss */
-  listen(name: string, hear: (text: string) => void, gap: () => void): Promise<{ stop(): Promise<void> }>;
+  listen(name: string, listener: (text: string) => void, gap: () => void): Promise<{ stop(): Promise<void> }>;
   close(): Promise<void>;
 }
 
@@ -141,13 +141,13 @@ export function openConnections(options: Options): Connections {
         );
       });
     },
-    async listen(name, hear, gap) {
+    async listen(name, onMessage, gap) {
       let first = true;
       const ready = () => {
         if (!first) gap();
         first = false;
       };
-      const listener: Listener = { name, hear, ready };
+      const listener: Listener = { name, hear: onMessage, ready };
       listeners.add(listener);
       await subscribe(listener);
       return {

@@ -200,7 +200,7 @@ export function openPostgres(options: PostgresOptions): Database {
           mayShare = false;
           continue;
         }
-        if (isOutage(cause)) for (const hear of uncertain) hear();
+        if (isOutage(cause)) for (const listener of uncertain) listener();
         if (tries >= MAX_DEADLOCK_ATTEMPTS || !isDeadlock(cause)) throw cause;
       }
     }
@@ -214,7 +214,7 @@ export function openPostgres(options: PostgresOptions): Database {
       async awaitWrites() {
         await Promise.allSettled(writing);
       },
-      onUncertain: (hear) => void uncertain.push(hear),
+      onUncertain: (listener) => void uncertain.push(listener),
     },
     read: addBuilder(() => queries, {
       exec: (declared, parameters) => run(undefined, declared, parameters),

@@ -115,7 +115,7 @@ export function openSqlite(options: SqliteOptions): Database {
   let flushing: Promise<void> | undefined;
   /** Set after a failed flush: log and disk may differ until a restart. */
   let broken: Unavailable | undefined;
-  const hearers: ((cause: Error) => void)[] = [];
+  const listeners: ((cause: Error) => void)[] = [];
   let closed = false;
 
   let log: number | undefined;
@@ -130,7 +130,7 @@ export function openSqlite(options: SqliteOptions): Database {
         // SQLite's own code for a failed flush, which distinguishes it from errors of other files.
         broken = new Unavailable(message, { cause: Object.assign(cause, { code: "SQLITE_IOERR_FSYNC" }) });
         counters.broken = broken;
-        for (const hear of hearers) hear(broken);
+        for (const listener of listeners) listener(broken);
         reject(broken);
       });
     });
@@ -250,7 +250,7 @@ export function openSqlite(options: SqliteOptions): Database {
     },
     // After a failed flush, data that was read may be lost on restart.
     readBarrier: () => (broken ? Promise.reject(broken) : syncing),
-    onBroken: (hear) => void hearers.push(hear),
+    onBroken: (listener) => void listeners.push(listener),
     stats: () => ({ ...counters }),
     async close() {
       if (closed) return;

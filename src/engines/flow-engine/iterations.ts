@@ -58,8 +58,8 @@ export async function startIterations(
   items?: unknown[],
 ): Promise<ResultRef | undefined> {
   if (total === 0) return { value: [] };
-  const most = await evaluateParallelism(move, module.value);
-  own.many = { ...(total === undefined ? {} : { total }), most, started: 0, running: {} };
+  const limit = await evaluateParallelism(move, module.value);
+  own.many = { ...(total === undefined ? {} : { total }), most: limit, started: 0, running: {} };
   await startNextIterations(move, module, own, items);
   return undefined;
 }
@@ -68,8 +68,8 @@ async function evaluateParallelism(move: TransitionContext, value: FlowModuleVal
   if (value.type === "branchall") return value.parallel ? value.branches.length : 1;
   if (value.type !== "forloopflow" || !value.parallel) return 1;
   if (value.parallelism === undefined) return move.env.defaultParallelism;
-  const most = await evaluateNumber(move, "parallelism", value.parallelism, 1);
-  return Math.min(Math.floor(most), MAX_PARALLELISM);
+  const limit = await evaluateNumber(move, "parallelism", value.parallelism, 1);
+  return Math.min(Math.floor(limit), MAX_PARALLELISM);
 }
 
 /** Starts as many iterations as may run now. */

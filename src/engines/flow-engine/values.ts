@@ -55,29 +55,29 @@ export async function evaluateArguments(
   return args;
 }
 
-/** Evaluates a number of at least `least`. @throws Error that names the field */
+/** Evaluates a number of at least `minimum`. @throws Error that names the field */
 export async function evaluateNumber(
   move: TransitionContext,
   field: string,
   transform: InputTransform | number,
-  least: number,
+  minimum: number,
   extra: ExtraNames = {},
 ): Promise<number> {
   const value = await evaluateTransform(move, field, transform, extra);
-  const number = toNumberAtLeast(value, least);
+  const number = toNumberAtLeast(value, minimum);
   if (number !== undefined) return number;
-  throw createFault("InvalidNumber", `${field} ${describeInvalidNumber(value, least)}`);
+  throw createFault("InvalidNumber", `${field} ${describeInvalidNumber(value, minimum)}`);
 }
 
-/** Converts a number or its text; undefined for other values, and below `least`. */
-export function toNumberAtLeast(value: unknown, least: number): number | undefined {
+/** Converts a number or its text; undefined for other values, and below `minimum`. */
+export function toNumberAtLeast(value: unknown, minimum: number): number | undefined {
   // Number(value) would turn null and an empty text into 0.
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : toPlainNumber(value);
-  return typeof number === "number" && number >= least ? number : undefined;
+  return typeof number === "number" && number >= minimum ? number : undefined;
 }
 
-export function describeInvalidNumber(value: unknown, least: number): string {
-  return `must be a number of at least ${least}, and is ${JSON.stringify(value)}`;
+export function describeInvalidNumber(value: unknown, minimum: number): string {
+  return `must be a number of at least ${minimum}, and is ${JSON.stringify(value)}`;
 }
 
 /**

@@ -196,9 +196,9 @@ export function createChildPool({ options, launch, isWalled }: PoolOptions): Chi
     retireSharing: (name) => discardWhere(({ shared }) => shared === name),
     endOld: (now) => discardWhere(({ idle_since }) => now - idle_since > options.idle_timeout_ms),
     endRestless(now, around) {
-      const most = (options.limits.memory_mb * MB) / 2;
+      const limit = (options.limits.memory_mb * MB) / 2;
       const pids = allIdle().map(({ pid }) => pid);
-      const restless = new Set(rest.findBusy(pids, now, most, around));
+      const restless = new Set(rest.findBusy(pids, now, limit, around));
       discardWhere(({ pid }) => restless.has(pid));
     },
     *storing() {

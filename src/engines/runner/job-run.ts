@@ -163,9 +163,9 @@ export class JobRun implements WatchedJob {
   #onStream(text: string): void {
     if (this.#stopping || this.#settled) return;
     const { request, options } = this.#o;
-    const most = options.max_stream_bytes;
-    this.#stream ??= new ResultStream(this.#child!.output.secrets, request.onStream, most);
-    if (!this.#stream.push(text)) this.#end(streamTooLargeOutcome(most));
+    const limit = options.max_stream_bytes;
+    this.#stream ??= new ResultStream(this.#child!.output.secrets, request.onStream, limit);
+    if (!this.#stream.push(text)) this.#end(streamTooLargeOutcome(limit));
   }
 
   #arm(): void {
@@ -184,14 +184,14 @@ export class JobRun implements WatchedJob {
       void this.#refer(message.args);
     }
     if (message.t !== "done") return;
-    const most = this.#o.options.max_result_bytes;
+    const limit = this.#o.options.max_result_bytes;
     if (!isLongAnswer(message)) {
-      this.#answered(message, findAnswerFault(message, most));
+      this.#answered(message, findAnswerFault(message, limit));
       return;
     }
     // The answer counts even if the process ends meanwhile.
     this.#child!.onExit = undefined;
-    void findLongAnswerFault(message, most).then((fault) => this.#answered(message, fault));
+    void findLongAnswerFault(message, limit).then((fault) => this.#answered(message, fault));
   }
 
   /** @param fault reason why the answer is invalid */

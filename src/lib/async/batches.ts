@@ -13,12 +13,12 @@ const TARGET_BATCH_MS = 20;
 const MIN_BATCH_SIZE = 100;
 
 /** Tracks the size of the next batch. */
-function createBatchSize(most: number): { next: number; took(ms: number): void } {
+function createBatchSize(limit: number): { next: number; took(ms: number): void } {
   const size = {
-    next: Math.min(MIN_BATCH_SIZE, most),
+    next: Math.min(MIN_BATCH_SIZE, limit),
     took(ms: number) {
       const factor = Math.min(2, Math.max(0.25, TARGET_BATCH_MS / Math.max(ms, 0.1)));
-      size.next = Math.min(most, Math.max(MIN_BATCH_SIZE, Math.round(size.next * factor)));
+      size.next = Math.min(limit, Math.max(MIN_BATCH_SIZE, Math.round(size.next * factor)));
     },
   };
   return size;
@@ -27,15 +27,15 @@ function createBatchSize(most: number): { next: number; took(ms: number): void }
 /**
  * Processes items in order, in batches.
  * @param work processes consecutive items
- * @param most maximum batch size
+ * @param limit maximum batch size
  * @returns the results of all batches, concatenated
  */
 export async function processInBatches<T, R>(
   items: readonly T[],
   work: (some: readonly T[]) => Promise<readonly R[]>,
-  most = 1_000,
+  limit = 1_000,
 ): Promise<R[]> {
-  const size = createBatchSize(most);
+  const size = createBatchSize(limit);
   const answers: R[] = [];
   for (let at = 0; at < items.length; ) {
     if (at > 0) await yieldToEventLoop();
@@ -50,14 +50,14 @@ export async function processInBatches<T, R>(
 
 /**
  * Repeats a batch operation until nothing is left.
- * @param piece processes up to `most` rows
+ * @param piece processes up to `limit` rows
  * @returns the number processed; 0 when none is left
  */
 export async function drainInBatches(
-  piece: (most: number) => Promise<number>,
-  most = 2_000,
+  piece: (limit: number) => Promise<number>,
+  maximum = 2_000,
 ): Promise<number> {
-  const size = createBatchSize(most);
+  const size = createBatchSize(maximum);
   for (let total = 0; ; ) {
     const began = performance.now();
     const done = await piece(size.next);

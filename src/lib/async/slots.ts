@@ -6,8 +6,8 @@ export interface Slots {
   acquire(signal?: AbortSignal): Promise<() => void>;
 }
 
-export function createSlots(most: number): Slots {
-  let free = most;
+export function createSlots(limit: number): Slots {
+  let free = limit;
   const waiting = new Set<() => void>();
   const giveBack = () => {
     const [next] = waiting;

@@ -19,20 +19,20 @@ export class NestedTooDeeply extends BadRequest {
  * @param what names the text in the error, such as "the body"
  * @throws NestedTooDeeply
  */
-export function requireJsonDepth(text: string, what = "the JSON", most = MAX_JSON_DEPTH): void {
-  if (isTooDeep(text, most)) throw new NestedTooDeeply(what);
+export function requireJsonDepth(text: string, what = "the JSON", limit = MAX_JSON_DEPTH): void {
+  if (isTooDeep(text, limit)) throw new NestedTooDeeply(what);
 }
 
-/** Whether JSON text, complete or not, nests more than `most` arrays and objects. */
-export function isTooDeep(text: string, most = MAX_JSON_DEPTH): boolean {
+/** Whether JSON text, complete or not, nests more than `limit` arrays and objects. */
+export function isTooDeep(text: string, limit = MAX_JSON_DEPTH): boolean {
   // Each level needs a character of its own.
-  if (text.length <= most) return false;
+  if (text.length <= limit) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) at = endOfString(text, at);
     else if (code === BRACKET || code === BRACE) {
-      if (++depth > most) return true;
+      if (++depth > limit) return true;
     } else if (code === BRACKET_END || code === BRACE_END) depth--;
   }
   return false;

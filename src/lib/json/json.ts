@@ -36,11 +36,11 @@ export function parseJson(text: string): unknown {
 /**
  * Parses JSON for validation by a schema: numbers are plain (`1.0` is 1), except those outside a double's range or
  * precision.
- * @param what names the text in the error · @param most levels of nesting
+ * @param what names the text in the error · @param limit levels of nesting
  * @throws SyntaxError, NestedTooDeeply
  */
-export function parseSchemaJson(text: string, what = "the JSON", most = MAX_WRAPPED_JSON_DEPTH): unknown {
-  requireJsonDepth(text, what, most);
+export function parseSchemaJson(text: string, what = "the JSON", limit = MAX_WRAPPED_JSON_DEPTH): unknown {
+  requireJsonDepth(text, what, limit);
   return OVERFLOWING_NUMBER.test(text) ? parseWithSource(text, keepOverflowingSource) : JSON.parse(text);
 }
 

@@ -3,7 +3,7 @@ export interface ClusterBus {
   /** Publishes a message to the other servers, soon. Never fails: it retries until the database accepts it. */
   publish(topic: string, ...words: string[]): void;
   /** Subscribes to a topic's messages from other servers. */
-  subscribe(topic: string, hear: (...words: string[]) => void): void;
+  subscribe(topic: string, listener: (...words: string[]) => void): void;
   /** Subscribes to possible message loss; called again and again while it lasts. */
   onMissed(look: () => void): void;
   stop(): Promise<void>;

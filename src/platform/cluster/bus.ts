@@ -43,8 +43,8 @@ export async function openClusterBus(db: Database, log: Log, listens: boolean): 
   const { channel } = db;
   if (!channel) return noopBus;
   const me = createRandomText(8);
-  const hearers = new Map<string, ((...words: string[]) => void)[]>();
-  const lookers: (() => void)[] = [];
+  const listeners = new Map<string, ((...words: string[]) => void)[]>();
+  const gapListeners: (() => void)[] = [];
   /** JSON of one message each. A set, because duplicates need to be sent once only. */
   let pending = new Set<string>();
   let telling: Promise<void> | undefined;
@@ -105,12 +105,12 @@ export async function openClusterBus(db: Database, log: Log, listens: boolean): 
     }
     for (const [topic, ...words] of told.messages) {
       if (topic === MISSED_TOPIC) gap();
-      for (const hearer of hearers.get(topic!) ?? []) hearer(...words);
+      for (const hearer of listeners.get(topic!) ?? []) hearer(...words);
     }
   }
 
   function gap(): void {
-    for (const look of lookers) look();
+    for (const look of gapListeners) look();
   }
 
   /**
@@ -143,9 +143,9 @@ export async function openClusterBus(db: Database, log: Log, listens: boolean): 
   return {
     publish: tell,
     subscribe(topic, hearer) {
-      hearers.set(topic, [...(hearers.get(topic) ?? []), hearer]);
+      listeners.set(topic, [...(listeners.get(topic) ?? []), hearer]);
     },
-    onMissed: (look) => void lookers.push(look),
+    onMissed: (look) => void gapListeners.push(look),
     async stop() {
       stopped = true;
       await beat.stop();

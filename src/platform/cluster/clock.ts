@@ -25,13 +25,13 @@ const MIN_SETBACK_MS = 1_000;
 export interface Clock extends Service {
   now: () => Date;
   /** Subscribes to the clock being set back; called soon after. */
-  onSetBack(hear: (by_ms: number) => void): void;
+  onSetBack(listener: (by_ms: number) => void): void;
 }
 
 /** Creates a clock that follows the database's from `start`. `start` fails if the database cannot be queried. */
 export function createDatabaseClock(db: Database, log: Log): Clock {
   const isOwn = db.dialect === "sqlite";
-  const hearers: ((by_ms: number) => void)[] = [];
+  const listeners: ((by_ms: number) => void)[] = [];
   const own = () => Date.now() - performance.now();
   /** Unix time in milliseconds at `performance.now()` = 0. */
   let origin_ms = own();
@@ -39,7 +39,7 @@ export function createDatabaseClock(db: Database, log: Log): Clock {
 
   function moved(off_ms: number): void {
     origin_ms += off_ms;
-    if (off_ms < -MIN_SETBACK_MS && isCompared) for (const hear of hearers) hear(-off_ms);
+    if (off_ms < -MIN_SETBACK_MS && isCompared) for (const listener of listeners) listener(-off_ms);
   }
 
   async function compareOwn(): Promise<void> {
@@ -77,6 +77,6 @@ export function createDatabaseClock(db: Database, log: Log): Clock {
     start: task.start,
     stop: task.stop,
     now: isOwn ? () => new Date() : () => new Date(origin_ms + performance.now()),
-    onSetBack: (hear) => void hearers.push(hear),
+    onSetBack: (listener) => void listeners.push(listener),
   };
 }

@@ -5,7 +5,7 @@ import { optional } from "../../lib/zod.ts";
 export const textSchema = z.string().min(1).max(100_000);
 export const textListSchema = z.array(z.string().min(1).max(1000)).max(1000);
 
-export const integerBetween = (least: number, most: number) => z.number().int().min(least).max(most);
+export const integerBetween = (minimum: number, limit: number) => z.number().int().min(minimum).max(limit);
 
 /** Forms send an empty text for "none". */
 const optionalText = z

@@ -67,7 +67,7 @@ export interface SettingsApp {
   /** Tells the other servers of a change, and hears of theirs. */
   bus: {
     publish(topic: string): void;
-    subscribe(topic: string, hear: () => void): void;
+    subscribe(topic: string, listener: () => void): void;
     onMissed(look: () => void): void;
   };
 }

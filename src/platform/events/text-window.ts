@@ -68,18 +68,18 @@ export class TextWindow {
 
   /**
    * Returns the text from an offset on, "" if there is none yet.
-   * @param most maximum length; one less where a surrogate pair would be split
+   * @param limit maximum length; one less where a surrogate pair would be split
    * @returns undefined if the offset is before the window
    */
-  textFrom(offset: number, most: number): string | undefined {
+  textFrom(offset: number, limit: number): string | undefined {
     if (offset >= this.#end) return "";
     let index = this.#pieces.length - 1;
     while (index > 0 && this.#pieces[index]!.at > offset) index--;
     const first = this.#pieces[index]!;
     if (first.at > offset) return undefined;
     let text = sliceTextFrom(first.text, offset - first.at);
-    while (text.length < most && ++index < this.#pieces.length) text += this.#pieces[index]!.text;
-    return truncateText(text, most);
+    while (text.length < limit && ++index < this.#pieces.length) text += this.#pieces[index]!.text;
+    return truncateText(text, limit);
   }
 
   /** Marks the text as stored up to `stored` and drops stored chunks outside the window. */
@@ -97,9 +97,9 @@ export function sliceTextFrom(text: string, index: number): string {
 }
 
 /** Truncates a text without splitting a surrogate pair. */
-export function truncateText(text: string, most: number): string {
-  if (text.length <= most) return text;
-  return text.slice(0, endsInHighSurrogate(text, most) ? most - 1 : most);
+export function truncateText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  return text.slice(0, endsInHighSurrogate(text, limit) ? limit - 1 : limit);
 }
 
 /** Whether the first `length` units end in a high surrogate. */

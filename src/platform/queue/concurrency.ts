@@ -131,13 +131,13 @@ function selectOccupiedSlots(tx: Tx, of: ConcurrencyLimit, now: Date, that?: SQL
     .where(and(matchesLimit(of), or(sql`${jobs.state} = 'running'`, gt(jobs.started_at, since)), that));
 }
 
-function selectBlockedJobs(tx: Tx, of: ConcurrencyLimit, most: number) {
+function selectBlockedJobs(tx: Tx, of: ConcurrencyLimit, maximum: number) {
   return tx
     .select({ id: jobs.id, created_at: jobs.created_at })
     .from(jobs)
     .where(and(matchesLimit(of), sql`${jobs.state} = 'queued'`, eq(jobs.concurrency_blocked, true)))
     .orderBy(desc(jobs.priority), asc(jobs.id))
-    .limit(most);
+    .limit(maximum);
 }
 
 /** Locks the selected rows and skips rows locked by others; on SQLite, which has a single writer, it does nothing. */

@@ -37,8 +37,8 @@ export interface Queue {
   /** Whether there is a worker in this process. */
   hasWorker(): boolean;
   attachWorker(consumer: LocalWorker | undefined): void;
-  /** Reserves up to `most` free slots for jobs with this tag. @param most default 1 */
-  reserve(tag: string, most?: number): Reservation;
+  /** Reserves up to `limit` free slots for jobs with this tag. @param limit default 1 */
+  reserve(tag: string, limit?: number): Reservation;
   /** Dispatches a job that no other worker can run, even without a free slot. */
   dispatchBound(job: Job): void;
   /** Wakes the workers of this and all other processes: queued jobs may be due. */
@@ -70,8 +70,8 @@ export function createQueue(worker: string, others: RemoteWorkers, alone = false
     attachWorker(next) {
       consumer = next;
     },
-    reserve(tag, most = 1) {
-      let left = Math.min(most, Math.max(0, consumer?.freeSlots(tag) ?? 0));
+    reserve(tag, limit = 1) {
+      let left = Math.min(limit, Math.max(0, consumer?.freeSlots(tag) ?? 0));
       reserved += left;
       return {
         get slots() {

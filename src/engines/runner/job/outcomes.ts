@@ -58,8 +58,8 @@ export function timeoutOutcome(timeout_ms: number): RunOutcome {
   );
 }
 
-/** @param most limit in bytes */
-export function streamTooLargeOutcome(most: number): RunOutcome {
-  const mb = Math.floor(most / 1_000_000);
+/** @param limit limit in bytes */
+export function streamTooLargeOutcome(limit: number): RunOutcome {
+  const mb = Math.floor(limit / 1_000_000);
   return createFailure("StreamTooLarge", `the job streamed more than the ${mb} MB allowed and was stopped`);
 }

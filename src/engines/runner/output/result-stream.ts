@@ -9,11 +9,11 @@ export class ResultStream {
   /** Created when there is something to mask. */
   #masked: MaskedText | undefined;
 
-  /** @param most limit in bytes */
-  constructor(secrets: Secrets, tell: (text: string) => void, most: number) {
+  /** @param limit limit in bytes */
+  constructor(secrets: Secrets, tell: (text: string) => void, limit: number) {
     this.#secrets = secrets;
     this.#tell = tell;
-    this.#most = most;
+    this.#most = limit;
   }
 
   /** @returns false if the limit is exceeded; the text is then dropped */

@@ -90,6 +90,6 @@ function isJson(text: unknown): boolean {
 }
 
 /** A character is at least one byte, so the exact size is computed only near the limit. */
-function isLonger(text: string, most: number): boolean {
-  return text.length > most || (text.length * 3 > most && Buffer.byteLength(text) > most);
+function isLonger(text: string, limit: number): boolean {
+  return text.length > limit || (text.length * 3 > limit && Buffer.byteLength(text) > limit);
 }

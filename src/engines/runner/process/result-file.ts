@@ -28,12 +28,12 @@ export async function readResultFile(folder: string, max_result: number): Promis
 }
 
 /**
- * Reads a file written by a script; `bytes` is absent if it is larger than `most` bytes. As it is read with the server's
+ * Reads a file written by a script; `bytes` is absent if it is larger than `limit` bytes. As it is read with the server's
  * rights, only a regular file with a single link counts: no links to the server's files, no endless pipes.
  */
 export async function readOwnFile(
   path: string,
-  most: number,
+  limit: number,
 ): Promise<{ bytes: Buffer | undefined } | undefined> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined);
@@ -41,7 +41,7 @@ export async function readOwnFile(
   try {
     const stats = await file.stat();
     if (!stats.isFile() || stats.nlink > 1) return undefined;
-    return { bytes: stats.size > most ? undefined : await file.readFile() };
+    return { bytes: stats.size > limit ? undefined : await file.readFile() };
   } finally {
     await file.close();
   }

@@ -94,12 +94,12 @@ export function consumeAttempt(app: App, email: string, origin: LoginOrigin): ()
   };
 }
 
-function remainingAttempts(windows: AttemptWindows, key: string, most: number): number {
-  return most - (windows.get(key)?.taken ?? 0);
+function remainingAttempts(windows: AttemptWindows, key: string, limit: number): number {
+  return limit - (windows.get(key)?.taken ?? 0);
 }
 
-function requireAttemptsLeft(windows: AttemptWindows, key: string, most: number, now: number): void {
-  if (remainingAttempts(windows, key, most) > 0) return;
+function requireAttemptsLeft(windows: AttemptWindows, key: string, limit: number, now: number): void {
+  if (remainingAttempts(windows, key, limit) > 0) return;
   const seconds = Math.ceil((windows.get(key)!.ends - now) / 1000);
   throw new TooManyRequests(`too many wrong passwords from here: try again in ${seconds} s`, seconds);
 }

@@ -84,10 +84,10 @@ function requireValidAudience(audience: string): void {
 }
 
 function parseLifetime(app: App, expires_in: number | undefined): number {
-  const most = Math.min(app.settings.get("oidc_token_lifetime_secs"), MAX_TOKEN_LIFETIME_MS / 1000);
-  if (expires_in === undefined) return most;
-  if (expires_in >= 1 && expires_in <= most) return expires_in;
-  throw new BadRequest(`query field \`expires_in\`: must be 1 to ${most} seconds`);
+  const limit = Math.min(app.settings.get("oidc_token_lifetime_secs"), MAX_TOKEN_LIFETIME_MS / 1000);
+  if (expires_in === undefined) return limit;
+  if (expires_in >= 1 && expires_in <= limit) return expires_in;
+  throw new BadRequest(`query field \`expires_in\`: must be 1 to ${limit} seconds`);
 }
 
 async function getCallingJob(ctx: WorkspaceContext): Promise<Job> {

@@ -59,8 +59,8 @@ export async function reencryptSecrets(
   let count = 0;
   for (const secret of secretColumnsOf(app)) {
     let after = sql`1 = 1`;
-    await drainInBatches(async (most) => {
-      const page = sql`${after} ORDER BY ${secret.key} LIMIT ${most}`;
+    await drainInBatches(async (limit) => {
+      const page = sql`${after} ORDER BY ${secret.key} LIMIT ${limit}`;
       const some = await readSecrets(app.db.read, workspace_id, secret, page);
       const changes = reencryptAll(some, reencrypt);
       if (changes.length > 0) await app.db.write((tx) => storeSecrets(tx, workspace_id, secret, changes));

@@ -134,7 +134,7 @@ const idChange = defineResumable<IdChange>("the change of id", {
       }
       await openRenamed(app, change);
     }
-    await drainInBatches((most) => releaseHeldJobs(app, to, most));
+    await drainInBatches((limit) => releaseHeldJobs(app, to, limit));
     app.queue.wake();
   },
 });
@@ -153,8 +153,8 @@ async function reencryptForNewId(app: App, { from, to }: IdChange): Promise<void
 /** Stores the remaining running jobs as canceled: those that have started since, or did not stop. */
 async function cancelRunning(app: App, change: IdChange): Promise<void> {
   const running = and(unindexed(eq(jobs.workspace_id, change.from)), sql`${jobs.state} = 'running'`);
-  await drainInBatches(async (most) => {
-    const some = await app.db.read.select({ id: jobs.id }).from(jobs).where(running).limit(most);
+  await drainInBatches(async (maximum) => {
+    const some = await app.db.read.select({ id: jobs.id }).from(jobs).where(running).limit(maximum);
     if (some.length > 0) await app.db.write((tx) => markCanceled(app, tx, change, hasIdIn(some)));
     return some.length;
   }, BATCH_SIZE);
@@ -177,12 +177,12 @@ async function markCanceled(app: App, tx: Tx, change: IdChange, which: SQL): Pro
 /** Sets queued jobs to `held`, which takes them out of the queue. Flow steps are canceled, since their flow run is. */
 async function holdQueuedJobs(app: App, change: IdChange, slice: SQL): Promise<void> {
   const its = and(slice, unindexed(eq(jobs.workspace_id, change.from)));
-  await drainInBatches(async (most) => {
+  await drainInBatches(async (maximum) => {
     const some = await app.db.read
       .select({ id: jobs.id, flow_step_id: jobs.flow_step_id })
       .from(jobs)
       .where(its)
-      .limit(most);
+      .limit(maximum);
     const steps = some.filter(({ flow_step_id }) => flow_step_id !== null);
     if (some.length > 0) {
       await app.db.write(async (tx) => {
@@ -197,9 +197,9 @@ async function holdQueuedJobs(app: App, change: IdChange, slice: SQL): Promise<v
   }, BATCH_SIZE);
 }
 
-async function releaseHeldJobs(app: App, workspace_id: string, most: number): Promise<number> {
+async function releaseHeldJobs(app: App, workspace_id: string, maximum: number): Promise<number> {
   const held = sql`${jobs.workspace_id} = ${workspace_id} AND ${jobs.state} = 'held'`;
-  const some = await app.db.read.select({ id: jobs.id }).from(jobs).where(held).limit(most);
+  const some = await app.db.read.select({ id: jobs.id }).from(jobs).where(held).limit(maximum);
   if (some.length > 0) {
     await app.db.write((tx) =>
       tx

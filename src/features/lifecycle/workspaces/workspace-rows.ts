@@ -53,18 +53,18 @@ async function changeInBatches(db: Database, name: string, workspace_id: string,
     (await db.write((tx) => tx.rows(sql`${change} WHERE ${which} RETURNING 1`))).length;
   if (db.dialect === "postgres") {
     // As an ARRAY, the subquery runs only once.
-    await drainInBatches((most) =>
-      changed(sql`ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${own} LIMIT ${most}))`),
+    await drainInBatches((limit) =>
+      changed(sql`ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${own} LIMIT ${limit}))`),
     );
   } else if (await hasWorkspaceIndex(db, name)) {
-    await drainInBatches((most) =>
-      changed(sql`rowid IN (SELECT rowid FROM ${table} WHERE ${own} LIMIT ${most})`),
+    await drainInBatches((limit) =>
+      changed(sql`rowid IN (SELECT rowid FROM ${table} WHERE ${own} LIMIT ${limit})`),
     );
   } else {
     // Without an index, scans the whole table once.
     let after = Number.MIN_SAFE_INTEGER;
-    await drainInBatches(async (most) => {
-      const some = sql`SELECT rowid FROM ${table} WHERE rowid > ${after} ORDER BY rowid LIMIT ${most}`;
+    await drainInBatches(async (limit) => {
+      const some = sql`SELECT rowid FROM ${table} WHERE rowid > ${after} ORDER BY rowid LIMIT ${limit}`;
       const [piece] = await db.read.rows<{ end: number | null; rows: number }>(
         sql`SELECT max(rowid) AS "end", count(*) AS "rows" FROM (${some})`,
       );
@@ -94,8 +94,8 @@ export async function deleteJobs(db: Database, which: SQL): Promise<void> {
   const theirs = (await listTablesWithColumn(db.read, db.dialect, "job_id")).filter(
     (table) => !own.includes(table),
   );
-  await drainInBatches(async (most) => {
-    const some = await db.read.select({ id: jobs.id }).from(jobs).where(which).limit(most);
+  await drainInBatches(async (maximum) => {
+    const some = await db.read.select({ id: jobs.id }).from(jobs).where(which).limit(maximum);
     if (some.length > 0) await db.write((tx) => deleteJobBatch(tx, theirs, some));
     return some.length;
   }, BATCH_SIZE);

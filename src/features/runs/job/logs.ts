@@ -72,23 +72,23 @@ export async function storeOutput(
   }
 }
 
-/** Reads stored text from an offset on. It is shorter than `most` characters only at the end of the text. */
+/** Reads stored text from an offset on. It is shorter than `limit` characters only at the end of the text. */
 export async function readStoredOutput(
   app: App,
   said: OutputKind,
   job_id: string,
   offset: number,
-  most: number,
+  limit: number,
 ): Promise<string> {
   let text = "";
-  while (text.length < most) {
+  while (text.length < limit) {
     const at = offset + text.length;
     const [piece] = await app.db.read.exec(statements[said].pieceAt, { job_id, offset: at });
     const more = piece ? sliceTextFrom(piece.content, at - Number(piece.seq)) : "";
     if (more === "") break;
     text += more;
   }
-  return truncateText(text, most);
+  return truncateText(text, limit);
 }
 
 /** Reads text from an offset up to now: stored pieces, then the tail of a job that runs here. */

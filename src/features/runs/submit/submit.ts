@@ -155,17 +155,17 @@ function chooseDispatch(
 
 /**
  * Rejects a call if more jobs are queued than it accepts.
- * @param most due jobs that may be queued on the whole instance
+ * @param maximum due jobs that may be queued on the whole instance
  * @throws Unavailable
  */
-export async function requireQueueBelow({ app }: Context, most: number): Promise<void> {
+export async function requireQueueBelow({ app }: Context, maximum: number): Promise<void> {
   const due = await app.db.read
     .select({ id: jobs.id })
     .from(jobs)
     .where(and(sql`${jobs.state} = 'queued'`, lte(jobs.scheduled_for, app.clock())))
-    .limit(most + 1);
-  if (due.length > most)
-    throw new Unavailable(`more than ${most} jobs are queued, which is the queue's limit`);
+    .limit(maximum + 1);
+  if (due.length > maximum)
+    throw new Unavailable(`more than ${maximum} jobs are queued, which is the queue's limit`);
 }
 
 function scheduledTime(options: RunOptions, now: Date): Date {

@@ -77,8 +77,8 @@ export function createWorker(app: App, tags: TagFilter): Worker {
   /** Number of jobs that may wait here for a slot. */
   function ahead(): number {
     const isStalled = app.runner.stalledMs() > STALL_THRESHOLD_MS;
-    const most = isStalled ? 0 : Math.floor(CLAIM_AHEAD_MS / Math.max(app.runner.averageMs(), 0.1));
-    return config.workers * Math.min(MAX_AHEAD_PER_SLOT, most);
+    const limit = isStalled ? 0 : Math.floor(CLAIM_AHEAD_MS / Math.max(app.runner.averageMs(), 0.1));
+    return config.workers * Math.min(MAX_AHEAD_PER_SLOT, limit);
   }
 
   function room(): number {

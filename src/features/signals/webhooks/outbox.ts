@@ -93,13 +93,13 @@ export async function countPendingFanOut(db: Reader): Promise<number> {
 }
 
 /** Lists the events without deliveries, oldest first. */
-function listPendingEvents(db: Reader, most: number) {
+function listPendingEvents(db: Reader, maximum: number) {
   return db
     .select({ seq: webhookEvents.seq, told: webhookEvents.told })
     .from(webhookEvents)
     .where(isNotNull(webhookEvents.told))
     .orderBy(asc(webhookEvents.seq))
-    .limit(most);
+    .limit(maximum);
 }
 
 /** @param types stored JSON text of the subscribed types; null: all */

@@ -74,9 +74,9 @@ export function parseTrustedProxies(text: string | undefined): TrustedProxies {
 function addEntry(list: BlockList, entry: string): void {
   const [address = "", bits, ...rest] = entry.split("/");
   const kind = isIP(address);
-  const most = kind === 6 ? 128 : 32;
-  const prefix = bits === undefined ? most : Number(bits);
-  if (kind === 0 || rest.length > 0 || !/^\d*$/.test(bits ?? "") || bits === "" || prefix > most) {
+  const limit = kind === 6 ? 128 : 32;
+  const prefix = bits === undefined ? limit : Number(bits);
+  if (kind === 0 || rest.length > 0 || !/^\d*$/.test(bits ?? "") || bits === "" || prefix > limit) {
     throw new BadRequest(
       `SVC_TRUSTED_PROXIES: "${entry}" is neither an address nor a range such as 10.0.0.0/8 or fd00::/8`,
     );

@@ -15,10 +15,10 @@ export interface RateLimiter {
 }
 
 /**
- * @param most calls per minute; 0 means no limit
+ * @param limit calls per minute; 0 means no limit
  * @param now Unix time in milliseconds
  */
-export function createRateLimiter(most: number, now: () => number): RateLimiter {
+export function createRateLimiter(limit: number, now: () => number): RateLimiter {
   const windows = new Cache<{ count: number; ends: number }>({
     max: MAX_TRACKED_ADDRESSES,
     ttl_ms: MINUTE_MS,
@@ -26,7 +26,7 @@ export function createRateLimiter(most: number, now: () => number): RateLimiter 
   });
   return {
     count(address) {
-      if (most === 0) return undefined;
+      if (limit === 0) return undefined;
       const key = networkOf(address);
       const at = now();
       const window = windows.get(key);
@@ -35,7 +35,7 @@ export function createRateLimiter(most: number, now: () => number): RateLimiter 
         return undefined;
       }
       window.count++;
-      return window.count > most ? Math.ceil((window.ends - at) / 1000) : undefined;
+      return window.count > limit ? Math.ceil((window.ends - at) / 1000) : undefined;
     },
   };
 }

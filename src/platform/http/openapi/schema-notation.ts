@@ -73,7 +73,7 @@ const union = (parts: string[]) => [...new Set(parts)].join(" | ");
 
 /** Renders numeric limits, except those of the number type itself. */
 function range({ minimum, maximum }: JsonSchema): string {
-  const least = typeof minimum === "number" && minimum > Number.MIN_SAFE_INTEGER ? `${minimum}` : "";
-  const most = typeof maximum === "number" && maximum < Number.MAX_SAFE_INTEGER ? `${maximum}` : "";
-  return least || most ? ` (${least}…${most})` : "";
+  const floor = typeof minimum === "number" && minimum > Number.MIN_SAFE_INTEGER ? `${minimum}` : "";
+  const limit = typeof maximum === "number" && maximum < Number.MAX_SAFE_INTEGER ? `${maximum}` : "";
+  return floor || limit ? ` (${floor}…${limit})` : "";
 }

@@ -31,11 +31,11 @@ export function readFreeSpace(path: string): FreeSpace | undefined {
 
 /**
  * Measures a folder recursively, without following links; holes in files do not count.
- * @param most limits after which measuring stops
+ * @param limit limits after which measuring stops
  */
 export async function measureFolder(
   folder: string,
-  most: { bytes: number; files: number },
+  limit: { bytes: number; files: number },
 ): Promise<FolderUsage> {
   const folders: Buffer[] = [Buffer.from(folder)];
   const taken: FolderUsage = { bytes: 0, files: 0, is_hidden: false };
@@ -53,7 +53,7 @@ export async function measureFolder(
       const stats: Stats | undefined = await lstat(inner).catch((cause) => void hide(cause));
       taken.bytes += (stats?.blocks ?? 0) * BLOCK_BYTES;
       taken.files++;
-      if (taken.files > most.files || taken.bytes > most.bytes) return taken;
+      if (taken.files > limit.files || taken.bytes > limit.bytes) return taken;
       if (stats?.isDirectory()) folders.push(inner);
     }
   }

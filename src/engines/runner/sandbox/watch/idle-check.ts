@@ -18,11 +18,11 @@ export interface IdleCheck {
   /**
    * @param pids idle processes
    * @param now milliseconds
-   * @param most maximum resident bytes; 0: no limit
+   * @param limit maximum resident bytes; 0: no limit
    * @param around number of wrapper processes around each, which are idle themselves
    * @returns the processes that are busy
    */
-  findBusy(pids: number[], now: number, most: number, around: number): number[];
+  findBusy(pids: number[], now: number, limit: number, around: number): number[];
 }
 
 export function createIdleCheck(): IdleCheck {
@@ -30,7 +30,7 @@ export function createIdleCheck(): IdleCheck {
   let turn = 0;
 
   return {
-    findBusy(pids, now, most, around) {
+    findBusy(pids, now, limit, around) {
       const before = seen;
       const parts = Math.ceil(pids.length / TREES_PER_CHECK);
       turn++;
@@ -38,7 +38,7 @@ export function createIdleCheck(): IdleCheck {
       return pids.filter((pid, index) => {
         const tree = around > 0 ? listProcessTree(pid) : undefined;
         const { bytes, cpu_s } = measureProcesses(tree ?? [pid]);
-        if (most > 0 && bytes > most) return true;
+        if (limit > 0 && bytes > limit) return true;
         const last = before.get(pid);
         seen.set(pid, { at: now, cpu_s });
         if (last && cpu_s - last.cpu_s > ((now - last.at) / 1_000) * BUSY_SHARE) return true;

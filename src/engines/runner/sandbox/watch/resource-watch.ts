@@ -73,20 +73,20 @@ export function createResourceWatch(directory: string): ResourceWatch {
       const looksAtTrees = now - treeAt >= TREE_INTERVAL_MS;
       if (looksAtTrees) treeAt = now;
       for (const job of old) {
-        const most = job.limits.memory_mb * MB;
+        const limit = job.limits.memory_mb * MB;
         if (looksAtTrees || !seen.has(job)) checkTree(job, job.pid!);
-        else if (most > 0 && readResidentBytes(job.pid!) > most) checkMemory(job, [job.pid!]);
+        else if (limit > 0 && readResidentBytes(job.pid!) > limit) checkMemory(job, [job.pid!]);
       }
     },
   };
 }
 
-function tooManyProcesses(count: number, most: number): JobError {
-  const message = `the job ran ${count} processes at once, more than the ${most} allowed, and was stopped`;
+function tooManyProcesses(count: number, limit: number): JobError {
+  const message = `the job ran ${count} processes at once, more than the ${limit} allowed, and was stopped`;
   return { name: "TooManyProcesses", message };
 }
 
-function tooMuchTime(used: number, most: number): JobError {
-  const message = `the job took ${Math.floor(used)} s of processor time, more than the ${most} s allowed, and was stopped`;
+function tooMuchTime(used: number, limit: number): JobError {
+  const message = `the job took ${Math.floor(used)} s of processor time, more than the ${limit} s allowed, and was stopped`;
   return { name: "CpuTimeExceeded", message };
 }

@@ -67,7 +67,7 @@ async function check(one: StorageUser): Promise<void> {
 /** Returns the error if a limit is exceeded. */
 async function findExcess({ pid, folders, limits }: StorageUser): Promise<JobError | undefined> {
   const { disk_mb, memory_mb } = limits;
-  const most = { bytes: disk_mb * MB, files: MAX_FILES };
+  const limit = { bytes: disk_mb * MB, files: MAX_FILES };
   const pids = pid === undefined ? [] : listProcessTree(pid);
   const held = await measureUnlinkedFiles(pids, Math.max(disk_mb, memory_mb) * MB);
   if (memory_mb > 0 && held.memory > memory_mb * MB) return createOutOfMemoryError(held.memory, memory_mb);
@@ -75,13 +75,13 @@ async function findExcess({ pid, folders, limits }: StorageUser): Promise<JobErr
   let bytes = held.disk;
   let files = 0;
   for (const folder of folders) {
-    const taken = await measureFolder(folder, most);
+    const taken = await measureFolder(folder, limit);
     bytes += taken.bytes;
     files += taken.files;
     if (taken.is_hidden) return hidden();
   }
-  if (bytes > most.bytes) return diskFull(bytes, disk_mb);
-  return files > most.files ? tooManyFiles(most.files) : undefined;
+  if (bytes > limit.bytes) return diskFull(bytes, disk_mb);
+  return files > limit.files ? tooManyFiles(limit.files) : undefined;
 }
 
 /** Returns the shared memory of the whole machine in bytes; 0 if unavailable. */
@@ -93,13 +93,13 @@ function readSharedMemory(): number {
   }
 }
 
-function diskFull(bytes: number, most: number): JobError {
-  const message = `the job's files took ${Math.ceil(bytes / MB)} MB, more than the ${most} MB allowed, and it was stopped`;
+function diskFull(bytes: number, limit: number): JobError {
+  const message = `the job's files took ${Math.ceil(bytes / MB)} MB, more than the ${limit} MB allowed, and it was stopped`;
   return { name: "DiskQuotaExceeded", message };
 }
 
-function tooManyFiles(most: number): JobError {
-  const message = `the job made more than the ${most} files allowed, and was stopped`;
+function tooManyFiles(limit: number): JobError {
+  const message = `the job made more than the ${limit} files allowed, and was stopped`;
   return { name: "DiskQuotaExceeded", message };
 }
 

@@ -9,8 +9,8 @@ export interface UnlinkedUsage {
   disk: number;
 }
 
-/** Measures unlinked files open in these processes, each file once. @param most limit after which measuring stops */
-export async function measureUnlinkedFiles(pids: number[], most: number): Promise<UnlinkedUsage> {
+/** Measures unlinked files open in these processes, each file once. @param limit limit after which measuring stops */
+export async function measureUnlinkedFiles(pids: number[], limit: number): Promise<UnlinkedUsage> {
   const held: UnlinkedUsage = { memory: 0, disk: 0 };
   const seen = new Set<string>();
   for (const pid of pids) {
@@ -24,7 +24,7 @@ export async function measureUnlinkedFiles(pids: number[], most: number): Promis
       seen.add(file);
       const target = await readlink(path).catch(() => "");
       held[target.startsWith("/memfd:") ? "memory" : "disk"] += stats.blocks * BLOCK_BYTES;
-      if (Math.max(held.memory, held.disk) > most) return held;
+      if (Math.max(held.memory, held.disk) > limit) return held;
     }
   }
   return held;

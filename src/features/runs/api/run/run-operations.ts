@@ -113,8 +113,8 @@ async function runAndWait(
 ): Promise<Response> {
   const key = parseIdempotencyKey(ctx.request);
   requireWaitCapacity(ctx.app);
-  const most = ctx.app.config.queue_limit || query.queue_limit;
-  if (most !== undefined) await requireQueueBelow(ctx, most);
+  const limit = ctx.app.config.queue_limit || query.queue_limit;
+  if (limit !== undefined) await requireQueueBelow(ctx, limit);
   const submission = await readSubmission(ctx, target, query, { sync: true });
   const end = await submitAndWait(ctx, submission, query, key);
   const failed = end.status === "failure" || end.status === "canceled";
