@@ -63,7 +63,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     const demo = await svc(["demo", "--exit", "--port", "0"], { env });
     expect([demo.code, demo.err]).toEqual([0, ""]);
     const settings: { name: string; source: string }[] = JSON.parse(
-      (await svc(["config", "--json"], { env })).out,
+      (await svc(["config", "--all", "--json"], { env })).out,
     );
     expect(settings.find(({ name }) => name === "port")?.source).toBe("default");
     expect(existsSync(mark)).toBe(false);
