@@ -2,7 +2,7 @@
  * Makes the files of a release: `bun run release`. Executables for all machines, Debian packages, a Homebrew formula, a
  * script that installs them, and their checksums.
  */
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { VERSION } from "../src/lib/version.ts";
@@ -19,13 +19,26 @@ interface ReleaseOptions {
   url: string;
 }
 
+/** Removes the files of an earlier release. @throws Error if anything else is in the folder; nothing is removed then */
+function removeEarlierRelease(outdir: string): void {
+  const present = existsSync(outdir) ? readdirSync(outdir) : [];
+  if (present.length === 0) return;
+  const sums = join(outdir, CHECKSUMS);
+  const listed = existsSync(sums) ? readFileSync(sums, "utf8").matchAll(/^[0-9a-f]{64} [ *](.+)$/gm) : [];
+  const released = new Set([CHECKSUMS, ...Array.from(listed, ([, name]) => name!)]);
+  const other = present.find((name) => !released.has(name) || !/^(svc|install\.sh|SHA256SUMS)/.test(name));
+  if (other !== undefined) {
+    throw new Error(
+      `${outdir} holds ${other}, which is not of a release: choose another folder with --outdir`,
+    );
+  }
+  for (const name of present) rmSync(join(outdir, name));
+}
+
 /** @throws Error if a file cannot be built */
 async function release({ target, outdir: given, url }: ReleaseOptions): Promise<void> {
   const outdir = resolve(given);
-  const before = existsSync(outdir) ? readdirSync(outdir) : [];
-  if (before.length > 0 && !before.includes(CHECKSUMS))
-    throw new Error(`${outdir} holds something else than a release: choose another folder with --outdir`);
-  rmSync(outdir, { recursive: true, force: true });
+  removeEarlierRelease(outdir);
   mkdirSync(outdir, { recursive: true });
   await buildExecutables(outdir, target);
   const executables = readdirSync(outdir).sort();

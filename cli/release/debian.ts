@@ -12,13 +12,13 @@ if [ "$1" = configure ]; then
   getent passwd svc >/dev/null || useradd --system --home-dir /var/lib/svc --shell /usr/sbin/nologin svc
   if [ -d /run/systemd/system ]; then
     systemctl daemon-reload
-    systemctl try-restart svc.service
+    systemctl try-restart svc.service || echo "svc did not start again: see journalctl -u svc" >&2
   fi
 fi
 `;
 const PRERM = `#!/bin/sh
 set -e
-if [ "$1" = remove ] && [ -d /run/systemd/system ]; then systemctl disable --now svc.service; fi
+if [ "$1" = remove ] && [ -d /run/systemd/system ]; then systemctl disable --now svc.service || true; fi
 `;
 const POSTRM = `#!/bin/sh
 set -e

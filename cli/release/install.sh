@@ -27,7 +27,9 @@ if [ "$system" = linux ] && [ -n "$(find /lib -maxdepth 1 -name 'ld-musl-*' 2>/d
 fi
 
 if command -v curl >/dev/null; then
-  download() { curl -fsSL "$1" -o "$2"; }
+  # A redirect never leads from https to http.
+  case "$url" in https:*) redirects="=https" ;; *) redirects="=http,https" ;; esac
+  download() { curl -fsSL --proto-redir "$redirects" "$1" -o "$2"; }
 elif command -v wget >/dev/null; then
   download() { wget -q "$1" -O "$2"; }
 else

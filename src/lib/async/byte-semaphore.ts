@@ -22,6 +22,8 @@ export class ByteSemaphore {
   readonly #waiting: Waiting[] = [];
   #taken = 0;
   #uncollected = 0;
+  /** Earliest time of the next collection, by `performance.now()`. */
+  #next_collection = 0;
 
   /**
    * Resolves when enough bytes are free, in order of arrival, in its own turn of the event loop.
@@ -45,8 +47,13 @@ export class ByteSemaphore {
   #collect(bytes: number): void {
     this.#uncollected += bytes;
     if (this.#uncollected < COLLECT_AFTER_BYTES) return;
+    const now = performance.now();
+    if (now < this.#next_collection) return;
     this.#uncollected = 0;
     Bun.gc(true);
+    // A collection stops all other work: it gets at most a tenth of the time.
+    const end = performance.now();
+    this.#next_collection = end + (end - now) * 9;
   }
 
   #admit(): void {

@@ -57,6 +57,7 @@ for (const told of [true, false]) {
     await page.getByText("no such customer").first().waitFor();
     await page.getByRole("link", { name: "Home" }).click();
     await page.getByText("Nightly report").click();
+    await page.getByRole("link", { name: "Run", exact: true }).click();
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByText("Succeeded").first().waitFor();
     await page.reload();

@@ -106,7 +106,7 @@ test.each([
 
 test("every verb shows an example", async () => {
   using place = newPlace();
-  const verbs = ["list", "create", "get", "delete"];
+  const verbs = ["list", "create", "show", "delete"];
   const lines = [
     ...[...verbs, "add-owner", "remove-owner", "set-perm"].map((verb) => ["folder", verb]),
     ...[...verbs, "add-user", "remove-user"].map((verb) => ["group", verb]),

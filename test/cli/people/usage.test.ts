@@ -77,7 +77,7 @@ const MISTAKES: [args: string[], error: string, hint?: string][] = [
     ["token", "create", "--email", "a@b.c", "--expires-in", "soon"],
     '--expires-in: "soon" is not a duration: write a number and s, m, h, d or w, such as 30d',
   ],
-  [["token", "list"], "--url is missing", "it lists the tokens of the user whose --token it is given"],
+  [["token", "list"], "--email is missing", "the tokens of which user: svc user list lists them"],
   [
     ["variable", "set", "u/a/b", "--workspace", "acme"],
     "<value> is missing",

@@ -44,8 +44,8 @@ describe("of a server", () => {
 
   test("a workspace must be named where there are several", async () => {
     const error = told(
-      "there are 2 workspaces: name one with --workspace",
-      "--workspace or SVC_WORKSPACE: acme, shop",
+      "there are 2 workspaces: acme, shop",
+      "svc workspace use <id> chooses one; --workspace or SVC_WORKSPACE names another",
     );
     expect(await here(["script", "list"])).toEqual({ code: 2, out: "", err: error });
   }, 30_000);

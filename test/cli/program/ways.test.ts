@@ -39,7 +39,7 @@ const LINES: Line[] = [
     out: TOKEN,
   },
   {
-    args: "variable set u/ann/region eu-1 --workspace acme --description Where_it_runs",
+    args: "variable set u/ann/region eu-1 --workspace acme --summary Where_it_runs",
     err: "created u/ann/region\n",
   },
   { args: "variable set u/ann/region eu-2 --workspace acme", err: "changed u/ann/region\n" },

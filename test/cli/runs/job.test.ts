@@ -329,7 +329,7 @@ test("on a terminal: a table of 80 columns with whole ids, and states in colour"
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
   expect(lines[0]).toMatch(/^ID +STATE +PATH +WHEN +TOOK/);
   expect(lines[1]).toMatch(/^[0-9a-f-]{36} {2}failure {2}….*tells_much {2}(now|\d+s ago) +\d+ ms/);
-  expect(lines[2]).toBe("for those before: --page 2");
+  expect(lines[2]).toBe("older: --page 2");
   expect(raw).toContain("\x1b[31mfailure\x1b[39m");
   const id = lines[1]!.slice(0, 36);
   using telling = sitDown(place, ["job", "get", id]);

@@ -175,7 +175,7 @@ test("on a terminal: the log above a line with state and seconds; Ctrl-C says wh
   session.types(CTRL_C);
   await session.sees("canceling…");
   await session.sees("error: Canceled: Job canceled: canceled at the terminal by local-admin@localhost");
-  await session.sees("hint: svc job get");
+  await session.sees("hint: svc job show");
   const { code, shown, raw } = await session.ended();
   expect(code).toBe(130);
   // What was held back of the log, and the cursor that the spinner hid.

@@ -8,8 +8,10 @@ export interface Results {
   files: Set<string>;
   /** Files with a failed test, an error outside of tests, or a crashed process, each with the lines that say so. */
   failed_files: Map<string, string[]>;
-  /** Whether an error outside of tests does not say which file it is from. */
+  /** Whether a failure does not say which file it is from. */
   has_stray_error: boolean;
+  /** Whether `bun test` printed its summary: it has come to its end. */
+  is_complete: boolean;
   /** Each failure with all that was printed since the result before it. Exact for files that run one after another. */
   failures: string[];
 }
@@ -17,6 +19,7 @@ export interface Results {
 const FILE = /^(\S+\.test\.tsx?):$/;
 const RESULT = /^\((pass|fail|skip|todo)\) /;
 const CRASH = /^✗ (\S+) \(/;
+const SUMMARY = /^Ran \d+ tests? across \d+ files?\./;
 const ERROR_OUTSIDE = "# Unhandled error between tests";
 const END_OF_ERROR = /^-{20,}$/;
 const TEST_FILE_IN_STACK = /\/(test\/\S+?\.test\.tsx?):\d/;
@@ -32,21 +35,23 @@ export function createResultReader() {
     files: new Set(),
     failed_files: new Map(),
     has_stray_error: false,
+    is_complete: false,
     failures: [],
   };
   let file = "";
   let block: string[] = [];
   /** Rules that are still to come of the two around an error outside of tests. */
   let rules_to_come = 0;
-  let rest = "";
 
   function fail(name = file): void {
     if (name) results.failed_files.set(name, [...(results.failed_files.get(name) ?? []), block.at(-1)!]);
+    else results.has_stray_error = true;
     results.failures.push([`${name}:`, ...block].join("\n"));
     block = [];
   }
 
   function readLine(line: string): void {
+    if (SUMMARY.test(line)) results.is_complete = true;
     const found = FILE.exec(line);
     if (found) {
       file = found[1]!;
@@ -69,18 +74,25 @@ export function createResultReader() {
     else if (rules_to_come > 0 && END_OF_ERROR.test(line) && --rules_to_come === 0) {
       // Beside other files, the heading before it may be another's.
       const thrown_by = TEST_FILE_IN_STACK.exec(block.join("\n"))?.[1];
-      results.has_stray_error ||= thrown_by === undefined;
-      fail(thrown_by);
+      fail(thrown_by ?? "");
     }
   }
 
-  return {
-    results,
-    /** @param text as it comes, cut anywhere */
-    read(text: string): void {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop()!;
-      for (const line of lines) readLine(line);
-    },
-  };
+  /** @returns the reader of one stream, whose lines may come cut anywhere; call `end` when it has closed */
+  function createStreamReader() {
+    let rest = "";
+    return {
+      read(text: string): void {
+        const lines = (rest + text).split("\n");
+        rest = lines.pop()!;
+        for (const line of lines) readLine(line);
+      },
+      end(): void {
+        if (rest !== "") readLine(rest);
+        rest = "";
+      },
+    };
+  }
+
+  return { results, createStreamReader };
 }

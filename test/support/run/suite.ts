@@ -35,9 +35,15 @@ export async function runTests(args: string[], suite: string[] = []): Promise<nu
   return runBunTest([...suite.filter(isFlag), ...args]);
 }
 
-/** Runs `bun test` in a process group of its own, which ends with it. @param onText gets all that it prints */
-async function runBunTest(args: string[], onText?: (text: string) => void): Promise<number> {
-  const output = onText ? "pipe" : "inherit";
+/** Reads what one stream of `bun test` prints. */
+interface StreamReader {
+  read(text: string): void;
+  end(): void;
+}
+
+/** Runs `bun test` in a process group of its own, which ends with it. @param openReader for each of its two streams */
+async function runBunTest(args: string[], openReader?: () => StreamReader): Promise<number> {
+  const output = openReader ? "pipe" : "inherit";
   const run = Bun.spawn([process.execPath, "test", TIMEOUT, ...args], {
     stdio: ["ignore", output, output],
     detached: true,
@@ -55,9 +61,11 @@ async function runBunTest(args: string[], onText?: (text: string) => void): Prom
   };
   process.on("SIGINT", stop).on("SIGTERM", stop);
   const read = async (stream: ReadableStream<Uint8Array> | undefined) => {
-    if (!onText || !stream) return;
+    if (!openReader || !stream) return;
     const decoder = new TextDecoder();
-    for await (const chunk of stream) onText(decoder.decode(chunk, { stream: true }));
+    const reader = openReader();
+    for await (const chunk of stream) reader.read(decoder.decode(chunk, { stream: true }));
+    reader.end();
   };
   const reading = Promise.all([read(run.stdout), read(run.stderr)]);
   const code = await run.exited;
@@ -70,8 +78,7 @@ async function runBunTest(args: string[], onText?: (text: string) => void): Prom
 async function runSuite(args: string[]): Promise<number> {
   const began = performance.now();
   const seconds = () => Math.round((performance.now() - began) / 1000);
-  const log: string[] = [];
-  const { results, read } = createResultReader();
+  const { results, log, openReader } = createLoggedReader();
   const showProgress = () => {
     const { passed, failed, files } = results;
     console.log(
@@ -79,13 +86,12 @@ async function runSuite(args: string[]): Promise<number> {
     );
   };
   const progress = setInterval(showProgress, PROGRESS_INTERVAL_MS);
-  const code = await runBunTest([`--parallel=${PROCESSES}`, `--timings=${TIMINGS}`, ...args], (text) => {
-    log.push(text);
-    read(text);
-  });
+  const code = await runBunTest([`--parallel=${PROCESSES}`, `--timings=${TIMINGS}`, ...args], openReader);
   clearInterval(progress);
-  const files_again = results.has_stray_error ? new Map<string, string[]>() : results.failed_files;
-  const again = code === 0 ? [] : await runAgain(files_again, args);
+  // What ended early, or failed elsewhere than in a file that runs again, is not excused by that.
+  const isWholeRun = results.is_complete && !results.has_stray_error;
+  const files_again = isWholeRun ? results.failed_files : new Map<string, string[]>();
+  const again = code === 0 && isWholeRun ? [] : await runAgain(files_again, args);
   const failures = again ?? results.failures;
   const { passed, skipped, files } = results;
   const total = passed + results.failed - failures.length;
@@ -95,6 +101,23 @@ async function runSuite(args: string[]): Promise<number> {
   if (again?.length === 0) return 0;
   if (failures.length === 0) console.log(`exit code ${code}\n${log.join("").slice(-MAX_LOG)}`);
   return 1;
+}
+
+/** Reads results, and keeps all that was printed. */
+function createLoggedReader() {
+  const log: string[] = [];
+  const { results, createStreamReader } = createResultReader();
+  const openReader = (): StreamReader => {
+    const { read, end } = createStreamReader();
+    return {
+      read(text) {
+        log.push(text);
+        read(text);
+      },
+      end,
+    };
+  };
+  return { results, log, openReader };
 }
 
 /**
@@ -108,13 +131,9 @@ async function runAgain(files: Results["failed_files"], args: string[]): Promise
   for (const [file, lines] of files) {
     if (isStopped) return undefined;
     console.log(`failed beside others, runs again alone: ${[file, ...lines].join("\n  ")}`);
-    const log: string[] = [];
-    const { results, read } = createResultReader();
-    const code = await runBunTest([...flags, file], (text) => {
-      log.push(text);
-      read(text);
-    });
-    if (code === 0) console.log(`passed alone: ${file}`);
+    const { results, log, openReader } = createLoggedReader();
+    const code = await runBunTest([...flags, file], openReader);
+    if (code === 0 && results.is_complete) console.log(`passed alone: ${file}`);
     else if (results.failures.length > 0) failures.push(...results.failures);
     else failures.push(`${file}: exit code ${code}\n${log.join("").slice(-MAX_LOG)}`);
   }

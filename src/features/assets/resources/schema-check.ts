@@ -6,6 +6,8 @@
  * large or recursive schemas are not checked.
  */
 
+import type { ValidateFunction } from "ajv";
+import { Cache } from "../../../lib/async/cache.ts";
 import { toPlainNumbers } from "../../../lib/json/json.ts";
 import { isReference } from "../interpolate.ts";
 import type { ResourceType } from "../resource-tables.ts";
@@ -28,18 +30,20 @@ export async function describeNonconformity(
 }
 
 /**
- * Describes how a value differs from a schema; undefined if it conforms, or cannot be checked.
+ * Describes how a value differs from a schema; undefined if it conforms.
  * @param name says in words where a JSON pointer points
+ * @param unchecked is returned for what is too large to be checked, and for a schema that cannot be used
  */
 export async function describeFaults(
   given: unknown,
   value: unknown,
   name: (pointer: string) => string,
+  unchecked?: string,
 ): Promise<string | undefined> {
   const schema = toCheckableSchema(given, value);
-  if (!schema) return undefined;
+  if (!schema) return unchecked;
   const faults = await listFaults(schema, value);
-  if (faults === undefined) return undefined;
+  if (faults === undefined) return unchecked;
   // References stand for values that are known only when a job runs.
   const own = faults.filter(({ path }) => !isReference(resolvePointer(value, path)));
   if (own.length === 0) return undefined;
@@ -72,7 +76,7 @@ interface Fault {
 /** Lists the faults of a value; undefined if the schema is invalid. */
 async function listFaults(schema: Record<string, unknown>, value: unknown): Promise<Fault[] | undefined> {
   try {
-    const check = (await createValidator()).compile(withoutIdentifiers(schema));
+    const check = await compileOnce(withoutIdentifiers(schema));
     check(toPlainNumbers(value));
     return (check.errors ?? []).map(({ instancePath, message, params }) => ({
       path: instancePath,
@@ -81,6 +85,14 @@ async function listFaults(schema: Record<string, unknown>, value: unknown): Prom
   } catch {
     return undefined;
   }
+}
+
+/** Checks by the text of their schema: compiling one takes longer than using it. */
+const checks = new Cache<ValidateFunction>({ max: 200 });
+
+async function compileOnce(schema: Record<string, unknown>): Promise<ValidateFunction> {
+  const text = JSON.stringify(schema);
+  return checks.get(text) ?? checks.load(text, async () => (await createValidator()).compile(schema));
 }
 
 /** Removes `$id`, which could clash between schemas, and `$schema`, as every schema is read as the newest draft. */

@@ -42,7 +42,11 @@ const loadParquetPreview = operation({
   responds: responds.json(Table),
   run: async (ctx, { path, query }) => {
     const file = await (await openStore(ctx, query)).get(parseFileKey(path));
-    return (await readTable(file, { ...query, format: "parquet", separator: "", counts: false })) as Columns;
+    return (await readTable(
+      file,
+      { ...query, format: "parquet", separator: "", counts: false },
+      ctx.request.signal,
+    )) as Columns;
   },
 });
 
@@ -58,7 +62,11 @@ const loadCsvPreview = operation({
   responds: responds.json(Table),
   run: async (ctx, { path, query: { csv_separator: separator, ...query } }) => {
     const file = await (await openStore(ctx, query)).get(parseFileKey(path));
-    return (await readTable(file, { ...query, format: "csv", separator, counts: false })) as Columns;
+    return (await readTable(
+      file,
+      { ...query, format: "csv", separator, counts: false },
+      ctx.request.signal,
+    )) as Columns;
   },
 });
 
@@ -75,7 +83,9 @@ const loadTableCount = operation({
     const file = await (await openStore(ctx, query)).get(key);
     const format = /\.(csv|tsv)$/i.test(key) ? "csv" : "parquet";
     const page = { offset: 0, limit: 0, sort_desc: false, counts: true };
-    return (await readTable(file, { ...query, ...page, format, separator })) as { count: number };
+    return (await readTable(file, { ...query, ...page, format, separator }, ctx.request.signal)) as {
+      count: number;
+    };
   },
 });
 

@@ -16,12 +16,16 @@ export async function requireMatchingArguments(
   path: string,
   schema: Record<string, unknown>,
   args: string,
+  { mayHaveMore = false } = {},
 ): Promise<void> {
   const given = { ...(parseJson(args) as Record<string, unknown>) };
   for (const name of ADDED_ARGUMENTS) delete given[name];
-  const closed = "properties" in schema ? { additionalProperties: false, ...schema } : schema;
-  const faults = await describeFaults(closed, given, (pointer) =>
-    pointer === "" ? "they" : `\`${pointer.slice(1)}\``,
+  const closed = "properties" in schema && !mayHaveMore ? { additionalProperties: false, ...schema } : schema;
+  const faults = await describeFaults(
+    closed,
+    given,
+    (pointer) => (pointer === "" ? "they" : `\`${pointer.slice(1)}\``),
+    "they are too large to be checked, or the schema cannot be used for it",
   );
   if (faults !== undefined)
     throw new BadRequest(`the arguments do not match the schema of ${path}: ${faults}`);

@@ -37,11 +37,17 @@ const plannedJobs: EncryptedColumns = {
   rows: (workspace_id) => and(ofWorkspace(workspace_id), sql`${jobs.state} = 'planned'`)!,
 };
 
+/** Held while their workspace gets another id; released into the queue. */
+const heldJobs: EncryptedColumns = {
+  ...jobColumns,
+  rows: (workspace_id) => and(ofWorkspace(workspace_id), sql`${jobs.state} = 'held'`)!,
+};
+
 export const feature = defineFeature({
   folder: "runs/submit",
   operations: {},
   // What is planned may be queued meanwhile, and what runs may go back into the queue.
-  encryptedColumns: [plannedJobs, queuedJobs, runningJobs, queuedJobs],
+  encryptedColumns: [plannedJobs, heldJobs, queuedJobs, runningJobs, queuedJobs],
   on: {
     /** Flows are canceled first: they take their steps with them. */
     workspaceClosing: (ctx, workspace_id, { reason, which }) =>

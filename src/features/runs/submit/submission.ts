@@ -30,6 +30,8 @@ export interface RunOptions {
   cache_ttl?: number | undefined;
   /** The arguments are not final: a preprocessor makes them from the request. */
   has_preprocessor_input?: boolean | undefined;
+  /** The server adds arguments of its own, which the schema need not name. */
+  has_added_arguments?: boolean | undefined;
 }
 
 export interface Submission {
@@ -136,7 +138,9 @@ export async function createScriptSubmission(
   const { workspace_id } = ctx.caller.member;
   const { concurrency, on_behalf_of_email, passwords, argument_schema } = deployed;
   if (argument_schema && !options.has_preprocessor_input)
-    await requireMatchingArguments(deployed.path, argument_schema, given);
+    await requireMatchingArguments(deployed.path, argument_schema, given, {
+      mayHaveMore: options.has_added_arguments ?? false,
+    });
   const runs_as =
     on_behalf_of_email === undefined ? undefined : await resolveOnBehalfOf(ctx, on_behalf_of_email);
   const args = await prepareArguments(ctx, given, passwords, runs_as);

@@ -31,7 +31,9 @@ export function resolveToken(app: App, value: string): Identity | undefined | Pr
   if (known === undefined) {
     return mayBeRemoteJob(app, value) ? findRemoteJob(app, value) : resolveUncached(app, hash);
   }
-  return known ? recordUse(app, hash, known) : undefined;
+  if (!known) return undefined;
+  rememberHash(value, hash);
+  return recordUse(app, hash, known);
 }
 
 /** Hashes of the tokens in use: hashing costs more than all other steps of a cached token. */
@@ -39,13 +41,13 @@ const hashes = new Map<string, string>();
 const MAX_HASHES = 1_000;
 
 function hashOf(token: string): string {
-  let hash = hashes.get(token);
-  if (hash === undefined) {
-    hash = sha256(token);
-    if (hashes.size >= MAX_HASHES) hashes.clear();
-    hashes.set(token, hash);
-  }
-  return hash;
+  return hashes.get(token) ?? sha256(token);
+}
+
+function rememberHash(token: string, hash: string): void {
+  if (hashes.has(token)) return;
+  if (hashes.size >= MAX_HASHES) hashes.clear();
+  hashes.set(token, hash);
 }
 
 /** Records the use of a token and returns its identity; undefined if it has expired. */

@@ -187,7 +187,8 @@ async function startHandler(app: App, call: HandlerCall, wanted: HandlerStart): 
   if (!target) throw new NotFound(`handler ${handler}: it must be script/<path> or flow/<path>`);
   const how = { workspace_id, created_by, kind: HANDLER_TRIGGER } as const;
   // A job's parent must be in its own workspace.
-  const options = workspace_id === call.workspace_id ? { parent_job: call.job_id } : {};
+  const parent = workspace_id === call.workspace_id ? { parent_job: call.job_id } : {};
+  const options = { ...parent, has_added_arguments: true };
   const guard = (tx: Tx) => deleteCall(tx, call);
   if ("group" in runs_as) {
     await submitAsGroup(app, { ...how, ...runs_as }, { target, args, options }, guard);

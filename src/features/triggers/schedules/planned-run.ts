@@ -13,6 +13,7 @@ import type { App } from "../../../platform/app/context.ts";
 import type { JobEndListener } from "../../../platform/app/job-ends.ts";
 import { insertJob } from "../../../platform/queue/job-store.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
+import { flows } from "../../code/flows/tables.ts";
 import { scripts } from "../../code/scripts/tables.ts";
 import { renderTagTemplate } from "../../runs/arguments/tag-template.ts";
 import { nextRunTime } from "./rule/cron.ts";
@@ -35,7 +36,7 @@ export async function planNextRun(app: App, tx: Tx, row: Schedule): Promise<void
   await removePlannedRun(tx, row);
   if (!row.next_at) return;
   const args = JSON.stringify(row.args);
-  const { language, tag } = await findLanguageAndTag(tx, row);
+  const { language, tag, isHidden } = await findDeployed(tx, row);
   await insertJob(tx, {
     id: createUuid(),
     workspace_id: row.workspace_id,
@@ -49,17 +50,25 @@ export async function planNextRun(app: App, tx: Tx, row: Schedule): Promise<void
     script_path: row.script_path,
     language,
     tag: renderTagTemplate(tag, { workspace_id: row.workspace_id, args }),
-    args,
+    // The run encrypts what its script takes for passwords, and is read with its own rights: the schedule has the rest.
+    args: "{}",
+    visible_to_owner: !isHidden,
     trigger_kind: "schedule",
     schedule_path: row.path,
   });
 }
 
 /** What is deployed now; the run takes what is deployed then. */
-async function findLanguageAndTag(tx: Tx, { workspace_id, script_path, is_flow, tag }: Schedule) {
-  if (is_flow) return { language: null, tag: tag || "flow" };
+async function findDeployed(tx: Tx, { workspace_id, script_path, is_flow, tag }: Schedule) {
+  if (is_flow) {
+    const [flow] = await tx
+      .select({ isHidden: flows.visible_to_runner_only })
+      .from(flows)
+      .where(and(eq(flows.workspace_id, workspace_id), eq(flows.path, script_path)));
+    return { language: null, tag: tag || "flow", isHidden: flow?.isHidden ?? false };
+  }
   const [script] = await tx
-    .select({ language: scripts.language, tag: scripts.tag })
+    .select({ language: scripts.language, tag: scripts.tag, isHidden: scripts.visible_to_runner_only })
     .from(scripts)
     .where(
       and(eq(scripts.workspace_id, workspace_id), eq(scripts.path, script_path), eq(scripts.ready, true)),
@@ -67,7 +76,8 @@ async function findLanguageAndTag(tx: Tx, { workspace_id, script_path, is_flow, 
     .orderBy(desc(scripts.seq))
     .limit(1);
   const language = script?.language ?? null;
-  return { language, tag: tag || script?.tag || language || "other" };
+  const isHidden = script?.isHidden ?? false;
+  return { language, tag: tag || script?.tag || language || "other", isHidden };
 }
 
 /** A planned run that is canceled or deleted is left out: the schedule continues with the time after it. */

@@ -69,7 +69,7 @@ test("the newest come first, a page at a time", async () => {
   expect([await names(1), await names(2)]).toEqual([["number 3", "number 2"], ["number 1"]]);
 });
 
-test("the history is of the runs that the caller may see", async () => {
+test("the history is of the runs that the caller may see: in a folder, those of all who read it", async () => {
   const run = (who: string, target: string, n: number) =>
     expectOk(as[who]!("POST", `/w/acme/jobs/run_wait_result/${target}`, { n }));
   await run("ann", "p/f/data/x", 1);
@@ -81,24 +81,25 @@ test("the history is of the runs that the caller may see", async () => {
     (await expectOk(inputs(who, `history?${query}`))).json() as Run[];
   const found = await history("ann", SCRIPT);
   expect(found.map(({ created_by, success }) => [created_by, success])).toEqual([
+    ["bob", true],
     ["ann", true],
     ["ann", true],
   ]);
-  expect(found[0]!.name).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d ann$/);
-  expect(await history("bob", SCRIPT)).toHaveLength(1);
+  expect(found[0]!.name).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d bob$/);
+  expect(await history("bob", SCRIPT)).toHaveLength(3);
   expect(await history("admin", SCRIPT)).toHaveLength(3);
-  expect(await history("ann", of("ScriptHash", hash))).toHaveLength(2);
+  expect(await history("ann", of("ScriptHash", hash))).toHaveLength(3);
   expect(await history("ann", of("FlowPath", "f/data/x"))).toHaveLength(1);
   expect(await history("ann", `${SCRIPT}&args=${encodeURIComponent('{"n":1}')}`)).toHaveLength(1);
   expect(await history("ann", `${SCRIPT}&per_page=1`)).toHaveLength(1);
   const preview = { path: "f/data/x", content: "export const main = () => 1", language: "bun" };
   await expectOk(as.ann!("POST", "/w/acme/jobs/run_wait_result/preview", preview));
-  expect(await history("ann", SCRIPT)).toHaveLength(2);
-  expect(await history("ann", `${SCRIPT}&include_preview=true`)).toHaveLength(3);
+  expect(await history("ann", SCRIPT)).toHaveLength(3);
+  expect(await history("ann", `${SCRIPT}&include_preview=true`)).toHaveLength(4);
   for (const query of ["", "?input=false"]) {
-    expect((await inputs("ann", `${found[0]!.id}/args${query}`)).json()).toEqual({ n: 2 });
+    expect((await inputs("ann", `${found[0]!.id}/args${query}`)).json()).toEqual({ n: 3 });
   }
-  expect((await inputs("bob", `${found[0]!.id}/args`)).status).toBe(404);
+  expect((await inputs("bob", `${found[1]!.id}/args`)).json()).toEqual({ n: 2 });
 });
 
 test("nothing is stored or returned about items that the caller may not read", async () => {

@@ -4,6 +4,7 @@ import { operations } from "../../../../src/server/features.ts";
 
 /** Operations that are no GET and leave no row, and why. */
 const WITHOUT: Record<string, string> = {
+  analyseCode: "reads code that it is given and stores nothing",
   captureRouteDelete: "stores what a sender sent, who is nobody known",
   captureRoutePatch: "stores what a sender sent, who is nobody known",
   captureRoutePost: "stores what a sender sent, who is nobody known",

@@ -82,7 +82,8 @@ test("is shown by lists and by the queue, and counts as no load", async () => {
     tag: "bun",
     language: "bun",
   });
-  expect((await job(planned.id)).args).toEqual({ name: "Ann" });
+  // They belong to the schedule, whose readers may be others than those of its runs.
+  expect((await job(planned.id)).args).toEqual({});
   const ids = async (query: string) =>
     (await list(`/w/acme/jobs/list?schedule_path=${path}&${query}`)).map(({ id }) => id);
   expect(await ids("")).toEqual([planned.id]);
@@ -125,7 +126,6 @@ test("follows the schedule: changed, paused, disabled, enabled, deleted", async 
   const [moved, ...more] = await change({ schedule: "0 0 12 2 1 *", args: { name: "Bob" } });
   expect(more).toEqual([]);
   expect(moved.scheduled_for).toEndWith("-01-02T12:00:00.000Z");
-  expect((await job(moved.id)).args).toEqual({ name: "Bob" });
   const [paused] = await change({ paused_until: "2999-01-01T00:00:00Z" });
   expect(paused.scheduled_for).toBe("2999-01-02T12:00:00.000Z");
   await expectOk(ask("POST", `${base}/setenabled/${path}`, { enabled: false }));

@@ -2,7 +2,8 @@
  * Reads rows of Parquet and CSV files on a thread of their own, one file at a time: they are decoded away from the
  * thread that serves requests. The thread gets the bytes that it asks for, so that no file is in memory as a whole.
  */
-import { BadRequest, Internal } from "../../../../lib/errors.ts";
+import { createSlots } from "../../../../lib/async/slots.ts";
+import { BadRequest, Internal, Unavailable } from "../../../../lib/errors.ts";
 import type { StoredFile } from "../object-store.ts";
 import type { FromThread, TableAnswer, TableRequest, ToThread } from "./protocol.ts";
 
@@ -15,13 +16,30 @@ const PROGRAM = import.meta.url.includes("$bunfs")
   ? "./src/features/assets/storage/tables/table-thread.ts"
   : new URL("table-thread.ts", import.meta.url).href;
 
-let last: Promise<unknown> = Promise.resolve();
+const MAX_WAITING = 10;
 
-/** @throws BadRequest for a file that is no such table, and for one that takes too long */
-export function readTable(file: StoredFile, request: Omit<TableRequest, "size">): Promise<TableAnswer> {
-  const mine = last.then(() => runThread(file, { ...request, size: file.info.size }));
-  last = mine.catch(() => {});
-  return mine;
+const slots = createSlots(1);
+let waiting = 0;
+
+/**
+ * @param signal aborts the wait for the thread
+ * @throws BadRequest for a file that is no such table, and for one that takes too long; Unavailable if too many wait
+ */
+export async function readTable(
+  file: StoredFile,
+  request: Omit<TableRequest, "size">,
+  signal: AbortSignal,
+): Promise<TableAnswer> {
+  if (waiting >= MAX_WAITING)
+    throw new Unavailable("too many files are waiting to be read: try again in a minute");
+  waiting++;
+  const leave = await slots.acquire(signal).finally(() => waiting--);
+  try {
+    signal.throwIfAborted();
+    return await runThread(file, { ...request, size: file.info.size });
+  } finally {
+    leave();
+  }
 }
 
 async function runThread(file: StoredFile, request: TableRequest): Promise<TableAnswer> {

@@ -19,6 +19,12 @@ interface Table {
 
 const BATCH_ROWS = 5_000;
 const PART_BYTES = 1_000_000;
+/** A record of a CSV file, which an unclosed quote would make as long as the file. */
+const MAX_RECORD_BYTES = 1_000_000;
+/** Of a row group of Parquet, decompressed. */
+const MAX_GROUP_BYTES = 256_000_000;
+/** A row group is decoded as a whole for each part of its rows. */
+const PARQUET_BATCH_ROWS = 50_000;
 
 export async function readRows(read: PartReader, request: TableRequest): Promise<TableAnswer> {
   const table =
@@ -80,6 +86,10 @@ async function openParquet(read: PartReader, { size }: TableRequest): Promise<Ta
   const file = { byteLength: size, slice: (start: number, end = size) => read(start, end) };
   const metadata = await parquetMetadataAsync(file);
   const count = Number(metadata.num_rows);
+  if (metadata.row_groups.some(({ total_byte_size }) => total_byte_size > MAX_GROUP_BYTES))
+    throw new Error(
+      `a row group of the file has more than ${MAX_GROUP_BYTES / 1_000_000} MB when it is decompressed`,
+    );
   const columns = parquetSchema(metadata).children.map(({ element }) => ({
     name: element.name,
     datatype: String(element.logical_type?.type ?? element.converted_type ?? element.type ?? "STRUCT"),
@@ -88,8 +98,8 @@ async function openParquet(read: PartReader, { size }: TableRequest): Promise<Ta
     columns,
     count,
     async *batches(from) {
-      for (let at = from; at < count; at += BATCH_ROWS) {
-        const rowEnd = Math.min(count, at + BATCH_ROWS);
+      for (let at = from; at < count; at += PARQUET_BATCH_ROWS) {
+        const rowEnd = Math.min(count, at + PARQUET_BATCH_ROWS);
         const rows = await parquetReadObjects({ file, metadata, compressors, rowStart: at, rowEnd });
         yield rows.map((row) => toPlain(row) as Row);
       }
@@ -104,7 +114,13 @@ async function openCsv(read: PartReader, { size, separator }: TableRequest): Pro
         yield Buffer.from(await read(at, Math.min(size, at + PART_BYTES)));
       }
     }
-    const options = { delimiter: separator, bom: true, relax_column_count: true, skip_empty_lines: true };
+    const options = {
+      delimiter: separator,
+      bom: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: MAX_RECORD_BYTES,
+    };
     yield* Readable.from(parts()).pipe(parseCsv(options));
   }
   const [names = []] = await take(records(), 1);
