@@ -8,6 +8,7 @@ import {
   serializeFilters,
   toQuery,
 } from "../../src/console/pages/runs/filters.ts";
+import { mergeSchema } from "../../src/console/pages/scripts/edit/merge-schema.ts";
 import { hasFields, prepare } from "../../src/console/parts/form/prepare.ts";
 import { piecesOf, plain } from "../../src/console/parts/log/ansi.ts";
 import { LogBuffer } from "../../src/console/parts/log/buffer.ts";
@@ -164,4 +165,72 @@ test("a schema becomes a form: in its order, with a field for each kind, and JSO
   expect(ui.list.items.deep["ui:field"]).toBe("JsonField");
   expect(schema.required).toEqual(["a"]);
   for (const odd of [null, 7, "x", [], {}, { properties: 7 }]) expect(hasFields(prepare(odd))).toBe(false);
+});
+
+test("of an earlier schema only what people wrote is kept, at any depth", () => {
+  const earlier = {
+    type: "object",
+    order: ["list", "reason", "gone"],
+    minProperties: 1,
+    properties: {
+      reason: { type: "string", enum: ["late", "other"], description: "Why", default: "late", minLength: 2 },
+      kind: { type: "string", enum: ["a", "b", "c"] },
+      count: { type: "string", description: "Was a text" },
+      list: {
+        type: "array",
+        title: "Lines",
+        items: {
+          type: "object",
+          required: ["old"],
+          properties: {
+            old: { type: "string" },
+            name: { type: "string", password: true },
+            size: { type: "string", enum: ["s"] },
+          },
+        },
+      },
+      gone: { type: "string" },
+    },
+  };
+  const inferred = {
+    type: "object",
+    order: ["reason", "kind", "count", "list"],
+    required: ["reason"],
+    properties: {
+      reason: { type: "string" },
+      kind: { type: "string", enum: ["a", "d"] },
+      count: { type: "number" },
+      list: {
+        type: "array",
+        items: { type: "object", properties: { name: { type: "string" }, size: { type: "number" } } },
+      },
+    },
+  };
+  expect(mergeSchema(earlier, inferred)).toEqual({
+    type: "object",
+    order: ["list", "reason", "kind", "count"],
+    required: ["reason"],
+    properties: {
+      reason: { type: "string", enum: ["late", "other"], description: "Why" },
+      kind: { type: "string", enum: ["a", "d"] },
+      count: { type: "number" },
+      list: {
+        type: "array",
+        title: "Lines",
+        items: {
+          type: "object",
+          properties: { name: { type: "string", password: true }, size: { type: "number" } },
+        },
+      },
+    },
+  });
+  for (const odd of [
+    null,
+    undefined,
+    7,
+    [],
+    { properties: 7 },
+    { type: "object", properties: { reason: 7 } },
+  ])
+    expect(mergeSchema(odd, inferred)).toEqual(inferred);
 });

@@ -13,3 +13,14 @@ export const url = (path: string): string => BASE + path.replace(/^\/+/, "");
 
 /** Returns a local storage key, distinct per base path: instances under one host do not share keys. */
 export const stored = (name: string): string => `svc:${BASE}:${name}`;
+
+/** Returns a local storage key of one person: several may use this browser. */
+export const storedBy = (email: string, name: string): string => stored(`by:${email}:${name}`);
+
+/** Removes what is stored by a person. */
+export function forget(email: string): void {
+  const prefix = storedBy(email, "");
+  for (const key of Object.keys(localStorage)) {
+    if (key.startsWith(prefix)) localStorage.removeItem(key);
+  }
+}

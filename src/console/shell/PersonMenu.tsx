@@ -8,15 +8,16 @@ import {
   IconUserCircle,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { url } from "../api/base.ts";
+import { forget, url } from "../api/base.ts";
 import { call } from "../api/call.ts";
 import { setPaused, usePaused } from "../api/live.ts";
 import { whoami } from "../api/session.ts";
 import { tellProblem } from "../parts/Problem.tsx";
 import { showShortcuts } from "./Shortcuts.tsx";
 
-async function signOut(): Promise<void> {
+async function signOut(email: string | undefined): Promise<void> {
   await call("POST /auth/logout", {}).catch(tellProblem);
+  if (email !== undefined) forget(email);
   // A full page load drops all cached data of this user.
   location.assign(url("login"));
 }
@@ -62,7 +63,7 @@ export function PersonMenu() {
           Reference of the API
         </Menu.Item>
         <Menu.Divider />
-        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut()}>
+        <Menu.Item leftSection={<IconLogout size={16} />} onClick={() => void signOut(me?.email)}>
           Sign out
         </Menu.Item>
       </Menu.Dropdown>

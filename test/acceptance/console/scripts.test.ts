@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
 import { openBrowser, type Visit, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { EMAIL, type Filled, fill } from "./filled.ts";
 
 let place: Place;
 let serving: Serving;
@@ -84,13 +84,16 @@ test("a script is written, tried, deployed, called by its webhook, and its next 
   expect(sent.ok).toBe(true);
   await page.getByRole("region", { name: "Arguments" }).getByText("from a sender").first().waitFor();
   await seen.accessible("captured");
-  await page.getByRole("link", { name: "Run with it" }).click();
+  await button(seen, "Run with it").click();
   await page.getByRole("textbox", { name: "name", exact: true }).waitFor();
   expect(await page.getByRole("textbox", { name: "name", exact: true }).inputValue()).toBe("from a sender");
+  expect(page.url()).not.toContain("sender");
 
   await seen.open("w/acme/edit/u/ann/greet");
+  expect(await button(seen, "Discard the draft").count()).toBe(0);
   await write(seen, GREET.replace("Hello", "Good day"));
   await page.getByText("The draft is kept").waitFor();
+  await button(seen, "Discard the draft").waitFor();
   await page.reload();
   await page.getByText("This is a draft that was kept").waitFor();
   await editor(seen).getByText("Good day").waitFor();
@@ -106,6 +109,103 @@ test("a script is written, tried, deployed, called by its webhook, and its next 
   await page.getByText("is as it was in version").waitFor();
   expect(await filled.ask("GET", "/w/acme/scripts/raw/p/u/ann/greet.ts")).toBe(GREET);
   expect(seen.wrongs).toEqual([]);
+}, 90_000);
+
+test("a draft of an older version is not deployed over a newer one unseen, and settings stay", async () => {
+  await filled.script("u/ann/old", "export const main = () => 1;");
+  const { hash } = JSON.parse(await filled.ask("GET", "/w/acme/scripts/get/p/u/ann/old"));
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/edit/u/ann/old");
+  await write(seen, "export const main = () => 2;");
+  // Left at once: what was typed last is kept all the same.
+  const keeping = page.waitForResponse((response) => response.url().endsWith("/drafts/create"));
+  await page.getByRole("link", { name: "u/ann/old" }).first().click();
+  expect((await keeping).ok()).toBe(true);
+  const { draft } = JSON.parse(await filled.ask("GET", "/w/acme/scripts/get/draft/u/ann/old"));
+  expect(draft).toMatchObject({ content: "export const main = () => 2;", parent_hash: hash });
+  const newer = { parent_hash: hash, summary: "Of somebody else", timeout: 77 };
+  await filled.script("u/ann/old", "export const main = () => 3;", newer);
+  // A deployment takes the draft with it; this one was kept just after.
+  await filled.ask("POST", "/w/acme/drafts/create", { path: "u/ann/old", typ: "script", value: draft });
+  await seen.open("w/acme/edit/u/ann/old");
+  await editor(seen).getByText("main = () => 2").waitFor();
+  await button(seen, "Deploy").click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Deploy", exact: true }).click();
+  await dialog.getByText("ann deployed another version meanwhile").waitFor();
+  await button(seen, "I have seen it").click();
+  await button(seen, "Deploy mine over it").click();
+  await page.getByRole("heading", { level: 1, name: "Of somebody else", exact: true }).waitFor();
+  expect(JSON.parse(await filled.ask("GET", "/w/acme/scripts/get/p/u/ann/old"))).toMatchObject({
+    content: "export const main = () => 2;",
+    timeout: 77,
+  });
+  expect(seen.wrongs.filter((each) => !each.includes("status of 400"))).toEqual([]);
+  seen.wrongs.length = 0;
+}, 60_000);
+
+test("a discarded draft is gone, with what was typed last", async () => {
+  await filled.script("u/ann/thrown", "export const main = () => 1;");
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/edit/u/ann/thrown");
+  await write(seen, "export const main = () => 2;");
+  await button(seen, "Discard the draft").waitFor();
+  await write(seen, "export const main = () => 3;");
+  await button(seen, "Discard the draft").click();
+  await button(seen, "Discard").click();
+  await editor(seen).getByText("main = () => 1").waitFor();
+  await page.getByRole("link", { name: "u/ann/thrown" }).first().click();
+  await page.getByRole("heading", { level: 1, name: "u/ann/thrown", exact: true }).waitFor();
+  const { draft } = JSON.parse(await filled.ask("GET", "/w/acme/scripts/get/draft/u/ann/thrown"));
+  expect(draft ?? undefined).toBeUndefined();
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("a new script keeps its code in each language, its name and its summary, until its writer signs out", async () => {
+  const token = await serving.operator("/users/tokens/impersonate", { impersonate_email: EMAIL });
+  await using seen = await visit(browser, serving.url, { token });
+  const { page } = seen;
+  const choose = async (language: string) => {
+    await page.getByRole("combobox", { name: "Language" }).click();
+    await page.getByRole("option", { name: language, exact: true }).click();
+  };
+  await seen.open("w/acme/new/script");
+  await write(seen, "export const main = () => 41;");
+  await choose("Python");
+  await editor(seen).getByText("def main").waitFor();
+  await write(seen, "def main(): return 42");
+  await choose("TypeScript");
+  await editor(seen).getByText("main = () => 41").waitFor();
+  await choose("Python");
+  await editor(seen).getByText("return 42").waitFor();
+  await page.getByLabel("Name", { exact: true }).fill("hello");
+  await page.getByLabel("Summary").fill("Mine");
+  await page.getByText("The draft is kept").waitFor();
+  await page.reload();
+  await editor(seen).getByText("return 42").waitFor();
+  expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("hello");
+  expect(await page.getByLabel("Summary").inputValue()).toBe("Mine");
+  // While typing the keys of the page hold too, and the editor does nothing of its own with them.
+  await editor(seen).click();
+  const begun = page.waitForRequest((request) => request.url().endsWith("/jobs/run/preview"));
+  await page.keyboard.press("Control+Enter");
+  await begun;
+  expect(await editor(seen).locator(".cm-line").count()).toBe(1);
+  await editor(seen).click();
+  await page.keyboard.press("Control+s");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Deploy", exact: true }).click();
+  await dialog.getByText("There is a script at u/ann/hello already, by ann.").waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  const keys = () => page.evaluate("Object.keys(localStorage).filter((key) => key.includes('new-script'))");
+  expect(await keys()).toEqual([expect.stringContaining(EMAIL)]);
+  await page.getByRole("button", { name: EMAIL }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.waitForURL(/login/);
+  expect(await keys()).toEqual([]);
+  seen.wrongs.length = 0;
 }, 90_000);
 
 test("what somebody else deployed meanwhile is shown before it is overwritten", async () => {

@@ -13,11 +13,12 @@ import { useHotkeys } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconCalendarTime, IconDots, IconLink, IconPlayerPlay } from "@tabler/icons-react";
 import { lazy, Suspense, useCallback, useMemo, useState } from "react";
+import { takeOver } from "../../parts/form/handover.ts";
 import { JsonArguments } from "../../parts/form/JsonArguments.tsx";
 import { hasFields, prepare } from "../../parts/form/prepare.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import { Problem } from "../../parts/Problem.tsx";
-import type { RunnableKind } from "../../parts/places.ts";
+import { type RunnableKind, to } from "../../parts/places.ts";
 import { useBegin } from "./queries.ts";
 import { linkWith } from "./shared-link.ts";
 
@@ -34,7 +35,7 @@ interface Props {
 }
 
 export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
-  const [args, setArgs] = useState(initial);
+  const [args, setArgs] = useState(() => takeOver(to.begin(workspace, kind, path)) ?? initial);
   const [asJson, setAsJson] = useState(false);
   const [loaded, setLoaded] = useState(false);
   const [later, setLater] = useState<string>();

@@ -85,6 +85,9 @@ export default function Editor({ label, language, value, change, problem }: Prop
   return <div ref={box} className="editor" />;
 }
 
+/** What pages do with these keys comes after; the editor itself would begin a line. */
+const OF_THE_PAGE = ["Mod-Enter", "Mod-s"].map((key) => ({ key, run: () => true }));
+
 const WRITING = [
   history(),
   indentOnInput(),
@@ -92,7 +95,7 @@ const WRITING = [
   autocompletion(),
   highlightActiveLine(),
   lintGutter(),
-  keymap.of([...defaultKeymap, ...historyKeymap, ...completionKeymap]),
+  keymap.of([...OF_THE_PAGE, ...defaultKeymap, ...historyKeymap, ...completionKeymap]),
 ];
 
 function diagnose({ state }: EditorView, { message, line = 1, column = 1 }: CodeProblem): Diagnostic {

@@ -1,7 +1,6 @@
 import { Alert, Button, Group, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { call } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import { ApiError } from "../../../api/errors.ts";
 import type { Script } from "../../../api/interface.d.ts";
@@ -12,56 +11,64 @@ import { type NewScript, scriptAt } from "../../../parts/scripts.ts";
 
 interface Props {
   workspace: string;
-  /** Without its parent. */
-  script: NewScript;
-  /** The version that was edited; absent for a new script. */
-  base?: string;
+  path: string;
+  isNew: boolean;
+  /** The version that was edited; undefined for a new script, and for a draft that does not say. */
+  base: string | undefined;
+  /** What is written, with the settings of a newer version or of the one that was edited. */
+  scriptOver: (newer?: Script) => NewScript;
+  deploy: (body: NewScript) => Promise<void>;
   close: () => void;
-  onDeployed: () => void;
 }
 
 /** Deploys with a message. What somebody else deployed in between is shown, and never overwritten unseen. */
-export function Deploy({ workspace, script, base, close, onDeployed }: Props) {
+export function Deploy({ workspace, path, isNew, base, scriptOver, deploy, close }: Props) {
   const [message, setMessage] = useState("");
   const [parent, setParent] = useState(base);
   const [theirs, setTheirs] = useState<Script>();
   const [, go] = useLocation();
-  const deploy = async () => {
-    const body = {
-      ...script,
-      ...(parent === undefined ? {} : { parent_hash: parent }),
-      ...(message.trim() ? { deployment_message: message.trim() } : {}),
-    };
+  const isSeen = theirs !== undefined && parent === theirs.hash;
+  // Settings that somebody changed meanwhile are not shown here: they stay as they are.
+  const script = scriptOver(theirs);
+  const action = async () => {
+    const deployment_message = message.trim();
     try {
-      await call("POST /w/{workspace}/scripts/create", { workspace, body });
+      await deploy({
+        ...script,
+        parent_hash: parent ?? null,
+        ...(deployment_message ? { deployment_message } : {}),
+      });
     } catch (error) {
       const newest = await findNewer(error);
       if (!newest) throw error;
       setTheirs(newest);
-      throw new Error(
-        `${newest.created_by} deployed another version meanwhile. Yours is kept; look at theirs first.`,
-      );
+      throw new Error(explain(newest));
     }
-    onDeployed();
     await queryClient.invalidateQueries({ queryKey: [workspace] });
-    go(to.script(workspace, script.path));
-    return `${script.path} is deployed`;
+    go(to.script(workspace, path));
+    return `${path} is deployed`;
+  };
+  const explain = ({ created_by }: Script): string => {
+    if (isNew && parent === undefined)
+      return `There is a script at ${path} already, by ${created_by}. Take another name, or look at it first.`;
+    if (parent === undefined)
+      return "The draft does not say from which version it was begun. Look at what is deployed first.";
+    return `${created_by} deployed another version meanwhile. Yours is kept; look at theirs first.`;
   };
   /** The version that stands in the way, if that is why it was refused. */
   const findNewer = async (error: unknown): Promise<Script | undefined> => {
     if (!(error instanceof ApiError) || error.status !== 400) return undefined;
     const newest = await queryClient
-      .fetchQuery({ ...scriptAt(workspace, script.path), staleTime: 0 })
+      .fetchQuery({ ...scriptAt(workspace, path), staleTime: 0 })
       .catch(() => undefined);
     return newest && newest.hash !== parent ? newest : undefined;
   };
-  const isSeen = theirs !== undefined && parent === theirs.hash;
   return (
     <FormDialog
-      title={`Deploy ${script.path}`}
+      title={`Deploy ${path}`}
       opened
       close={close}
-      action={deploy}
+      action={action}
       label={isSeen ? "Deploy mine over it" : "Deploy"}
       isDangerous={isSeen}
       isReady={theirs === undefined || isSeen}
@@ -86,7 +93,9 @@ export function Deploy({ workspace, script, base, close, onDeployed }: Props) {
           {!isSeen && (
             <Alert color="yellow" variant="light">
               <Group justify="space-between">
-                <Text>What they changed and yours does not have would be gone.</Text>
+                <Text>
+                  Code that they changed and yours does not have would be gone. Their settings stay.
+                </Text>
                 <Button variant="default" size="xs" onClick={() => setParent(theirs.hash)}>
                   I have seen it
                 </Button>

@@ -1,8 +1,8 @@
 import { Alert, Anchor } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useCallback, useState } from "react";
+import { type ReactNode, useCallback, useState } from "react";
 import { Link, useParams } from "wouter";
-import { call } from "../../../api/call.ts";
+import { type Answer, call } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { useQuestion } from "../../../parts/actions.tsx";
@@ -13,22 +13,14 @@ import { to, useWorkspace } from "../../../parts/places.ts";
 import { type Draft, scriptWithDraft } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
 
+type Found = Answer<"GET /w/{workspace}/scripts/get/draft/{path}">;
+
 /** Edits a script that is deployed. */
 export default function EditPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
   const found = useQuery(scriptWithDraft(workspace, path));
   const [attempt, setAttempt] = useState(0);
-  const { ask, dialog } = useQuestion();
-  const keep = useCallback(
-    async (draft: Draft) => {
-      await call("POST /w/{workspace}/drafts/create", {
-        workspace,
-        body: { path, typ: "script", value: draft },
-      });
-    },
-    [workspace, path],
-  );
   const above = (
     <Anchor component={Link} href={to.script(workspace, path)} fz="sm">
       {path}
@@ -42,37 +34,81 @@ export default function EditPage() {
       </div>
     );
   }
-  const { draft: stored, ...rest } = found.data;
+  return (
+    <Opened
+      key={`${path} ${attempt}`}
+      workspace={workspace}
+      path={path}
+      found={found.data}
+      above={above}
+      reopen={() => setAttempt(attempt + 1)}
+    />
+  );
+}
+
+interface Props {
+  workspace: string;
+  path: string;
+  found: Found;
+  above: ReactNode;
+  reopen: () => void;
+}
+
+/** The script as it was when the editor was opened, whatever is read or deployed meanwhile. */
+function Opened({ workspace, path, found, above, reopen }: Props) {
+  const [{ draft: stored, ...rest }] = useState(found);
+  const { ask, dialog } = useQuestion();
+  const keep = useCallback(
+    async (draft: Draft) => {
+      await call("POST /w/{workspace}/drafts/create", {
+        workspace,
+        body: { path, typ: "script", value: draft },
+      });
+    },
+    [workspace, path],
+  );
   const deployed = rest as unknown as Script;
   const draft = stored as Partial<Draft> | null | undefined;
-  const content = typeof draft?.content === "string" ? draft.content : deployed.content;
-  const hasDraft = content !== deployed.content;
-  const discard = () =>
+  const hasDraft = typeof draft?.content === "string";
+  const base = hasDraft ? draft.parent_hash : deployed.hash;
+  const initial: Draft = {
+    content: hasDraft ? draft.content! : deployed.content,
+    language: deployed.language,
+    summary: deployed.summary,
+    ...(typeof base === "string" ? { parent_hash: base } : {}),
+  };
+  const discard = (end: (action: () => Promise<void>) => Promise<void>) =>
     ask({
       title: "Discard the draft?",
       text: "The editor shows the deployed version again. The draft cannot be brought back.",
       label: "Discard",
       action: async () => {
-        await call("DELETE /w/{workspace}/drafts/delete/{kind}/{path}", { workspace, kind: "script", path });
-        await queryClient.fetchQuery({ ...scriptWithDraft(workspace, path), staleTime: 0 });
-        setAttempt(attempt + 1);
+        await end(async () => {
+          await call("DELETE /w/{workspace}/drafts/delete/{kind}/{path}", {
+            workspace,
+            kind: "script",
+            path,
+          });
+          await queryClient.fetchQuery({ ...scriptWithDraft(workspace, path), staleTime: 0 });
+        });
+        reopen();
         return undefined;
       },
     });
   return (
     <>
       <ScriptEditor
-        key={attempt}
         workspace={workspace}
         path={path}
         title={`Edit ${deployed.summary || path}`}
         above={above}
-        initial={{ content, language: deployed.language, summary: deployed.summary }}
+        initial={initial}
         deployed={deployed}
+        hasDraft={hasDraft}
         keep={keep}
         discard={discard}
       >
-        {hasDraft && (
+        {hasDraft && draft.content !== deployed.content && (
           <Alert variant="light" color="yellow" mb="md">
             This is a draft that was kept. What is deployed is another version.
           </Alert>

@@ -1,26 +1,26 @@
 import { Anchor, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useCallback, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import { Link } from "wouter";
-import { stored } from "../../../api/base.ts";
+import { storedBy } from "../../../api/base.ts";
 import { call } from "../../../api/call.ts";
-import { memberOf } from "../../../api/session.ts";
+import { memberOf, whoami } from "../../../api/session.ts";
+import { Loading } from "../../../parts/Loading.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { LANGUAGES, type Language } from "../../../parts/scripts.ts";
 import { beginningOf } from "./beginnings.ts";
 import type { Draft } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
 
-interface NewDraft extends Draft {
-  name: string;
+/** A script that has no path yet cannot be kept by the server; the browser keeps it. */
+interface NewDraft extends Omit<Draft, "content"> {
+  /** What was written in each language. */
+  texts: Partial<Record<Language, string>>;
 }
 
-const storageKey = (workspace: string) => stored(`new-script:${workspace}`);
-
-/** A script that has no path yet cannot be kept by the server; the browser keeps it. */
-function readKept(workspace: string): Partial<NewDraft> {
+function readKept(key: string): Partial<NewDraft> {
   try {
-    return JSON.parse(localStorage.getItem(storageKey(workspace)) ?? "{}") as Partial<NewDraft>;
+    return JSON.parse(localStorage.getItem(key) ?? "{}") as Partial<NewDraft>;
   } catch {
     return {};
   }
@@ -28,7 +28,16 @@ function readKept(workspace: string): Partial<NewDraft> {
 
 export default function NewScriptPage() {
   const workspace = useWorkspace();
-  const [kept] = useState(() => readKept(workspace));
+  const email = useQuery(whoami).data?.email;
+  if (email === undefined) return <Loading />;
+  const key = storedBy(email, `new-script:${workspace}`);
+  return <NewScript key={key} workspace={workspace} storageKey={key} />;
+}
+
+function NewScript({ workspace, storageKey }: { workspace: string; storageKey: string }) {
+  const [kept] = useState(() => readKept(storageKey));
+  // Written to when the editor of a language is left; the next one reads it as it begins.
+  const texts = useRef(kept.texts ?? {});
   const member = useQuery(memberOf(workspace)).data;
   const folders =
     useQuery({
@@ -41,11 +50,14 @@ export default function NewScriptPage() {
   const [summary, setSummary] = useState(kept.summary ?? "");
   const owner = folder ?? (member ? `u/${member.username}` : "");
   const keep = useCallback(
-    async (draft: Draft) => localStorage.setItem(storageKey(workspace), JSON.stringify({ ...draft, name })),
-    [workspace, name],
+    async ({ content, language: written, ...rest }: Draft) => {
+      texts.current = { ...texts.current, [written]: content };
+      const draft = { ...rest, language: written, texts: texts.current };
+      localStorage.setItem(storageKey, JSON.stringify(draft));
+    },
+    [storageKey],
   );
-  const content =
-    kept.content !== undefined && kept.language === language ? kept.content : beginningOf(language);
+  const content = texts.current[language] ?? beginningOf(language);
   return (
     <ScriptEditor
       key={language}
@@ -57,9 +69,9 @@ export default function NewScriptPage() {
           Home
         </Anchor>
       }
-      initial={{ content, language, summary }}
+      initial={{ content, language, summary, name }}
       keep={keep}
-      onDeployed={() => localStorage.removeItem(storageKey(workspace))}
+      onDeployed={() => localStorage.removeItem(storageKey)}
     >
       <div className="line">
         <Select

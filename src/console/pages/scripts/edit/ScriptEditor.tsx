@@ -1,16 +1,16 @@
 import { Button, Text } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useState } from "react";
+import { call } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { Code } from "../../../parts/editor/lazy.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { type NewScript, toNewScript } from "../../../parts/scripts.ts";
 import { Deploy } from "./Deploy.tsx";
+import { useKeeping } from "./keeping.ts";
 import { mergeSchema } from "./merge-schema.ts";
-import { type Draft, useAnalysis, useQuiet } from "./queries.ts";
+import { type Draft, useAnalysis } from "./queries.ts";
 import { TestRun } from "./TestRun.tsx";
-
-const SAVE_AFTER_MS = 1_500;
 
 interface Props {
   workspace: string;
@@ -19,52 +19,47 @@ interface Props {
   above: ReactNode;
   /** Between the head and the code. */
   children?: ReactNode;
+  /** Its code and its base are read once. */
   initial: Draft;
+  /** What the page found when it was opened; read once. */
   deployed?: Script;
+  /** Something was kept before. */
+  hasDraft?: boolean;
   /** Keeps what was written. */
   keep: (draft: Draft) => Promise<void>;
-  /** Throws away what was kept. */
-  discard?: () => void;
+  /** Throws away what was kept, by `end`, so that nothing is kept meanwhile. */
+  discard?: (end: (action: () => Promise<void>) => Promise<void>) => void;
   onDeployed?: () => void;
 }
 
 /** Editor with a test run beside it. What is written is kept as a draft until it is deployed. */
 export function ScriptEditor(props: Props) {
-  const { workspace, path, deployed, initial, keep } = props;
+  const { workspace, path, initial, discard } = props;
   const { language, summary } = initial;
-  const [first] = useState(initial.content);
+  // Reading anew must never move what is being written, or its base.
+  const [deployed] = useState(props.deployed);
+  const [{ content: first, parent_hash: base }] = useState(initial);
   const [content, setContent] = useState(first);
   const [isDeploying, setDeploying] = useState(false);
-  const [saved, setSaved] = useState<"" | "saving" | "kept" | "failed">("");
+  const [hasDraft, setHasDraft] = useState(props.hasDraft ?? false);
+  const draft = { ...initial, content, ...(base === undefined ? {} : { parent_hash: base }) };
+  const { kept, end } = useKeeping(draft, props.keep);
+  if (kept === "kept" && !hasDraft) setHasDraft(true);
   const analysis = useAnalysis(workspace, language, content);
-  const quiet = useQuiet(content, SAVE_AFTER_MS);
-  const kept = useRef(first);
-  useEffect(() => {
-    if (quiet === kept.current) return;
-    setSaved("saving");
-    keep({ content: quiet, language, summary }).then(
-      () => {
-        kept.current = quiet;
-        setSaved("kept");
-      },
-      () => setSaved("failed"),
-    );
-  }, [quiet, keep, language, summary]);
-  // What was typed in the last second would be lost with the page.
-  useEffect(() => {
-    const warn = (event: BeforeUnloadEvent) => {
-      if (content !== kept.current) event.preventDefault();
-    };
-    window.addEventListener("beforeunload", warn);
-    return () => window.removeEventListener("beforeunload", warn);
-  }, [content]);
   const isDeployable = path !== "" && analysis !== undefined && !analysis.problem;
   const open = () => isDeployable && setDeploying(true);
-  useHotkeys([["mod+S", open]], []);
+  useHotkeys([["mod+S", open]], [], true);
   const schema = mergeSchema(deployed?.schema, analysis?.schema);
-  const script: NewScript = deployed
-    ? { ...toNewScript(deployed), content, schema }
-    : { path, content, language, summary, description: "", schema };
+  /** What is in the editor, with the settings of a version. */
+  const over = (version: Script | undefined): NewScript =>
+    version
+      ? {
+          ...toNewScript(version),
+          content,
+          language,
+          schema: mergeSchema(version.schema, analysis?.schema),
+        }
+      : { path, content, language, summary, description: "", schema };
   const problem = analysis?.problem;
   return (
     <div className="page page-wide">
@@ -73,14 +68,14 @@ export function ScriptEditor(props: Props) {
         above={props.above}
         about={
           <span role="status">
-            {saved === "saving" && "Keeping the draft…"}
-            {saved === "kept" && "The draft is kept"}
-            {saved === "failed" && "The draft could not be kept: do not close this page"}
+            {kept === "saving" && "Keeping the draft…"}
+            {kept === "kept" && "The draft is kept"}
+            {kept === "failed" && "The draft could not be kept: do not close this page"}
           </span>
         }
       >
-        {props.discard && (
-          <Button variant="subtle" onClick={props.discard}>
+        {discard && hasDraft && (
+          <Button variant="subtle" onClick={() => discard(end)}>
             Discard the draft
           </Button>
         )}
@@ -103,13 +98,17 @@ export function ScriptEditor(props: Props) {
       {isDeploying && (
         <Deploy
           workspace={workspace}
-          script={script}
-          {...(deployed ? { base: deployed.hash } : {})}
+          path={path}
+          isNew={!deployed}
+          base={base}
+          scriptOver={(newer) => over(newer ?? deployed)}
+          deploy={(body) =>
+            end(async () => {
+              await call("POST /w/{workspace}/scripts/create", { workspace, body });
+              props.onDeployed?.();
+            })
+          }
           close={() => setDeploying(false)}
-          onDeployed={() => {
-            kept.current = content;
-            props.onDeployed?.();
-          }}
         />
       )}
     </div>

@@ -42,7 +42,7 @@ export function TestRun({ workspace, path, language, content, schema }: Props) {
     if (form) form.requestSubmit();
     else begin.mutate();
   };
-  useHotkeys([["mod+Enter", submit]], []);
+  useHotkeys([["mod+Enter", submit]], [], true);
   const id = begin.data?.trim();
   return (
     <div className="stack">

@@ -1,40 +1,51 @@
 /** Joins what people wrote into a schema with what the code says now. */
 
-interface ArgumentsSchema {
-  type?: string;
-  properties?: Record<string, Record<string, unknown>>;
-  required?: string[];
-  order?: string[];
-  [name: string]: unknown;
-}
+type Schema = Record<string, unknown>;
+
+/** What people write of an argument, whatever the code says. */
+const TEXTS = ["description", "title"];
+/** What people add to an argument where the code says nothing of it. */
+const ADDITIONS = ["format", "contentEncoding", "password"];
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Whether a type is that of the code, or one that the code cannot tell from it. */
-const isNarrower = (earlier: unknown, inferred: unknown): boolean =>
+const agree = (earlier: unknown, inferred: unknown): boolean =>
   earlier === inferred || inferred === undefined || (earlier === "integer" && inferred === "number");
 
 /**
  * Returns the schema of the code with the descriptions, formats and choices that the earlier one had for arguments of the
- * same name and type. Names, types, defaults and what is required come from the code.
+ * same name and type, at any depth. Names, types, defaults and what is required come from the code, and what the code
+ * says of a format or of choices goes before what was written.
  */
-export function mergeSchema(earlier: unknown, inferred: unknown): Record<string, unknown> {
-  const old = (earlier ?? {}) as ArgumentsSchema;
-  const now = (inferred ?? {}) as ArgumentsSchema;
-  const properties = Object.fromEntries(
-    Object.entries(now.properties ?? {}).map(([name, property]) => {
-      const before = old.properties?.[name];
-      if (!before || !isNarrower(before.type, property.type)) return [name, property];
-      const { default: _default, ...kept } = before;
-      return [
-        name,
-        { ...property, ...kept, ...("default" in property ? { default: property.default } : {}) },
-      ];
-    }),
-  );
-  const names = Object.keys(properties);
-  const order = (old.order ?? []).filter((name) => names.includes(name));
-  return {
-    ...now,
-    properties,
-    ...(order.length > 0 ? { order: [...order, ...names.filter((name) => !order.includes(name))] } : {}),
-  };
+export function mergeSchema(earlier: unknown, inferred: unknown): Schema {
+  const now = isSchema(inferred) ? inferred : {};
+  return isSchema(earlier) ? annotate({ type: "object", ...earlier }, now) : now;
 }
+
+function annotate(earlier: Schema, now: Schema): Schema {
+  if (!agree(earlier.type, now.type)) return now;
+  const merged: Schema = { ...now };
+  for (const name of [...TEXTS, ...ADDITIONS]) {
+    if (name in earlier && (TEXTS.includes(name) || !(name in now))) merged[name] = earlier[name];
+  }
+  if (now.type === "string" && !now.enum && isChoice(earlier.enum)) merged.enum = earlier.enum;
+  if (isSchema(now.items) && isSchema(earlier.items)) merged.items = annotate(earlier.items, now.items);
+  if (isSchema(now.properties) && isSchema(earlier.properties)) {
+    const before = earlier.properties;
+    merged.properties = Object.fromEntries(
+      Object.entries(now.properties).map(([name, field]) => {
+        const old = before[name];
+        return [name, isSchema(old) && isSchema(field) ? annotate(old, field) : field];
+      }),
+    );
+    const names = Object.keys(now.properties);
+    const order = Array.isArray(earlier.order) ? earlier.order.filter((name) => names.includes(name)) : [];
+    if (order.length > 0) merged.order = [...new Set([...order, ...names])];
+  }
+  return merged;
+}
+
+const isChoice = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((each) => typeof each === "string");

@@ -11,6 +11,10 @@ export interface Draft {
   content: string;
   language: Language;
   summary: string;
+  /** Of a new script, below its owner. */
+  name?: string;
+  /** The version it was begun from; missing for a new script, and where nobody noted it. */
+  parent_hash?: string;
 }
 
 /** The deployed script with the draft beside it. */

@@ -1,10 +1,10 @@
 import { Button, Group, Text, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { Link } from "wouter";
+import { useLocation } from "wouter";
 import { call } from "../../../api/call.ts";
 import type { Capture } from "../../../api/interface.d.ts";
-import { writeJson } from "../../../api/json.ts";
+import { handOver } from "../../../parts/form/handover.ts";
 import { tellProblem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
@@ -23,6 +23,7 @@ interface Props {
 /** Shows what a sender really sends, before anything is run. */
 export function Captures({ workspace, path, base }: Props) {
   const [isOn, setOn] = useState(false);
+  const [, go] = useLocation();
   const kind = "script";
   const captures = useQuery({
     queryKey: [workspace, "captures", path],
@@ -56,6 +57,12 @@ export function Captures({ workspace, path, base }: Props) {
       tellProblem(error);
     }
   };
+  /** The run form with the arguments that the request came to. */
+  const runWith = ({ main_args }: Capture) => {
+    const form = to.begin(workspace, "script", path);
+    handOver(form, (main_args ?? {}) as Record<string, unknown>);
+    go(form);
+  };
   const address = `${base}/api/w/${workspace}/capture_u/webhook/${kind}/${path}`;
   return (
     <section aria-label="Capture">
@@ -83,7 +90,7 @@ export function Captures({ workspace, path, base }: Props) {
               <Text c="dimmed">
                 Received <Moment at={capture.created_at} />
               </Text>
-              <Button size="xs" variant="default" component={Link} href={runWith(workspace, path, capture)}>
+              <Button size="xs" variant="default" onClick={() => runWith(capture)}>
                 Run with it
               </Button>
             </Group>
@@ -93,9 +100,4 @@ export function Captures({ workspace, path, base }: Props) {
       </div>
     </section>
   );
-}
-
-/** The run form with the arguments that the request came to. */
-function runWith(workspace: string, path: string, { main_args }: Capture): string {
-  return `${to.begin(workspace, "script", path)}#${new URLSearchParams({ args: writeJson(main_args ?? {}) })}`;
 }

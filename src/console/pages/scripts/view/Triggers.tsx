@@ -54,7 +54,7 @@ export function Triggers({ workspace, path }: { workspace: string; path: string 
     return (
       <Empty
         title="Nothing starts it by itself"
-        command={`svc schedule create ${path} --script ${path} --cron '0 0 7 * * *'`}
+        command={`svc schedule create ${path} '0 7 * * *' --run ${path}`}
       >
         A schedule starts it at fixed times, an HTTP route when its address is called, a WebSocket trigger for
         each message.

@@ -85,7 +85,7 @@ export function Webhooks({ workspace, path, mayWrite }: Props) {
           <>
             <Text c="dimmed" mb="xs">
               Whoever calls it sends a token. This one may start {path} and see what becomes of it, nothing
-              else.
+              else. It does not expire; revoke it under Your tokens.
             </Text>
             <Button variant="default" loading={isPending} onClick={create}>
               Make a token for it
