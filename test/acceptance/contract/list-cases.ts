@@ -153,7 +153,7 @@ export const CASES: Record<string, Record<string, string>> = {
   },
   listAuditLogs: audit,
   listAllAuditLogs: { ...audit, workspace: "workspace=none" },
-  listTokens: { ...paged, email: `email=${OTHER_EMAIL}`, exclude_ephemeral: "exclude_ephemeral=true" },
+  listTokens: { ...paged, email: "email=stranger@example.org", exclude_ephemeral: "exclude_ephemeral=true" },
   listUsersAsSuperAdmin: { ...paged, active_only: "active_only=true" },
   listWorkspacesAsSuperAdmin: paged,
 };
