@@ -220,7 +220,7 @@ test("a flow is read: its graph, its YAML and what its versions differ in", asyn
     await seen.picture(`flow-versions-${scheme}`);
     await seen.accessible("versions");
     await page.getByRole("link", { name: "Run" }).last().click();
-    await page.getByText("It takes none").waitFor();
+    await page.getByText("It takes no arguments").waitFor();
     expect(await page.locator("main img[src=x]").count()).toBe(0);
     expect(seen.wrongs).toEqual([]);
   }

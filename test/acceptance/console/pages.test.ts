@@ -28,7 +28,7 @@ const PAGES: Record<string, (ids: Filled) => [address: string, shows: string]> =
   "run-table": ({ table }) => [`w/acme/runs/${table}`, "revenue"],
   "run-flow": ({ flow }) => [`w/acme/runs/${flow}`, "Steps"],
   "begin-script": () => ["w/acme/begin/script/f/finance/refund", "What the customer said"],
-  "begin-flow": () => ["w/acme/begin/flow/f/finance/nightly", "It takes none"],
+  "begin-flow": () => ["w/acme/begin/flow/f/finance/nightly", "It takes no arguments"],
   script: () => ["w/acme/scripts/f/finance/refund", "Deployed by"],
   "script-versions": () => ["w/acme/scripts/f/finance/refund?tab=versions", "deployed"],
   "script-webhooks": () => ["w/acme/scripts/f/finance/refund?tab=webhooks", "curl"],

@@ -198,3 +198,22 @@ test("members, operators and admins see only what they may: no page of theirs is
     expect(seen.wrongs).toEqual([]);
   }
 }, 90_000);
+
+test("rights that somebody else changed meanwhile are shown, not overwritten", async () => {
+  await filled.ask("POST", "/w/acme/folders/create", { name: "shared" });
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  const save = page.getByRole("dialog").getByRole("button", { name: "Save" });
+  await seen.open("w/acme/people?tab=folders");
+  await page.getByRole("button", { name: "More for shared" }).click();
+  await page.getByRole("menuitem", { name: "Change rights" }).click();
+  await save.waitFor();
+  await filled.ask("POST", "/w/acme/folders/update/shared", { extra_perms: { "g/all": false } });
+  await save.click();
+  await page.getByText("Somebody else has changed these rights").waitFor();
+  await page.getByRole("combobox", { name: "Right of g/all" }).waitFor();
+  await seen.accessible("rights that changed");
+  await save.click();
+  await page.getByRole("row").filter({ hasText: "f/shared" }).getByText("read by g/all").waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);

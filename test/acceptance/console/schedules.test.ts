@@ -31,6 +31,13 @@ test("a schedule is made, read, paused, run, changed and deleted", async () => {
   await page.getByRole("link", { name: "New schedule" }).click();
   await page.getByRole("combobox", { name: "What it runs" }).click();
   await page.getByRole("option", { name: /f\/finance\/refund/ }).click();
+  await page.getByLabel("notes").fill("Not of the flow");
+  await page.getByRole("combobox", { name: "What it runs" }).fill("nightly");
+  await page.getByRole("option", { name: /f\/finance\/nightly/ }).click();
+  // The arguments of another target are none of its own.
+  await page.getByText("It takes no arguments.").waitFor();
+  await page.getByRole("combobox", { name: "What it runs" }).fill("refund");
+  await page.getByRole("option", { name: /f\/finance\/refund/ }).click();
   await page.getByLabel("Path").fill("f/finance/late_orders");
   await page.getByLabel("Summary").fill("Late orders");
   await page.getByLabel("Rule").fill("0 30 9 * * 1-5");
@@ -39,6 +46,10 @@ test("a schedule is made, read, paused, run, changed and deleted", async () => {
   await page.getByRole("combobox", { name: "Time zone" }).fill("Tokyo");
   await page.getByRole("option", { name: "Asia/Tokyo" }).click();
   await page.getByRole("region", { name: "Next times" }).getByText("09:30").nth(9).waitFor();
+  await button("Create the schedule").click();
+  await page.getByText("is needed").first().waitFor();
+  await page.locator("#root_order:focus").waitFor();
+  expect(await page.locator("form form").count()).toBe(0);
   await page.getByLabel("order").fill("12");
   await seen.picture("schedule-new");
   await seen.accessible("new schedule");
@@ -53,11 +64,12 @@ test("a schedule is made, read, paused, run, changed and deleted", async () => {
     args: { order: 12, reason: "damaged" },
     enabled: true,
   });
+  expect((await stored()).args.notes).toBeUndefined();
   await page.getByRole("region", { name: "Next times" }).getByText("09:30").nth(9).waitFor();
   await seen.picture("schedule");
   await seen.accessible("schedule");
   await button("Pause").click();
-  await button("Go on").waitFor();
+  await button("Resume").waitFor();
   expect((await stored()).enabled).toBe(false);
   await page.getByRole("link", { name: "Edit" }).click();
   await page.getByLabel("Rule").fill("nonsense");
@@ -123,7 +135,7 @@ test("who may not change a schedule is not offered to", async () => {
   await page.getByRole("link", { name: /onerror/ }).click();
   await page.getByRole("button", { name: "Run now" }).waitFor();
   await page.getByText("svg onload").waitFor();
-  for (const name of ["Pause", "Go on", "Delete"])
+  for (const name of ["Pause", "Resume", "Delete"])
     expect(await page.getByRole("button", { name }).count()).toBe(0);
   expect(await page.getByRole("link", { name: "Edit" }).count()).toBe(0);
   await seen.picture("schedule-dark");

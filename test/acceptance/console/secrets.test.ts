@@ -128,6 +128,82 @@ test("a resource is filled in by its type, and its password is kept as a secret"
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
+test("a variable that changed meanwhile keeps its value", async () => {
+  const path = "f/finance/region";
+  await filled.ask("POST", "/w/acme/variables/create", {
+    path,
+    value: "eu",
+    is_secret: false,
+    description: "",
+  });
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/variables");
+  await page.getByRole("button", { name: `More for ${path}` }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await filled.ask("POST", `/w/acme/variables/update/${path}`, { value: "us" });
+  await page.getByRole("dialog").getByLabel("Description").fill("Where it runs");
+  await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await page.getByText("Where it runs").waitFor();
+  expect(JSON.parse(await filled.ask("GET", `/w/acme/variables/get_value/${path}`))).toBe("us");
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("a new resource overwrites neither a resource nor a secret", async () => {
+  const secret = "f/finance/other_password";
+  await filled.ask("POST", "/w/acme/variables/create", {
+    path: secret,
+    value: "theirs",
+    is_secret: true,
+    description: "",
+  });
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/resources/new");
+  await page.getByRole("combobox", { name: "Type" }).fill("postgres");
+  await page.getByRole("option", { name: "postgresql" }).click();
+  await page.getByLabel("Path").fill("f/finance/books");
+  await page.getByLabel("host").fill("db.example.org");
+  await page.getByLabel("dbname").fill("books");
+  await page.getByRole("textbox", { name: "password" }).fill("mine");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("There is a resource at f/finance/books already.").waitFor();
+  await page.getByLabel("Path").fill("f/finance/other");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText(`would be kept as ${secret}`).waitFor();
+  const storedAt = async (path: string) =>
+    JSON.parse(await filled.ask("GET", `/w/acme/variables/get_value/${path}`));
+  expect([await storedAt("f/finance/books_password"), await storedAt(secret)]).toEqual([SECRET, "theirs"]);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("a resource that is no object is shown as it is, and stored only when it changed", async () => {
+  const path = "f/finance/holidays";
+  const stored = async () => JSON.parse(await filled.ask("GET", `/w/acme/resources/get/${path}`));
+  await filled.ask("POST", "/w/acme/resources/create", {
+    path,
+    resource_type: "bank",
+    value: ["May 1"],
+    description: "",
+  });
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open(`w/acme/resources/p/${path}`);
+  const text = page.getByRole("textbox", { name: "Value as JSON" });
+  const save = page.getByRole("button", { name: "Save" });
+  await text.waitFor();
+  expect(JSON.parse(await text.inputValue())).toEqual(["May 1"]);
+  await text.fill('["May 1",');
+  await page.getByRole("button", { name: "Save", disabled: true }).waitFor();
+  await text.fill('["May 1"]');
+  await filled.ask("POST", `/w/acme/resources/update/${path}`, { value: ["May 1", "May 8"] });
+  await page.getByLabel("Description of the resource").fill("Closed");
+  await save.click();
+  await page.getByRole("link", { name: path }).waitFor();
+  expect(await stored()).toMatchObject({ value: ["May 1", "May 8"], description: "Closed" });
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
 test("who only reads is offered no change", async () => {
   await serving.operator("/users/create", {
     email: "bob@example.org",

@@ -38,6 +38,7 @@ export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
   const [args, setArgs] = useState(() => takeOver(to.begin(workspace, kind, path)) ?? initial);
   const [asJson, setAsJson] = useState(false);
   const [loaded, setLoaded] = useState(false);
+  const [isValid, setValid] = useState(true);
   const [later, setLater] = useState<string>();
   const begin = useBegin(workspace, kind, path);
   const fields = useMemo(() => hasFields(prepare(schema)), [schema]);
@@ -46,7 +47,7 @@ export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
   const isForm = fields && !asJson;
   const submit = () => {
     if (isForm) document.querySelector<HTMLFormElement>(`form#${FORM_ID}`)?.requestSubmit();
-    else start();
+    else if (isValid) start();
   };
   useHotkeys([["mod+Enter", submit]], []);
   const share = async () => {
@@ -83,9 +84,9 @@ export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
             />
           </Suspense>
         ) : fields || Object.keys(args).length > 0 ? (
-          <JsonArguments value={args} change={setArgs} />
+          <JsonArguments value={args} change={setArgs} tellValid={setValid} />
         ) : (
-          <Text c="dimmed">It takes none.</Text>
+          <Text c="dimmed">It takes no arguments.</Text>
         )}
       </Paper>
       {later !== undefined && (
@@ -101,7 +102,7 @@ export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
         <Button
           leftSection={<IconPlayerPlay size={16} />}
           loading={begin.isPending}
-          disabled={isForm && !loaded}
+          disabled={isForm ? !loaded : !isValid}
           onClick={submit}
         >
           {later ? "Schedule" : "Run"}

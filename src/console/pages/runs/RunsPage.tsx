@@ -113,7 +113,7 @@ export default function RunsPage() {
           Nothing that is kept fits all the filters together.
         </Empty>
       ) : (
-        <Empty title="Nothing ran yet" command="svc script run u/you/hello">
+        <Empty title="Nothing ran yet" command="svc run u/you/hello">
           Every run of a script or flow stands here with what it was given, what it logged and how it ended:
           whoever or whatever started it. Start one from Home.
         </Empty>

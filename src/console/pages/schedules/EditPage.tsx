@@ -1,11 +1,12 @@
 import { Anchor, Button, Checkbox, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useRef, useState } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import type { Schedule } from "../../api/interface.d.ts";
 import { ArgumentsInput } from "../../parts/form/ArgumentsInput.tsx";
 import { RunnableInput, type RunnableRef } from "../../parts/form/RunnableInput.tsx";
+import type { Validate } from "../../parts/form/SchemaForm.tsx";
 import { useOwnPrefix } from "../../parts/items/rights.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
@@ -87,11 +88,18 @@ function Editor({ workspace, existing, initial, path: firstPath }: Props) {
   const [timezone, setTimezone] = useState(existing?.timezone ?? OWN_ZONE);
   const [args, setArgs] = useState<Record<string, unknown>>(existing?.args ?? {});
   const [noOverlap, setNoOverlap] = useState(existing?.no_flow_overlap ?? false);
+  const [isReady, setReady] = useState(false);
+  const validate = useRef<Validate>(null);
   const [settled] = useDebouncedValue(schedule, 300);
   const save = useSave(workspace, existing?.path);
+  const isComplete = isReady && path !== "" && !path.endsWith("/") && schedule.trim() !== "";
+  const choose = (next: RunnableRef | undefined) => {
+    setOf(next);
+    setArgs({});
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!of) return;
+    if (!of || !isComplete || validate.current?.() === false) return;
     save.mutate({
       ...kept(existing),
       path,
@@ -107,11 +115,11 @@ function Editor({ workspace, existing, initial, path: firstPath }: Props) {
     });
   };
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={submit} noValidate>
       <Stack>
         {!existing && (
           <>
-            <RunnableInput workspace={workspace} label="What it runs" value={of} change={setOf} />
+            <RunnableInput workspace={workspace} label="What it runs" value={of} change={choose} />
             <TextInput
               required
               label="Path"
@@ -162,6 +170,8 @@ function Editor({ workspace, existing, initial, path: firstPath }: Props) {
             of={of}
             value={args}
             change={setArgs}
+            tellReady={setReady}
+            validate={validate}
           />
         )}
         {of?.kind === "flow" && (
@@ -173,7 +183,7 @@ function Editor({ workspace, existing, initial, path: firstPath }: Props) {
         )}
         {save.error && <Problem error={save.error} />}
         <Group>
-          <Button type="submit" loading={save.isPending} disabled={!of}>
+          <Button type="submit" loading={save.isPending} disabled={!of || !isComplete}>
             {existing ? "Save" : "Create the schedule"}
           </Button>
           <Button

@@ -81,7 +81,7 @@ function Actions({ workspace, schedule, leave }: ActionsProps) {
             loading={change.isPending}
             onClick={() => change.mutate({ path, enabled: !enabled })}
           >
-            {enabled ? "Pause" : "Go on"}
+            {enabled ? "Pause" : "Resume"}
           </Button>
           <Button
             variant="default"

@@ -9,13 +9,14 @@ import { Empty } from "../../parts/Empty.tsx";
 import { ItemName } from "../../parts/items/ItemName.tsx";
 import { useMayWrite } from "../../parts/items/rights.ts";
 import { Loading } from "../../parts/Loading.tsx";
+import { OnlyFirst } from "../../parts/OnlyFirst.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../parts/places.ts";
 import { Moment } from "../../parts/time.tsx";
 import { useAddress } from "../../parts/use-address.ts";
 import { Outcomes } from "./Outcomes.tsx";
-import { type ListedSchedule, scheduleList, useSwitch } from "./queries.ts";
+import { type ListedSchedule, MAX_SCHEDULES, scheduleList, useSwitch } from "./queries.ts";
 import { inWords } from "./rule.ts";
 
 /** Case-insensitive search in path, summary and target. */
@@ -54,7 +55,7 @@ export default function SchedulesPage() {
         <Empty
           title="No schedules yet"
           action={create}
-          command={"svc schedule push u/you/nightly.schedule.yaml"}
+          command="svc schedule create u/you/nightly '0 0 7 * * *' --run u/you/report"
         >
           A schedule starts a script or flow at the times that a rule tells, such as every weekday at nine, in
           a time zone of your choice. Every run is kept, and a failing one can call a script of yours.
@@ -127,6 +128,7 @@ export default function SchedulesPage() {
               ]}
             />
           )}
+          <OnlyFirst max={MAX_SCHEDULES} count={list.data.length} />
         </>
       )}
     </div>

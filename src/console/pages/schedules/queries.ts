@@ -6,7 +6,7 @@ import type { Schedule } from "../../api/interface.d.ts";
 import { tellProblem } from "../../parts/Problem.tsx";
 import { to } from "../../parts/places.ts";
 
-const MAX_SCHEDULES = 1_000;
+export const MAX_SCHEDULES = 1_000;
 const SHOWN_TIMES = 10;
 
 export type ListedSchedule = Answer<"GET /w/{workspace}/schedules/list_with_jobs">[number];

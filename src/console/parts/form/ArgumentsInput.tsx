@@ -1,11 +1,12 @@
 import { Fieldset, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { lazy, Suspense, useMemo } from "react";
+import { lazy, type Ref, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { runnable } from "../items/runnables.ts";
 import { Loading } from "../Loading.tsx";
 import { JsonArguments } from "./JsonArguments.tsx";
 import { hasFields, prepare } from "./prepare.ts";
 import type { RunnableRef } from "./RunnableInput.tsx";
+import type { Validate } from "./SchemaForm.tsx";
 
 const SchemaForm = lazy(() => import("./SchemaForm.tsx"));
 const nothing = () => {};
@@ -15,13 +16,22 @@ interface Props {
   of: RunnableRef;
   value: Record<string, unknown>;
   change: (value: Record<string, unknown>) => void;
+  /** Told whether the arguments can be validated and stored. */
+  tellReady: (isReady: boolean) => void;
+  /** Set while there is a form: shows what is wrong with the arguments. */
+  validate: Ref<Validate>;
 }
 
 /** Arguments of a script or flow, as part of a larger form. */
-export function ArgumentsInput({ workspace, of, value, change }: Props) {
+export function ArgumentsInput({ workspace, of, value, change, tellReady, validate }: Props) {
   const found = useQuery(runnable(workspace, of.kind, of.path));
   const schema = found.data?.schema;
   const fields = useMemo(() => hasFields(prepare(schema)), [schema]);
+  const [isLoaded, setLoaded] = useState(false);
+  const [isValid, setValid] = useState(true);
+  const ready = useCallback(() => setLoaded(true), []);
+  const isReady = !found.isPending && (fields ? isLoaded : isValid);
+  useEffect(() => tellReady(isReady), [tellReady, isReady]);
   return (
     <Fieldset legend="Arguments" className="list-field">
       {found.isPending ? (
@@ -34,13 +44,14 @@ export function ArgumentsInput({ workspace, of, value, change }: Props) {
             value={value}
             change={change}
             submit={nothing}
-            ready={nothing}
+            ready={ready}
+            validate={validate}
           />
         </Suspense>
       ) : found.error || Object.keys(value).length > 0 ? (
-        <JsonArguments value={value} change={change} />
+        <JsonArguments value={value} change={change} tellValid={setValid} />
       ) : (
-        <Text c="dimmed">It takes none.</Text>
+        <Text c="dimmed">It takes no arguments.</Text>
       )}
     </Fieldset>
   );

@@ -1,39 +1,25 @@
-import { JsonInput } from "@mantine/core";
-import { useState } from "react";
-import { parseJson, writeJson } from "../../api/json.ts";
+import { JsonEditor } from "./JsonEditor.tsx";
+import { isRecord } from "./prepare.ts";
 
 interface Props {
   value: Record<string, unknown>;
   change: (value: Record<string, unknown>) => void;
+  /** Told whether the text can be used; text that cannot changes nothing. */
+  tellValid: (isValid: boolean) => void;
 }
 
+const wrong = (value: unknown) =>
+  isRecord(value) ? undefined : "Arguments are an object: a name and a value for each.";
+
 /** Editor for all arguments as JSON. */
-export function JsonArguments({ value, change }: Props) {
-  const [text, setText] = useState(() => writeJson(value, 2));
-  const [problem, setProblem] = useState<string>();
+export function JsonArguments({ value, change, tellValid }: Props) {
   return (
-    <JsonInput
-      aria-label="Arguments as JSON"
-      autosize
-      minRows={8}
-      maxRows={30}
-      styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
-      value={text}
-      error={problem}
-      onChange={(next) => {
-        setText(next);
-        try {
-          const parsed = next.trim() === "" ? {} : parseJson(next);
-          if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
-            setProblem("Arguments are an object: a name and a value for each.");
-          } else {
-            change(parsed as Record<string, unknown>);
-            setProblem(undefined);
-          }
-        } catch (error) {
-          setProblem((error as Error).message);
-        }
-      }}
+    <JsonEditor
+      label="Arguments as JSON"
+      value={value}
+      change={(next) => change(next as Record<string, unknown>)}
+      tellValid={tellValid}
+      wrong={wrong}
     />
   );
 }

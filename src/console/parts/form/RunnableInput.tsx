@@ -35,7 +35,7 @@ export function RunnableInput({ workspace, label, value, change }: Props) {
       searchable
       limit={100}
       placeholder="Choose a script or flow"
-      nothingFoundMessage="No script or flow is called so."
+      nothingFoundMessage="No script or flow has this path."
       value={value ? keyOf(value) : null}
       onChange={(next) => {
         const at = next?.indexOf(" ") ?? -1;

@@ -8,7 +8,7 @@ export interface Prepared {
   ui: UiSchema;
 }
 
-const isRecord = (value: unknown): value is Schema =>
+export const isRecord = (value: unknown): value is Schema =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Names of custom widgets. */

@@ -128,7 +128,7 @@ export function JsonText({ value, change, error, ...common }: Common) {
       styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
       placeholder="JSON"
       value={text}
-      error={wrong ? "This is no JSON yet." : error}
+      error={wrong ? "This is not valid JSON." : error}
       onChange={(next) => {
         setText(next);
         try {

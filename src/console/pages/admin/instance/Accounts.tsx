@@ -46,7 +46,7 @@ export function Accounts() {
       ),
     },
     {
-      name: "Is",
+      name: "Role",
       width: "10rem",
       cell: ({ super_admin, devops }) =>
         super_admin ? (
@@ -171,7 +171,7 @@ function PasswordField({ value, set }: { value: string; set: (value: string) => 
   return (
     <PasswordInput
       label="Password"
-      description={`At least ${MIN_PASSWORD_CHARS} characters; tell it to them on another way`}
+      description={`At least ${MIN_PASSWORD_CHARS} characters; give it to them by another channel`}
       autoComplete="new-password"
       value={value}
       onChange={(event) => set(event.currentTarget.value)}

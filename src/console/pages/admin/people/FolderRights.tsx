@@ -21,6 +21,9 @@ const rightsOf = ({ owners, extra_perms }: Folder): Map<string, Right> => {
   return rights;
 };
 
+const same = (a: Map<string, Right>, b: Map<string, Right>) =>
+  a.size === b.size && [...a].every(([who, right]) => b.get(who) === right);
+
 interface Props {
   workspace: string;
   folder: Folder;
@@ -29,11 +32,12 @@ interface Props {
 
 /** Rights of people and groups on a folder. All are stored together. */
 export function FolderRights({ workspace, folder, close }: Props) {
-  const [rights, setRights] = useState(() => rightsOf(folder));
+  const [known, setKnown] = useState(() => rightsOf(folder));
+  const [rights, setRights] = useState(known);
   const [who, setWho] = useState("");
   const users = useQuery(usernameList(workspace)).data ?? [];
   const groups = useQuery(groupList(workspace)).data ?? [];
-  const known = [...users.map((name) => `u/${name}`), ...groups.map(({ name }) => `g/${name}`)];
+  const others = [...users.map((name) => `u/${name}`), ...groups.map(({ name }) => `g/${name}`)];
   const set = (name: string, right: Right | undefined) => {
     const next = new Map(rights);
     if (right) next.set(name, right);
@@ -41,6 +45,16 @@ export function FolderRights({ workspace, folder, close }: Props) {
     setRights(next);
   };
   const save = async () => {
+    const current = rightsOf(
+      await call("GET /w/{workspace}/folders/get/{name}", { workspace, name: folder.name }),
+    );
+    if (!same(current, known)) {
+      setKnown(current);
+      setRights(current);
+      throw new Error(
+        "Somebody else has changed these rights meanwhile. What is shown now is theirs: make your change again.",
+      );
+    }
     const owners = [...rights].filter(([, right]) => right === "owner").map(([name]) => name);
     const extra_perms = Object.fromEntries([...rights].map(([name, right]) => [name, right !== "read"]));
     const body = { owners, extra_perms };
@@ -79,14 +93,14 @@ export function FolderRights({ workspace, folder, close }: Props) {
         <Autocomplete
           label="Somebody else"
           placeholder="u/ann or g/support"
-          data={known.filter((name) => !rights.has(name))}
+          data={others.filter((name) => !rights.has(name))}
           value={who}
           onChange={setWho}
           style={{ flex: 1 }}
         />
         <Button
           variant="default"
-          disabled={!known.includes(who) || rights.has(who)}
+          disabled={!others.includes(who) || rights.has(who)}
           onClick={() => {
             set(who, "read");
             setWho("");

@@ -9,7 +9,7 @@ type Type = "" | "FilesystemStorage" | "S3Storage";
 const TYPES: { value: Type; label: string }[] = [
   { value: "", label: "No storage" },
   { value: "FilesystemStorage", label: "A folder of the server" },
-  { value: "S3Storage", label: "S3, or what speaks it" },
+  { value: "S3Storage", label: "S3-compatible storage" },
 ];
 
 export function StorageSection({ workspace, settings, isAdmin }: SectionProps) {

@@ -3,8 +3,8 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useMemo, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import type { Resource } from "../../../api/interface.d.ts";
-import { JsonArguments } from "../../../parts/form/JsonArguments.tsx";
-import { hasFields, prepare } from "../../../parts/form/prepare.ts";
+import { JsonEditor } from "../../../parts/form/JsonEditor.tsx";
+import { hasFields, isRecord, prepare } from "../../../parts/form/prepare.ts";
 import { useMayWrite, useOwnPrefix } from "../../../parts/items/rights.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
@@ -53,26 +53,28 @@ interface Props {
   prefix: string;
 }
 
-const asRecord = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
+/** The server takes null for a value that is left out. */
+const isNull = (value: unknown) => (value === null ? "A value cannot be changed to null." : undefined);
 
-function Editor({ workspace, existing, prefix }: Props) {
+function Editor({ workspace, existing: given, prefix }: Props) {
+  // What is changed is told by what was shown first, though it is read again meanwhile.
+  const [existing] = useState(given);
   const [, go] = useLocation();
   const types = useQuery(typeList(workspace)).data;
   const mayWrite = useMayWrite(workspace);
   const [path, setPath] = useState(existing?.path ?? prefix);
   const [type, setType] = useState<string | null>(existing?.resource_type ?? null);
   const [description, setDescription] = useState(existing?.description ?? "");
-  const [value, setValue] = useState(() => asRecord(existing?.value));
+  const [value, setValue] = useState<unknown>(existing ? existing.value : {});
+  const [isValid, setValid] = useState(true);
   const [loaded, setLoaded] = useState(false);
   const ready = useCallback(() => setLoaded(true), []);
   const schema = types?.find(({ name }) => name === type)?.schema;
-  const isForm = useMemo(() => hasFields(prepare(schema)), [schema]);
+  // A form shows objects alone.
+  const isObject = !existing || isRecord(existing.value);
+  const isForm = useMemo(() => isObject && hasFields(prepare(schema)), [isObject, schema]);
   const save = useMutation({
-    mutationFn: () =>
-      saveResource(workspace, { path, type: type!, description, value, schema, isNew: !existing }),
+    mutationFn: () => saveResource(workspace, { path, type: type!, description, value, schema, existing }),
     onSuccess: () => go(to.resources(workspace)),
   });
   const writes = !existing || mayWrite(existing.path, existing.extra_perms);
@@ -129,21 +131,32 @@ function Editor({ workspace, existing, prefix }: Props) {
                 key={type}
                 id={FORM_ID}
                 schema={schema}
-                value={value}
+                value={value as Record<string, unknown>}
                 change={setValue}
                 submit={() => save.mutate()}
                 ready={ready}
               />
             </Suspense>
           ) : (
-            <JsonArguments value={value} change={setValue} />
+            <JsonEditor
+              key={type}
+              label="Value as JSON"
+              value={value}
+              change={setValue}
+              tellValid={setValid}
+              wrong={existing && isNull}
+            />
           )}
         </Fieldset>
       )}
       {save.error && <Problem error={save.error} />}
       {writes && (
         <Group>
-          <Button loading={save.isPending} disabled={type === null || (isForm && !loaded)} onClick={submit}>
+          <Button
+            loading={save.isPending}
+            disabled={type === null || !(isForm ? loaded : isValid)}
+            onClick={submit}
+          >
             Save
           </Button>
           <Button variant="default" component={Link} href={to.resources(workspace)}>

@@ -13,12 +13,13 @@ import { useMayWrite } from "../../../parts/items/rights.ts";
 import { TokenState } from "../../../parts/items/TokenState.tsx";
 import { Uses } from "../../../parts/items/Uses.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
+import { OnlyFirst } from "../../../parts/OnlyFirst.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { Moment } from "../../../parts/time.tsx";
 import { useAddress } from "../../../parts/use-address.ts";
-import { type ListedResource, resourceList } from "./queries.ts";
+import { type ListedResource, MAX_RESOURCES, resourceList } from "./queries.ts";
 
 export function Resources({ workspace }: { workspace: string }) {
   const address = useAddress({ push: false });
@@ -43,7 +44,7 @@ export function Resources({ workspace }: { workspace: string }) {
             </Button>
           )
         }
-        command="svc resource push u/you/database.resource.yaml"
+        command="svc resource set u/you/database --type postgresql"
       >
         A resource is how to reach a database, an account or a service, with the form of its type. Scripts
         take it as an argument, so that the same code runs against any of them. Its passwords are kept as
@@ -133,7 +134,7 @@ export function Resources({ workspace }: { workspace: string }) {
                   <RowMenu
                     of={path}
                     entries={[
-                      { label: writes ? "Edit" : "Look", onClick: () => go(to.resource(workspace, path)) },
+                      { label: writes ? "Edit" : "View", onClick: () => go(to.resource(workspace, path)) },
                       { label: "Where it is used", onClick: () => setUsed(path) },
                       hasAccount && { label: "Refresh the token", onClick: () => refresh(resource) },
                       hasAccount && writes && { label: "Disconnect", onClick: () => disconnect(resource) },
@@ -146,6 +147,7 @@ export function Resources({ workspace }: { workspace: string }) {
           ]}
         />
       )}
+      <OnlyFirst max={MAX_RESOURCES} count={list.data.length} />
       <Uses workspace={workspace} path={used} close={() => setUsed(undefined)} />
       {dialog}
     </>

@@ -151,7 +151,7 @@ function TypeDialog({ workspace, type, opened, close }: DialogProps) {
         minRows={8}
         maxRows={24}
         className="mono-input"
-        validationError="This is no JSON yet."
+        validationError="This is not valid JSON."
         value={schema}
         onChange={setSchema}
       />

@@ -1,8 +1,12 @@
 import { queryOptions } from "@tanstack/react-query";
 import { type Answer, call } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
+import { ApiError } from "../../../api/errors.ts";
+import type { Resource } from "../../../api/interface.d.ts";
+import { writeJson } from "../../../api/json.ts";
+import { isRecord } from "../../../parts/form/prepare.ts";
 
-const MAX_RESOURCES = 1_000;
+export const MAX_RESOURCES = 1_000;
 
 export type ListedResource = Answer<"GET /w/{workspace}/resources/list">[number];
 
@@ -46,42 +50,91 @@ export interface Edited {
   path: string;
   type: string;
   description: string;
-  value: Value;
+  value: unknown;
   schema: unknown;
-  isNew: boolean;
+  /** As it was loaded; undefined: a new one. */
+  existing: Resource | undefined;
 }
 
-/** Keeps typed passwords as secrets of their own, which the resource names. */
-async function storeSecrets(workspace: string, { path, value, schema }: Edited): Promise<Value> {
-  const stored = { ...value };
-  for (const name of secretFields(schema)) {
-    const typed = stored[name];
-    if (typeof typed !== "string" || typed === "" || typed.startsWith("$var:")) continue;
+interface Secret {
+  name: string;
+  path: string;
+  value: string;
+  /** The resource names this variable already. */
+  isOwn: boolean;
+}
+
+/** Lists the typed passwords, which become secrets of their own. */
+function typedSecrets({ path, value, schema, existing }: Edited): Secret[] {
+  if (!isRecord(value)) return [];
+  const before: Value = isRecord(existing?.value) ? existing.value : {};
+  return secretFields(schema).flatMap((name) => {
+    const typed = value[name];
+    if (typeof typed !== "string" || typed === "" || typed.startsWith("$var:")) return [];
     const secret = `${path}_${name}`;
-    const exists = await call("GET /w/{workspace}/variables/exists/{path}", { workspace, path: secret });
-    const body = { value: typed, is_secret: true };
-    if (exists) await call("POST /w/{workspace}/variables/update/{path}", { workspace, path: secret, body });
-    else {
-      const made = { ...body, path: secret, description: `${name} of ${path}` };
-      await call("POST /w/{workspace}/variables/create", { workspace, body: made });
-    }
-    stored[name] = `$var:${secret}`;
-  }
-  return stored;
+    return [{ name, path: secret, value: typed, isOwn: before[name] === `$var:${secret}` }];
+  });
 }
 
-export async function saveResource(workspace: string, edited: Edited): Promise<void> {
-  const { path, type, description, isNew } = edited;
-  const value = await storeSecrets(workspace, edited);
-  if (isNew) {
+const hasVariable = (workspace: string, path: string) =>
+  call("GET /w/{workspace}/variables/exists/{path}", { workspace, path });
+
+/** @throws if something that is not of this resource would be overwritten */
+async function requireFree(workspace: string, { path, existing }: Edited, secrets: Secret[]): Promise<void> {
+  if (!existing && (await call("GET /w/{workspace}/resources/exists/{path}", { workspace, path })))
+    throw new Error(`There is a resource at ${path} already.`);
+  for (const { name, path: secret, isOwn } of secrets) {
+    if (isOwn || !(await hasVariable(workspace, secret))) continue;
+    throw new Error(
+      `The field ${name} would be kept as ${secret}, and there is such a variable already. ` +
+        `Write $var:${secret} to use it, delete it, or choose another path.`,
+    );
+  }
+}
+
+/** @returns whether the variable is new */
+async function storeSecret(workspace: string, of: string, secret: Secret): Promise<boolean> {
+  const { name, path, value, isOwn } = secret;
+  const body = { value, is_secret: true };
+  if (isOwn && (await hasVariable(workspace, path))) {
+    await call("POST /w/{workspace}/variables/update/{path}", { workspace, path, body });
+    return false;
+  }
+  const made = { ...body, path, description: `${name} of ${of}` };
+  await call("POST /w/{workspace}/variables/create", { workspace, body: made });
+  return true;
+}
+
+async function storeResource(workspace: string, edited: Edited, value: unknown): Promise<void> {
+  const { path, type, description, existing } = edited;
+  if (existing) {
+    const isChanged = writeJson(value) !== writeJson(existing.value);
+    const body = { description, ...(isChanged ? { value } : {}) };
+    await call("POST /w/{workspace}/resources/update/{path}", { workspace, path, body });
+  } else {
     const body = { path, resource_type: type, description, value };
     await call("POST /w/{workspace}/resources/create", { workspace, body });
-  } else {
-    await call("POST /w/{workspace}/resources/update/{path}", {
-      workspace,
-      path,
-      body: { value, description },
-    });
+  }
+}
+
+/** Stores a resource; typed passwords become secrets of their own, which it names. */
+export async function saveResource(workspace: string, edited: Edited): Promise<void> {
+  const isChanged = writeJson(edited.value) !== writeJson(edited.existing?.value);
+  const secrets = isChanged ? typedSecrets(edited) : [];
+  await requireFree(workspace, edited, secrets);
+  const made: string[] = [];
+  try {
+    for (const secret of secrets)
+      if (await storeSecret(workspace, edited.path, secret)) made.push(secret.path);
+    const names = Object.fromEntries(secrets.map(({ name, path }) => [name, `$var:${path}`]));
+    const value = isRecord(edited.value) ? { ...edited.value, ...names } : edited.value;
+    await storeResource(workspace, edited, value);
+  } catch (error) {
+    // Refused: nothing names them, and they would stand in the way of the next attempt.
+    const isRefused = error instanceof ApiError && error.status < 500;
+    for (const path of isRefused ? made : [])
+      await call("DELETE /w/{workspace}/variables/delete/{path}", { workspace, path }).catch(() => {});
+    throw error;
   }
   await queryClient.invalidateQueries({ queryKey: [workspace] });
 }

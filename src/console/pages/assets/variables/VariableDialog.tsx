@@ -20,11 +20,13 @@ export function VariableDialog({ workspace, variable, prefix, opened, close }: P
   const [value, setValue] = useState(variable?.is_secret ? "" : (variable?.value ?? ""));
   const [description, setDescription] = useState(variable?.description ?? "");
   const isKept = variable?.is_secret === true && value === "";
+  const isSame = variable?.is_secret === false && value === variable.value;
   const save = async () => {
     if (variable) {
       const body = {
         ...(path === variable.path ? {} : { path }),
-        ...(isKept ? {} : { value, is_secret: isSecret }),
+        ...(isKept ? {} : { is_secret: isSecret }),
+        ...(isKept || isSame ? {} : { value }),
         description,
       };
       await call("POST /w/{workspace}/variables/update/{path}", { workspace, path: variable.path, body });

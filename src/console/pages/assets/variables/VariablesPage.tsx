@@ -12,12 +12,13 @@ import { useMayWrite, useOwnPrefix } from "../../../parts/items/rights.ts";
 import { TokenState } from "../../../parts/items/TokenState.tsx";
 import { Uses } from "../../../parts/items/Uses.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
+import { OnlyFirst } from "../../../parts/OnlyFirst.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { useWorkspace } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { useAddress } from "../../../parts/use-address.ts";
-import { variableList } from "./queries.ts";
+import { MAX_VARIABLES, variableList } from "./queries.ts";
 import { Reveal } from "./Reveal.tsx";
 import { VariableDialog } from "./VariableDialog.tsx";
 
@@ -77,7 +78,7 @@ export default function VariablesPage() {
       ) : list.isPending ? (
         <Loading />
       ) : list.data.length === 0 ? (
-        <Empty title="No variables yet" action={create} command="svc variable add u/you/api_key --secret">
+        <Empty title="No variables yet" action={create} command="svc variable set u/you/api_key --secret">
           A variable keeps a password, a key or a setting out of the code. A secret is encrypted, stands in no
           list and no log, and each reading of it is in the audit log.
         </Empty>
@@ -150,6 +151,7 @@ export default function VariablesPage() {
               ]}
             />
           )}
+          <OnlyFirst max={MAX_VARIABLES} count={list.data.length} />
         </>
       )}
       {edited && (

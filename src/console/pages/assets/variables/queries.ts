@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "../../../api/call.ts";
 
-const MAX_VARIABLES = 1_000;
+export const MAX_VARIABLES = 1_000;
 
 export const variableList = (workspace: string) =>
   queryOptions({
