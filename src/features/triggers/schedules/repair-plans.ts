@@ -1,11 +1,13 @@
 /**
  * Makes planned jobs fit their schedules. Changes do so themselves; this is for schedules of an earlier version, and for
- * those that a server of an earlier version changes meanwhile.
+ * those that a server of an earlier version changes meanwhile. Archived workspaces are left out: one that is being given
+ * another id is archived under both, and has its schedules and jobs moved one table after the other.
  */
-import { and, eq, isNotNull, notExists, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, notExists, sql } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask, type PeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
+import { workspaces } from "../../tenancy/workspaces/tables.ts";
 import { planNextRun } from "./planned-run.ts";
 import { schedules } from "./tables.ts";
 
@@ -26,7 +28,12 @@ export function createPlanRepair(app: App): PeriodicTask {
     async run(_now, stopping) {
       for (let found = BATCH_SIZE; found === BATCH_SIZE && !stopping.aborted; )
         found = await planMissing(app);
-      await app.db.write((tx) => tx.delete(jobs).where(and(isPlanned, notExists(scheduleOf(app)))));
+      const isLost = and(
+        isPlanned,
+        inArray(jobs.workspace_id, openWorkspaces(app)),
+        notExists(scheduleOf(app)),
+      );
+      await app.db.write((tx) => tx.delete(jobs).where(isLost));
     },
   });
 }
@@ -40,7 +47,13 @@ async function planMissing(app: App): Promise<number> {
   const rows = await app.db.read
     .select()
     .from(schedules)
-    .where(and(isNotNull(schedules.next_at), notExists(planned)))
+    .where(
+      and(
+        isNotNull(schedules.next_at),
+        inArray(schedules.workspace_id, openWorkspaces(app)),
+        notExists(planned),
+      ),
+    )
     .limit(BATCH_SIZE);
   for (const row of rows) {
     const isStill = and(
@@ -48,6 +61,7 @@ async function planMissing(app: App): Promise<number> {
       eq(schedules.path, row.path),
       eq(schedules.next_at, row.next_at!),
       eq(schedules.edited_at, row.edited_at),
+      inArray(schedules.workspace_id, openWorkspaces(app)),
     );
     await app.db.write(async (tx) => {
       // Holds the row, so that no other transaction plans meanwhile.
@@ -57,6 +71,9 @@ async function planMissing(app: App): Promise<number> {
   }
   return rows.length;
 }
+
+const openWorkspaces = (app: App) =>
+  app.db.read.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.archived, false));
 
 const scheduleOf = (app: App) =>
   app.db.read

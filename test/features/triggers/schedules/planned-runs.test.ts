@@ -1,6 +1,7 @@
 /** An enabled schedule has one future job, which lists and the queue show. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq, sql } from "drizzle-orm";
+import { workspaces } from "../../../../src/features/tenancy/workspaces/tables.ts";
 import { runSchedule } from "../../../../src/features/triggers/schedules/run-schedule.ts";
 import { schedulerOf } from "../../../../src/features/triggers/schedules/scheduler-of.ts";
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
@@ -222,6 +223,14 @@ test("is repaired at the start of a server, where an older version left none or 
       .where(plannedOf("wrong"));
     await tx.delete(schedules).where(eq(schedules.path, "u/admin/gone"));
   });
+  // A workspace that is being given another id is archived; its rows are moved one table after the other.
+  const elsewhere = await other.workspace("closed");
+  await deploy(elsewhere.ask, "closed", "u/admin/greet", "export const main = () => 1");
+  await expectOk(elsewhere.ask("POST", "/w/closed/schedules/create", body("u/admin/moving")));
+  await app.db.write(async (tx) => {
+    await tx.update(workspaces).set({ archived: true }).where(eq(workspaces.id, "closed"));
+    await tx.delete(schedules).where(eq(schedules.path, "u/admin/moving"));
+  });
   const { createPlanRepair } = await import("../../../../src/features/triggers/schedules/repair-plans.ts");
   const repair = createPlanRepair(app);
   await repair.start();
@@ -231,7 +240,7 @@ test("is repaired at the start of a server, where an older version left none or 
       const places = rows
         .map((row) => `${row.schedule_path} ${row.scheduled_for.toISOString().slice(4)}`)
         .sort();
-      const wanted = ["none", "wrong"].map((name) => `u/admin/${name} -01-01T00:00:00.000Z`);
+      const wanted = ["moving", "none", "wrong"].map((name) => `u/admin/${name} -01-01T00:00:00.000Z`);
       return places.join() === wanted.join() ? true : undefined;
     }, "the repaired plans");
   } finally {
