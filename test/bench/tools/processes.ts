@@ -69,7 +69,7 @@ export async function startServer(
       method: "POST",
       body: JSON.stringify(body),
     });
-  await operator("/users/create", { email: "ann@example.org", password: "bench", super_admin });
+  await operator("/users/create", { email: "ann@example.org", password: "of the bench", super_admin });
   await operator("/workspaces/create", {
     id: "acme",
     name: "Acme",
