@@ -356,13 +356,15 @@ export interface Operations {
   /** Archive a flow, or with `archived: false` take that back */
   "POST /w/{workspace}/flows/archive/{path}": { input: { workspace: string; path: string; body?: { archived?: boolean } }; answer: string; access: "author" };
   /** Deploy a new flow */
-  "POST /w/{workspace}/flows/create": { input: { workspace: string; body: { path: string; summary?: string; description?: string | null; value: FlowValue | { modules: (unknown)[] }; schema?: Record<string, unknown> | null; tag?: string | null; priority?: number | null; timeout?: number | null; ws_error_handler_muted?: boolean | null; dedicated_worker?: boolean | null; visible_to_runner_only?: boolean | null; on_behalf_of_email?: string | null; draft_only?: boolean | null; deployment_message?: string | null } }; answer: string; access: "author" };
+  "POST /w/{workspace}/flows/create": { input: { workspace: string; body: { path: string; summary?: string; description?: string | null; value: FlowValue | { modules: (unknown)[] }; schema?: Record<string, unknown> | null; tag?: string | null; priority?: number | null; timeout?: number | null; ws_error_handler_muted?: boolean | null; dedicated_worker?: boolean | null; visible_to_runner_only?: boolean | null; on_behalf_of_email?: string | null; draft_only?: boolean | null; deployment_message?: string | null; parent_version?: number | null } }; answer: string; access: "author" };
   /** Delete a flow with all its versions */
   "DELETE /w/{workspace}/flows/delete/{path}": { input: { workspace: string; path: string }; answer: string; access: "author" };
   /** Say whether the newest version of a flow can run, and which job resolves its scripts' dependencies */
   "GET /w/{workspace}/flows/deployment_status/p/{path}": { input: { workspace: string; path: string }; answer: { ready: boolean; lock_error_logs?: string; job_id?: string }; access: "member" };
   /** Say whether a live flow has this path */
   "GET /w/{workspace}/flows/exists/{path}": { input: { workspace: string; path: string }; answer: boolean; access: "member" };
+  /** Check an expression of a flow, and evaluate it on given values */
+  "POST /w/{workspace}/flows/expressions/evaluate": { input: { workspace: string; body: { expr: string; scope?: Record<string, unknown> } }; answer: { ok: boolean; value?: unknown; error?: { message: string; line?: number; column?: number } }; access: "author" };
   /** Read the newest version of a flow, with the draft that is kept beside it */
   "GET /w/{workspace}/flows/get/draft/{path}": { input: { workspace: string; path: string }; answer: { workspace_id: string; path: string; summary: string; description?: string; version_id: number; edited_by: string; edited_at: string; archived: boolean; extra_perms: Record<string, boolean>; starred: boolean; draft_only: boolean; tag?: string | null; priority?: number | null; timeout?: number | null; ws_error_handler_muted: boolean; dedicated_worker: boolean; visible_to_runner_only: boolean; on_behalf_of_email?: string | null; value: FlowValue | { modules: (unknown)[] }; schema: unknown; draft?: unknown }; access: "member" };
   /** Read one version of a flow */
@@ -390,7 +392,7 @@ export interface Operations {
   /** Keep the workspace's error handler away from a flow's failures, or let it see them */
   "POST /w/{workspace}/flows/toggle_workspace_error_handler/{path}": { input: { workspace: string; path: string; body: { muted?: boolean } }; answer: string; access: "author" };
   /** Deploy a new version of a flow, and rename it when the body has another path */
-  "POST /w/{workspace}/flows/update/{path}": { input: { workspace: string; path: string; body: { path: string; summary?: string; description?: string | null; value: FlowValue | { modules: (unknown)[] }; schema?: Record<string, unknown> | null; tag?: string | null; priority?: number | null; timeout?: number | null; ws_error_handler_muted?: boolean | null; dedicated_worker?: boolean | null; visible_to_runner_only?: boolean | null; on_behalf_of_email?: string | null; draft_only?: boolean | null; deployment_message?: string | null } }; answer: string; access: "author" };
+  "POST /w/{workspace}/flows/update/{path}": { input: { workspace: string; path: string; body: { path: string; summary?: string; description?: string | null; value: FlowValue | { modules: (unknown)[] }; schema?: Record<string, unknown> | null; tag?: string | null; priority?: number | null; timeout?: number | null; ws_error_handler_muted?: boolean | null; dedicated_worker?: boolean | null; visible_to_runner_only?: boolean | null; on_behalf_of_email?: string | null; draft_only?: boolean | null; deployment_message?: string | null; parent_version?: number | null } }; answer: string; access: "author" };
   /** Make a user or a group an owner of a folder */
   "POST /w/{workspace}/folders/addowner/{name}": { input: { workspace: string; name: string; body: { owner: string } }; answer: string; access: "author" };
   /** Make a folder; the caller becomes an owner of it */

@@ -47,7 +47,7 @@ export async function createFlow(ctx: WorkspaceContext, body: NewFlow): Promise<
  * Deploys a new version, and renames the flow if the body has another path. Until its scripts are locked, the path runs
  * the previous version. An archived flow is restored.
  * @returns the path
- * @throws NotFound, Forbidden, BadRequest as `createFlow`
+ * @throws NotFound, Forbidden, BadRequest as `createFlow`, and for a stale `parent_version`
  */
 export async function updateFlow(ctx: WorkspaceContext, old: string, body: NewFlow): Promise<string> {
   const { workspace_id } = ctx.caller.member;
@@ -60,10 +60,19 @@ export async function updateFlow(ctx: WorkspaceContext, old: string, body: NewFl
     for (const each of [...new Set([old, path])].sort()) await tx.lock(`flow ${workspace_id} ${each}`);
     const { flow } = readableFlow(ctx, await findLatestFlow(tx, workspace_id, old), `flow ${old}`);
     requireWriteAccess(ctx.caller.member, old, flow.extra_perms);
+    requireNewest(body.parent_version ?? undefined, flow);
     if (path !== old) await renameFlow(ctx, tx, old, path);
     await storeFlow(ctx, tx, { ...body, path }, locked, { ...flow, path });
     return path;
   });
+}
+
+/** @throws BadRequest if the change was made from a version that is not the newest any more */
+function requireNewest(parent: number | undefined, { path, version }: Flow): void {
+  if (parent === undefined || parent === version) return;
+  throw new BadRequest(
+    `parent_version ${parent} is not the latest version of ${path}, which is ${version}: somebody deployed in between`,
+  );
 }
 
 /** Validates and locks a flow. A draft may be unfinished, so it is checked when it is deployed. */

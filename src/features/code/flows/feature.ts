@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import { asPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { flowSection } from "./archive.ts";
+import { flowExpressionOperations } from "./expression-operations.ts";
 import { flowListOperations } from "./list-operations.ts";
 import { flowOperations } from "./operations.ts";
 import { importingFlows } from "./relock-targets.ts";
@@ -14,6 +15,7 @@ export const feature = defineFeature({
   operations: {
     "operations.ts": flowOperations,
     "list-operations.ts": flowListOperations,
+    "expression-operations.ts": flowExpressionOperations,
   },
   itemKinds: [
     {

@@ -23,6 +23,9 @@ const FlowFields = z.object({
   on_behalf_of_email: optional(z.string()),
   draft_only: optional(z.boolean()),
   deployment_message: optional(z.string()),
+  parent_version: optional(
+    z.number().int().describe("`version_id` that the change was made from: refused if it is not the newest"),
+  ),
 });
 /** An OpenFlow document with the flow's metadata. */
 export const NewFlow = keepUnknownFields(FlowFields);
