@@ -1,12 +1,18 @@
 /** Code editor. Loaded lazily because of its size. */
-import { autocompletion, closeBrackets, completionKeymap } from "@codemirror/autocomplete";
+import {
+  autocompletion,
+  type Completion,
+  type CompletionSource,
+  closeBrackets,
+  completionKeymap,
+} from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { bracketMatching, indentOnInput } from "@codemirror/language";
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
-import { useEffect, useRef } from "react";
+import { type RefObject, useEffect, useRef } from "react";
 import { loadLanguage } from "./languages.ts";
 import { LOOK } from "./look.ts";
 
@@ -24,15 +30,30 @@ interface Props {
   value: string;
   change?: (text: string) => void;
   problem?: CodeProblem | undefined;
+  /** Names that are offered while somebody types. */
+  names?: Name[];
+  /** For an expression: no line numbers, as high as its text. */
+  isShort?: boolean;
+  /** Given a function that inserts text where the cursor is. */
+  tellInsert?: (insert: (text: string) => void) => void;
+}
+
+/** A name that can be completed, such as `results.a`. */
+export interface Name {
+  text: string;
+  about: string;
 }
 
 /** Tab moves the focus on, so that nobody who uses the keyboard is caught in it. Escape is not needed before. */
-export default function Editor({ label, language, value, change, problem }: Props) {
+export default function Editor(props: Props) {
+  const { label, language, value, change, problem, isShort = false, tellInsert } = props;
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const mode = useRef(new Compartment());
   const changed = useRef(change);
   changed.current = change;
+  const names = useRef<Name[]>(undefined);
+  names.current = props.names;
   const isReadOnly = change === undefined;
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: made once; a later value is written into it below
@@ -43,14 +64,14 @@ export default function Editor({ label, language, value, change, problem }: Prop
         doc: value,
         extensions: [
           LOOK,
-          lineNumbers(),
+          isShort ? EditorView.lineWrapping : lineNumbers(),
           mode.current.of([]),
           EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
           EditorState.readOnly.of(isReadOnly),
           highlightSelectionMatches(),
           bracketMatching(),
           keymap.of(searchKeymap),
-          isReadOnly ? [] : WRITING,
+          isReadOnly ? [] : [WRITING, isShort ? [] : lintGutter(), offer(names)],
           EditorView.updateListener.of(({ docChanged, state }) => {
             if (docChanged) changed.current?.(state.doc.toString());
           }),
@@ -58,6 +79,10 @@ export default function Editor({ label, language, value, change, problem }: Prop
       }),
     });
     view.current = editor;
+    tellInsert?.((text) => {
+      editor.dispatch(editor.state.replaceSelection(text));
+      editor.focus();
+    });
     return () => editor.destroy();
   }, [isReadOnly]);
 
@@ -82,7 +107,18 @@ export default function Editor({ label, language, value, change, problem }: Prop
     if (editor) editor.dispatch(setDiagnostics(editor.state, problem ? [diagnose(editor, problem)] : []));
   }, [problem]);
 
-  return <div ref={box} className="editor" />;
+  return <div ref={box} className={isShort ? "editor editor-short" : "editor"} />;
+}
+
+/** Offers the names that begin with what stands before the cursor. */
+function offer(names: RefObject<Name[] | undefined>) {
+  const source: CompletionSource = (context) => {
+    const before = context.matchBefore(/[\w$.]*/);
+    if (!names.current || !before || (before.text === "" && !context.explicit)) return null;
+    const options = names.current.map(({ text, about }): Completion => ({ label: text, detail: about }));
+    return { from: before.from, options, validFor: /^[\w$.]*$/ };
+  };
+  return EditorState.languageData.of(() => [{ autocomplete: source }]);
 }
 
 /** What pages do with these keys comes after; the editor itself would begin a line. */
@@ -94,7 +130,6 @@ const WRITING = [
   closeBrackets(),
   autocompletion(),
   highlightActiveLine(),
-  lintGutter(),
   keymap.of([...OF_THE_PAGE, ...defaultKeymap, ...historyKeymap, ...completionKeymap]),
 ];
 

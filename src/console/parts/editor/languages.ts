@@ -8,6 +8,7 @@ const LOADERS: Record<string, () => Promise<Extension>> = {
   deno: typescript,
   nativets: typescript,
   bunnative: typescript,
+  javascript: typescript,
   python3: async () => (await import("@codemirror/lang-python")).python(),
   postgresql: () => sql("PostgreSQL"),
   mysql: () => sql("MySQL"),

@@ -14,8 +14,18 @@ import {
   IconRepeat,
   IconRoute,
 } from "@tabler/icons-react";
-import { type KeyboardEvent, memo, type ReactNode, useCallback, useMemo, useState } from "react";
-import { countSteps, type StepKind, type StepNode } from "./tree.ts";
+import {
+  type ButtonHTMLAttributes,
+  Fragment,
+  type KeyboardEvent,
+  type MouseEvent,
+  memo,
+  type ReactNode,
+  useCallback,
+  useMemo,
+  useState,
+} from "react";
+import { countSteps, type StepKind, type StepNode, type StepPath } from "./tree.ts";
 
 const KINDS: Record<StepKind, { word: string; Icon: typeof IconBolt }> = {
   code: { word: "Code", Icon: IconCode },
@@ -31,6 +41,7 @@ const KINDS: Record<StepKind, { word: string; Icon: typeof IconBolt }> = {
 
 /** Frames of larger flows are collapsed at first. */
 const MANY_STEPS = 400;
+const ROOT: StepPath = ["value", "modules"];
 const ZOOMS = [0.5, 0.65, 0.8, 1, 1.25];
 
 /** What a page shows of a step: its state, its iterations. Must return the same for the same state. */
@@ -44,16 +55,28 @@ export interface Decoration {
   branch?: number | undefined;
 }
 
+/** What an editor adds to the graph. Its functions must stay the same between changes of the flow. */
+export interface GraphEditing {
+  /** Selected steps, besides the one whose details are shown. */
+  marked: ReadonlySet<string>;
+  /** What stands between the steps of a list. */
+  slot: (list: StepPath, index: number, isEmpty: boolean) => ReactNode;
+  cardProps: (id: string) => ButtonHTMLAttributes<HTMLButtonElement>;
+  /** Keys that the graph does not use itself. */
+  onKeyDown: (event: KeyboardEvent<HTMLDivElement>) => void;
+}
+
 interface Props {
   nodes: StepNode[];
   failure: StepNode | undefined;
   /** Id of the selected step. */
   selected: string | undefined;
-  select: (id: string) => void;
-  decorate?: (id: string) => Decoration | undefined;
+  select: (id: string, event: MouseEvent) => void;
+  decorate?: ((id: string) => Decoration | undefined) | undefined;
+  editing?: GraphEditing;
 }
 
-export function Graph({ nodes, failure, selected, select, decorate }: Props) {
+export function Graph({ nodes, failure, selected, select, decorate, editing }: Props) {
   const many = useMemo(() => countSteps(nodes) > MANY_STEPS, [nodes]);
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [zoom, setZoom] = useState(3);
@@ -69,6 +92,7 @@ export function Graph({ nodes, failure, selected, select, decorate }: Props) {
     select,
     toggle,
     decorate,
+    editing,
     isClosed: (id: string) => toggled.has(id) !== many,
   };
   return (
@@ -87,13 +111,16 @@ export function Graph({ nodes, failure, selected, select, decorate }: Props) {
         aria-label="Graph"
         className="graph"
         style={{ zoom: ZOOMS[zoom] }}
-        onKeyDown={moveFocus}
+        onKeyDown={(event) => {
+          editing?.onKeyDown(event);
+          if (!event.defaultPrevented) moveFocus(event);
+        }}
       >
-        <Sequence nodes={nodes} {...shared} />
+        <Sequence nodes={nodes} list={ROOT} {...shared} />
         {failure && (
           <div className="graph-failure">
             <span className="quiet">When a step fails</span>
-            <Sequence nodes={[failure]} {...shared} />
+            <Sequence nodes={[failure]} list={undefined} {...shared} />
           </div>
         )}
       </div>
@@ -132,22 +159,48 @@ interface Shared extends Omit<Props, "nodes" | "failure"> {
   isClosed: (id: string) => boolean;
 }
 
-function Sequence({ nodes, ...shared }: Shared & { nodes: StepNode[] }) {
-  if (nodes.length === 0) return <div className="quiet graph-none">nothing</div>;
+interface SequenceProps extends Shared {
+  nodes: StepNode[];
+  /** Where the list stands; undefined: nothing can be inserted. */
+  list: StepPath | undefined;
+}
+
+function Sequence({ nodes, list, ...shared }: SequenceProps) {
+  const slot = list && shared.editing?.slot;
+  const first = nodes.findIndex(({ path }) => path.at(-1) === 0);
+  if (nodes.length === 0) return slot?.(list!, 0, true) ?? <div className="quiet graph-none">nothing</div>;
   return (
     <ol className="graph-list">
-      {nodes.map((node) => (
-        <Step key={node.id} node={node} {...shared} />
-      ))}
+      {nodes.map((node, at) => {
+        const index = node.path.at(-1);
+        return (
+          <Fragment key={node.id}>
+            {slot && at === first && <li className="graph-slot">{slot(list!, 0, false)}</li>}
+            <Step node={node} {...shared} />
+            {slot && typeof index === "number" && (
+              <li className="graph-slot">{slot(list!, index + 1, false)}</li>
+            )}
+          </Fragment>
+        );
+      })}
+      {slot && first < 0 && <li className="graph-slot">{slot(list!, 0, true)}</li>}
     </ol>
   );
 }
 
 function Step({ node, ...shared }: Shared & { node: StepNode }) {
-  const { selected, select, decorate, isClosed, toggle } = shared;
+  const { selected, select, decorate, isClosed, toggle, editing } = shared;
   const shown = decorate?.(node.id);
   const closed = isClosed(node.id);
-  const card = <Card node={node} shown={shown} isSelected={selected === node.id} select={select} />;
+  const card = (
+    <Card
+      node={node}
+      shown={shown}
+      isSelected={selected === node.id || editing?.marked.has(node.id) === true}
+      select={select}
+      propsOf={editing?.cardProps}
+    />
+  );
   if (node.bodies.length === 0) return <li>{card}</li>;
   return (
     <li>
@@ -167,14 +220,14 @@ function Step({ node, ...shared }: Shared & { node: StepNode }) {
         {shown?.head}
         {!closed && (
           <div className={node.parallel ? "graph-branches" : undefined}>
-            {node.bodies.map(({ label, nodes }, index) => (
+            {node.bodies.map(({ label, path, nodes }, index) => (
               <div
                 key={index}
                 className="graph-body"
                 data-other={shown?.branch !== undefined && shown.branch !== index ? true : undefined}
               >
                 {label && <div className="graph-label">{label}</div>}
-                <Sequence nodes={nodes} {...shared} />
+                <Sequence nodes={nodes} list={path} {...shared} />
               </div>
             ))}
           </div>
@@ -188,10 +241,11 @@ interface CardProps {
   node: StepNode;
   shown: Decoration | undefined;
   isSelected: boolean;
-  select: (id: string) => void;
+  select: (id: string, event: MouseEvent) => void;
+  propsOf: ((id: string) => ButtonHTMLAttributes<HTMLButtonElement>) | undefined;
 }
 
-const Card = memo(function Card({ node, shown, isSelected, select }: CardProps) {
+const Card = memo(function Card({ node, shown, isSelected, select, propsOf }: CardProps) {
   const { id, title, kind, detail, notes } = node;
   const { word, Icon } = KINDS[kind];
   return (
@@ -200,7 +254,9 @@ const Card = memo(function Card({ node, shown, isSelected, select }: CardProps) 
       className="step"
       data-tone={shown?.tone}
       aria-pressed={isSelected}
-      onClick={() => select(id)}
+      data-step={id}
+      onClick={(event) => select(id, event)}
+      {...propsOf?.(id)}
     >
       <Icon size={18} role="img" aria-label={word} className="quiet" />
       <span className="step-name">

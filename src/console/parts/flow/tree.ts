@@ -2,8 +2,12 @@
 
 type Fields = Record<string, unknown>;
 
+/** From the root of the flow: names of fields and indexes of lists. */
+export type StepPath = readonly (string | number)[];
+
 export interface StepNode {
   id: string;
+  path: StepPath;
   title: string;
   kind: StepKind;
   /** What it runs: a path, a language, an expression. */
@@ -16,6 +20,8 @@ export interface StepNode {
 }
 
 export interface StepBody {
+  /** Of the list of steps. */
+  path: StepPath;
   label: string;
   nodes: StepNode[];
 }
@@ -38,24 +44,26 @@ const KINDS: Record<string, StepKind> = {
   identity: "pass",
 };
 
-function bodiesOf(value: Fields): StepBody[] {
+function bodiesOf(value: Fields, at: StepPath, keys: StepKeys): StepBody[] {
+  const body = (label: string, steps: unknown, ...path: StepPath): StepBody => {
+    const list = [...at, "value", ...path];
+    return { label, path: list, nodes: nodesOf(steps, list, keys) };
+  };
   switch (value.type) {
     case "forloopflow":
     case "whileloopflow":
-      return [{ label: "", nodes: nodesOf(value.modules) }];
+      return [body("", value.modules, "modules")];
     case "branchone":
       return [
-        ...recordsOf(value.branches).map(({ summary, expr, modules }) => ({
-          label: textOf(summary) || `if ${textOf(expr)}`,
-          nodes: nodesOf(modules),
-        })),
-        { label: "otherwise", nodes: nodesOf(value.default) },
+        ...recordsOf(value.branches).map(({ summary, expr, modules }, index) =>
+          body(textOf(summary) || `if ${textOf(expr)}`, modules, "branches", index, "modules"),
+        ),
+        body("otherwise", value.default, "default"),
       ];
     case "branchall":
-      return recordsOf(value.branches).map(({ summary, modules }, index) => ({
-        label: textOf(summary) || `Branch ${index + 1}`,
-        nodes: nodesOf(modules),
-      }));
+      return recordsOf(value.branches).map(({ summary, modules }, index) =>
+        body(textOf(summary) || `Branch ${index + 1}`, modules, "branches", index, "modules"),
+      );
     default:
       return [];
   }
@@ -89,29 +97,42 @@ function notesOf(step: Fields, value: Fields): string[] {
   return notes;
 }
 
-function nodeOf(step: Fields): StepNode {
+function nodeOf(step: Fields, path: StepPath, keys: StepKeys): StepNode {
   const value = isRecord(step.value) ? step.value : {};
-  const id = textOf(step.id);
+  const own = textOf(step.id);
+  const id = keys?.get(step) ?? own;
   const kind = KINDS[textOf(value.type)] ?? "unknown";
   return {
     id,
-    title: textOf(step.summary) || id,
+    path,
+    title: textOf(step.summary) || own || (KINDS[textOf(value.type)] ?? "step"),
     kind,
     detail: detailOf(value),
     notes: notesOf(step, value),
-    bodies: bodiesOf(value),
+    bodies: bodiesOf(value, path, keys),
     parallel: kind === "choice" || kind === "all",
   };
 }
 
-const nodesOf = (modules: unknown): StepNode[] => recordsOf(modules).map(nodeOf);
+const nodesOf = (modules: unknown, list: StepPath, keys: StepKeys): StepNode[] =>
+  Array.isArray(modules)
+    ? modules.flatMap((step, index) => (isRecord(step) ? [nodeOf(step, [...list, index], keys)] : []))
+    : [];
+
+/** Names of steps whose ids do not tell them apart. */
+type StepKeys = ReadonlyMap<unknown, string> | undefined;
 
 /** Returns the steps of a flow in order, its preprocessor first and its failure step apart. */
-export function treeOf(value: unknown): { nodes: StepNode[]; failure: StepNode | undefined } {
+export function treeOf(
+  value: unknown,
+  keys?: StepKeys,
+): { nodes: StepNode[]; failure: StepNode | undefined } {
   const flow = isRecord(value) ? value : {};
-  const first = isRecord(flow.preprocessor_module) ? [nodeOf(flow.preprocessor_module)] : [];
-  const failure = isRecord(flow.failure_module) ? nodeOf(flow.failure_module) : undefined;
-  return { nodes: [...first, ...nodesOf(flow.modules)], failure };
+  const single = (field: string) =>
+    isRecord(flow[field]) ? nodeOf(flow[field], ["value", field], keys) : undefined;
+  const first = single("preprocessor_module");
+  const nodes = nodesOf(flow.modules, ["value", "modules"], keys);
+  return { nodes: first ? [first, ...nodes] : nodes, failure: single("failure_module") };
 }
 
 export const countSteps = (nodes: StepNode[]): number =>

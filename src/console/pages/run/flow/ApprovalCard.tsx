@@ -1,12 +1,12 @@
 import { Button, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconCheck, IconX } from "@tabler/icons-react";
 import { lazy, Suspense, useCallback, useId, useMemo, useState } from "react";
+import type { Approval } from "../../../parts/flow/run-model.ts";
 import { hasFields, prepare } from "../../../parts/form/prepare.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { JsonTree } from "../../../parts/result/JsonTree.tsx";
 import { Moment } from "../../../parts/time.tsx";
-import type { Approval } from "./model.ts";
 import { useAnswer } from "./queries.ts";
 
 const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));

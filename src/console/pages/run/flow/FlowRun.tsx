@@ -6,6 +6,13 @@ import type { Job } from "../../../api/interface.d.ts";
 import { useLive } from "../../../api/live.ts";
 import { memberOf, useMay } from "../../../api/session.ts";
 import { type Decoration, Graph } from "../../../parts/flow/Graph.tsx";
+import {
+  type FlowSteps,
+  type Picked,
+  RunModel,
+  type Seen,
+  type StepJob,
+} from "../../../parts/flow/run-model.ts";
 import { type StepNode, treeOf } from "../../../parts/flow/tree.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
@@ -13,7 +20,6 @@ import { STATES, stateOf } from "../../../parts/run-state.tsx";
 import { duration } from "../../../parts/time.tsx";
 import { useAddress } from "../../../parts/use-address.ts";
 import { ApprovalCard } from "./ApprovalCard.tsx";
-import { type FlowSteps, type Picked, RunModel, type Seen, type StepJob } from "./model.ts";
 import { flowSteps, flowVersion, useRestart } from "./queries.ts";
 import { StepPanel } from "./StepPanel.tsx";
 import { Timeline } from "./Timeline.tsx";

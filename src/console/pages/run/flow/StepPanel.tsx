@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { addressOf } from "../../../api/call.ts";
 import { useLive } from "../../../api/live.ts";
+import type { Seen } from "../../../parts/flow/run-model.ts";
 import type { StepNode } from "../../../parts/flow/tree.ts";
 import { oneRun, useFollowing } from "../../../parts/following.ts";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -14,7 +15,6 @@ import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { STATES, State } from "../../../parts/run-state.tsx";
 import { duration } from "../../../parts/time.tsx";
 import { useSource } from "../queries.ts";
-import type { Seen } from "./model.ts";
 
 export interface Restart {
   /** Undefined: nothing is offered. */

@@ -1,8 +1,8 @@
 import { Button, Center } from "@mantine/core";
 import { useState } from "react";
+import type { StepJob } from "../../../parts/flow/run-model.ts";
 import { STATES, stateOf } from "../../../parts/run-state.tsx";
 import { duration } from "../../../parts/time.tsx";
-import type { StepJob } from "./model.ts";
 
 const PAGE = 300;
 /** Deeper rows are not indented further. */

@@ -2,9 +2,9 @@ import { queryOptions, useMutation } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { call } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
+import type { Approval } from "../../../parts/flow/run-model.ts";
 import { tellProblem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
-import type { Approval } from "./model.ts";
 
 export const flowSteps = (workspace: string, id: string) =>
   queryOptions({

@@ -5,10 +5,10 @@ import { Link } from "wouter";
 import { storedBy } from "../../../api/base.ts";
 import { call } from "../../../api/call.ts";
 import { memberOf, whoami } from "../../../api/session.ts";
+import { beginningOf } from "../../../parts/editor/beginnings.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { LANGUAGES, type Language } from "../../../parts/scripts.ts";
-import { beginningOf } from "./beginnings.ts";
 import type { Draft } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
 

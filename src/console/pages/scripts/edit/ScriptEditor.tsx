@@ -3,13 +3,14 @@ import { useHotkeys } from "@mantine/hooks";
 import { type ReactNode, useState } from "react";
 import { call } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
+import { useAnalysis } from "../../../parts/editor/analysis.ts";
+import { useKeeping } from "../../../parts/editor/keeping.ts";
 import { Code } from "../../../parts/editor/lazy.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { type NewScript, toNewScript } from "../../../parts/scripts.ts";
 import { Deploy } from "./Deploy.tsx";
-import { useKeeping } from "./keeping.ts";
 import { mergeSchema } from "./merge-schema.ts";
-import { type Draft, useAnalysis } from "./queries.ts";
+import type { Draft } from "./queries.ts";
 import { TestRun } from "./TestRun.tsx";
 
 interface Props {

@@ -1,10 +1,6 @@
-import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { queryOptions } from "@tanstack/react-query";
 import { call } from "../../../api/call.ts";
 import type { Language } from "../../../parts/scripts.ts";
-
-/** Waits until nothing was typed for so long. */
-const QUIET_MS = 500;
 
 /** What is kept of a script that is not deployed yet. */
 export interface Draft {
@@ -27,26 +23,3 @@ export const scriptWithDraft = (workspace: string, path: string) =>
     gcTime: 0,
     refetchOnWindowFocus: false,
   });
-
-/** Returns a value once it has been the same for a while. */
-export function useQuiet<T>(value: T, ms = QUIET_MS): T {
-  const [quiet, setQuiet] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setQuiet(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return quiet;
-}
-
-/** What the server finds in the code: its arguments, its packages, or where it cannot be parsed. */
-export function useAnalysis(workspace: string, language: Language, content: string) {
-  const quiet = useQuiet(content);
-  return useQuery({
-    queryKey: [workspace, "scripts", "analysis", language, quiet],
-    queryFn: ({ signal }) =>
-      call("POST /w/{workspace}/scripts/analyse", { workspace, body: { language, content: quiet } }, signal),
-    placeholderData: keepPreviousData,
-    gcTime: 0,
-    staleTime: Number.POSITIVE_INFINITY,
-  }).data;
-}

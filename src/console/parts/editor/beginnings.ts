@@ -1,5 +1,5 @@
 /** Code that a new script begins with. Each runs as it stands where its language does. */
-import type { Language } from "../../../parts/scripts.ts";
+import type { Language } from "../scripts.ts";
 
 const TYPESCRIPT = `export async function main(name: string = "world") {
   return \`Hello, \${name}!\`;

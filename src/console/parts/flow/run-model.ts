@@ -1,7 +1,7 @@
 /** Places the jobs of a flow run in the tree of the flow's steps. */
-import type { Answer } from "../../../api/call.ts";
-import type { StepNode } from "../../../parts/flow/tree.ts";
-import { type RunState, stateOf } from "../../../parts/run-state.tsx";
+import type { Answer } from "../../api/call.ts";
+import { type RunState, stateOf } from "../run-state.tsx";
+import type { StepNode } from "./tree.ts";
 
 export type FlowSteps = Answer<"GET /w/{workspace}/jobs/flow/steps/{flow_job_id}">;
 export type StepJob = FlowSteps["steps"][number];

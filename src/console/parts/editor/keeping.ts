@@ -1,22 +1,22 @@
 /** Keeps what is written: one save after another, the newest last, and none beside a deployment. */
 import { useEffect, useState } from "react";
-import type { Draft } from "./queries.ts";
+import { writeJson } from "../../api/json.ts";
 
 const SAVE_AFTER_MS = 1_500;
 
 type Kept = "" | "saving" | "kept" | "failed";
-type Keep = (draft: Draft) => Promise<void>;
+type Keep<T> = (draft: T) => Promise<void>;
 
-class Keeper {
+class Keeper<T> {
   #kept: string;
-  #newest: Draft;
-  #keep: Keep;
+  #newest: T;
+  #keep: Keep<T>;
   #tell: (kept: Kept) => void;
   #saving: Promise<void> | undefined;
   #isHeld = false;
 
-  constructor(draft: Draft, keep: Keep, tell: (kept: Kept) => void) {
-    this.#kept = JSON.stringify(draft);
+  constructor(draft: T, keep: Keep<T>, tell: (kept: Kept) => void) {
+    this.#kept = writeJson(draft);
     this.#newest = draft;
     this.#keep = keep;
     this.#tell = tell;
@@ -24,10 +24,10 @@ class Keeper {
 
   /** Whether something would be lost with the page. */
   get isBehind(): boolean {
-    return JSON.stringify(this.#newest) !== this.#kept;
+    return writeJson(this.#newest) !== this.#kept;
   }
 
-  take(draft: Draft, keep: Keep): void {
+  take(draft: T, keep: Keep<T>): void {
     this.#newest = draft;
     this.#keep = keep;
   }
@@ -48,7 +48,7 @@ class Keeper {
       } catch {
         return this.#tell("failed");
       }
-      this.#kept = JSON.stringify(draft);
+      this.#kept = writeJson(draft);
       this.#tell("kept");
     }
   }
@@ -59,7 +59,7 @@ class Keeper {
     try {
       await this.#saving;
       await action();
-      this.#kept = JSON.stringify(this.#newest);
+      this.#kept = writeJson(this.#newest);
     } catch (error) {
       this.#isHeld = false;
       void this.save();
@@ -69,10 +69,10 @@ class Keeper {
 }
 
 /** Saves a draft when nothing was typed for a while, and when the page is left. */
-export function useKeeping(draft: Draft, keep: Keep) {
+export function useKeeping<T>(draft: T, keep: Keep<T>) {
   const [kept, setKept] = useState<Kept>("");
-  const [keeper] = useState(() => new Keeper(draft, keep, setKept));
-  const text = JSON.stringify(draft);
+  const [keeper] = useState(() => new Keeper<T>(draft, keep, setKept));
+  const text = writeJson(draft);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the draft is a new object each time, its text is not
   useEffect(() => {
     keeper.take(draft, keep);

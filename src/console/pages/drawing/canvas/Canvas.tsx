@@ -1,0 +1,127 @@
+/** The flow as it is drawn: its steps, the places between them, and what keys and dragging do to both. */
+import { IconPlus } from "@tabler/icons-react";
+import { type DragEvent, type MouseEvent, useCallback, useMemo, useRef, useState } from "react";
+import { type Decoration, Graph, type GraphEditing } from "../../../parts/flow/Graph.tsx";
+import { type StepPath, treeOf } from "../../../parts/flow/tree.ts";
+import { moveSteps } from "../model/commands.ts";
+import { listSteps, type PlacedStep, type Slot } from "../model/steps.ts";
+import type { Drawing } from "../use-drawing.ts";
+import { useCanvasKeys } from "./canvas-keys.ts";
+
+interface Props {
+  drawing: Drawing;
+  /** Asks what to insert there. */
+  insertAt: (slot: Slot) => void;
+  decorate: ((key: string) => Decoration | undefined) | undefined;
+}
+
+export function Canvas({ drawing, insertAt, decorate }: Props) {
+  const { flow, selection, open } = drawing;
+  const steps = useMemo(() => listSteps(flow), [flow]);
+  const tree = useMemo(
+    () => treeOf(flow.value, new Map(steps.map(({ step, key }) => [step, key]))),
+    [flow.value, steps],
+  );
+  // What handlers read stays behind one reference, so that a change of selection draws only the cards it concerns.
+  const now = useRef({ drawing, steps, insertAt });
+  now.current = { drawing, steps, insertAt };
+  const [isDragging, setDragging] = useState(false);
+
+  const select = useCallback((key: string, event: MouseEvent) => {
+    const { drawing: current, steps: listed } = now.current;
+    if (event.shiftKey && current.open !== undefined) {
+      current.select(range(listed, current.open, key), key);
+    } else if (event.ctrlKey || event.metaKey) {
+      const next = new Set(current.selection);
+      if (!next.delete(key)) next.add(key);
+      current.select([...next], next.has(key) ? key : [...next].at(-1));
+    } else {
+      current.select([key]);
+    }
+  }, []);
+
+  const cardProps = useCallback(
+    (key: string) => ({
+      draggable: true,
+      onDragStart: (event: DragEvent) => {
+        const { drawing: current } = now.current;
+        if (!current.selection.has(key)) current.select([key]);
+        event.dataTransfer.effectAllowed = "move" as const;
+        event.dataTransfer.setData("text/plain", key);
+        // The browser ends a drag whose element changes while it begins.
+        setTimeout(() => setDragging(true));
+      },
+      onDragEnd: () => setDragging(false),
+    }),
+    [],
+  );
+
+  const slot = useCallback(
+    (list: StepPath, index: number, isEmpty: boolean) => (
+      <SlotButton
+        slot={{ list, index }}
+        isEmpty={isEmpty}
+        insert={(at) => now.current.insertAt(at)}
+        drop={(at) => {
+          const { drawing: current } = now.current;
+          current.edit("Move", (before) => moveSteps(before, current.selection, at));
+        }}
+      />
+    ),
+    [],
+  );
+
+  const onKeyDown = useCanvasKeys(now);
+  const editing: GraphEditing = useMemo(
+    () => ({ marked: selection, slot, cardProps, onKeyDown }),
+    [selection, slot, cardProps, onKeyDown],
+  );
+  return (
+    <div className="drawing-canvas" data-dragging={isDragging || undefined}>
+      <Graph {...tree} selected={open} select={select} decorate={decorate} editing={editing} />
+    </div>
+  );
+}
+
+/** The steps between two, in the order of the flow. */
+function range(steps: PlacedStep[], from: string, to: string): string[] {
+  const keys = steps.map(({ key }) => key);
+  const [a, b] = [keys.indexOf(from), keys.indexOf(to)];
+  return a < 0 || b < 0 ? [to] : keys.slice(Math.min(a, b), Math.max(a, b) + 1);
+}
+
+interface SlotProps {
+  slot: Slot;
+  isEmpty: boolean;
+  insert: (slot: Slot) => void;
+  drop: (slot: Slot) => void;
+}
+
+function SlotButton({ slot, isEmpty, insert, drop }: SlotProps) {
+  const [isOver, setOver] = useState(false);
+  return (
+    <button
+      type="button"
+      className="slot"
+      data-empty={isEmpty || undefined}
+      data-over={isOver || undefined}
+      // By keyboard one inserts after the step that has the focus.
+      tabIndex={isEmpty ? 0 : -1}
+      aria-label="Insert a step here"
+      onClick={() => insert(slot)}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        drop(slot);
+      }}
+    >
+      <IconPlus size={14} aria-hidden />
+      {isEmpty && "Add a step"}
+    </button>
+  );
+}

@@ -1,0 +1,176 @@
+/** What can be done to the flow and to the selected steps, for whoever uses no keys. */
+import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
+import { IconArrowBackUp, IconArrowForwardUp, IconDots, IconPlus, IconSettings } from "@tabler/icons-react";
+import { useAction } from "../../../parts/actions.tsx";
+import {
+  duplicateSteps,
+  nudgeStep,
+  setFailureStep,
+  setPreprocessor,
+  unwrapStep,
+  type Wrapping,
+  wrapSteps,
+} from "../model/commands.ts";
+import { newFailureStep, newPreprocessor } from "../model/new-steps.ts";
+import { bodiesOf, listSteps, type Slot } from "../model/steps.ts";
+import type { Drawing } from "../use-drawing.ts";
+import { copySteps, pasteSteps, removeSelected, slotFor } from "./canvas-keys.ts";
+
+const WRAPPINGS: [Wrapping, string][] = [
+  ["forloopflow", "Put into a for-each loop"],
+  ["whileloopflow", "Put into a while loop"],
+  ["branchone", "Put into a branch"],
+  ["branchall", "Put into parallel branches"],
+];
+
+interface Props {
+  drawing: Drawing;
+  insertAt: (slot: Slot) => void;
+}
+
+export function Toolbar({ drawing, insertAt }: Props) {
+  const { flow, selection, history } = drawing;
+  const { act } = useAction();
+  const steps = listSteps(flow);
+  const [only] = selection.size === 1 ? selection : [];
+  const chosen = steps.find(({ key }) => key === only);
+  const isNone = selection.size === 0;
+  const last = history.done.at(-1);
+  const next = history.undone.at(-1);
+  return (
+    <div className="drawing-tools" role="toolbar" aria-label="Edit the flow">
+      <Button
+        size="xs"
+        leftSection={<IconPlus size={14} />}
+        onClick={() => insertAt(slotFor(drawing, steps))}
+      >
+        Add a step
+      </Button>
+      <Tool label={last ? `Undo: ${last.label}` : "Undo"} disabled={!last} act={drawing.undo}>
+        <IconArrowBackUp size={16} />
+      </Tool>
+      <Tool label={next ? `Redo: ${next.label}` : "Redo"} disabled={!next} act={drawing.redo}>
+        <IconArrowForwardUp size={16} />
+      </Tool>
+      <Menu position="bottom-start">
+        <Menu.Target>
+          <Button size="xs" variant="default" rightSection={<IconDots size={14} />}>
+            {selection.size > 1 ? `${selection.size} steps` : "Step"}
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item
+            disabled={isNone}
+            onClick={() => drawing.edit("Duplicate", (before) => duplicateSteps(before, selection))}
+          >
+            Duplicate
+          </Menu.Item>
+          <Menu.Item
+            disabled={isNone}
+            onClick={() =>
+              act(async () => {
+                await copySteps(drawing);
+                return "Copied: paste it into any flow, or into a file.";
+              })
+            }
+          >
+            Copy
+          </Menu.Item>
+          <Menu.Item
+            onClick={() =>
+              act(async () => {
+                await pasteSteps(drawing, steps);
+                return undefined;
+              })
+            }
+          >
+            Paste
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Item
+            disabled={!only}
+            onClick={() => drawing.edit("Move", (before) => nudgeStep(before, only!, -1))}
+          >
+            Move up
+          </Menu.Item>
+          <Menu.Item
+            disabled={!only}
+            onClick={() => drawing.edit("Move", (before) => nudgeStep(before, only!, 1))}
+          >
+            Move down
+          </Menu.Item>
+          {WRAPPINGS.map(([kind, label]) => (
+            <Menu.Item
+              key={kind}
+              disabled={isNone}
+              onClick={() =>
+                drawing.edit(label, (before) => {
+                  const [after, id] = wrapSteps(before, selection, kind);
+                  return [after, [id]];
+                })
+              }
+            >
+              {label}
+            </Menu.Item>
+          ))}
+          {chosen && bodiesOf(chosen.step).length > 0 && (
+            <Menu.Item onClick={() => drawing.edit("Take apart", (before) => unwrapStep(before, only!))}>
+              Keep its steps, remove the frame
+            </Menu.Item>
+          )}
+          <Menu.Divider />
+          <Menu.Item color="red" disabled={isNone} onClick={() => removeSelected(drawing)}>
+            Delete
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Menu position="bottom-start">
+        <Menu.Target>
+          <Button size="xs" variant="default" leftSection={<IconSettings size={14} />}>
+            Flow
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item onClick={() => drawing.select([])}>Settings and inputs</Menu.Item>
+          <Menu.Item
+            disabled={flow.value.failure_module !== undefined}
+            onClick={() =>
+              drawing.edit("Add failure step", (before) => [
+                setFailureStep(before, newFailureStep()),
+                ["failure"],
+              ])
+            }
+          >
+            Add a step for failures
+          </Menu.Item>
+          <Menu.Item
+            disabled={flow.value.preprocessor_module !== undefined}
+            onClick={() =>
+              drawing.edit("Add preprocessor", (before) => [
+                setPreprocessor(before, newPreprocessor()),
+                ["preprocessor"],
+              ])
+            }
+          >
+            Add a preprocessor
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+    </div>
+  );
+}
+
+interface ToolProps {
+  label: string;
+  disabled: boolean;
+  act: () => void;
+  children: React.ReactNode;
+}
+
+const Tool = ({ label, disabled, act, children }: ToolProps) => (
+  <Tooltip label={label}>
+    <ActionIcon variant="default" size={30} aria-label={label} disabled={disabled} onClick={act}>
+      {children}
+    </ActionIcon>
+  </Tooltip>
+);

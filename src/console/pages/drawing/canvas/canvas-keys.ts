@@ -1,0 +1,119 @@
+/** What keys do while a step has the focus. */
+import { type KeyboardEvent, type RefObject, useCallback } from "react";
+import { tellProblem } from "../../../parts/Problem.tsx";
+import { fromClipboard, toClipboard } from "../model/clipboard.ts";
+import { duplicateSteps, insertSteps, listOutermost, nudgeStep, removeSteps } from "../model/commands.ts";
+import { type PlacedStep, ROOT, type Slot, slotAfter } from "../model/steps.ts";
+import type { Drawing } from "../use-drawing.ts";
+
+interface Now {
+  drawing: Drawing;
+  steps: PlacedStep[];
+  insertAt: (slot: Slot) => void;
+}
+
+/** For the page's list of shortcuts. */
+export const CANVAS_KEYS: [keys: string, what: string][] = [
+  ["↑ ↓", "Step before, step after"],
+  ["Enter", "Show the step"],
+  ["Shift + ↑ ↓", "Select more"],
+  ["Alt + ↑ ↓", "Move the step"],
+  ["Insert or I", "Insert a step after it"],
+  ["Delete", "Delete"],
+  ["Ctrl + C, X, V, D", "Copy, cut, paste, duplicate"],
+  ["Ctrl + Z, Shift + Ctrl + Z", "Undo, redo"],
+];
+
+/** The position after the last selected step, or at the end of the flow. */
+export function slotFor({ selection, open, flow }: Drawing, steps: PlacedStep[]): Slot {
+  const last = steps.findLast(({ key }) => selection.has(key) || key === open);
+  const after = last && slotAfter(last);
+  const modules = flow.value.modules;
+  return after ?? { list: ROOT, index: Array.isArray(modules) ? modules.length : 0 };
+}
+
+export async function copySteps({ flow, selection }: Drawing): Promise<void> {
+  await navigator.clipboard.writeText(toClipboard(listOutermost(flow, selection)));
+}
+
+export function removeSelected(drawing: Drawing, label = "Delete"): void {
+  const { selection } = drawing;
+  drawing.edit(label, (flow) => removeSteps(flow, selection));
+}
+
+export async function pasteSteps(drawing: Drawing, steps: PlacedStep[]): Promise<void> {
+  const found = fromClipboard(await navigator.clipboard.readText());
+  if (!found) throw new Error("The clipboard holds no steps: copy some of a flow, here or from a file.");
+  const slot = slotFor(drawing, steps);
+  drawing.edit("Paste", (flow) => insertSteps(flow, slot, found));
+}
+
+/** Focuses the card of a step once it is drawn. */
+const focusStep = (key: string) =>
+  requestAnimationFrame(() =>
+    document.querySelector<HTMLElement>(`.step[data-step="${CSS.escape(key)}"]`)?.focus(),
+  );
+
+export function useCanvasKeys(now: RefObject<Now>) {
+  return useCallback(
+    (event: KeyboardEvent<HTMLDivElement>) => {
+      const key = (event.target as HTMLElement).closest<HTMLElement>(".step")?.dataset.step;
+      const act = key === undefined ? undefined : actionOf(event, now.current, key);
+      if (!act) return;
+      event.preventDefault();
+      void Promise.resolve(act()).catch(tellProblem);
+    },
+    [now],
+  );
+}
+
+/** What a key does, if anything. */
+function actionOf(event: KeyboardEvent, { drawing, steps, insertAt }: Now, key: string) {
+  const { ctrlKey, metaKey, altKey, shiftKey } = event;
+  const isCommand = ctrlKey || metaKey;
+  // What has the focus is meant, where nothing else is selected.
+  const own = drawing.selection.has(key) ? drawing : { ...drawing, selection: new Set([key]), open: key };
+  const pressed = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  if (isCommand) {
+    switch (pressed) {
+      case "c":
+        return () => copySteps(own);
+      case "x":
+        return async () => {
+          await copySteps(own);
+          removeSelected(own, "Cut");
+        };
+      case "v":
+        return () => pasteSteps(own, steps);
+      case "d":
+        return () => drawing.edit("Duplicate", (flow) => duplicateSteps(flow, own.selection));
+      default:
+        return undefined;
+    }
+  }
+  const by = pressed === "ArrowDown" ? 1 : pressed === "ArrowUp" ? -1 : undefined;
+  if (by !== undefined && altKey) {
+    return () => {
+      drawing.edit("Move", (flow) => nudgeStep(flow, key, by));
+      focusStep(key);
+    };
+  }
+  if (by !== undefined && shiftKey) {
+    return () => {
+      const next = steps[steps.findIndex((each) => each.key === key) + by];
+      if (!next) return;
+      drawing.select([...own.selection, next.key], next.key);
+      focusStep(next.key);
+    };
+  }
+  switch (pressed) {
+    case "Delete":
+    case "Backspace":
+      return () => removeSelected(own);
+    case "Insert":
+    case "i":
+      return () => insertAt(slotFor(own, steps));
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,49 @@
+/** What is wrong with a flow that can be seen without running it. */
+import { type FlowDocument, isRecord } from "./document.ts";
+import { listExpressions, listMentionedSteps } from "./expressions.ts";
+import { bodiesOf, listSteps, type PlacedStep } from "./steps.ts";
+
+export interface FlowProblem {
+  /** Key of the step. */
+  key: string;
+  message: string;
+}
+
+const MAX_ID_CHARS = 100;
+
+/** Lists what would be refused, or would fail when it runs. */
+export function listProblems(flow: FlowDocument): FlowProblem[] {
+  const steps = listSteps(flow);
+  const ids = new Set(steps.map(({ id }) => id));
+  const seen = new Set<string>();
+  const problems: FlowProblem[] = [];
+  for (const placed of steps) {
+    const add = (message: string) => problems.push({ key: placed.key, message });
+    if (placed.id !== "" && seen.has(placed.id)) add(`There is another step ${placed.id}.`);
+    seen.add(placed.id);
+    if (placed.id.length > MAX_ID_CHARS) add(`Its id is longer than ${MAX_ID_CHARS} characters.`);
+    for (const message of listOwn(placed)) add(message);
+    for (const unknown of listUnknown(placed, ids))
+      add(`There is no step ${unknown}, which an expression names.`);
+  }
+  return problems;
+}
+
+function listOwn({ step }: PlacedStep): string[] {
+  const value = isRecord(step.value) ? step.value : {};
+  if ((value.type === "script" || value.type === "flow") && !value.path)
+    return [`Choose the ${value.type} that it runs.`];
+  if (value.type === "rawscript" && String(value.content ?? "").trim() === "") return ["It has no code."];
+  if (value.type === "forloopflow" && !isRecord(value.iterator)) return ["Say what it loops over."];
+  const isEmpty =
+    (value.type === "forloopflow" || value.type === "whileloopflow") &&
+    bodiesOf(step).length === 1 &&
+    Array.isArray(value.modules) &&
+    value.modules.length === 0;
+  return isEmpty ? ["It has no steps."] : [];
+}
+
+function listUnknown({ step }: PlacedStep, ids: ReadonlySet<string>): Set<string> {
+  const mentioned = listExpressions(step).flatMap((expression) => listMentionedSteps(expression));
+  return new Set(mentioned.map(({ id }) => id).filter((id) => !ids.has(id)));
+}

@@ -1,0 +1,21 @@
+/** Steps as text, which people copy between flows and workspaces. */
+import { parse, stringify } from "yaml";
+import { type Fields, isRecord } from "./document.ts";
+
+export const toClipboard = (steps: Fields[]): string => stringify(steps, { lineWidth: 0 });
+
+/** Reads steps from YAML or JSON: a list of them, one, or a flow. @returns undefined for text that holds no steps */
+export function fromClipboard(text: string): Fields[] | undefined {
+  let found: unknown;
+  try {
+    found = parse(text, { intAsBigInt: false });
+  } catch {
+    return undefined;
+  }
+  const flow =
+    isRecord(found) && isRecord(found.value) && Array.isArray(found.value.modules) ? found.value : found;
+  const steps = isRecord(flow) && Array.isArray(flow.modules) ? flow.modules : [flow].flat();
+  const isStep = (step: unknown): step is Fields =>
+    isRecord(step) && isRecord(step.value) && typeof step.value.type === "string";
+  return steps.length > 0 && steps.every(isStep) ? steps : undefined;
+}

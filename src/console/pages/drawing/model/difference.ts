@@ -1,0 +1,85 @@
+/** What two versions of a flow differ in, step by step. */
+import { type Fields, type FlowDocument, isRecord, isSame } from "./document.ts";
+import { bodiesOf, listSteps, type PlacedStep } from "./steps.ts";
+
+export interface StepDifference {
+  id: string;
+  title: string;
+  kind: "added" | "removed" | "changed" | "moved";
+  /** The step itself, without the steps inside of it. */
+  before: Fields | undefined;
+  after: Fields | undefined;
+}
+
+/** The step alone: the lists of steps inside of it are replaced by the ids in them, so that a change stands once. */
+function alone({ step }: PlacedStep): Fields {
+  if (bodiesOf(step).length === 0 || !isRecord(step.value)) return step;
+  const { modules: _modules, default: _default, ...value } = step.value;
+  if (!Array.isArray(value.branches)) return { ...step, value };
+  const branches = value.branches.map((branch) => {
+    if (!isRecord(branch)) return branch;
+    const { modules: _steps, ...rest } = branch;
+    return rest;
+  });
+  return { ...step, value: { ...value, branches } };
+}
+
+const listOf = ({ path, around }: PlacedStep): string =>
+  `${around.at(-1) ?? ""}/${path.slice(around.length === 0 ? 0 : -2, -1).join("/")}`;
+
+/** Where each step stands: its list, and the step before it that the other version has there as well. */
+function placesOf(steps: PlacedStep[], other: PlacedStep[]): Map<string, string> {
+  const lists = new Map(other.map((placed) => [placed.key, listOf(placed)]));
+  const previous = new Map<string, string>();
+  return new Map(
+    steps.map((placed) => {
+      const list = listOf(placed);
+      const place = `${list} ${previous.get(list) ?? ""}`;
+      if (lists.get(placed.key) === list) previous.set(list, placed.key);
+      return [placed.key, place];
+    }),
+  );
+}
+
+const titleOf = ({ id, step }: PlacedStep): string =>
+  typeof step.summary === "string" && step.summary !== "" ? step.summary : id;
+
+/** Lists the steps that were added, removed, changed or moved into another list; then the settings of the flow. */
+export function compareFlows(before: FlowDocument, after: FlowDocument): StepDifference[] {
+  const [steps, newSteps] = [listSteps(before), listSteps(after)];
+  const old = new Map(steps.map((placed) => [placed.key, placed]));
+  const next = new Map(newSteps.map((placed) => [placed.key, placed]));
+  const [places, newPlaces] = [placesOf(steps, newSteps), placesOf(newSteps, steps)];
+  const found: StepDifference[] = [];
+  for (const [key, placed] of next) {
+    const earlier = old.get(key);
+    const common = { id: key, title: titleOf(placed), after: alone(placed) };
+    if (!earlier) found.push({ ...common, kind: "added", before: undefined });
+    else if (!isSame(alone(earlier), alone(placed)))
+      found.push({ ...common, kind: "changed", before: alone(earlier) });
+    else if (places.get(key) !== newPlaces.get(key))
+      found.push({ ...common, kind: "moved", before: alone(earlier) });
+  }
+  for (const [key, placed] of old) {
+    if (!next.has(key))
+      found.push({
+        id: key,
+        title: titleOf(placed),
+        kind: "removed",
+        before: alone(placed),
+        after: undefined,
+      });
+  }
+  return found;
+}
+
+/** The flow without its steps: texts, input schema and settings. */
+export function settingsOf({ value, ...document }: FlowDocument): Fields {
+  const {
+    modules: _modules,
+    failure_module: _failure,
+    preprocessor_module: _preprocessor,
+    ...settings
+  } = value;
+  return { ...document, value: settings };
+}

@@ -1,0 +1,60 @@
+/** The flow that is edited: the document as the server sent it, never mutated, unknown fields kept. */
+
+export type Fields = Record<string, unknown>;
+
+/** Position in the document, from its root: names of fields and indexes of lists. */
+export type Path = readonly (string | number)[];
+
+/** What a deployment sends and changes: path, texts, input schema, the flow's value and its settings. */
+export interface FlowDocument extends Fields {
+  path: string;
+  value: Fields;
+}
+
+export const isRecord = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const recordsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+
+export function getAt(value: unknown, path: Path): unknown {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = (found as Fields)[name];
+  }
+  return found;
+}
+
+/**
+ * Returns a copy with another value at the path; what is not on the way is shared, and the order of fields is kept.
+ * Undefined removes the field. Objects that are missing on the way are created.
+ */
+export function setAt<T>(value: T, path: Path, next: unknown): T {
+  const [name, ...rest] = path;
+  if (name === undefined) return next as T;
+  if (Array.isArray(value)) {
+    const copy = [...value];
+    copy[name as number] = setAt(copy[name as number], rest, next);
+    return copy as T;
+  }
+  const fields: Fields = isRecord(value) ? value : {};
+  const inner = setAt(Object.hasOwn(fields, name) ? fields[name] : undefined, rest, next);
+  if (inner === fields[name] && (inner !== undefined || !Object.hasOwn(fields, name))) return value;
+  if (inner !== undefined) return { ...fields, [name]: inner } as T;
+  const { [name]: _removed, ...others } = fields;
+  return others as T;
+}
+
+/** Whether two JSON values have the same content; the order of fields does not count. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((each, index) => isSame(each, b[index]));
+  }
+  if (!isRecord(a) || !isRecord(b)) return false;
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name]))
+  );
+}

@@ -1,0 +1,103 @@
+/** Reads and rewrites what expressions say about other steps. */
+import { parser } from "@lezer/javascript";
+import { type Fields, isRecord } from "./document.ts";
+
+/** Where an expression names a step's result: `results.a`, `results?.a`, `results["a"]`. */
+export interface Mention {
+  id: string;
+  from: number;
+  to: number;
+  isQuoted: boolean;
+}
+
+const isPlainName = (id: string): boolean => /^[A-Za-z_$][\w$]*$/.test(id);
+
+/** Lists the steps whose results an expression reads; texts and comments in it do not count. */
+export function listMentionedSteps(expression: string): Mention[] {
+  if (!expression.includes("results")) return [];
+  const found: Mention[] = [];
+  parser
+    .configure({ top: "Script" })
+    .parse(expression)
+    .iterate({
+      enter: ({ type, node }) => {
+        if (type.name !== "MemberExpression") return;
+        const object = node.firstChild;
+        if (object?.name !== "VariableName" || expression.slice(object.from, object.to) !== "results") return;
+        const name = node.lastChild?.name === "]" ? node.lastChild.prevSibling : node.lastChild;
+        if (name?.name === "PropertyName") {
+          found.push({
+            id: expression.slice(name.from, name.to),
+            from: name.from,
+            to: name.to,
+            isQuoted: false,
+          });
+        } else if (name?.name === "String") {
+          const id = expression.slice(name.from + 1, name.to - 1);
+          if (!id.includes("\\")) found.push({ id, from: name.from, to: name.to, isQuoted: true });
+        }
+      },
+    });
+  return found;
+}
+
+/** Rewrites an expression for steps that have other ids now. */
+export function renameInExpression(expression: string, ids: ReadonlyMap<string, string>): string {
+  let result = expression;
+  for (const { id, from, to, isQuoted } of listMentionedSteps(expression).reverse()) {
+    const next = ids.get(id);
+    if (next === undefined) continue;
+    if (isQuoted) {
+      result = `${result.slice(0, from)}${JSON.stringify(next)}${result.slice(to)}`;
+    } else if (isPlainName(next)) {
+      result = `${result.slice(0, from)}${next}${result.slice(to)}`;
+    } else {
+      const before = result.slice(0, from);
+      const dot = /(\?)?\.\s*$/.exec(before)!;
+      const open = dot[1] ? "?.[" : "[";
+      result = `${before.slice(0, dot.index)}${open}${JSON.stringify(next)}]${result.slice(to)}`;
+    }
+  }
+  return result;
+}
+
+/** How an expression names the result of a step. */
+export const resultOf = (id: string): string =>
+  isPlainName(id) ? `results.${id}` : `results[${JSON.stringify(id)}]`;
+
+/** Fields of a flow that hold an expression as text, besides `expr`. */
+const EXPRESSION_FIELDS: ReadonlySet<string> = new Set(["expr", "skip_expr", "early_return"]);
+
+/** Applies a function to every expression in a value. What does not change is shared with the value before. */
+export function mapExpressions<T>(value: T, map: (expression: string) => string): T {
+  if (Array.isArray(value)) {
+    const mapped = value.map((each) => mapExpressions(each, map));
+    return mapped.every((each, index) => each === value[index]) ? value : (mapped as T);
+  }
+  if (!isRecord(value)) return value;
+  // What a person gave as a fixed value is data, whatever its fields are called.
+  if (value.type === "static") return value;
+  let result: Fields = value;
+  for (const [name, each] of Object.entries(value)) {
+    const next =
+      typeof each === "string" && EXPRESSION_FIELDS.has(name) ? map(each) : mapExpressions(each, map);
+    if (next !== each) result = { ...result, [name]: next };
+  }
+  return result as T;
+}
+
+/** Lists the expressions of a step itself, not of the steps inside of it. */
+export function listExpressions(step: Fields): string[] {
+  const found: string[] = [];
+  const { value, ...options } = step;
+  const own = isRecord(value) ? { ...value, modules: undefined, default: undefined } : {};
+  const branches = isRecord(value) && Array.isArray(value.branches) ? value.branches : [];
+  mapExpressions(
+    [options, { ...own, branches: branches.map((each) => (isRecord(each) ? { expr: each.expr } : each)) }],
+    (expression) => {
+      found.push(expression);
+      return expression;
+    },
+  );
+  return found;
+}

@@ -1,0 +1,68 @@
+/** The document with what was done to it. Since documents share what is equal, each entry holds the whole one. */
+import { type FlowDocument, isSame } from "./document.ts";
+
+/** Changes with the same key that follow each other as quickly are one entry. */
+const MERGE_MS = 500;
+
+interface Entry {
+  label: string;
+  before: FlowDocument;
+  after: FlowDocument;
+  mergeKey: string | undefined;
+  at: number;
+}
+
+export interface History {
+  flow: FlowDocument;
+  /** What was saved last: what differs from it is not saved. */
+  saved: FlowDocument;
+  done: readonly Entry[];
+  undone: readonly Entry[];
+}
+
+export interface Change {
+  /** Says what was done, for "Undo …". */
+  label: string;
+  flow: FlowDocument;
+  /** Names the field that is typed into. */
+  mergeKey?: string;
+}
+
+export const begin = (flow: FlowDocument, saved: FlowDocument = flow): History => ({
+  flow,
+  saved,
+  done: [],
+  undone: [],
+});
+
+/** @param at milliseconds */
+export function apply(history: History, { label, flow, mergeKey }: Change, at: number): History {
+  if (flow === history.flow) return history;
+  const last = history.done.at(-1);
+  const isSameField = mergeKey !== undefined && last?.mergeKey === mergeKey && at - last.at <= MERGE_MS;
+  const before = isSameField ? last.before : history.flow;
+  const done = isSameField ? history.done.slice(0, -1) : history.done;
+  return { ...history, flow, done: [...done, { label, before, after: flow, mergeKey, at }], undone: [] };
+}
+
+export function undo(history: History): History {
+  const last = history.done.at(-1);
+  if (!last) return history;
+  return {
+    ...history,
+    flow: last.before,
+    done: history.done.slice(0, -1),
+    undone: [...history.undone, last],
+  };
+}
+
+export function redo(history: History): History {
+  const next = history.undone.at(-1);
+  if (!next) return history;
+  const done = [...history.done, { ...next, mergeKey: undefined }];
+  return { ...history, flow: next.after, done, undone: history.undone.slice(0, -1) };
+}
+
+export const save = (history: History, saved: FlowDocument): History => ({ ...history, saved });
+
+export const isDirty = ({ flow, saved }: History): boolean => !isSame(flow, saved);

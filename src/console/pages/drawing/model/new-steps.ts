@@ -1,0 +1,103 @@
+/** What a new step is before anything of it was written. */
+import type { Fields } from "./document.ts";
+
+export interface NewStep {
+  /** For search and menu. */
+  label: string;
+  about: string;
+  step: Fields;
+}
+
+const MAIN: Record<string, string> = {
+  bun: "export async function main() {\n  return null;\n}\n",
+  python3: "def main():\n    return None\n",
+  bash: "# arguments in order: $1, $2\necho done\n",
+  postgresql: "SELECT 1\n",
+  nativets: "export async function main() {\n  return null;\n}\n",
+  go: "package inner\n\nfunc main() (interface{}, error) {\n\treturn nil, nil\n}\n",
+};
+
+const code = (language: string): Fields => ({
+  value: { type: "rawscript", language, content: MAIN[language] ?? "", input_transforms: {} },
+});
+
+export const newCode = (language: string, label: string): NewStep => ({
+  label: `Code in ${label}`,
+  about: "A script that stands in the flow itself",
+  step: code(language),
+});
+
+export const newScript = (path: string): Fields => ({
+  value: { type: "script", path, input_transforms: {} },
+});
+export const newFlow = (path: string): Fields => ({ value: { type: "flow", path, input_transforms: {} } });
+export const newIdentity = (): Fields => ({ value: { type: "identity" } });
+
+const loop: Fields = {
+  type: "forloopflow",
+  iterator: { type: "javascript", expr: "previous_result" },
+  skip_failures: false,
+  modules: [],
+};
+
+/** The steps that are offered wherever one can be inserted. */
+export const NEW_STEPS: NewStep[] = [
+  newCode("bun", "TypeScript"),
+  newCode("python3", "Python"),
+  newCode("bash", "Bash"),
+  newCode("postgresql", "SQL"),
+  newCode("nativets", "TypeScript without packages"),
+  newCode("go", "Go"),
+  { label: "For each", about: "Runs its steps for each item of a list", step: { value: loop } },
+  {
+    label: "While",
+    about: "Runs its steps again until one of them ends the loop",
+    step: { value: { type: "whileloopflow", skip_failures: false, modules: [] } },
+  },
+  {
+    label: "One of the branches",
+    about: "Runs the first branch whose condition holds",
+    step: { value: { type: "branchone", branches: [{ expr: "false", modules: [] }], default: [] } },
+  },
+  {
+    label: "All branches",
+    about: "Runs every branch, side by side if wanted",
+    step: { value: { type: "branchall", branches: [{ modules: [] }, { modules: [] }], parallel: true } },
+  },
+  {
+    label: "Approval",
+    about: "Waits until somebody approves, then goes on",
+    step: { ...newIdentity(), summary: "Approval", suspend: { required_events: 1 } },
+  },
+  {
+    label: "Wait",
+    about: "Goes on after some time",
+    step: { ...newIdentity(), summary: "Wait", sleep: { type: "static", value: 60 } },
+  },
+  { label: "Pass on", about: "Passes on its input as its result", step: newIdentity() },
+];
+
+/** Steps that stand apart from the others, each at most once. */
+export const newFailureStep = (): Fields => ({
+  id: "failure",
+  summary: "When a step fails",
+  value: {
+    type: "rawscript",
+    language: "bun",
+    content:
+      'export async function main(error: { name: string; message: string; step_id: string }) {\n  console.log("failed at", error.step_id, error.message);\n}\n',
+    input_transforms: { error: { type: "javascript", expr: "error" } },
+  },
+});
+
+export const newPreprocessor = (): Fields => ({
+  id: "preprocessor",
+  summary: "Makes arguments of what arrives",
+  value: {
+    type: "rawscript",
+    language: "bun",
+    content:
+      "/** Its result are the arguments of the flow. */\nexport async function preprocessor(event: { kind: string; body?: unknown }) {\n  return { event };\n}\n",
+    input_transforms: {},
+  },
+});

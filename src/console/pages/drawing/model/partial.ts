@@ -1,0 +1,17 @@
+/** Parts of a flow that are tried by themselves. */
+import { type FlowDocument, getAt, setAt } from "./document.ts";
+import { findPlaced, slotAfter } from "./steps.ts";
+
+/** Returns the flow up to and including a step: what comes after it, at every level, is left out. */
+export function upTo(flow: FlowDocument, key: string): FlowDocument {
+  const placed = findPlaced(flow, key);
+  if (!placed) return flow;
+  let result = flow;
+  for (const outer of [...placed.around, key]) {
+    const slot = slotAfter(findPlaced(flow, outer)!);
+    if (!slot) return flow;
+    const list = getAt(result, slot.list) as unknown[];
+    result = setAt(result, slot.list, list.slice(0, slot.index));
+  }
+  return result;
+}

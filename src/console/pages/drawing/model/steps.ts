@@ -1,0 +1,130 @@
+/** Finds steps in a flow, any part of which may be missing or malformed, and rewrites lists of steps. */
+import { type Fields, type FlowDocument, getAt, isRecord, type Path, recordsOf } from "./document.ts";
+
+/** A list of steps that stands inside a step, below the step. */
+export interface Body {
+  /** From the step. */
+  path: Path;
+  label: string;
+}
+
+export interface PlacedStep {
+  /** Names the step in the editor: its id, or its position where the id is missing or not unique. */
+  key: string;
+  id: string;
+  step: Fields;
+  path: Path;
+  /** Keys of the steps around it, the outermost first. */
+  around: string[];
+}
+
+/** A position between the steps of a list. */
+export interface Slot {
+  list: Path;
+  index: number;
+}
+
+export const ROOT: Path = ["value", "modules"];
+export const FAILURE: Path = ["value", "failure_module"];
+export const PREPROCESSOR: Path = ["value", "preprocessor_module"];
+
+const LOOPS: ReadonlySet<unknown> = new Set(["forloopflow", "whileloopflow"]);
+
+export const isLoop = ({ value }: Fields): boolean => isRecord(value) && LOOPS.has(value.type);
+
+/** Lists the bodies of a step in the order in which they are drawn. */
+export function bodiesOf({ value }: Fields): Body[] {
+  if (!isRecord(value)) return [];
+  if (LOOPS.has(value.type)) return [{ path: ["value", "modules"], label: "" }];
+  if (value.type !== "branchone" && value.type !== "branchall") return [];
+  const branches: Body[] = recordsOf(value.branches).map(({ summary, expr }, index) => ({
+    path: ["value", "branches", index, "modules"],
+    label: text(summary) || (value.type === "branchone" ? `if ${text(expr)}` : `Branch ${index + 1}`),
+  }));
+  return value.type === "branchall"
+    ? branches
+    : [...branches, { path: ["value", "default"], label: "otherwise" }];
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+export const idOf = ({ id }: Fields): string => (typeof id === "number" ? String(id) : text(id));
+
+/** Lists all steps: those of the flow in order, outer ones before inner ones, then failure step and preprocessor. */
+export function listSteps(flow: FlowDocument): PlacedStep[] {
+  const found: PlacedStep[] = [];
+  const add = (step: unknown, path: Path, around: string[]) => {
+    if (!isRecord(step)) return;
+    const placed = { key: idOf(step), id: idOf(step), step, path, around };
+    found.push(placed);
+    const counted = counts.get(placed.id) ?? 0;
+    counts.set(placed.id, counted + 1);
+    if (placed.id === "" || counted > 0) placed.key = `/${path.join("/")}`;
+    for (const body of bodiesOf(step)) addAll([...path, ...body.path], [...around, placed.key]);
+  };
+  const counts = new Map<string, number>();
+  const addAll = (list: Path, around: string[]) => {
+    const steps = getAt(flow, list);
+    if (Array.isArray(steps))
+      for (const [index, step] of steps.entries()) add(step, [...list, index], around);
+  };
+  addAll(ROOT, []);
+  add(getAt(flow, FAILURE), FAILURE, []);
+  add(getAt(flow, PREPROCESSOR), PREPROCESSOR, []);
+  return found;
+}
+
+export const findPlaced = (flow: FlowDocument, key: string): PlacedStep | undefined =>
+  listSteps(flow).find((placed) => placed.key === key);
+
+/** The position after a step, or undefined for the failure step and the preprocessor, which stand in no list. */
+export function slotAfter({ path }: PlacedStep): Slot | undefined {
+  const index = path.at(-1);
+  return typeof index === "number" ? { list: path.slice(0, -1), index: index + 1 } : undefined;
+}
+
+type ListChange = (steps: unknown[]) => unknown[];
+
+/** Applies a change to every list of steps, outer ones first. What does not change is shared with the flow before. */
+export function mapLists(flow: FlowDocument, change: ListChange): FlowDocument {
+  const value = mapFields(flow.value, {
+    modules: (list) => mapList(list, change),
+    failure_module: (step) => mapStep(step, change),
+    preprocessor_module: (step) => mapStep(step, change),
+  });
+  return value === flow.value ? flow : { ...flow, value };
+}
+
+function mapList(list: unknown, change: ListChange): unknown {
+  if (!Array.isArray(list)) return list;
+  const next = change(list).map((step) => mapStep(step, change));
+  return next.length === list.length && next.every((step, index) => step === list[index]) ? list : next;
+}
+
+function mapStep(step: unknown, change: ListChange): unknown {
+  if (!isRecord(step) || !isRecord(step.value)) return step;
+  const value = mapFields(step.value, {
+    modules: (list) => (isLoop(step) ? mapList(list, change) : list),
+    branches: (branches) => (bodiesOf(step).length > 0 ? mapBranches(branches, change) : branches),
+    default: (list) => (bodiesOf(step).length > 0 ? mapList(list, change) : list),
+  });
+  return value === step.value ? step : { ...step, value };
+}
+
+function mapBranches(branches: unknown, change: ListChange): unknown {
+  if (!Array.isArray(branches)) return branches;
+  const mapped = branches.map((branch) =>
+    isRecord(branch) ? mapFields(branch, { modules: (list) => mapList(list, change) }) : branch,
+  );
+  return mapped.every((branch, index) => branch === branches[index]) ? branches : mapped;
+}
+
+/** Applies a function to some fields, where they are present. */
+function mapFields(fields: Fields, by: Record<string, (value: unknown) => unknown>): Fields {
+  let result = fields;
+  for (const [name, map] of Object.entries(by)) {
+    if (!Object.hasOwn(fields, name)) continue;
+    const next = map(fields[name]);
+    if (next !== fields[name]) result = { ...result, [name]: next };
+  }
+  return result;
+}

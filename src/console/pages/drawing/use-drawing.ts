@@ -1,0 +1,96 @@
+/** State of the editor: the document with its history, and what is selected, which is no part of either. */
+import { useCallback, useMemo, useReducer } from "react";
+import type { FlowDocument } from "./model/document.ts";
+import * as history from "./model/history.ts";
+import { listSteps } from "./model/steps.ts";
+
+interface State {
+  history: history.History;
+  /** Keys of the selected steps. */
+  selection: ReadonlySet<string>;
+  /** The step whose details are shown. */
+  open: string | undefined;
+}
+
+/** A change: the next document, or with the keys of the steps to select then. */
+export type Edit = (flow: FlowDocument) => FlowDocument | readonly [FlowDocument, (string | undefined)[]];
+
+type Action =
+  | { type: "edit"; label: string; edit: Edit; mergeKey: string | undefined; at: number }
+  | { type: "undo" | "redo" }
+  | { type: "saved"; flow: FlowDocument }
+  | { type: "select"; keys: readonly string[]; open: string | undefined };
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+function reduce(state: State, action: Action): State {
+  switch (action.type) {
+    case "edit": {
+      const outcome = action.edit(state.history.flow);
+      const [flow, keys] = isPair(outcome) ? outcome : [outcome, undefined];
+      const next = history.apply(
+        state.history,
+        { label: action.label, flow, ...(action.mergeKey ? { mergeKey: action.mergeKey } : {}) },
+        action.at,
+      );
+      if (next === state.history) return state;
+      const selected = keys?.filter((key) => key !== undefined);
+      return selected
+        ? { history: next, selection: new Set(selected), open: selected.at(-1) }
+        : withoutGone({ ...state, history: next });
+    }
+    case "undo":
+    case "redo":
+      return withoutGone({ ...state, history: history[action.type](state.history) });
+    case "saved":
+      return { ...state, history: history.save(state.history, action.flow) };
+    case "select":
+      return { ...state, selection: new Set(action.keys), open: action.open };
+  }
+}
+
+const isPair = (outcome: ReturnType<Edit>): outcome is readonly [FlowDocument, (string | undefined)[]] =>
+  Array.isArray(outcome);
+
+/** What is selected may not exist any more. */
+function withoutGone(state: State): State {
+  const keys = new Set(listSteps(state.history.flow).map(({ key }) => key));
+  const selection = new Set([...state.selection].filter((key) => keys.has(key)));
+  const open = state.open !== undefined && keys.has(state.open) ? state.open : undefined;
+  return { ...state, open, selection: selection.size === 0 ? NOTHING : selection };
+}
+
+export interface Drawing extends State {
+  flow: FlowDocument;
+  isDirty: boolean;
+  /** @param mergeKey names the field that is typed into: its changes in quick succession are undone together */
+  edit: (label: string, edit: Edit, mergeKey?: string) => void;
+  undo: () => void;
+  redo: () => void;
+  markSaved: (flow: FlowDocument) => void;
+  select: (keys: readonly string[], open?: string) => void;
+}
+
+/** @param saved what is deployed, where the document is a draft beside it */
+export function useDrawing(first: FlowDocument, saved: FlowDocument, open: string | undefined): Drawing {
+  const [state, dispatch] = useReducer(reduce, undefined, () => ({
+    history: history.begin(first, saved),
+    selection: open === undefined ? NOTHING : new Set([open]),
+    open,
+  }));
+  const edit = useCallback(
+    (label: string, change: Edit, mergeKey?: string) =>
+      dispatch({ type: "edit", label, edit: change, mergeKey, at: Date.now() }),
+    [],
+  );
+  const undo = useCallback(() => dispatch({ type: "undo" }), []);
+  const redo = useCallback(() => dispatch({ type: "redo" }), []);
+  const markSaved = useCallback((flow: FlowDocument) => dispatch({ type: "saved", flow }), []);
+  const select = useCallback(
+    (keys: readonly string[], shown: string | undefined = keys.at(-1)) =>
+      dispatch({ type: "select", keys, open: shown }),
+    [],
+  );
+  const isDirty = useMemo(() => history.isDirty(state.history), [state.history]);
+  return { ...state, flow: state.history.flow, isDirty, edit, undo, redo, markSaved, select };
+}

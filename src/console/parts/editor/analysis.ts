@@ -1,0 +1,17 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { call } from "../../api/call.ts";
+import type { Language } from "../scripts.ts";
+import { useQuiet } from "./quiet.ts";
+
+/** What the server finds in the code: its arguments, its packages, or where it cannot be parsed. */
+export function useAnalysis(workspace: string, language: Language, content: string) {
+  const quiet = useQuiet(content);
+  return useQuery({
+    queryKey: [workspace, "scripts", "analysis", language, quiet],
+    queryFn: ({ signal }) =>
+      call("POST /w/{workspace}/scripts/analyse", { workspace, body: { language, content: quiet } }, signal),
+    placeholderData: keepPreviousData,
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  }).data;
+}

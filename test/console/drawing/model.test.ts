@@ -1,0 +1,289 @@
+/** Changes of a flow in the editor: pure functions, held against the server's own rules. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { listProblems } from "../../../src/console/pages/drawing/model/check.ts";
+import { fromClipboard, toClipboard } from "../../../src/console/pages/drawing/model/clipboard.ts";
+import * as commands from "../../../src/console/pages/drawing/model/commands.ts";
+import { compareFlows } from "../../../src/console/pages/drawing/model/difference.ts";
+import type { Fields, FlowDocument } from "../../../src/console/pages/drawing/model/document.ts";
+import * as history from "../../../src/console/pages/drawing/model/history.ts";
+import { listKnown } from "../../../src/console/pages/drawing/model/known.ts";
+import { newFailureStep } from "../../../src/console/pages/drawing/model/new-steps.ts";
+import { upTo } from "../../../src/console/pages/drawing/model/partial.ts";
+import { listSteps, ROOT, slotAfter } from "../../../src/console/pages/drawing/model/steps.ts";
+import { validateFlow } from "../../../src/features/code/flows/value/validate.ts";
+
+const js = (expr: string) => ({ type: "javascript", expr });
+const code = (id: string, inputs: Fields = {}): Fields => ({
+  id,
+  value: {
+    type: "rawscript",
+    language: "bun",
+    content: "export const main = () => 1",
+    input_transforms: inputs,
+  },
+});
+const loop = (id: string, modules: Fields[]): Fields => ({
+  id,
+  value: { type: "forloopflow", iterator: js("[1]"), skip_failures: false, modules },
+});
+const choice = (id: string, first: Fields[], otherwise: Fields[]): Fields => ({
+  id,
+  unknown_field: { kept: true },
+  value: { type: "branchone", branches: [{ expr: "results.a > 1", modules: first }], default: otherwise },
+});
+const flow = (...modules: unknown[]): FlowDocument => ({ path: "f/a/b", summary: "", value: { modules } });
+
+const ids = (document: FlowDocument) => listSteps(document).map(({ id }) => id);
+/** The ids as they are nested: `a,l(x,y)`. */
+const outline = (document: FlowDocument) =>
+  listSteps(document)
+    .map(({ id, around }) => "·".repeat(around.length) + id)
+    .join(" ");
+const select = (...keys: string[]) => new Set(keys);
+
+const EXAMPLE = flow(
+  code("a"),
+  loop("l", [
+    code("x", { n: js("results.a + flow_input.iter.value") }),
+    choice("c", [code("y")], [code("z")]),
+  ]),
+  code("end", { all: js("results.l") }),
+);
+
+test("steps are inserted, moved, wrapped, taken out and removed", () => {
+  const [inserted, added] = commands.insertSteps(EXAMPLE, { list: ROOT, index: 1 }, [code("a"), code("")]);
+  expect([added, outline(inserted)]).toEqual([["b", "d"], "a b d l ·x ·c ··y ··z end"]);
+  const slot = slotAfter(listSteps(EXAMPLE).find(({ id }) => id === "y")!)!;
+  expect(outline(commands.moveSteps(EXAMPLE, select("a", "end"), slot))).toBe("l ·x ·c ··y ··a ··end ··z");
+  expect(commands.moveSteps(EXAMPLE, select("l"), slot)).toBe(EXAMPLE);
+  const [wrapped, id] = commands.wrapSteps(EXAMPLE, select("l", "end"), "branchall");
+  expect([id, outline(wrapped)]).toEqual(["b", "a b ·l ··x ··c ···y ···z ·end"]);
+  expect(commands.wrapSteps(EXAMPLE, select("a", "end"), "forloopflow")[0]).toBe(EXAMPLE);
+  expect(outline(commands.unwrapStep(EXAMPLE, "c"))).toBe("a l ·x ·y ·z end");
+  expect(outline(commands.removeSteps(EXAMPLE, select("l", "y")))).toBe("a end");
+  const both = commands.setPreprocessor(
+    commands.setFailureStep(EXAMPLE, newFailureStep()),
+    code("preprocessor"),
+  );
+  expect(outline(commands.removeSteps(both, select("failure", "preprocessor")))).toBe(outline(EXAMPLE));
+  const [copied, copies] = commands.duplicateSteps(EXAMPLE, select("l"));
+  expect([copies, outline(copied)]).toEqual([["b"], "a l ·x ·c ··y ··z b ·d ·e ··f ··g end"]);
+});
+
+test("a step is nudged past its neighbours, and out of the list that it stands in", () => {
+  expect(outline(commands.nudgeStep(EXAMPLE, "a", 1))).toBe("l ·x ·c ··y ··z a end");
+  expect(outline(commands.nudgeStep(EXAMPLE, "x", -1))).toBe("a x l ·c ··y ··z end");
+  expect(outline(commands.nudgeStep(EXAMPLE, "c", 1))).toBe("a l ·x c ·y ·z end");
+  expect(commands.nudgeStep(EXAMPLE, "a", -1)).toBe(EXAMPLE);
+});
+
+test("another id is followed by the expressions that name it, and by no text that looks like it", () => {
+  const text =
+    "results.a + results?.a + results['a'] + 'results.a' /* results.a */ + results.ab + x.results.a";
+  const before = flow(
+    code("a"),
+    code("b", { n: js(text), fixed: { type: "static", value: { expr: "results.a" } } }),
+  );
+  const inputs = (document: FlowDocument) => {
+    const { value } = (document.value.modules as Fields[])[1]! as { value: Fields };
+    return value.input_transforms as { n: Fields; fixed: { value: Fields } };
+  };
+  const plain = inputs(commands.renameStep(before, "a", "first"));
+  expect(plain.n.expr).toBe(
+    `results.first + results?.first + results["first"] + 'results.a' /* results.a */ + results.ab + x.results.a`,
+  );
+  expect(plain.fixed.value.expr).toBe("results.a");
+  const quoted = inputs(commands.renameStep(before, "a", "the first"));
+  expect(quoted.n.expr).toContain('results["the first"] + results?.["the first"] + results["the first"]');
+});
+
+test("steps are copied as text, and pasted with ids of their own", () => {
+  const text = toClipboard(commands.listOutermost(EXAMPLE, select("a", "l")));
+  const [pasted, added] = commands.insertSteps(EXAMPLE, { list: ROOT, index: 3 }, fromClipboard(text)!);
+  expect(added.length).toBe(2);
+  expect(new Set(ids(pasted)).size).toBe(ids(pasted).length);
+  const copy = listSteps(pasted).find(({ around, id }) => around.includes(added[1]!) && id !== "")!;
+  expect(JSON.stringify(copy.step)).toContain(`results.${added[0]} + flow_input.iter.value`);
+  expect(fromClipboard(JSON.stringify({ value: { modules: [code("q")] } }))).toEqual([code("q")]);
+  for (const other of ["", "hello", "- 1\n- 2", "a: [", "{}"]) expect(fromClipboard(other)).toBeUndefined();
+});
+
+test("a flow is tried up to a step, at every level", () => {
+  expect(outline(upTo(EXAMPLE, "y"))).toBe("a l ·x ·c ··y ··z");
+  expect(outline(upTo(EXAMPLE, "x"))).toBe("a l ·x");
+  expect(outline(upTo(EXAMPLE, "a"))).toBe("a");
+});
+
+test("an expression is told what it can name", () => {
+  const schema = { properties: { order: { type: "number", description: "its number" } } };
+  const names = (key: string) =>
+    listKnown({ ...EXAMPLE, schema }, key, { input: { order: 7 }, results: new Map([["a", 5]]) });
+  expect(names("x").map(({ expression }) => expression)).toEqual([
+    "flow_input.order",
+    "flow_input.iter.value",
+    "flow_input.iter.index",
+    "previous_result",
+    "results.a",
+  ]);
+  expect(names("x")[0]).toEqual({
+    expression: "flow_input.order",
+    about: "Input, number, its number",
+    value: 7,
+    hasValue: true,
+  });
+  expect(names("end").map(({ expression }) => expression)).toContain("results.l");
+});
+
+test("problems name the step", () => {
+  const wrong = flow(
+    code("a"),
+    code("a"),
+    { id: "s", value: { type: "script", path: "" } },
+    code("b", { n: js("results.gone") }),
+  );
+  expect(listProblems(wrong).map(({ key, message }) => `${key} ${message}`)).toEqual([
+    "/value/modules/1 There is another step a.",
+    "s Choose the script that it runs.",
+    "b There is no step gone, which an expression names.",
+  ]);
+  expect(listProblems(EXAMPLE)).toEqual([]);
+});
+
+test("two versions are compared step by step", () => {
+  const changed = commands.setStepField(EXAMPLE, "y", ["summary"], "Why");
+  const moved = commands.moveSteps(changed, select("end"), { list: ROOT, index: 0 });
+  const [after] = commands.insertSteps(commands.removeSteps(moved, select("z")), { list: ROOT, index: 0 }, [
+    code("new"),
+  ]);
+  expect(compareFlows(EXAMPLE, after).map(({ id, kind }) => `${id} ${kind}`)).toEqual(
+    expect.arrayContaining(["new added", "y changed", "z removed"]),
+  );
+  expect(compareFlows(EXAMPLE, moved).some(({ kind }) => kind === "moved")).toBe(true);
+  expect(compareFlows(EXAMPLE, EXAMPLE)).toEqual([]);
+});
+
+const anyStep = fc.letrec<{ step: Fields; list: Fields[] }>((tie) => ({
+  list: fc.array(tie("step"), { maxLength: 4 }),
+  step: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    fc.constant(code("")),
+    fc.constant({
+      id: "",
+      value: { type: "script", path: "f/a/b", input_transforms: { n: js("results.a") } },
+    }),
+    tie("list").map((list) => loop("", list)),
+    fc.tuple(tie("list"), tie("list")).map(([first, other]) => choice("", first, other)),
+    tie("list").map((list) => ({
+      id: "",
+      value: { type: "branchall", branches: [{ modules: list }, { modules: [] }] },
+    })),
+  ),
+}));
+const anyFlow = anyStep.list.map((list) => commands.insertSteps(flow(), { list: ROOT, index: 0 }, list)[0]);
+
+interface Edit {
+  kind: string;
+  at: number;
+  to: number;
+}
+const anyEdit: fc.Arbitrary<Edit> = fc.record({
+  kind: fc.constantFrom(
+    "insert",
+    "remove",
+    "move",
+    "nudge",
+    "duplicate",
+    "wrap",
+    "unwrap",
+    "rename",
+    "branch",
+    "field",
+  ),
+  at: fc.nat(),
+  to: fc.nat(),
+});
+
+function edit(document: FlowDocument, { kind, at, to }: Edit): FlowDocument {
+  const steps = listSteps(document);
+  const pick = (n: number) => steps[n % steps.length]!;
+  if (steps.length === 0) return commands.insertSteps(document, { list: ROOT, index: 0 }, [code("")])[0];
+  const { key } = pick(at);
+  switch (kind) {
+    case "insert":
+      return commands.insertSteps(document, slotAfter(pick(to))!, [code("")])[0];
+    case "remove":
+      return commands.removeSteps(document, select(key));
+    case "move":
+      return commands.moveSteps(document, select(key, pick(at + 3).key), slotAfter(pick(to))!);
+    case "nudge":
+      return commands.nudgeStep(document, key, to % 2 ? 1 : -1);
+    case "duplicate":
+      return steps.length > 60 ? document : commands.duplicateSteps(document, select(key))[0];
+    case "wrap":
+      return commands.wrapSteps(document, select(key), (["forloopflow", "branchone"] as const)[to % 2]!)[0];
+    case "unwrap":
+      return commands.unwrapStep(document, key);
+    case "rename":
+      return ids(document).includes(`n${to}`) ? document : commands.renameStep(document, key, `n${to}`);
+    case "branch":
+      return commands.moveBranch(commands.addBranch(document, key), key, 0, 1);
+    default:
+      return commands.setStepField(document, key, ["retry", "constant", "attempts"], to);
+  }
+}
+
+test("whatever is done, the flow validates, nothing is lost, and undo leads back", () => {
+  fc.assert(
+    fc.property(anyFlow, fc.array(anyEdit, { maxLength: 12 }), (first, edits) => {
+      const original = structuredClone(first);
+      let state = history.begin(first);
+      const passed = [first];
+      for (const [at, each] of edits.entries()) {
+        const before = listSteps(state.flow).length;
+        const next = edit(state.flow, each);
+        if (["move", "nudge", "rename"].includes(each.kind)) expect(listSteps(next).length).toBe(before || 1);
+        validateFlow(next.value as never);
+        state = history.apply(state, { label: each.kind, flow: next }, at * 10_000);
+        if (next !== passed.at(-1)) passed.push(next);
+      }
+      for (const earlier of passed.toReversed()) {
+        expect(state.flow).toBe(earlier);
+        state = history.undo(state);
+      }
+      expect(first).toEqual(original);
+      expect(history.isDirty(state)).toBe(false);
+      for (const later of passed.slice(1)) {
+        state = history.redo(state);
+        expect(state.flow).toBe(later);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("typing into one field is one entry, a pause or another field begins another", () => {
+  const typed = (document: FlowDocument, summary: string, at: number, state: history.History) =>
+    history.apply(
+      state,
+      {
+        label: "Summary",
+        flow: commands.setStepField(document, "a", ["summary"], summary),
+        mergeKey: "a/summary",
+      },
+      at,
+    );
+  let state = history.begin(EXAMPLE);
+  for (const [index, text] of ["R", "Re", "Ref"].entries())
+    state = typed(state.flow, text, index * 100, state);
+  expect(state.done.length).toBe(1);
+  state = typed(state.flow, "Refund", 5_000, state);
+  expect(state.done.length).toBe(2);
+  const saved = history.save(state, state.flow);
+  expect([history.isDirty(state), history.isDirty(saved), history.isDirty(history.undo(saved))]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect(history.isDirty(history.redo(history.undo(saved)))).toBe(false);
+});
