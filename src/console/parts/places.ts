@@ -22,6 +22,12 @@ export const to = {
   beginLike: (workspace: string, kind: RunnableKind, path: string, run: string) =>
     `${to.begin(workspace, kind, path)}?from=${run}`,
   flow: (workspace: string, path: string) => `/w/${workspace}/flows/${encoded(path)}`,
+  newFlow: (workspace: string) => `/w/${workspace}/new/flow`,
+  /** Flow editor; `from` names a run whose values are shown, and a step that is open. */
+  draw: (workspace: string, path: string, from: { run?: string; step?: string } = {}) => {
+    const search = new URLSearchParams(from);
+    return `/w/${workspace}/draw/${encoded(path)}${search.size > 0 ? `?${search}` : ""}`;
+  },
   schedules: (workspace: string) => `/w/${workspace}/schedules`,
   schedule: (workspace: string, path: string) => `/w/${workspace}/schedules/p/${encoded(path)}`,
   newSchedule: (workspace: string) => `/w/${workspace}/schedules/new`,

@@ -40,8 +40,9 @@ function reduce(state: State, action: Action): State {
         : withoutGone({ ...state, history: next });
     }
     case "undo":
+      return withoutGone({ ...state, history: history.undo(state.history) });
     case "redo":
-      return withoutGone({ ...state, history: history[action.type](state.history) });
+      return withoutGone({ ...state, history: history.redo(state.history) });
     case "saved":
       return { ...state, history: history.save(state.history, action.flow) };
     case "select":

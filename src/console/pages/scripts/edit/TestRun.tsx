@@ -1,17 +1,13 @@
 import { Button, Paper, Text, Title } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
-import { IconPlayerPlay, IconPlayerStop } from "@tabler/icons-react";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { IconPlayerPlay } from "@tabler/icons-react";
+import { useMutation } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
-import { addressOf, call } from "../../../api/call.ts";
-import { useLive } from "../../../api/live.ts";
-import { oneRun, useFollowing } from "../../../parts/following.ts";
+import { call } from "../../../api/call.ts";
 import { hasFields, prepare } from "../../../parts/form/prepare.ts";
 import { Loading } from "../../../parts/Loading.tsx";
-import { Log } from "../../../parts/log/Log.tsx";
-import { Problem, tellProblem } from "../../../parts/Problem.tsx";
-import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
-import { State } from "../../../parts/run-state.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { RunOutcome } from "../../../parts/result/RunOutcome.tsx";
 import type { Language } from "../../../parts/scripts.ts";
 
 const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
@@ -69,65 +65,7 @@ export function TestRun({ workspace, path, language, content, schema }: Props) {
         </Button>
       </Paper>
       {begin.error && <Problem error={begin.error} />}
-      {id && <Outcome key={id} workspace={workspace} id={id} code={content} path={path} />}
+      {id && <RunOutcome key={id} workspace={workspace} id={id} code={content} path={path} />}
     </div>
-  );
-}
-
-interface OutcomeProps {
-  workspace: string;
-  id: string;
-  code: string;
-  path: string;
-}
-
-function Outcome({ workspace, id, code, path }: OutcomeProps) {
-  const [isOver, setOver] = useState(false);
-  // The code that ran, whatever is written meanwhile.
-  const [ran] = useState(code);
-  const run = useQuery({
-    ...oneRun(workspace, id),
-    ...useLive(1_000),
-    ...(isOver ? { refetchInterval: false as const } : {}),
-  });
-  const job = run.data;
-  if (job?.type === "CompletedJob" && !isOver) setOver(true);
-  const { log, stream } = useFollowing(workspace, job);
-  if (!job) return run.error ? <Problem error={run.error} /> : <Loading rows={2} />;
-  const isOpen = job.type === "QueuedJob";
-  const cancel = () =>
-    call("POST /w/{workspace}/jobs_u/queue/cancel/{id}", { workspace, id, body: {} }).catch(tellProblem);
-  return (
-    <>
-      <div className="line">
-        <State job={job} />
-        {isOpen && (
-          <Button
-            size="xs"
-            variant="light"
-            color="red"
-            leftSection={<IconPlayerStop size={14} />}
-            onClick={() => void cancel()}
-          >
-            Cancel
-          </Button>
-        )}
-      </div>
-      {isOpen ? (
-        stream && <pre className="plain">{stream}</pre>
-      ) : (
-        <ResultPanel
-          title="Result"
-          workspace={workspace}
-          value={job.result}
-          source={{ path: path || undefined, code: ran }}
-        />
-      )}
-      <Log
-        buffer={log}
-        live={isOpen}
-        href={addressOf("GET /w/{workspace}/jobs_u/get_logs/{id}", { workspace, id })}
-      />
-    </>
   );
 }

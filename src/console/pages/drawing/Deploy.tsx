@@ -1,0 +1,111 @@
+/** Deploys with a message, and shows what changes. What others deployed in between is shown, and not overwritten unseen. */
+import { Alert, Button, Group, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { queryClient } from "../../api/client.ts";
+import { ApiError } from "../../api/errors.ts";
+import { FormDialog } from "../../parts/actions.tsx";
+import { to } from "../../parts/places.ts";
+import { Changes } from "./Changes.tsx";
+import type { FlowProblem } from "./model/check.ts";
+import type { FlowDocument } from "./model/document.ts";
+import { deployFlow, flowWithDraft, toDocument } from "./queries.ts";
+
+interface Props {
+  workspace: string;
+  flow: FlowDocument;
+  /** What is deployed, as the editor found it. */
+  deployed: FlowDocument | undefined;
+  base: number | undefined;
+  problems: FlowProblem[];
+  /** Performs what ends the draft. */
+  end: (action: () => Promise<void>) => Promise<void>;
+  close: () => void;
+}
+
+interface Theirs {
+  flow: FlowDocument;
+  version: number;
+  by: string;
+}
+
+export function Deploy({ workspace, flow, deployed, base, problems, end, close }: Props) {
+  const [message, setMessage] = useState("");
+  const [parent, setParent] = useState(base);
+  const [theirs, setTheirs] = useState<Theirs>();
+  const [, go] = useLocation();
+  const isSeen = theirs !== undefined && parent === theirs.version;
+  const action = async () => {
+    try {
+      await end(() => deployFlow(workspace, flow, { parent, message: message.trim() }));
+    } catch (error) {
+      const newest = await findNewer(error);
+      if (!newest) throw error;
+      setTheirs(newest);
+      throw new Error(
+        parent === undefined
+          ? `There is a flow at ${flow.path} already, by ${newest.by}. Look at it first, or take another name.`
+          : `${newest.by} deployed another version meanwhile. Yours is kept; look at theirs first.`,
+      );
+    }
+    await queryClient.invalidateQueries({ queryKey: [workspace] });
+    go(to.flow(workspace, flow.path));
+    return `${flow.path} is deployed`;
+  };
+  const findNewer = async (error: unknown): Promise<Theirs | undefined> => {
+    if (!(error instanceof ApiError) || error.status !== 400) return undefined;
+    const found = await queryClient
+      .fetchQuery({ ...flowWithDraft(workspace, flow.path), staleTime: 0 })
+      .catch(() => null);
+    if (!found || found.version_id === parent) return undefined;
+    return { flow: toDocument(found), version: found.version_id, by: found.edited_by };
+  };
+  const before = theirs?.flow ?? deployed;
+  return (
+    <FormDialog
+      title={`Deploy ${flow.path}`}
+      opened
+      close={close}
+      action={action}
+      label={isSeen ? "Deploy mine over it" : "Deploy"}
+      isDangerous={isSeen}
+      isReady={theirs === undefined || isSeen}
+      size="xl"
+    >
+      <TextInput
+        data-autofocus
+        label="What changed"
+        description="Stands in the history of versions"
+        value={message}
+        onChange={(event) => setMessage(event.currentTarget.value)}
+      />
+      {problems.length > 0 && (
+        <Alert color="yellow" variant="light" title="Not everything is ready">
+          {problems.map(({ key, message: text }) => (
+            <div key={`${key} ${text}`}>
+              {key}: {text}
+            </div>
+          ))}
+        </Alert>
+      )}
+      {before && (
+        <>
+          <Text>
+            {theirs ? `From the version of ${theirs.by} to yours:` : "From what is deployed to yours:"}
+          </Text>
+          <Changes before={before} after={flow} />
+        </>
+      )}
+      {theirs && !isSeen && (
+        <Alert color="yellow" variant="light">
+          <Group justify="space-between">
+            <Text>What they changed and yours does not have would be gone.</Text>
+            <Button variant="default" size="xs" onClick={() => setParent(theirs.version)}>
+              I have seen it
+            </Button>
+          </Group>
+        </Alert>
+      )}
+    </FormDialog>
+  );
+}

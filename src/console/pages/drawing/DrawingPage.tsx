@@ -1,0 +1,109 @@
+import { Anchor } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useParams } from "wouter";
+import { queryClient } from "../../api/client.ts";
+import { whoami } from "../../api/session.ts";
+import { useQuestion } from "../../parts/actions.tsx";
+import { Loading } from "../../parts/Loading.tsx";
+import { PageHead } from "../../parts/PageHead.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { to, useWorkspace } from "../../parts/places.ts";
+import { FlowEditor } from "./FlowEditor.tsx";
+import { isRecord } from "./model/document.ts";
+import { forgetNewFlow, readNewFlow, writeNewFlow } from "./new-flows.ts";
+import { type Draft, discardDraft, type FoundFlow, flowWithDraft, keepDraft, toDocument } from "./queries.ts";
+
+/** Draws a flow: one that is deployed, its draft, or a new one. */
+export default function DrawingPage() {
+  const workspace = useWorkspace();
+  const { "*": path = "" } = useParams<{ "*": string }>();
+  const found = useQuery(flowWithDraft(workspace, path));
+  const email = useQuery(whoami).data?.email;
+  const [attempt, setAttempt] = useState(0);
+  const above = (
+    <Anchor component={Link} href={found.data ? to.flow(workspace, path) : to.home(workspace)} fz="sm">
+      {found.data ? path : "Home"}
+    </Anchor>
+  );
+  if (found.data === undefined || email === undefined) {
+    return (
+      <div className="page">
+        <PageHead title="Draw" above={above} />
+        {found.error ? <Problem error={found.error} retry={() => void found.refetch()} /> : <Loading />}
+      </div>
+    );
+  }
+  return (
+    <Opened
+      key={`${path} ${attempt}`}
+      workspace={workspace}
+      path={path}
+      found={found.data}
+      email={email}
+      above={above}
+      reopen={() => setAttempt(attempt + 1)}
+    />
+  );
+}
+
+interface Props {
+  workspace: string;
+  path: string;
+  found: FoundFlow | null;
+  email: string;
+  above: React.ReactNode;
+  reopen: () => void;
+}
+
+/** The flow as it was when the editor was opened, whatever is deployed meanwhile. */
+function Opened({ workspace, path, found: given, email, above, reopen }: Props) {
+  const [found] = useState(given);
+  const { ask, dialog } = useQuestion();
+  const deployed = found ? toDocument(found) : undefined;
+  const kept = found
+    ? isRecord(found.draft) && isRecord(found.draft.value)
+      ? found.draft
+      : undefined
+    : undefined;
+  const [fresh] = useState(() => (found ? undefined : readNewFlow(email, workspace, path)));
+  const { parent_version, ...draft } = (kept ?? {}) as Partial<Draft>;
+  const first = kept
+    ? { ...draft, path, value: draft.value! }
+    : (deployed ?? fresh ?? { path, summary: "", description: "", value: { modules: [] } });
+  const base = kept ? parent_version : found?.version_id;
+  const keep = async (next: Draft) => {
+    if (found) await keepDraft(workspace, path, next);
+    else writeNewFlow(email, workspace, next);
+  };
+  const discard = (end: (action: () => Promise<void>) => Promise<void>) =>
+    ask({
+      title: "Discard the draft?",
+      text: "The editor shows the deployed version again. The draft cannot be brought back.",
+      label: "Discard",
+      action: async () => {
+        await end(async () => {
+          await discardDraft(workspace, path);
+          await queryClient.fetchQuery({ ...flowWithDraft(workspace, path), staleTime: 0 });
+        });
+        reopen();
+        return undefined;
+      },
+    });
+  return (
+    <>
+      <FlowEditor
+        workspace={workspace}
+        above={above}
+        first={first}
+        deployed={deployed}
+        base={base}
+        hasDraft={kept !== undefined}
+        keep={keep}
+        discard={deployed ? discard : undefined}
+        onDeployed={() => forgetNewFlow(email, workspace, path)}
+      />
+      {dialog}
+    </>
+  );
+}

@@ -1,0 +1,173 @@
+import { Alert, Button } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { IconPlayerPlay } from "@tabler/icons-react";
+import { type ReactNode, useCallback, useMemo, useRef, useState } from "react";
+import { useKeeping } from "../../parts/editor/keeping.ts";
+import { PageHead } from "../../parts/PageHead.tsx";
+import { useAddress } from "../../parts/use-address.ts";
+import { Canvas } from "./canvas/Canvas.tsx";
+import { InsertDialog } from "./canvas/InsertDialog.tsx";
+import { Toolbar } from "./canvas/Toolbar.tsx";
+import { DrawingProvider } from "./context.ts";
+import { Deploy } from "./Deploy.tsx";
+import { listProblems } from "./model/check.ts";
+import { insertSteps } from "./model/commands.ts";
+import type { FlowDocument } from "./model/document.ts";
+import { findPlaced, type Slot } from "./model/steps.ts";
+import type { Draft } from "./queries.ts";
+import { decorationOf } from "./run/decorate.tsx";
+import { ShownRun, TryFlow } from "./run/TryFlow.tsx";
+import { useLatestRun, useRun } from "./run/use-run.ts";
+import { FlowPanel } from "./settings/FlowPanel.tsx";
+import { StepPanel } from "./step/StepPanel.tsx";
+import { useDrawing } from "./use-drawing.ts";
+
+interface Props {
+  workspace: string;
+  above: ReactNode;
+  first: FlowDocument;
+  /** Undefined for a new flow. */
+  deployed: FlowDocument | undefined;
+  /** The version that the drawing was begun from. */
+  base: number | undefined;
+  hasDraft: boolean;
+  keep: (draft: Draft) => Promise<void>;
+  discard: ((end: (action: () => Promise<void>) => Promise<void>) => void) | undefined;
+  onDeployed: () => void;
+}
+
+export function FlowEditor(props: Props) {
+  const { workspace, first, deployed, base, discard } = props;
+  const { get, set } = useAddress({ push: false });
+  const drawing = useDrawing(first, deployed ?? first, get("step") || undefined);
+  const { flow, isDirty, open } = drawing;
+  const [slot, setSlot] = useState<Slot>();
+  const [isTrying, setTrying] = useState(false);
+  const [isDeploying, setDeploying] = useState(false);
+  const keepRef = useRef(props.keep);
+  keepRef.current = props.keep;
+  const keep = useCallback((draft: Draft) => keepRef.current(draft), []);
+  const { kept, end } = useKeeping<Draft>(
+    { ...flow, ...(base === undefined ? {} : { parent_version: base }) },
+    keep,
+  );
+
+  const chosen = get("run");
+  const latest = useLatestRun(workspace, flow.path, deployed !== undefined && chosen === "");
+  const runId = chosen === "none" ? undefined : chosen || latest;
+  const { job, model, earlier } = useRun(workspace, flow, runId);
+  const showStates = chosen !== "" && chosen !== "none";
+
+  const problems = useMemo(() => listProblems(flow), [flow]);
+  const byKey = useMemo(() => Map.groupBy(problems, ({ key }) => key), [problems]);
+  const decorate = useCallback(
+    (key: string) => decorationOf(key, showStates ? model : undefined, byKey),
+    [showStates, model, byKey],
+  );
+  useHotkeys(
+    [
+      ["mod+S", () => setDeploying(true)],
+      ["mod+Enter", () => setTrying(true)],
+    ],
+    [],
+    true,
+  );
+  useHotkeys([
+    ["mod+Z", drawing.undo],
+    ["mod+shift+Z", drawing.redo],
+    ["mod+Y", drawing.redo],
+  ]);
+  const placed = open === undefined ? undefined : findPlaced(flow, open);
+  const shared = useMemo(() => ({ workspace, drawing, run: earlier }), [workspace, drawing, earlier]);
+  const isDraft = props.hasDraft || kept === "kept";
+  return (
+    <DrawingProvider value={shared}>
+      <div className="page page-wide">
+        <PageHead
+          title={typeof flow.summary === "string" && flow.summary !== "" ? flow.summary : flow.path}
+          above={props.above}
+          about={
+            <span role="status">
+              {kept === "saving" && "Keeping the draft…"}
+              {kept === "failed" && "The draft could not be kept: do not close this page"}
+              {kept !== "saving" &&
+                kept !== "failed" &&
+                (isDirty ? (isDraft ? "A draft, which is kept" : "Changed") : "As it is deployed")}
+            </span>
+          }
+        >
+          {discard && isDraft && (
+            <Button variant="subtle" onClick={() => discard(end)}>
+              Discard the draft
+            </Button>
+          )}
+          <Button
+            variant="default"
+            leftSection={<IconPlayerPlay size={16} />}
+            onClick={() => setTrying(true)}
+          >
+            Run it
+          </Button>
+          <Button onClick={() => setDeploying(true)}>Deploy</Button>
+        </PageHead>
+        {props.hasDraft && (
+          <Alert variant="light" color="yellow" mb="md">
+            This is a draft that was kept. What is deployed is another version.
+          </Alert>
+        )}
+        <div className="drawing">
+          <section className="panel" aria-label="Drawing">
+            <Toolbar drawing={drawing} insertAt={setSlot} />
+            {showStates && job && (
+              <ShownRun workspace={workspace} job={job} hide={() => set({ run: "none" })} />
+            )}
+            <Canvas drawing={drawing} insertAt={setSlot} decorate={decorate} />
+          </section>
+          <div className="drawing-panel">
+            {placed ? (
+              <StepPanel key={placed.key} placed={placed} problems={byKey.get(placed.key) ?? []} />
+            ) : (
+              <FlowPanel />
+            )}
+          </div>
+        </div>
+        {slot && (
+          <InsertDialog
+            workspace={workspace}
+            path={flow.path}
+            insert={(step) => drawing.edit("Insert", (before) => insertSteps(before, slot, [step]))}
+            close={() => setSlot(undefined)}
+          />
+        )}
+        {isTrying && (
+          <TryFlow
+            workspace={workspace}
+            flow={flow}
+            placed={placed}
+            input={earlier?.input}
+            earlier={job}
+            started={(id) => set({ run: id })}
+            close={() => setTrying(false)}
+          />
+        )}
+        {isDeploying && (
+          <Deploy
+            workspace={workspace}
+            flow={flow}
+            deployed={deployed}
+            base={base}
+            problems={problems}
+            end={(action) =>
+              end(async () => {
+                await action();
+                drawing.markSaved(flow);
+                props.onDeployed();
+              })
+            }
+            close={() => setDeploying(false)}
+          />
+        )}
+      </div>
+    </DrawingProvider>
+  );
+}

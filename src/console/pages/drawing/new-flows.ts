@@ -1,0 +1,24 @@
+/** New flows: kept in the browser until they are deployed, since they have no place on the server before. */
+import { storedBy } from "../../api/base.ts";
+import { parseJson, writeJson } from "../../api/json.ts";
+import { type FlowDocument, isRecord } from "./model/document.ts";
+
+const keyOf = (email: string, workspace: string, path: string) =>
+  storedBy(email, `new-flow:${workspace}:${path}`);
+
+export function readNewFlow(email: string, workspace: string, path: string): FlowDocument | undefined {
+  const text = localStorage.getItem(keyOf(email, workspace, path));
+  if (text === null) return undefined;
+  try {
+    const found = parseJson(text);
+    return isRecord(found) && isRecord(found.value) ? (found as FlowDocument) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const writeNewFlow = (email: string, workspace: string, flow: FlowDocument): void =>
+  localStorage.setItem(keyOf(email, workspace, flow.path), writeJson(flow));
+
+export const forgetNewFlow = (email: string, workspace: string, path: string): void =>
+  localStorage.removeItem(keyOf(email, workspace, path));

@@ -1,0 +1,81 @@
+/** Reads flows for the editor, and writes what was drawn. */
+import { queryOptions } from "@tanstack/react-query";
+import { type Answer, call, type Input } from "../../api/call.ts";
+import { ApiError } from "../../api/errors.ts";
+import type { Fields, FlowDocument } from "./model/document.ts";
+
+export type FoundFlow = Answer<"GET /w/{workspace}/flows/get/draft/{path}">;
+type NewFlow = Input<"POST /w/{workspace}/flows/create">["body"];
+
+/** What the server says of a flow, and no deployment sends. */
+const READ_ONLY = [
+  "workspace_id",
+  "version_id",
+  "edited_by",
+  "edited_at",
+  "archived",
+  "extra_perms",
+  "starred",
+  "draft_only",
+  "draft",
+] as const;
+
+/** The part of a flow that is edited. */
+export function toDocument(found: Fields): FlowDocument {
+  const document = { ...found };
+  for (const name of READ_ONLY) delete document[name];
+  return document as FlowDocument;
+}
+
+/** What is kept until it is deployed. */
+export interface Draft extends FlowDocument {
+  /** The version it was begun from; missing for a new flow. */
+  parent_version?: number;
+}
+
+/** The newest version of a flow with the draft beside it; null where there is none. */
+export const flowWithDraft = (workspace: string, path: string) =>
+  queryOptions({
+    queryKey: [workspace, "flows", "draft", path],
+    queryFn: async ({ signal }): Promise<FoundFlow | null> => {
+      try {
+        return await call("GET /w/{workspace}/flows/get/draft/{path}", { workspace, path }, signal);
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return null;
+        throw error;
+      }
+    },
+    // What is drawn must not change under the person who draws.
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+  });
+
+export const keepDraft = (workspace: string, path: string, draft: Draft) =>
+  call("POST /w/{workspace}/drafts/create", { workspace, body: { path, typ: "flow", value: draft } });
+
+export const discardDraft = (workspace: string, path: string) =>
+  call("DELETE /w/{workspace}/drafts/delete/{kind}/{path}", { workspace, kind: "flow", path });
+
+interface Deployment {
+  /** Undefined for a new flow. */
+  parent: number | undefined;
+  message: string;
+}
+
+/** Deploys a flow. @throws ApiError when somebody deployed in between */
+export async function deployFlow(
+  workspace: string,
+  flow: FlowDocument,
+  { parent, message }: Deployment,
+): Promise<void> {
+  const body = { ...flow, ...(message ? { deployment_message: message } : {}) } as unknown as NewFlow;
+  if (parent === undefined) await call("POST /w/{workspace}/flows/create", { workspace, body });
+  else {
+    await call("POST /w/{workspace}/flows/update/{path}", {
+      workspace,
+      path: flow.path,
+      body: { ...body, parent_version: parent },
+    });
+  }
+}

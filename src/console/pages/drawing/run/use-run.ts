@@ -1,0 +1,64 @@
+/** The run whose states and values are shown in the drawing. */
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { call } from "../../../api/call.ts";
+import { useLive } from "../../../api/live.ts";
+import { type Picked, RunModel, type StepJob } from "../../../parts/flow/run-model.ts";
+import { type StepNode, treeOf } from "../../../parts/flow/tree.ts";
+import { oneRun } from "../../../parts/following.ts";
+import type { EarlierRun } from "../context.ts";
+import { type FlowDocument, isRecord } from "../model/document.ts";
+
+const NOTHING_PICKED: Picked = {};
+
+/** The newest run of the flow that has ended, whose values are shown before anything was tried. */
+export const useLatestRun = (workspace: string, path: string, isWanted: boolean) =>
+  useQuery({
+    queryKey: [workspace, "runs", "latest-of", path],
+    queryFn: async ({ signal }) => {
+      const query = { script_path_exact: path, job_kinds: "flow", per_page: 1 };
+      const found = await call("GET /w/{workspace}/jobs/completed/list", { workspace, query }, signal);
+      return found[0]?.id ?? null;
+    },
+    enabled: isWanted,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  }).data ?? undefined;
+
+/** @param id of the run; undefined: nothing is shown */
+export function useRun(workspace: string, flow: FlowDocument, id: string | undefined) {
+  const live = useLive(1_000);
+  const job = useQuery({
+    ...oneRun(workspace, id ?? ""),
+    enabled: id !== undefined,
+    ...live,
+    refetchInterval: (query) => (query.state.data?.type === "CompletedJob" ? false : 1_000),
+  }).data;
+  const isOpen = job?.type === "QueuedJob";
+  const steps = useQuery({
+    queryKey: [workspace, "runs", "drawn-steps", id, isOpen],
+    queryFn: ({ signal }) =>
+      call("GET /w/{workspace}/jobs/flow/steps/{flow_job_id}", { workspace, flow_job_id: id! }, signal),
+    enabled: id !== undefined && job !== undefined,
+    refetchInterval: isOpen ? 1_000 : false,
+    placeholderData: (before) => before,
+    retry: false,
+  }).data;
+  const nodes = useMemo(() => {
+    const { nodes: all, failure } = treeOf(flow.value);
+    return failure ? [...all, failure] : all;
+  }, [flow.value]);
+  const model = useMemo(
+    () => (id && steps ? new RunModel(nodes as StepNode[], id, steps, NOTHING_PICKED) : undefined),
+    [nodes, id, steps],
+  );
+  const input = isRecord(job?.args) ? job.args : undefined;
+  const earlier = useMemo((): EarlierRun | undefined => {
+    if (!id || !model) return undefined;
+    const jobs = new Map<string, StepJob>();
+    for (const [step, { job: last, iterations }] of model.seen)
+      if (last && iterations.length === 0) jobs.set(step, last);
+    return { id, input, jobs };
+  }, [id, model, input]);
+  return { job, model, earlier, isOpen };
+}

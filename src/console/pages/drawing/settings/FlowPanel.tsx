@@ -1,0 +1,62 @@
+/** The flow itself: its texts, its inputs and its options. Shown while no step is selected. */
+import { Textarea, TextInput, Title } from "@mantine/core";
+import { useShared } from "../context.ts";
+import { settingsOf } from "../model/difference.ts";
+import { isRecord, type Path, setAt } from "../model/document.ts";
+import { Options } from "../step/Options.tsx";
+import { FLOW_OPTIONS, shownFields } from "../step/option-fields.ts";
+import { Rest } from "../step/Rest.tsx";
+import { InputFields } from "./InputFields.tsx";
+
+const SHOWN = shownFields(
+  FLOW_OPTIONS.map((section) => ({
+    ...section,
+    fields: section.fields
+      .filter(({ path }) => path[0] === "value")
+      .map((field) => ({ ...field, path: field.path.slice(1) })),
+  })),
+  ["modules", "failure_module", "preprocessor_module"],
+);
+
+export function FlowPanel() {
+  const { drawing } = useShared();
+  const { flow } = drawing;
+  const set = (path: Path, next: unknown, label: string) =>
+    drawing.edit(label, (before) => setAt(before, path, next), path.join("/"));
+  return (
+    <section className="stack" aria-label="Flow">
+      <Title order={2}>Flow</Title>
+      <TextInput
+        label="Summary"
+        value={typeof flow.summary === "string" ? flow.summary : ""}
+        onChange={(event) => set(["summary"], event.currentTarget.value, "Summary")}
+      />
+      <Textarea
+        label="Description"
+        autosize
+        minRows={2}
+        maxRows={10}
+        value={typeof flow.description === "string" ? flow.description : ""}
+        onChange={(event) => set(["description"], event.currentTarget.value, "Description")}
+      />
+      <InputFields
+        schema={isRecord(flow.schema) ? flow.schema : {}}
+        change={(schema) => set(["schema"], schema, "Inputs")}
+      />
+      <Options of="" value={flow} sections={FLOW_OPTIONS} set={set} />
+      <Rest
+        value={settingsOf(flow).value as Record<string, unknown>}
+        shown={SHOWN}
+        change={(next) => drawing.edit("Other fields", (before) => replaceSettings(before, next))}
+      />
+    </section>
+  );
+}
+
+function replaceSettings(
+  flow: ReturnType<typeof useShared>["drawing"]["flow"],
+  next: Record<string, unknown>,
+) {
+  const kept = Object.entries(flow.value).filter(([name]) => SHOWN.has(name) || Object.hasOwn(next, name));
+  return { ...flow, value: { ...Object.fromEntries(kept), ...next } };
+}

@@ -1,0 +1,62 @@
+/** The code of an inline script. */
+import { Select, Text } from "@mantine/core";
+import { beginningOf } from "../../../parts/editor/beginnings.ts";
+import { Code } from "../../../parts/editor/lazy.tsx";
+import { LANGUAGES, type Language } from "../../../parts/scripts.ts";
+import { useShared } from "../context.ts";
+import { setStepField } from "../model/commands.ts";
+import type { Fields } from "../model/document.ts";
+import type { PlacedStep } from "../model/steps.ts";
+import { useCodeAnalysis } from "./step-schema.ts";
+
+export function CodePart({ placed }: { placed: PlacedStep }) {
+  const { drawing } = useShared();
+  const analysis = useCodeAnalysis(placed);
+  const { content, language } = placed.step.value as Fields;
+  const problem = analysis?.problem;
+  /** Other code needs other packages: the lock that was made for the old one is left out. */
+  const set = (changes: Fields, label: string) =>
+    drawing.edit(
+      label,
+      (flow) => {
+        const { lock: _lock, ...value } = placed.step.value as Fields;
+        return setStepField(flow, placed.key, ["value"], { ...value, ...changes });
+      },
+      `${placed.key}/${label}`,
+    );
+  return (
+    <>
+      <Select
+        label="Language"
+        w={220}
+        searchable
+        allowDeselect={false}
+        data={LANGUAGES}
+        value={String(language)}
+        onChange={(next) => {
+          const isUntouched = content === beginningOf(language as Language) || String(content).trim() === "";
+          set(
+            { language: next, ...(isUntouched ? { content: beginningOf(next as Language) } : {}) },
+            "Language",
+          );
+        }}
+      />
+      <div>
+        <Code
+          label={`Code of ${placed.id}`}
+          language={String(language)}
+          value={typeof content === "string" ? content : ""}
+          change={(text) => set({ content: text }, "Code")}
+          problem={problem}
+        />
+        <Text mt="xs" fz="xs" c={problem ? "var(--bad)" : "dimmed"} role={problem ? "alert" : undefined}>
+          {problem
+            ? `${problem.line === undefined ? "" : `Line ${problem.line}: `}${problem.message}`
+            : analysis && analysis.packages.length > 0
+              ? `Packages: ${analysis.packages.join(", ")}`
+              : analysis?.warning}
+        </Text>
+      </div>
+    </>
+  );
+}

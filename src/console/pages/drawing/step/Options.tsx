@@ -1,0 +1,152 @@
+/** Options in sections, each as a field of its kind. */
+import { Accordion, NumberInput, Switch, Text, TextInput } from "@mantine/core";
+import { JsonEditor } from "../../../parts/form/JsonEditor.tsx";
+import { getAt, isRecord, type Path } from "../model/document.ts";
+import { Expression } from "./Expression.tsx";
+import type { OptionField, OptionSection } from "./option-fields.ts";
+import { Transform } from "./Transform.tsx";
+
+interface Props {
+  /** Key of the step; empty for the flow itself. */
+  of: string;
+  /** The step or the flow. */
+  value: unknown;
+  sections: OptionSection[];
+  /** Undefined removes the field. */
+  set: (path: Path, next: unknown, label: string) => void;
+}
+
+export function Options({ of, value, sections, set }: Props) {
+  const isSet = ({ root, fields }: OptionSection) =>
+    root ? hasAt(value, root) : fields.some(({ path }) => hasAt(value, path));
+  return (
+    <Accordion multiple defaultValue={sections.filter(isSet).map(({ title }) => title)} variant="default">
+      {sections.map((section) => (
+        <Accordion.Item key={section.title} value={section.title}>
+          <Accordion.Control>
+            {section.title}
+            {isSet(section) && <span className="quiet"> · set</span>}
+          </Accordion.Control>
+          <Accordion.Panel>
+            <div className="stack">
+              {section.root && (
+                <Switch
+                  label={section.about}
+                  checked={isSet(section)}
+                  onChange={(event) => {
+                    const { checked } = event.currentTarget;
+                    if (checked) set(section.root!, section.initial, section.title);
+                    else set(prunedPath(value, section.root!), undefined, section.title);
+                  }}
+                />
+              )}
+              {(!section.root || isSet(section)) &&
+                section.fields.map((field) => (
+                  <Field
+                    key={field.path.join(".")}
+                    of={of}
+                    field={field}
+                    value={getAt(value, field.path)}
+                    change={(next) => set(field.path, next, field.label)}
+                  />
+                ))}
+            </div>
+          </Accordion.Panel>
+        </Accordion.Item>
+      ))}
+    </Accordion>
+  );
+}
+
+const hasAt = (value: unknown, path: Path): boolean => (getAt(value, path) ?? undefined) !== undefined;
+
+/** The outermost object that would be empty without the field. */
+function prunedPath(value: unknown, path: Path): Path {
+  const parent = path.slice(0, -1);
+  const fields = getAt(value, parent);
+  return parent.length > 0 && isRecord(fields) && Object.keys(fields).length === 1
+    ? prunedPath(value, parent)
+    : path;
+}
+
+interface FieldProps {
+  of: string;
+  field: OptionField;
+  value: unknown;
+  change: (value: unknown) => void;
+}
+
+const nothing = () => {};
+
+function Field({ of, field: { label, about, kind, path }, value, change }: FieldProps) {
+  const text = typeof value === "string" ? value : "";
+  switch (kind) {
+    case "switch":
+      return (
+        <Switch
+          label={label}
+          description={about}
+          checked={value === true}
+          onChange={(event) => change(event.currentTarget.checked ? true : undefined)}
+        />
+      );
+    case "number":
+      return (
+        <NumberInput
+          label={label}
+          description={about}
+          min={0}
+          value={typeof value === "number" ? value : ""}
+          onChange={(next) => change(next === "" ? undefined : Number(next))}
+        />
+      );
+    case "text":
+      return (
+        <TextInput
+          label={label}
+          description={about}
+          value={text}
+          onChange={(event) => change(event.currentTarget.value || undefined)}
+        />
+      );
+    case "expression":
+      return (
+        <div>
+          <Text fz="sm" fw={500}>
+            {label}
+          </Text>
+          {about && (
+            <Text fz="xs" c="dimmed">
+              {about}
+            </Text>
+          )}
+          <Expression label={label} of={of} value={text} change={(next) => change(next || undefined)} />
+        </div>
+      );
+    case "transform":
+      return (
+        <Transform
+          name={label}
+          of={of}
+          schema={{ type: path.at(-1) === "user_groups_required" ? undefined : "number", description: about }}
+          isRequired={false}
+          value={isRecord(value) ? value : { type: "static", value }}
+          change={change}
+        />
+      );
+    case "json":
+      return (
+        <div>
+          <Text fz="sm" fw={500}>
+            {label}
+          </Text>
+          {about && (
+            <Text fz="xs" c="dimmed">
+              {about}
+            </Text>
+          )}
+          <JsonEditor label={label} value={value ?? null} change={change} tellValid={nothing} />
+        </div>
+      );
+  }
+}

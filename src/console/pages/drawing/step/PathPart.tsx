@@ -1,0 +1,41 @@
+/** The script or flow of the workspace that a step runs. */
+import { Anchor } from "@mantine/core";
+import { Link } from "wouter";
+import { RunnableInput } from "../../../parts/form/RunnableInput.tsx";
+import { to } from "../../../parts/places.ts";
+import { useShared } from "../context.ts";
+import { setStepField } from "../model/commands.ts";
+import type { Fields } from "../model/document.ts";
+import type { PlacedStep } from "../model/steps.ts";
+
+export function PathPart({ placed }: { placed: PlacedStep }) {
+  const { workspace, drawing } = useShared();
+  const { type, path } = placed.step.value as Fields;
+  const kind = type === "flow" ? "flow" : "script";
+  return (
+    <>
+      <RunnableInput
+        workspace={workspace}
+        label="What it runs"
+        value={typeof path === "string" && path !== "" ? { kind, path } : undefined}
+        change={(next) => {
+          if (!next) return;
+          drawing.edit("What it runs", (flow) => {
+            const { hash: _version, ...value } = placed.step.value as Fields;
+            const changed = { ...value, type: next.kind, path: next.path };
+            return setStepField(flow, placed.key, ["value"], changed);
+          });
+        }}
+      />
+      {typeof path === "string" && path !== "" && (
+        <Anchor
+          component={Link}
+          href={kind === "flow" ? to.flow(workspace, path) : to.script(workspace, path)}
+          fz="sm"
+        >
+          Look at it
+        </Anchor>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,41 @@
+/** Fields that have no place of their own, so that nothing has to be written in a file. */
+import { Text } from "@mantine/core";
+import { JsonEditor } from "../../../parts/form/JsonEditor.tsx";
+import { type Fields, isRecord } from "../model/document.ts";
+
+interface Props {
+  value: Fields;
+  /** Names of the fields that are shown elsewhere: `retry.constant` shows `retry` up to there. */
+  shown: ReadonlySet<string>;
+  change: (next: Fields) => void;
+}
+
+const nothing = () => {};
+
+export function Rest({ value, shown, change }: Props) {
+  const isShown = (name: string) => [...shown].some((path) => path === name || path.startsWith(`${name}.`));
+  const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !isShown(name)));
+  return (
+    <div>
+      <Text fz="sm" fw={500}>
+        Other fields
+      </Text>
+      <Text fz="xs" c="dimmed">
+        They are kept as they are.
+      </Text>
+      <JsonEditor
+        label="Other fields"
+        value={rest}
+        change={(next) => {
+          if (!isRecord(next)) return;
+          const kept = Object.entries(value).filter(([name]) => isShown(name) || Object.hasOwn(next, name));
+          change({ ...Object.fromEntries(kept), ...next });
+        }}
+        wrong={(next) =>
+          isRecord(next) ? undefined : "Other fields are an object: a name and a value for each."
+        }
+        tellValid={nothing}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,154 @@
+/** The selected step: what it runs, with what, and how. */
+import { Alert, SegmentedControl, TextInput, Title } from "@mantine/core";
+import { useState } from "react";
+import { useShared } from "../context.ts";
+import type { FlowProblem } from "../model/check.ts";
+import { renameStep, setStepField } from "../model/commands.ts";
+import { type Fields, isRecord, type Path, setAt } from "../model/document.ts";
+import { listSteps, type PlacedStep } from "../model/steps.ts";
+import { Branches } from "./Branches.tsx";
+import { CodePart } from "./CodePart.tsx";
+import { Inputs } from "./Inputs.tsx";
+import { Iterator } from "./Iterator.tsx";
+import { Options } from "./Options.tsx";
+import { shownFields, stepOptions } from "./option-fields.ts";
+import { PathPart } from "./PathPart.tsx";
+import { Rest } from "./Rest.tsx";
+import { StepTry } from "./StepTry.tsx";
+
+type Part = "runs" | "inputs" | "options" | "try";
+
+const RUNS = new Set(["rawscript", "script", "flow"]);
+
+interface Props {
+  placed: PlacedStep;
+  problems: FlowProblem[];
+}
+
+export function StepPanel({ placed, problems }: Props) {
+  const { drawing } = useShared();
+  const { key, step } = placed;
+  const value = isRecord(step.value) ? step.value : {};
+  const type = String(value.type ?? "");
+  const [wanted, setWanted] = useState<Part>("runs");
+  const parts = [
+    { value: "runs", label: "Step" },
+    ...(RUNS.has(type) ? [{ value: "inputs", label: "Inputs" }] : []),
+    { value: "options", label: "Options" },
+    ...(RUNS.has(type) ? [{ value: "try", label: "Try" }] : []),
+  ];
+  const part = parts.some((each) => each.value === wanted) ? wanted : "runs";
+  const set = (path: Path, next: unknown, label: string) =>
+    drawing.edit(label, (flow) => setStepField(flow, key, path, next), `${key}/${path.join("/")}`);
+  const title = typeof step.summary === "string" && step.summary !== "" ? step.summary : placed.id || type;
+  const sections = stepOptions(type);
+  return (
+    <section className="stack" aria-label={`Step ${title}`}>
+      <Title order={2} className="wrap">
+        {title}
+      </Title>
+      {problems.map(({ message }) => (
+        <Alert key={message} color="yellow" variant="light">
+          {message}
+        </Alert>
+      ))}
+      <div className="line">
+        <TextInput
+          label="Summary"
+          style={{ flex: "1 1 12rem" }}
+          value={typeof step.summary === "string" ? step.summary : ""}
+          onChange={(event) => set(["summary"], event.currentTarget.value || undefined, "Summary")}
+        />
+        <IdInput key={key} placed={placed} />
+      </div>
+      <SegmentedControl
+        aria-label="Part of the step"
+        data={parts}
+        value={part}
+        onChange={(next) => setWanted(next as Part)}
+      />
+      {part === "runs" && <Runs type={type} placed={placed} set={set} />}
+      {part === "inputs" && <Inputs placed={placed} />}
+      {part === "try" && <StepTry key={key} placed={placed} />}
+      {part === "options" && (
+        <>
+          <Options of={key} value={step} sections={sections} set={set} />
+          <Rest
+            key={key}
+            value={step}
+            shown={shownFields(sections, ["id", "summary", "value"])}
+            change={(next) => drawing.edit("Other fields", (flow) => setAt(flow, placed.path, next))}
+          />
+        </>
+      )}
+    </section>
+  );
+}
+
+/** Ids change when the field is left: each letter would rewrite the expressions that name the step. */
+function IdInput({ placed }: { placed: PlacedStep }) {
+  const { drawing } = useShared();
+  const [text, setText] = useState(placed.id);
+  const taken =
+    text !== placed.id && listSteps(drawing.flow).some(({ id }) => id === text)
+      ? `There is a step ${text} already`
+      : undefined;
+  const isFixed = typeof placed.path.at(-1) !== "number";
+  return (
+    <TextInput
+      label="Id"
+      w={110}
+      disabled={isFixed}
+      value={text}
+      error={taken}
+      onChange={(event) => setText(event.currentTarget.value.trim())}
+      onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+      onBlur={() => {
+        if (taken || text === "" || text === placed.id) return setText(placed.id);
+        drawing.edit("Id", (flow) => [renameStep(flow, placed.key, text), [text]]);
+      }}
+    />
+  );
+}
+
+interface RunsProps {
+  type: string;
+  placed: PlacedStep;
+  set: (path: Path, next: unknown, label: string) => void;
+}
+
+function Runs({ type, placed, set }: RunsProps) {
+  const value = placed.step.value as Fields;
+  switch (type) {
+    case "rawscript":
+      return <CodePart key={placed.key} placed={placed} />;
+    case "script":
+    case "flow":
+      return <PathPart placed={placed} />;
+    case "forloopflow":
+      return <Iterator placed={placed} set={set} />;
+    case "whileloopflow":
+      return (
+        <p className="quiet">
+          It runs its steps again and again, until one of them ends early (Options of that step). Each run
+          gets flow_input.iter.index.
+        </p>
+      );
+    case "branchone":
+    case "branchall":
+      return <Branches placed={placed} />;
+    case "identity":
+      return (
+        <p className="quiet">It passes on the result before it. Its options say whether it waits or asks.</p>
+      );
+    default:
+      return (
+        <Rest
+          key={placed.key}
+          value={value}
+          shown={new Set()}
+          change={(next) => set(["value"], next, "Value")}
+        />
+      );
+  }
+}

@@ -1,0 +1,148 @@
+/** Runs one step by itself, with its inputs as the earlier run makes them. */
+import { Button, Paper, Text } from "@mantine/core";
+import { IconPin, IconPlayerPlay } from "@tabler/icons-react";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useMemo, useState } from "react";
+import { call } from "../../../api/call.ts";
+import { JsonArguments } from "../../../parts/form/JsonArguments.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { RunOutcome } from "../../../parts/result/RunOutcome.tsx";
+import type { Language } from "../../../parts/scripts.ts";
+import { useShared } from "../context.ts";
+import { setStepField } from "../model/commands.ts";
+import { type Fields, isRecord } from "../model/document.ts";
+import type { PlacedStep } from "../model/steps.ts";
+import { useScope } from "../values.ts";
+import { useStepSchema } from "./step-schema.ts";
+
+const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
+const FORM_ID = "step-arguments";
+const nothing = () => {};
+
+export function StepTry({ placed }: { placed: PlacedStep }) {
+  const { workspace, drawing, run } = useShared();
+  const schema = useStepSchema(placed);
+  const value = placed.step.value as Fields;
+  const given = useInputs(placed);
+  const [typed, setTyped] = useState<Fields>();
+  const args = typed ?? given.data ?? {};
+  const begin = useMutation({ mutationFn: () => runStep(workspace, drawing.flow.path, value, args) });
+  const id = begin.data?.trim();
+  const hasForm = isRecord(schema?.properties) && Object.keys(schema.properties).length > 0;
+  if (given.isPending && run) return <Loading rows={2} />;
+  return (
+    <div className="stack">
+      <Paper p="md">
+        <Text fz="sm" c="dimmed" mb="sm">
+          {run
+            ? "Inputs as the run shown on the left makes them."
+            : "Run the flow once, and its values stand here."}
+        </Text>
+        {hasForm ? (
+          <Suspense fallback={<Loading rows={2} />}>
+            <SchemaForm
+              id={FORM_ID}
+              schema={schema}
+              value={args}
+              change={setTyped}
+              submit={() => begin.mutate()}
+              ready={nothing}
+            />
+          </Suspense>
+        ) : (
+          <JsonArguments key={String(given.isPending)} value={args} change={setTyped} tellValid={nothing} />
+        )}
+        <Button
+          mt="md"
+          size="xs"
+          leftSection={<IconPlayerPlay size={14} />}
+          loading={begin.isPending}
+          onClick={() => begin.mutate()}
+        >
+          Run this step
+        </Button>
+      </Paper>
+      {begin.error && <Problem error={begin.error} />}
+      {id && (
+        <RunOutcome
+          key={id}
+          workspace={workspace}
+          id={id}
+          code={typeof value.content === "string" ? value.content : ""}
+          path=""
+        >
+          {(result) => (
+            <Button
+              size="xs"
+              variant="default"
+              w="fit-content"
+              leftSection={<IconPin size={14} />}
+              onClick={() =>
+                drawing.edit("Pin result", (flow) =>
+                  setStepField(flow, placed.key, ["mock"], { enabled: true, return_value: result }),
+                )
+              }
+            >
+              Pin as the step's result
+            </Button>
+          )}
+        </RunOutcome>
+      )}
+    </div>
+  );
+}
+
+async function runStep(workspace: string, flowPath: string, value: Fields, args: Fields): Promise<string> {
+  const path = String(value.path ?? "");
+  if (value.type === "script") {
+    return call("POST /w/{workspace}/jobs/run/p/{path}", { workspace, path, body: args });
+  }
+  if (value.type === "flow") {
+    return call("POST /w/{workspace}/jobs/run/f/{path}", { workspace, path, body: args });
+  }
+  const body = {
+    content: String(value.content ?? ""),
+    language: value.language as Language,
+    args,
+    // Relative imports are those of the flow's folder.
+    path: flowPath,
+  };
+  return call("POST /w/{workspace}/jobs/run/preview", { workspace, body });
+}
+
+/** Inputs of a step: fixed values, and what expressions make of the earlier run. */
+function useInputs({ key, step }: PlacedStep) {
+  const { workspace } = useShared();
+  const value = step.value as Fields;
+  const transforms = isRecord(value.input_transforms) ? value.input_transforms : {};
+  const all = useMemo(
+    () =>
+      Object.values(transforms)
+        .map((each) => (isRecord(each) && typeof each.expr === "string" ? each.expr : ""))
+        .join("\n"),
+    [transforms],
+  );
+  const scope = useScope(key, all);
+  return useQuery({
+    queryKey: [workspace, "flows", "inputs", transforms, scope],
+    queryFn: async ({ signal }): Promise<Fields> => {
+      const inputs: Fields = {};
+      for (const [name, transform] of Object.entries(transforms)) {
+        if (!isRecord(transform)) continue;
+        if (transform.type !== "javascript") inputs[name] = transform.value;
+        else if (scope) {
+          const body = { expr: String(transform.expr), scope };
+          const answer = await call(
+            "POST /w/{workspace}/flows/expressions/evaluate",
+            { workspace, body },
+            signal,
+          );
+          if (answer.ok) inputs[name] = answer.value;
+        }
+      }
+      return inputs;
+    },
+    gcTime: 10_000,
+  });
+}

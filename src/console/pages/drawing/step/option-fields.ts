@@ -1,0 +1,242 @@
+/** Every option of steps and flows that the interface has, in the sections in which they are shown. */
+import type { Path } from "../model/document.ts";
+
+export interface OptionField {
+  /** From the step, or from the flow. */
+  path: Path;
+  label: string;
+  about?: string;
+  kind: "switch" | "number" | "text" | "expression" | "transform" | "json";
+}
+
+export interface OptionSection {
+  title: string;
+  about?: string;
+  /** What makes the section be there: it is removed as a whole, and begins with `initial`. */
+  root?: Path;
+  initial?: unknown;
+  fields: OptionField[];
+}
+
+const field = (kind: OptionField["kind"], path: string, label: string, about?: string): OptionField => ({
+  kind,
+  path: path.split("."),
+  label,
+  ...(about ? { about } : {}),
+});
+
+const section = (
+  root: string,
+  title: string,
+  about: string,
+  initial: unknown,
+  fields: OptionField[],
+): OptionSection => ({ root: root.split("."), title, about, initial, fields });
+
+const FAILURE: OptionSection[] = [
+  section(
+    "retry.constant",
+    "Retry at an interval",
+    "Tries again after the same pause",
+    { attempts: 3, seconds: 5 },
+    [
+      field("number", "retry.constant.attempts", "Attempts"),
+      field("number", "retry.constant.seconds", "Seconds between"),
+    ],
+  ),
+  section(
+    "retry.exponential",
+    "Retry with backoff",
+    "Tries again after pauses that grow",
+    { attempts: 3, multiplier: 1, seconds: 2, random_factor: 0 },
+    [
+      field("number", "retry.exponential.attempts", "Attempts"),
+      field("number", "retry.exponential.multiplier", "Multiplier"),
+      field("number", "retry.exponential.seconds", "Base of the pause, in seconds"),
+      field("number", "retry.exponential.random_factor", "Jitter, in percent"),
+    ],
+  ),
+  section(
+    "retry.retry_if",
+    "Retry only if",
+    "Other failures are final",
+    { expr: "error.name !== 'BadRequest'" },
+    [field("expression", "retry.retry_if.expr", "Condition of a retry")],
+  ),
+  {
+    title: "After a failure",
+    fields: [
+      field(
+        "switch",
+        "continue_on_error",
+        "Go on after an error",
+        "The next step gets the error as its input.",
+      ),
+    ],
+  },
+];
+
+const CONTROL: OptionSection[] = [
+  section("skip_if", "Skip", "Does not run if this holds", { expr: "false" }, [
+    field("expression", "skip_if.expr", "Condition to skip the step"),
+  ]),
+  section(
+    "stop_after_if",
+    "End early",
+    "After the step, ends the flow or the loop",
+    { expr: "false", skip_if_stopped: false },
+    [
+      field("expression", "stop_after_if.expr", "Condition to end early"),
+      field("switch", "stop_after_if.skip_if_stopped", "Call the run skipped"),
+      field("text", "stop_after_if.error_message", "Fail with this message"),
+      field("switch", "stop_after_if.error_include_result", "Keep the result in the error"),
+    ],
+  ),
+  section(
+    "stop_after_all_iters_if",
+    "End after all iterations",
+    "Ends the flow after a loop",
+    { expr: "false", skip_if_stopped: false },
+    [
+      field("expression", "stop_after_all_iters_if.expr", "Condition to end after all iterations"),
+      field("switch", "stop_after_all_iters_if.skip_if_stopped", "Call the run skipped"),
+    ],
+  ),
+  section("suspend", "Approval", "Waits after the step until somebody approves", { required_events: 1 }, [
+    field("number", "suspend.required_events", "Approvals needed"),
+    field("number", "suspend.timeout", "Give up after, in seconds"),
+    field("json", "suspend.resume_form", "Form for approvers", '{ "schema": … }, a JSON Schema'),
+    field("switch", "suspend.user_auth_required", "Approvers have to sign in"),
+    field("transform", "suspend.user_groups_required", "Groups that may approve", "A list of names"),
+    field("switch", "suspend.self_approval_disabled", "Not by who started it"),
+    field("switch", "suspend.hide_cancel", "No button to reject"),
+    field("switch", "suspend.continue_on_disapprove_timeout", "Go on when rejected or out of time"),
+  ]),
+  section("sleep", "Wait", "Waits before the step, in seconds", { type: "static", value: 60 }, [
+    field("transform", "sleep", "Seconds to wait"),
+  ]),
+];
+
+const RUNNING: OptionSection[] = [
+  section("timeout", "Time limit", "Ends the step, in seconds", 300, [
+    field("transform", "timeout", "Seconds to run"),
+  ]),
+  section("cache_ttl", "Cache", "Gives the same result for the same inputs, for so many seconds", 600, [
+    field("number", "cache_ttl", "Seconds to keep the result"),
+  ]),
+  section(
+    "mock",
+    "Pinned result",
+    "Gives this result and runs nothing",
+    { enabled: true, return_value: null },
+    [field("switch", "mock.enabled", "Use the pinned result"), field("json", "mock.return_value", "Result")],
+  ),
+  section("priority", "Priority", "Runs before jobs of a lower one, 0 to 100", 10, [
+    field("number", "priority", "Priority of the step"),
+  ]),
+  {
+    title: "Storage",
+    fields: [field("switch", "delete_after_use", "Delete arguments and result when the flow has ended")],
+  },
+];
+
+const CODE: OptionSection[] = [
+  {
+    title: "Worker and concurrency",
+    fields: [
+      field("text", "value.tag", "Tag of the workers that run it"),
+      field("number", "value.concurrent_limit", "At most so many at once"),
+      field("number", "value.concurrency_time_window_s", "Within so many seconds"),
+      field(
+        "text",
+        "value.custom_concurrency_key",
+        "Counted by",
+        "All steps with the same key count together.",
+      ),
+    ],
+  },
+];
+
+const SCRIPT: OptionSection[] = [
+  {
+    title: "Version and worker",
+    fields: [
+      field("text", "value.hash", "Always this version", "Its hash; empty for the newest one."),
+      field("text", "value.tag_override", "Tag of the workers that run it"),
+    ],
+  },
+];
+
+const LOOP: OptionSection[] = [
+  {
+    title: "Iterations",
+    fields: [
+      field("switch", "value.skip_failures", "Go on with the next item after a failure"),
+      field("switch", "value.parallel", "Run iterations side by side"),
+      field("transform", "value.parallelism", "At most so many side by side"),
+      field("switch", "value.squash", "Run all in one process"),
+    ],
+  },
+];
+
+const BRANCHES: OptionSection[] = [
+  { title: "Branches", fields: [field("switch", "value.parallel", "Run branches side by side")] },
+];
+
+const OF_KIND: Record<string, OptionSection[]> = {
+  rawscript: CODE,
+  script: SCRIPT,
+  forloopflow: LOOP,
+  whileloopflow: LOOP,
+  branchall: BRANCHES,
+};
+
+/** Options of a step, by the type of its value. */
+export const stepOptions = (type: string): OptionSection[] => [
+  ...(OF_KIND[type] ?? []),
+  ...CONTROL,
+  ...FAILURE,
+  ...RUNNING,
+];
+
+/** Options of the flow itself. */
+export const FLOW_OPTIONS: OptionSection[] = [
+  {
+    title: "Runs",
+    fields: [
+      field("switch", "value.same_worker", "All steps on one worker", "They share the folder ./shared."),
+      field("expression", "value.skip_expr", "Do not run if"),
+      field(
+        "expression",
+        "value.early_return",
+        "Answer a synchronous call with",
+        "The run goes on after it.",
+      ),
+      field("number", "value.cache_ttl", "Cache the result for, in seconds"),
+      field("number", "value.priority", "Priority, 0 to 100"),
+      field("number", "timeout", "Time limit, in seconds"),
+      field("text", "tag", "Tag of the workers that run it"),
+    ],
+  },
+  {
+    title: "Concurrency",
+    fields: [
+      field("number", "value.concurrent_limit", "At most so many runs at once"),
+      field("number", "value.concurrency_time_window_s", "Within so many seconds"),
+      field("text", "value.concurrency_key", "Counted by"),
+    ],
+  },
+  {
+    title: "Others",
+    fields: [
+      field("json", "value.flow_env", "Names and values that all steps can use, as flow_env"),
+      field("switch", "ws_error_handler_muted", "Keep the workspace's error handler out"),
+      field("switch", "visible_to_runner_only", "Runs are seen by who started them alone"),
+    ],
+  },
+];
+
+/** Names of fields that have a place in the editor; others are shown as JSON. */
+export function shownFields(sections: OptionSection[], more: string[]): ReadonlySet<string> {
+  return new Set([...more, ...sections.flatMap(({ fields }) => fields.map(({ path }) => path.join(".")))]);
+}

@@ -1,0 +1,36 @@
+/** The schema of what a step runs. */
+import { useQuery } from "@tanstack/react-query";
+import { useAnalysis } from "../../../parts/editor/analysis.ts";
+import { runnable } from "../../../parts/items/runnables.ts";
+import type { RunnableKind } from "../../../parts/places.ts";
+import type { Language } from "../../../parts/scripts.ts";
+import { useShared } from "../context.ts";
+import { type Fields, isRecord } from "../model/document.ts";
+import type { PlacedStep } from "../model/steps.ts";
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** What the server finds in the code of a step. */
+export function useCodeAnalysis({ step }: PlacedStep) {
+  const { workspace } = useShared();
+  const value = isRecord(step.value) ? step.value : {};
+  const isCode = value.type === "rawscript";
+  const language = (isCode ? text(value.language) : "bun") as Language;
+  const found = useAnalysis(workspace, language, isCode ? text(value.content) : "");
+  return isCode ? found : undefined;
+}
+
+/** Undefined while it is not known. */
+export function useStepSchema(placed: PlacedStep): Fields | undefined {
+  const { workspace } = useShared();
+  const analysis = useCodeAnalysis(placed);
+  const value = isRecord(placed.step.value) ? placed.step.value : {};
+  const isPath = (value.type === "script" || value.type === "flow") && text(value.path) !== "";
+  const found = useQuery({
+    ...runnable(workspace, (isPath ? value.type : "script") as RunnableKind, text(value.path)),
+    enabled: isPath,
+    retry: false,
+  });
+  const schema = value.type === "rawscript" ? analysis?.schema : found.data?.schema;
+  return isRecord(schema) ? schema : undefined;
+}

@@ -1,0 +1,30 @@
+/** Parts of the flows that new ones begin with. */
+import type { Fields } from "../model/document.ts";
+
+export interface Template {
+  id: string;
+  label: string;
+  about: string;
+  flow: Fields & { value: Fields };
+}
+
+export const js = (expr: string): Fields => ({ type: "javascript", expr });
+
+export const code = (
+  id: string,
+  summary: string,
+  content: string,
+  input_transforms: Fields,
+  more: Fields = {},
+): Fields => ({
+  id,
+  summary,
+  ...more,
+  value: { type: "rawscript", language: "bun", content, input_transforms },
+});
+
+export const inputs = (properties: Fields, required: string[] = Object.keys(properties)): Fields => ({
+  type: "object",
+  properties,
+  required,
+});

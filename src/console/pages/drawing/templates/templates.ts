@@ -1,0 +1,13 @@
+/** Flows to begin with. Each runs as it stands. */
+import { WATCH, WEBHOOK } from "./calls.ts";
+import { inputs, type Template } from "./template.ts";
+import { APPROVAL, FAN_OUT, REPORT } from "./work.ts";
+
+const EMPTY: Template = {
+  id: "empty",
+  label: "Nothing",
+  about: "An empty flow",
+  flow: { summary: "", description: "", schema: inputs({}), value: { modules: [] } },
+};
+
+export const TEMPLATES: Template[] = [EMPTY, WEBHOOK, REPORT, APPROVAL, FAN_OUT, WATCH];

@@ -1,0 +1,135 @@
+/** Values that expressions have: results of an earlier run, and what expressions make of them. */
+import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { call } from "../../api/call.ts";
+import { useQuiet } from "../../parts/editor/quiet.ts";
+import { type EarlierRun, useShared } from "./context.ts";
+import { type Fields, isRecord } from "./model/document.ts";
+import { listMentionedSteps } from "./model/expressions.ts";
+import { type KnownName, listKnown } from "./model/known.ts";
+import { isLoop, listSteps } from "./model/steps.ts";
+
+/** Results that the list of names shows; further ones are read when an expression names them. */
+const SHOWN_RESULTS = 12;
+
+/** Results of steps in the run, and of steps that are mocked, by id. */
+function useResults(
+  workspace: string,
+  run: EarlierRun | undefined,
+  ids: string[],
+  mocks: Map<string, unknown>,
+) {
+  const asked = ids.filter((id) => !mocks.has(id) && run?.jobs.get(id)?.type === "CompletedJob");
+  const found = useQueries({
+    queries: asked.map((id) => {
+      const job = run!.jobs.get(id)!;
+      return {
+        queryKey: [workspace, "runs", "result", job.id],
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          call("GET /w/{workspace}/jobs_u/completed/get_result/{id}", { workspace, id: job.id }, signal),
+        staleTime: Number.POSITIVE_INFINITY,
+        retry: false,
+      };
+    }),
+    combine: (answers) => answers.map(({ data }) => data),
+  });
+  const key = asked.join("\n");
+  return useMemo(() => {
+    const results = new Map(mocks);
+    for (const [index, id] of key.split("\n").entries()) {
+      if (found[index] !== undefined) results.set(id, found[index]);
+    }
+    return results;
+  }, [key, found, mocks]);
+}
+
+/** Returns what an expression of a step can name, with values of the earlier run. */
+export function useKnown(key: string): KnownName[] {
+  const { workspace, drawing, run } = useShared();
+  const { flow } = drawing;
+  const mocks = useMocks();
+  const names = useMemo(() => listKnown(flow, key, { results: new Map() }), [flow, key]);
+  const near = names.flatMap(({ step, expression }) =>
+    step && expression !== "previous_result" ? [step] : [],
+  );
+  const results = useResults(workspace, run, near.slice(0, SHOWN_RESULTS), mocks);
+  return useMemo(
+    () => listKnown(flow, key, { input: run?.input, results }),
+    [flow, key, run?.input, results],
+  );
+}
+
+function useMocks(): Map<string, unknown> {
+  const { flow } = useShared().drawing;
+  return useMemo(
+    () =>
+      new Map(
+        listSteps(flow).flatMap(({ id, step: { mock } }) =>
+          isRecord(mock) && mock.enabled === true ? [[id, mock.return_value ?? null] as const] : [],
+        ),
+      ),
+    [flow],
+  );
+}
+
+/** Values of the names in an expression, as far as the earlier run tells them; undefined without one. */
+export function useScope(key: string, expression: string): Fields | undefined {
+  const { workspace, drawing, run } = useShared();
+  const { flow } = drawing;
+  const mocks = useMocks();
+  const { ids, previous, iterators } = useMemo(() => {
+    const steps = listSteps(flow);
+    const placed = steps.find((each) => each.key === key);
+    const loops = steps.filter((each) => placed?.around.includes(each.key) && isLoop(each.step));
+    return {
+      previous: listKnown(flow, key, { results: new Map() }).find(
+        (name) => name.expression === "previous_result",
+      )?.step,
+      ids: listMentionedSteps(expression).map(({ id }) => id),
+      iterators: loops.map(({ step }) => (step.value as Fields).iterator),
+    };
+  }, [flow, key, expression]);
+  const wanted = [...new Set([...ids, ...(previous ? [previous] : [])])];
+  const results = useResults(workspace, run, wanted, mocks);
+  const input = run?.input;
+  const scope = useMemo(() => {
+    if (!run && mocks.size === 0) return undefined;
+    return {
+      flow_input: input ?? {},
+      results: Object.fromEntries(results),
+      ...(previous && results.has(previous)
+        ? { previous_result: results.get(previous), result: results.get(previous) }
+        : {}),
+    };
+  }, [run, mocks, input, results, previous]);
+  const iterator = iterators.at(-1);
+  const list = useEvaluated(
+    isRecord(iterator) && typeof iterator.expr === "string" ? iterator.expr : "",
+    iterators.length > 0 ? scope : undefined,
+  ).data;
+  return useMemo(() => {
+    if (!scope || iterators.length === 0) return scope;
+    const items = Array.isArray(list?.value) ? list.value : [];
+    return { ...scope, flow_input: { ...scope.flow_input, iter: { index: 0, value: items[0] ?? null } } };
+  }, [scope, iterators.length, list]);
+}
+
+/** Checks an expression as it is typed, and evaluates it where values are known. */
+export function useEvaluated(expression: string, scope: Fields | undefined) {
+  const { workspace } = useShared();
+  const expr = useQuiet(expression, 300);
+  return useQuery({
+    queryKey: [workspace, "flows", "evaluation", expr, scope],
+    queryFn: ({ signal }) =>
+      call(
+        "POST /w/{workspace}/flows/expressions/evaluate",
+        { workspace, body: { expr, ...(scope ? { scope } : {}) } },
+        signal,
+      ),
+    enabled: expr.trim() !== "",
+    placeholderData: keepPreviousData,
+    gcTime: 10_000,
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}

@@ -1,0 +1,74 @@
+import { Button } from "@mantine/core";
+import { IconPlayerStop } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { type ReactNode, useState } from "react";
+import { addressOf, call } from "../../api/call.ts";
+import { useLive } from "../../api/live.ts";
+import { oneRun, useFollowing } from "../following.ts";
+import { Loading } from "../Loading.tsx";
+import { Log } from "../log/Log.tsx";
+import { Problem, tellProblem } from "../Problem.tsx";
+import { State } from "../run-state.tsx";
+import { ResultPanel } from "./ResultPanel.tsx";
+
+interface Props {
+  workspace: string;
+  id: string;
+  code: string;
+  path: string;
+  /** Stands below the result of a run that has ended. */
+  children?: (result: unknown) => ReactNode;
+}
+
+/** The state, result and log of a run that was just started. */
+export function RunOutcome({ workspace, id, code, path, children }: Props) {
+  const [isOver, setOver] = useState(false);
+  // The code that ran, whatever is written meanwhile.
+  const [ran] = useState(code);
+  const run = useQuery({
+    ...oneRun(workspace, id),
+    ...useLive(1_000),
+    ...(isOver ? { refetchInterval: false as const } : {}),
+  });
+  const job = run.data;
+  if (job?.type === "CompletedJob" && !isOver) setOver(true);
+  const { log, stream } = useFollowing(workspace, job);
+  if (!job) return run.error ? <Problem error={run.error} /> : <Loading rows={2} />;
+  const isOpen = job.type === "QueuedJob";
+  const cancel = () =>
+    call("POST /w/{workspace}/jobs_u/queue/cancel/{id}", { workspace, id, body: {} }).catch(tellProblem);
+  return (
+    <>
+      <div className="line">
+        <State job={job} />
+        {isOpen && (
+          <Button
+            size="xs"
+            variant="light"
+            color="red"
+            leftSection={<IconPlayerStop size={14} />}
+            onClick={() => void cancel()}
+          >
+            Cancel
+          </Button>
+        )}
+      </div>
+      {isOpen ? (
+        stream && <pre className="plain">{stream}</pre>
+      ) : (
+        <ResultPanel
+          title="Result"
+          workspace={workspace}
+          value={job.result}
+          source={{ path: path || undefined, code: ran }}
+        />
+      )}
+      {!isOpen && children?.(job.result)}
+      <Log
+        buffer={log}
+        live={isOpen}
+        href={addressOf("GET /w/{workspace}/jobs_u/get_logs/{id}", { workspace, id })}
+      />
+    </>
+  );
+}
