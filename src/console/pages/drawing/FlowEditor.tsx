@@ -92,7 +92,13 @@ export function FlowEditor(props: Props) {
               {kept === "failed" && "The draft could not be kept: do not close this page"}
               {kept !== "saving" &&
                 kept !== "failed" &&
-                (isDirty ? (isDraft ? "A draft, which is kept" : "Changed") : "As it is deployed")}
+                (deployed === undefined
+                  ? "Not deployed yet"
+                  : !isDirty
+                    ? "As it is deployed"
+                    : isDraft
+                      ? "A draft, which is kept"
+                      : "Changed")}
             </span>
           }
         >

@@ -1,7 +1,6 @@
 /** Reads flows for the editor, and writes what was drawn. */
 import { queryOptions } from "@tanstack/react-query";
 import { type Answer, call, type Input } from "../../api/call.ts";
-import { ApiError } from "../../api/errors.ts";
 import type { Fields, FlowDocument } from "./model/document.ts";
 
 export type FoundFlow = Answer<"GET /w/{workspace}/flows/get/draft/{path}">;
@@ -38,12 +37,8 @@ export const flowWithDraft = (workspace: string, path: string) =>
   queryOptions({
     queryKey: [workspace, "flows", "draft", path],
     queryFn: async ({ signal }): Promise<FoundFlow | null> => {
-      try {
-        return await call("GET /w/{workspace}/flows/get/draft/{path}", { workspace, path }, signal);
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return null;
-        throw error;
-      }
+      if (!(await call("GET /w/{workspace}/flows/exists/{path}", { workspace, path }, signal))) return null;
+      return call("GET /w/{workspace}/flows/get/draft/{path}", { workspace, path }, signal);
     },
     // What is drawn must not change under the person who draws.
     staleTime: Number.POSITIVE_INFINITY,

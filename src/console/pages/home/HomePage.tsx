@@ -57,6 +57,16 @@ export default function HomePage() {
   return (
     <div className="page">
       <PageHead title="Home">
+        {mayWrite && (
+          <Button
+            variant="default"
+            component={Link}
+            href={to.newFlow(workspace)}
+            leftSection={<IconPlus size={16} />}
+          >
+            New flow
+          </Button>
+        )}
         {mayWrite && !isNew && (
           <Button component={Link} href={to.newScript(workspace)} leftSection={<IconPlus size={16} />}>
             New script

@@ -1,4 +1,6 @@
 /** What a new step is before anything of it was written. */
+import { beginningOf } from "../../../parts/editor/beginnings.ts";
+import type { Language } from "../../../parts/scripts.ts";
 import type { Fields } from "./document.ts";
 
 export interface NewStep {
@@ -8,20 +10,11 @@ export interface NewStep {
   step: Fields;
 }
 
-const MAIN: Record<string, string> = {
-  bun: "export async function main() {\n  return null;\n}\n",
-  python3: "def main():\n    return None\n",
-  bash: "# arguments in order: $1, $2\necho done\n",
-  postgresql: "SELECT 1\n",
-  nativets: "export async function main() {\n  return null;\n}\n",
-  go: "package inner\n\nfunc main() (interface{}, error) {\n\treturn nil, nil\n}\n",
-};
-
-const code = (language: string): Fields => ({
-  value: { type: "rawscript", language, content: MAIN[language] ?? "", input_transforms: {} },
+const code = (language: Language): Fields => ({
+  value: { type: "rawscript", language, content: beginningOf(language), input_transforms: {} },
 });
 
-export const newCode = (language: string, label: string): NewStep => ({
+const newCode = (language: Language, label: string): NewStep => ({
   label: `Code in ${label}`,
   about: "A script that stands in the flow itself",
   step: code(language),

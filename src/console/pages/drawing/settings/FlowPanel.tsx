@@ -43,11 +43,18 @@ export function FlowPanel() {
         schema={isRecord(flow.schema) ? flow.schema : {}}
         change={(schema) => set(["schema"], schema, "Inputs")}
       />
-      <Options of="" value={flow} sections={FLOW_OPTIONS} set={set} />
-      <Rest
-        value={settingsOf(flow).value as Record<string, unknown>}
-        shown={SHOWN}
-        change={(next) => drawing.edit("Other fields", (before) => replaceSettings(before, next))}
+      <Options
+        of=""
+        value={flow}
+        sections={FLOW_OPTIONS}
+        set={set}
+        rest={
+          <Rest
+            value={settingsOf(flow).value as Record<string, unknown>}
+            shown={SHOWN}
+            change={(next) => drawing.edit("Other fields", (before) => replaceSettings(before, next))}
+          />
+        }
       />
     </section>
   );

@@ -1,5 +1,6 @@
 /** Options in sections, each as a field of its kind. */
 import { Accordion, NumberInput, Switch, Text, TextInput } from "@mantine/core";
+import type { ReactNode } from "react";
 import { JsonEditor } from "../../../parts/form/JsonEditor.tsx";
 import { getAt, isRecord, type Path } from "../model/document.ts";
 import { Expression } from "./Expression.tsx";
@@ -14,9 +15,11 @@ interface Props {
   sections: OptionSection[];
   /** Undefined removes the field. */
   set: (path: Path, next: unknown, label: string) => void;
+  /** Fields that have no section. */
+  rest: ReactNode;
 }
 
-export function Options({ of, value, sections, set }: Props) {
+export function Options({ of, value, sections, set, rest }: Props) {
   const isSet = ({ root, fields }: OptionSection) =>
     root ? hasAt(value, root) : fields.some(({ path }) => hasAt(value, path));
   return (
@@ -54,6 +57,10 @@ export function Options({ of, value, sections, set }: Props) {
           </Accordion.Panel>
         </Accordion.Item>
       ))}
+      <Accordion.Item value="rest">
+        <Accordion.Control>Other fields</Accordion.Control>
+        <Accordion.Panel>{rest}</Accordion.Panel>
+      </Accordion.Item>
     </Accordion>
   );
 }

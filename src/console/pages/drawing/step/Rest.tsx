@@ -17,11 +17,8 @@ export function Rest({ value, shown, change }: Props) {
   const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !isShown(name)));
   return (
     <div>
-      <Text fz="sm" fw={500}>
-        Other fields
-      </Text>
-      <Text fz="xs" c="dimmed">
-        They are kept as they are.
+      <Text fz="xs" c="dimmed" mb={4}>
+        What has no section here, as JSON.
       </Text>
       <JsonEditor
         label="Other fields"

@@ -71,15 +71,19 @@ export function StepPanel({ placed, problems }: Props) {
       {part === "inputs" && <Inputs placed={placed} />}
       {part === "try" && <StepTry key={key} placed={placed} />}
       {part === "options" && (
-        <>
-          <Options of={key} value={step} sections={sections} set={set} />
-          <Rest
-            key={key}
-            value={step}
-            shown={shownFields(sections, ["id", "summary", "value"])}
-            change={(next) => drawing.edit("Other fields", (flow) => setAt(flow, placed.path, next))}
-          />
-        </>
+        <Options
+          of={key}
+          value={step}
+          sections={sections}
+          set={set}
+          rest={
+            <Rest
+              value={step}
+              shown={shownFields(sections, ["id", "summary", "value"])}
+              change={(next) => drawing.edit("Other fields", (flow) => setAt(flow, placed.path, next))}
+            />
+          }
+        />
       )}
     </section>
   );

@@ -16,6 +16,7 @@ import {
 import { type StepNode, treeOf } from "../../../parts/flow/tree.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
+import { to } from "../../../parts/places.ts";
 import { STATES, stateOf } from "../../../parts/run-state.tsx";
 import { duration } from "../../../parts/time.tsx";
 import { useAddress } from "../../../parts/use-address.ts";
@@ -88,6 +89,7 @@ function Shown({ workspace, job, listed, nodes, failure }: ShownProps) {
   const panel = useRef<HTMLDivElement>(null);
   const member = useQuery(memberOf(workspace)).data;
   const mayRestart = useMay(workspace)("POST /w/{workspace}/jobs/restart/f/{job_id}", "member");
+  const mayEdit = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
   const restart = useRestart(workspace, job.id);
   const all = useMemo(() => (failure ? [...nodes, failure] : nodes), [nodes, failure]);
   const picked = useMemo(() => parsePicked(at), [at]);
@@ -186,6 +188,11 @@ function Shown({ workspace, job, listed, nodes, failure }: ShownProps) {
               workspace={workspace}
               node={node}
               seen={model.seen.get(node.id)}
+              repair={
+                mayEdit && job.script_path && job.job_kind === "flow"
+                  ? to.draw(workspace, job.script_path, { run: job.id, step: node.id })
+                  : undefined
+              }
               restart={{
                 act: restartable ? (part) => restart.mutate({ step: node.id, part }) : undefined,
                 pending: restart.isPending,

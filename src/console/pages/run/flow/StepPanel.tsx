@@ -1,5 +1,5 @@
 import { Alert, Anchor, Button, Group, Text, Title } from "@mantine/core";
-import { IconPlayerTrackNext } from "@tabler/icons-react";
+import { IconPencil, IconPlayerTrackNext } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { addressOf } from "../../../api/call.ts";
@@ -27,10 +27,12 @@ interface Props {
   node: StepNode;
   seen: Seen | undefined;
   restart: Restart;
+  /** Address of the editor that opens at this step; undefined: nothing is offered. */
+  repair: string | undefined;
 }
 
 /** What a step was given, what it logged and what came of it. */
-export function StepPanel({ workspace, node, seen, restart }: Props) {
+export function StepPanel({ workspace, node, seen, restart, repair }: Props) {
   const job = seen?.job;
   return (
     <section aria-label={`Step ${node.title}`} className="stack">
@@ -54,29 +56,42 @@ export function StepPanel({ workspace, node, seen, restart }: Props) {
               )}
             </Group>
           </div>
-          {seen && restart.act && (
-            <Group gap="xs">
+          <Group gap="xs">
+            {repair && (
               <Button
                 size="xs"
                 variant="default"
-                leftSection={<IconPlayerTrackNext size={14} />}
-                loading={restart.pending}
-                onClick={() => restart.act?.(undefined)}
+                component={Link}
+                href={repair}
+                leftSection={<IconPencil size={14} />}
               >
-                Run again from here
+                {seen?.state === "failed" ? "Repair the step" : "Edit the step"}
               </Button>
-              {seen.iterations.length > 1 && (
+            )}
+            {seen && restart.act && (
+              <>
                 <Button
                   size="xs"
                   variant="default"
+                  leftSection={<IconPlayerTrackNext size={14} />}
                   loading={restart.pending}
-                  onClick={() => restart.act?.(seen.picked)}
+                  onClick={() => restart.act?.(undefined)}
                 >
-                  From iteration {(seen.picked ?? 0) + 1}
+                  Run again from here
                 </Button>
-              )}
-            </Group>
-          )}
+                {seen.iterations.length > 1 && (
+                  <Button
+                    size="xs"
+                    variant="default"
+                    loading={restart.pending}
+                    onClick={() => restart.act?.(seen.picked)}
+                  >
+                    From iteration {(seen.picked ?? 0) + 1}
+                  </Button>
+                )}
+              </>
+            )}
+          </Group>
         </Group>
         {seen && seen.attempts.length > 1 && (
           <Text mt={4} c="dimmed">

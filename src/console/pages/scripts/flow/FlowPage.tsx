@@ -1,8 +1,9 @@
 import { Anchor, Button } from "@mantine/core";
-import { IconHistory, IconPlayerPlay } from "@tabler/icons-react";
+import { IconHistory, IconPencil, IconPlayerPlay } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Link, useParams } from "wouter";
+import { useMay } from "../../../api/session.ts";
 import { Code } from "../../../parts/editor/lazy.tsx";
 import { Graph } from "../../../parts/flow/Graph.tsx";
 import { findStep, treeOf } from "../../../parts/flow/tree.ts";
@@ -23,6 +24,7 @@ export default function FlowPage() {
   const { "*": path = "" } = useParams<{ "*": string }>();
   const found = useQuery(oneFlow(workspace, path));
   const flow = found.data;
+  const mayEdit = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
   return (
     <div className="page">
       <PageHead
@@ -53,6 +55,16 @@ export default function FlowPage() {
         >
           Its runs
         </Button>
+        {mayEdit && (
+          <Button
+            variant="default"
+            component={Link}
+            href={to.draw(workspace, path)}
+            leftSection={<IconPencil size={16} />}
+          >
+            Edit
+          </Button>
+        )}
         <Button
           component={Link}
           href={to.begin(workspace, "flow", path)}
