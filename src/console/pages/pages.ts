@@ -52,6 +52,7 @@ export const PAGES: Page[] = [
   { path: "/resources/p/*", load: () => import("./assets/resources/EditPage.tsx") },
   { path: "/flows/*", load: () => import("./scripts/flow/FlowPage.tsx") },
   { path: "/draw/*", load: () => import("./drawing/DrawingPage.tsx") },
+  { path: "/review/*", load: () => import("./drawing/ReviewPage.tsx") },
   { path: "/new/flow", load: () => import("./drawing/NewFlowPage.tsx") },
   { path: "/begin/:kind/*", load: () => import("./begin/BeginPage.tsx") },
   { path: "/scripts/*", load: () => import("./scripts/view/ScriptPage.tsx") },

@@ -23,6 +23,8 @@ export const to = {
     `${to.begin(workspace, kind, path)}?from=${run}`,
   flow: (workspace: string, path: string) => `/w/${workspace}/flows/${encoded(path)}`,
   newFlow: (workspace: string) => `/w/${workspace}/new/flow`,
+  /** What the draft of a flow changes. */
+  review: (workspace: string, path: string) => `/w/${workspace}/review/${encoded(path)}`,
   /** Flow editor; `from` names a run whose values are shown, and a step that is open. */
   draw: (workspace: string, path: string, from: { run?: string; step?: string } = {}) => {
     const search = new URLSearchParams(from);

@@ -265,8 +265,8 @@ test("by keyboard alone: steps are inserted, moved, copied, deleted and brought 
   await filled.ask("POST", "/w/acme/flows/create", { path: "f/finance/keys", summary: "", value });
   await using ann = await visit(browser, serving.url, { token: filled.token });
   const { page } = ann;
-  const steps = () =>
-    page.locator(".step").evaluateAll((all) => all.map((each) => (each as HTMLElement).dataset.step));
+  const steps = (): Promise<string[]> =>
+    page.evaluate(`[...document.querySelectorAll(".step")].map(({ dataset }) => dataset.step)`);
   const become = async (wanted: string[]) => until(async () => (await steps()).join() === wanted.join());
   await ann.open("/w/acme/draw/f/finance/keys");
   await page.locator('.step[data-step="a"]').focus();

@@ -12,8 +12,9 @@ import { DrawingProvider } from "./context.ts";
 import { Deploy } from "./Deploy.tsx";
 import { listProblems } from "./model/check.ts";
 import { insertSteps } from "./model/commands.ts";
-import type { FlowDocument } from "./model/document.ts";
+import type { Fields, FlowDocument } from "./model/document.ts";
 import { findPlaced, type Slot } from "./model/steps.ts";
+import { OpenApiDialog } from "./openapi/OpenApiDialog.tsx";
 import type { Draft } from "./queries.ts";
 import { decorationOf } from "./run/decorate.tsx";
 import { ShownRun, TryFlow } from "./run/TryFlow.tsx";
@@ -42,6 +43,7 @@ export function FlowEditor(props: Props) {
   const drawing = useDrawing(first, deployed ?? first, get("step") || undefined);
   const { flow, isDirty, open } = drawing;
   const [slot, setSlot] = useState<Slot>();
+  const [apiSlot, setApiSlot] = useState<Slot>();
   const [isTrying, setTrying] = useState(false);
   const [isDeploying, setDeploying] = useState(false);
   const keepRef = useRef(props.keep);
@@ -77,6 +79,8 @@ export function FlowEditor(props: Props) {
     ["mod+shift+Z", drawing.redo],
     ["mod+Y", drawing.redo],
   ]);
+  const insertAt = (at: Slot, step: Fields) =>
+    drawing.edit("Insert", (before) => insertSteps(before, at, [step]));
   const placed = open === undefined ? undefined : findPlaced(flow, open);
   const shared = useMemo(() => ({ workspace, drawing, run: earlier }), [workspace, drawing, earlier]);
   const isDraft = props.hasDraft || kept === "kept";
@@ -141,9 +145,13 @@ export function FlowEditor(props: Props) {
           <InsertDialog
             workspace={workspace}
             path={flow.path}
-            insert={(step) => drawing.edit("Insert", (before) => insertSteps(before, slot, [step]))}
+            insert={(step) => insertAt(slot, step)}
+            fromApi={() => setApiSlot(slot)}
             close={() => setSlot(undefined)}
           />
+        )}
+        {apiSlot && (
+          <OpenApiDialog insert={(step) => insertAt(apiSlot, step)} close={() => setApiSlot(undefined)} />
         )}
         {isTrying && (
           <TryFlow

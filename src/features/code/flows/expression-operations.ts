@@ -51,7 +51,8 @@ const evaluateFlowExpression = operation({
       if (error instanceof ExpressionSyntaxError) {
         return { ok: false, error: { message, line: error.line, column: error.column } };
       }
-      if (error instanceof ExpressionError || error instanceof Conflict) return { ok: false, error: { message } };
+      if (error instanceof ExpressionError || error instanceof Conflict)
+        return { ok: false, error: { message } };
       throw error;
     }
   },

@@ -13,7 +13,8 @@ interface Choice {
   group: string;
   label: string;
   about: string;
-  step: Fields;
+  /** Undefined: an operation of an OpenAPI document is asked for. */
+  step: Fields | undefined;
 }
 
 interface Props {
@@ -21,10 +22,12 @@ interface Props {
   /** Path of the flow that is edited, which cannot be a step of itself. */
   path: string;
   insert: (step: Fields) => void;
+  /** Goes on with an OpenAPI document. */
+  fromApi: () => void;
   close: () => void;
 }
 
-export function InsertDialog({ workspace, path, insert, close }: Props) {
+export function InsertDialog({ workspace, path, insert, fromApi, close }: Props) {
   const combobox = useCombobox({ opened: true });
   const [search, setSearch] = useState("");
   const scripts = useQuery(scriptList(workspace)).data;
@@ -39,6 +42,12 @@ export function InsertDialog({ workspace, path, insert, close }: Props) {
       });
     return [
       ...NEW_STEPS.map((each) => ({ group: "New", ...each })),
+      {
+        group: "New",
+        label: "Call of an API",
+        about: "Code that calls an operation of an OpenAPI document",
+        step: undefined,
+      },
       ...(scripts ?? []).map(ofPath("Scripts", newScript)),
       ...(flows ?? []).filter((flow) => flow.path !== path).map(ofPath("Flows", newFlow)),
     ];
@@ -54,8 +63,10 @@ export function InsertDialog({ workspace, path, insert, close }: Props) {
       <Combobox
         store={combobox}
         onOptionSubmit={(value) => {
-          insert(choices[Number(value)]!.step);
+          const { step } = choices[Number(value)]!;
           close();
+          if (step) insert(step);
+          else fromApi();
         }}
       >
         <Combobox.EventsTarget>

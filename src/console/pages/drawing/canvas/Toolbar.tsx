@@ -1,7 +1,10 @@
 /** What can be done to the flow and to the selected steps, for whoever uses no keys. */
 import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconArrowForwardUp, IconDots, IconPlus, IconSettings } from "@tabler/icons-react";
+import { url } from "../../../api/base.ts";
 import { useAction } from "../../../parts/actions.tsx";
+import { to } from "../../../parts/places.ts";
+import { useShared } from "../context.ts";
 import {
   duplicateSteps,
   nudgeStep,
@@ -30,6 +33,7 @@ interface Props {
 
 export function Toolbar({ drawing, insertAt }: Props) {
   const { flow, selection, history } = drawing;
+  const { workspace } = useShared();
   const { act } = useAction();
   const steps = listSteps(flow);
   const [only] = selection.size === 1 ? selection : [];
@@ -153,6 +157,18 @@ export function Toolbar({ drawing, insertAt }: Props) {
             }
           >
             Add a preprocessor
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Item
+            onClick={() =>
+              act(async () => {
+                const address = url(to.review(workspace, flow.path).slice(1));
+                await navigator.clipboard.writeText(new URL(address, window.location.href).href);
+                return "Copied: whoever may read the flow sees there what the draft changes.";
+              })
+            }
+          >
+            Copy a link to the changes
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>

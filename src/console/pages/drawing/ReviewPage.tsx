@@ -1,0 +1,55 @@
+import { Anchor, Button } from "@mantine/core";
+import { IconPencil } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useParams } from "wouter";
+import { useMay } from "../../api/session.ts";
+import { Empty } from "../../parts/Empty.tsx";
+import { Loading } from "../../parts/Loading.tsx";
+import { PageHead } from "../../parts/PageHead.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { to, useWorkspace } from "../../parts/places.ts";
+import { Changes } from "./Changes.tsx";
+import { type FlowDocument, isRecord } from "./model/document.ts";
+import { type Draft, flowWithDraft, toDocument } from "./queries.ts";
+
+/** What the draft of a flow changes: for whoever is asked to look at it before it is deployed. */
+export default function ReviewPage() {
+  const workspace = useWorkspace();
+  const { "*": path = "" } = useParams<{ "*": string }>();
+  const found = useQuery(flowWithDraft(workspace, path));
+  const mayEdit = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
+  const draft = isRecord(found.data?.draft) ? toDraft(found.data.draft, path) : undefined;
+  return (
+    <div className="page">
+      <PageHead
+        title={`Changes of ${found.data?.summary || path}`}
+        above={
+          <Anchor component={Link} href={to.flow(workspace, path)} fz="sm">
+            {path}
+          </Anchor>
+        }
+        about="From what is deployed to the draft"
+      >
+        {mayEdit && draft && (
+          <Button component={Link} href={to.draw(workspace, path)} leftSection={<IconPencil size={16} />}>
+            Open the draft
+          </Button>
+        )}
+      </PageHead>
+      {found.error ? (
+        <Problem error={found.error} retry={() => void found.refetch()} />
+      ) : found.data === undefined ? (
+        <Loading />
+      ) : found.data && draft ? (
+        <Changes before={toDocument(found.data)} after={draft} />
+      ) : (
+        <Empty title="There is no draft">What was drawn is deployed, or was discarded.</Empty>
+      )}
+    </div>
+  );
+}
+
+function toDraft(kept: Record<string, unknown>, path: string): FlowDocument | undefined {
+  const { parent_version: _base, ...draft } = kept as Draft;
+  return isRecord(draft.value) ? { ...draft, path, value: draft.value } : undefined;
+}

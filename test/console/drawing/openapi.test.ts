@@ -1,0 +1,103 @@
+/** Steps that are made of operations of OpenAPI documents run, and call what the document says. */
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { readApi } from "../../../src/console/pages/drawing/openapi/read.ts";
+import { toStep } from "../../../src/console/pages/drawing/openapi/to-step.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "openapi-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const API = (server: string) => ({
+  openapi: "3.1.0",
+  info: { title: "Pets */ and more", version: "1" },
+  servers: [{ url: `${server}/v1/` }],
+  security: [{ key: [] }],
+  paths: {
+    "/pets/{pet-id}/visits": {
+      parameters: [{ $ref: "#/components/parameters/PetId" }],
+      post: {
+        summary: "Note a visit",
+        parameters: [
+          { name: "tag", in: "query", schema: { type: "array", items: { type: "string" } } },
+          { name: "X-Reason", in: "header", schema: { type: "string" } },
+          { name: "class", in: "query", schema: { enum: ["a", "b"] } },
+        ],
+        requestBody: {
+          required: true,
+          content: { "application/json": { schema: { $ref: "#/components/schemas/Visit" } } },
+        },
+      },
+    },
+    "/health": { get: { security: [] } },
+  },
+  components: {
+    parameters: { PetId: { name: "pet-id", in: "path", required: true, schema: { type: "integer" } } },
+    schemas: {
+      Visit: {
+        type: "object",
+        required: ["day"],
+        properties: {
+          day: { type: "string" },
+          "a-b": { type: "number" },
+          again: { $ref: "#/components/schemas/Visit" },
+        },
+      },
+    },
+    securitySchemes: { key: { type: "apiKey", in: "header", name: "X-Key" } },
+  },
+});
+
+test("an operation becomes code that calls it, from YAML and JSON", async () => {
+  const calls: unknown[] = [];
+  using server = Bun.serve({
+    port: 0,
+    fetch: async (request) => {
+      const { pathname, searchParams } = new URL(request.url);
+      const header = (name: string) => request.headers.get(name);
+      calls.push([
+        request.method,
+        pathname,
+        [...searchParams],
+        header("x-key"),
+        header("x-reason"),
+        await request.text(),
+      ]);
+      return pathname === "/v1/health" ? new Response("fine") : Response.json({ id: 1 });
+    },
+  });
+  for (const source of [stringify(API(server.url.origin)), JSON.stringify(API(server.url.origin))]) {
+    const document = readApi(source);
+    expect(document.operations.map(({ name }) => name)).toEqual([
+      "POST /pets/{pet-id}/visits",
+      "GET /health",
+    ]);
+    const [visit, health] = document.operations.map(
+      (each) => toStep(document, each).value as { content: string },
+    );
+    expect(visit!.content).toContain("pet_id: number,");
+    expect(visit!.content).toContain('class_?: "a" | "b",');
+    expect(visit!.content).toContain('body: { day: string; "a-b"?: number; again?: {');
+    const run = async (content: string) => {
+      const file = join(folder, `${crypto.randomUUID()}.ts`);
+      writeFileSync(file, content);
+      return (await import(file)).main as (...args: unknown[]) => unknown;
+    };
+    const main = await run(visit!.content);
+    expect(await main(7, { day: "x" }, "secret", ["a", "b"], "why", undefined)).toEqual({ id: 1 });
+    expect(await (await run(health!.content))()).toBe("fine");
+  }
+  const tags = [
+    ["tag", "a"],
+    ["tag", "b"],
+  ];
+  expect(calls[0]).toEqual(["POST", "/v1/pets/7/visits", tags, "secret", "why", '{"day":"x"}']);
+  expect(calls.length).toBe(4);
+});
+
+test("what is no OpenAPI document is told", () => {
+  for (const source of ["hello", "{}", "openapi: 3.0.0\npaths: {}"])
+    expect(() => readApi(source)).toThrow(/document/);
+});
