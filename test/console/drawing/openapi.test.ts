@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { readApi } from "../../../src/console/pages/drawing/openapi/read.ts";
-import { toStep } from "../../../src/console/pages/drawing/openapi/to-step.ts";
+import { readApi } from "../../../src/console/pages/scripts/drawing/openapi/read.ts";
+import { toStep } from "../../../src/console/pages/scripts/drawing/openapi/to-step.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "openapi-"));
 afterAll(() => rmSync(folder, { recursive: true }));

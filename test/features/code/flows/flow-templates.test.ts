@@ -1,7 +1,7 @@
 /** The flows that new ones begin with run as they stand, and pass the editor's own checks. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { listProblems } from "../../../../src/console/pages/drawing/model/check.ts";
-import { TEMPLATES } from "../../../../src/console/pages/drawing/templates/templates.ts";
+import { listProblems } from "../../../../src/console/pages/scripts/drawing/model/check.ts";
+import { TEMPLATES } from "../../../../src/console/pages/scripts/drawing/templates/templates.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
 
 let server: TestServer;

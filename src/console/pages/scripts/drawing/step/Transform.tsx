@@ -1,12 +1,12 @@
 /** An input: a fixed value, or an expression. */
 import { SegmentedControl, Text } from "@mantine/core";
 import { lazy, Suspense, useMemo } from "react";
-import { Loading } from "../../../parts/Loading.tsx";
+import { Loading } from "../../../../parts/Loading.tsx";
 import { type Fields, isRecord } from "../model/document.ts";
 import { useKnown } from "../values.ts";
 import { Expression, NamePicker } from "./Expression.tsx";
 
-const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
+const SchemaForm = lazy(() => import("../../../../parts/form/SchemaForm.tsx"));
 const nothing = () => {};
 
 interface Props {

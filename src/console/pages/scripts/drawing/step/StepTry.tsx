@@ -3,12 +3,12 @@ import { Button, Paper, Text } from "@mantine/core";
 import { IconPin, IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
-import { call } from "../../../api/call.ts";
-import { JsonArguments } from "../../../parts/form/JsonArguments.tsx";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { RunOutcome } from "../../../parts/result/RunOutcome.tsx";
-import type { Language } from "../../../parts/scripts.ts";
+import { call } from "../../../../api/call.ts";
+import { JsonArguments } from "../../../../parts/form/JsonArguments.tsx";
+import { Loading } from "../../../../parts/Loading.tsx";
+import { Problem } from "../../../../parts/Problem.tsx";
+import { RunOutcome } from "../../../../parts/result/RunOutcome.tsx";
+import type { Language } from "../../../../parts/scripts.ts";
 import { useShared } from "../context.ts";
 import { setStepField } from "../model/commands.ts";
 import { type Fields, isRecord } from "../model/document.ts";
@@ -16,7 +16,7 @@ import type { PlacedStep } from "../model/steps.ts";
 import { useScope } from "../values.ts";
 import { useStepSchema } from "./step-schema.ts";
 
-const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
+const SchemaForm = lazy(() => import("../../../../parts/form/SchemaForm.tsx"));
 const FORM_ID = "step-arguments";
 const nothing = () => {};
 

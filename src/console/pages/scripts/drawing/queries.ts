@@ -1,6 +1,6 @@
 /** Reads flows for the editor, and writes what was drawn. */
 import { queryOptions } from "@tanstack/react-query";
-import { type Answer, call, type Input } from "../../api/call.ts";
+import { type Answer, call, type Input } from "../../../api/call.ts";
 import type { Fields, FlowDocument } from "./model/document.ts";
 
 export type FoundFlow = Answer<"GET /w/{workspace}/flows/get/draft/{path}">;

@@ -2,7 +2,7 @@
 import { Accordion, Text } from "@mantine/core";
 import { useMemo } from "react";
 import { stringify } from "yaml";
-import { CodeDifference } from "../../parts/editor/lazy.tsx";
+import { CodeDifference } from "../../../parts/editor/lazy.tsx";
 import { compareFlows, settingsOf } from "./model/difference.ts";
 import { type FlowDocument, isSame } from "./model/document.ts";
 

@@ -2,10 +2,10 @@ import { Anchor, Button, Radio, Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
-import { call } from "../../api/call.ts";
-import { memberOf, whoami } from "../../api/session.ts";
-import { PageHead } from "../../parts/PageHead.tsx";
-import { to, useWorkspace } from "../../parts/places.ts";
+import { call } from "../../../api/call.ts";
+import { memberOf, whoami } from "../../../api/session.ts";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { to, useWorkspace } from "../../../parts/places.ts";
 import { writeNewFlow } from "./new-flows.ts";
 import { TEMPLATES } from "./templates/templates.ts";
 

@@ -1,9 +1,10 @@
 /** What can be done to the flow and to the selected steps, for whoever uses no keys. */
-import { ActionIcon, Button, Menu, Tooltip } from "@mantine/core";
+import { ActionIcon, Button, Menu, Modal, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconArrowForwardUp, IconDots, IconPlus, IconSettings } from "@tabler/icons-react";
-import { url } from "../../../api/base.ts";
-import { useAction } from "../../../parts/actions.tsx";
-import { to } from "../../../parts/places.ts";
+import { useState } from "react";
+import { url } from "../../../../api/base.ts";
+import { useAction } from "../../../../parts/actions.tsx";
+import { to } from "../../../../parts/places.ts";
 import { useShared } from "../context.ts";
 import {
   duplicateSteps,
@@ -17,7 +18,7 @@ import {
 import { newFailureStep, newPreprocessor } from "../model/new-steps.ts";
 import { bodiesOf, listSteps, type Slot } from "../model/steps.ts";
 import type { Drawing } from "../use-drawing.ts";
-import { copySteps, pasteSteps, removeSelected, slotFor } from "./canvas-keys.ts";
+import { CANVAS_KEYS, copySteps, pasteSteps, removeSelected, slotFor } from "./canvas-keys.ts";
 
 const WRAPPINGS: [Wrapping, string][] = [
   ["forloopflow", "Put into a for-each loop"],
@@ -35,6 +36,7 @@ export function Toolbar({ drawing, insertAt }: Props) {
   const { flow, selection, history } = drawing;
   const { workspace } = useShared();
   const { act } = useAction();
+  const [areKeysShown, setKeysShown] = useState(false);
   const steps = listSteps(flow);
   const [only] = selection.size === 1 ? selection : [];
   const chosen = steps.find(({ key }) => key === only);
@@ -170,8 +172,19 @@ export function Toolbar({ drawing, insertAt }: Props) {
           >
             Copy a link to the changes
           </Menu.Item>
+          <Menu.Item onClick={() => setKeysShown(true)}>Keys of the drawing</Menu.Item>
         </Menu.Dropdown>
       </Menu>
+      <Modal opened={areKeysShown} onClose={() => setKeysShown(false)} title="Keys of the drawing">
+        {CANVAS_KEYS.map(([keys, what]) => (
+          <div key={keys} className="line">
+            <span className="mono" style={{ flex: "0 0 12rem" }}>
+              {keys}
+            </span>
+            {what}
+          </div>
+        ))}
+      </Modal>
     </div>
   );
 }

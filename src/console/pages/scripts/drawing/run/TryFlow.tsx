@@ -4,19 +4,19 @@ import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { Link } from "wouter";
-import { call } from "../../../api/call.ts";
-import type { Job } from "../../../api/interface.d.ts";
-import { JsonArguments } from "../../../parts/form/JsonArguments.tsx";
-import { hasFields, prepare } from "../../../parts/form/prepare.ts";
-import { Loading } from "../../../parts/Loading.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { to } from "../../../parts/places.ts";
-import { State } from "../../../parts/run-state.tsx";
+import { call } from "../../../../api/call.ts";
+import type { Job } from "../../../../api/interface.d.ts";
+import { JsonArguments } from "../../../../parts/form/JsonArguments.tsx";
+import { hasFields, prepare } from "../../../../parts/form/prepare.ts";
+import { Loading } from "../../../../parts/Loading.tsx";
+import { Problem } from "../../../../parts/Problem.tsx";
+import { to } from "../../../../parts/places.ts";
+import { State } from "../../../../parts/run-state.tsx";
 import type { Fields, FlowDocument } from "../model/document.ts";
 import { upTo } from "../model/partial.ts";
 import type { PlacedStep } from "../model/steps.ts";
 
-const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
+const SchemaForm = lazy(() => import("../../../../parts/form/SchemaForm.tsx"));
 const FORM_ID = "flow-arguments";
 const nothing = () => {};
 

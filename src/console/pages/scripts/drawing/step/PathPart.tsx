@@ -1,8 +1,8 @@
 /** The script or flow of the workspace that a step runs. */
 import { Anchor } from "@mantine/core";
 import { Link } from "wouter";
-import { RunnableInput } from "../../../parts/form/RunnableInput.tsx";
-import { to } from "../../../parts/places.ts";
+import { RunnableInput } from "../../../../parts/form/RunnableInput.tsx";
+import { to } from "../../../../parts/places.ts";
 import { useShared } from "../context.ts";
 import { setStepField } from "../model/commands.ts";
 import type { Fields } from "../model/document.ts";

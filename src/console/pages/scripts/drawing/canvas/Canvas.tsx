@@ -1,8 +1,8 @@
 /** The flow as it is drawn: its steps, the places between them, and what keys and dragging do to both. */
 import { IconPlus } from "@tabler/icons-react";
 import { type DragEvent, type MouseEvent, useCallback, useMemo, useRef, useState } from "react";
-import { type Decoration, Graph, type GraphEditing } from "../../../parts/flow/Graph.tsx";
-import { type StepPath, treeOf } from "../../../parts/flow/tree.ts";
+import { type Decoration, Graph, type GraphEditing } from "../../../../parts/flow/Graph.tsx";
+import { type StepPath, treeOf } from "../../../../parts/flow/tree.ts";
 import { moveSteps } from "../model/commands.ts";
 import { listSteps, type PlacedStep, type Slot } from "../model/steps.ts";
 import type { Drawing } from "../use-drawing.ts";

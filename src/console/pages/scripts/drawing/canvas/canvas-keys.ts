@@ -1,6 +1,6 @@
 /** What keys do while a step has the focus. */
 import { type KeyboardEvent, type RefObject, useCallback } from "react";
-import { tellProblem } from "../../../parts/Problem.tsx";
+import { tellProblem } from "../../../../parts/Problem.tsx";
 import { fromClipboard, toClipboard } from "../model/clipboard.ts";
 import { duplicateSteps, insertSteps, listOutermost, nudgeStep, removeSteps } from "../model/commands.ts";
 import { type PlacedStep, ROOT, type Slot, slotAfter } from "../model/steps.ts";

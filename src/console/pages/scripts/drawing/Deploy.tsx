@@ -2,10 +2,10 @@
 import { Alert, Button, Group, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { queryClient } from "../../api/client.ts";
-import { ApiError } from "../../api/errors.ts";
-import { FormDialog } from "../../parts/actions.tsx";
-import { to } from "../../parts/places.ts";
+import { queryClient } from "../../../api/client.ts";
+import { ApiError } from "../../../api/errors.ts";
+import { FormDialog } from "../../../parts/actions.tsx";
+import { to } from "../../../parts/places.ts";
 import { Changes } from "./Changes.tsx";
 import type { FlowProblem } from "./model/check.ts";
 import type { FlowDocument } from "./model/document.ts";

@@ -1,8 +1,8 @@
 /** Values that expressions have: results of an earlier run, and what expressions make of them. */
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { call } from "../../api/call.ts";
-import { useQuiet } from "../../parts/editor/quiet.ts";
+import { call } from "../../../api/call.ts";
+import { useQuiet } from "../../../parts/editor/quiet.ts";
 import { type EarlierRun, useShared } from "./context.ts";
 import { type Fields, isRecord } from "./model/document.ts";
 import { listMentionedSteps } from "./model/expressions.ts";

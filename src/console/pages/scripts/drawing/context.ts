@@ -1,6 +1,6 @@
 /** What the parts of the editor share: the drawing, and the run whose values are shown beside it. */
 import { createContext, useContext } from "react";
-import type { StepJob } from "../../parts/flow/run-model.ts";
+import type { StepJob } from "../../../parts/flow/run-model.ts";
 import type { Fields } from "./model/document.ts";
 import type { Drawing } from "./use-drawing.ts";
 

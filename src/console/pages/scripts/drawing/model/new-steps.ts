@@ -1,6 +1,6 @@
 /** What a new step is before anything of it was written. */
-import { beginningOf } from "../../../parts/editor/beginnings.ts";
-import type { Language } from "../../../parts/scripts.ts";
+import { beginningOf } from "../../../../parts/editor/beginnings.ts";
+import type { Language } from "../../../../parts/scripts.ts";
 import type { Fields } from "./document.ts";
 
 export interface NewStep {

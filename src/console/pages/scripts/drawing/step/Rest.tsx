@@ -1,6 +1,6 @@
 /** Fields that have no place of their own, so that nothing has to be written in a file. */
 import { Text } from "@mantine/core";
-import { JsonEditor } from "../../../parts/form/JsonEditor.tsx";
+import { JsonEditor } from "../../../../parts/form/JsonEditor.tsx";
 import { type Fields, isRecord } from "../model/document.ts";
 
 interface Props {
