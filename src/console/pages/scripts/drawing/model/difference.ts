@@ -13,7 +13,12 @@ export interface StepDifference {
 
 /** The step alone: the lists of steps inside of it are replaced by the ids in them, so that a change stands once. */
 function alone({ step }: PlacedStep): Fields {
-  if (bodiesOf(step).length === 0 || !isRecord(step.value)) return step;
+  if (!isRecord(step.value)) return step;
+  if (bodiesOf(step).length === 0) {
+    // Made by the server for the code that stands beside it.
+    const { lock: _lock, ...value } = step.value;
+    return { ...step, value };
+  }
   const { modules: _modules, default: _default, ...value } = step.value;
   if (!Array.isArray(value.branches)) return { ...step, value };
   const branches = value.branches.map((branch) => {
