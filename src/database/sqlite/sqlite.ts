@@ -24,6 +24,7 @@ import {
   type Tx,
   type WriteOptions,
 } from "../database.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 import { createReader } from "./statements.ts";
 
 interface PendingWrite {
@@ -49,8 +50,8 @@ const GATHER_MS = 3;
 /** Delay of the flush after a lazy write, if no other write causes one. */
 const LAZY_FLUSH_MS = 50;
 
-/** Log pages after which SQLite checkpoints into the database file. */
-const CHECKPOINT_PAGES = 10_000;
+/** Log pages after which a commit checkpoints by itself, if the thread that does it lags far behind. */
+const LAST_RESORT_PAGES = 200_000;
 
 /** Page caches. New rows are adjacent in the table and its indexes, so that writing touches few pages. */
 const WRITER_CACHE_KB = 4_096;
@@ -77,7 +78,7 @@ export function openSqlite(options: SqliteOptions): Database {
   // Effective only on a new, empty file, before its journal mode is set; older files never shrink.
   writer.run("PRAGMA auto_vacuum = INCREMENTAL");
   configureConnection(writer, WRITER_CACHE_KB);
-  writer.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  writer.run(`PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}`);
   if (options.max_bytes > 0) {
     const { page_size } = writer.query("PRAGMA page_size").get() as { page_size: number };
     writer.run(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.max_bytes / page_size))}`);
@@ -99,6 +100,7 @@ export function openSqlite(options: SqliteOptions): Database {
   const vacuum = writer.prepare(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
   /** Released pages that the file still contains. */
   let cuttable = 0;
+  const checkpoints = createCheckpoints(reader, options.path);
 
   const write = createReader(writer);
   let effects: (() => void)[] = [];
@@ -172,6 +174,8 @@ export function openSqlite(options: SqliteOptions): Database {
     const settled: (() => void)[] = [];
     effects = [];
     let after: (() => void)[] = [];
+    const held = checkpoints.hold();
+    if (held) await held;
     const began = performance.now();
     try {
       if (broken) throw broken;
@@ -185,6 +189,7 @@ export function openSqlite(options: SqliteOptions): Database {
       }
       commit.run();
       after = effects;
+      checkpoints.afterCommit(performance.now() - began > MAX_BATCH_MS);
       if (batch.every(({ lazy }) => lazy)) flushLater();
       else {
         syncing = flushLog();
@@ -242,8 +247,8 @@ export function openSqlite(options: SqliteOptions): Database {
       const more = number("freelist_count") > spare + SHRINK_PAGES;
       if (more) cuttable += (await enqueue(async () => vacuum.all())).length;
       if (cuttable > (more ? TRUNCATE_PAGES : 0)) {
-        // The checkpoint truncates the file. A passive one blocks nobody.
-        reader.run("PRAGMA wal_checkpoint(PASSIVE)");
+        // The checkpoint truncates the file.
+        await checkpoints.run();
         cuttable = 0;
       }
       return more;
@@ -257,6 +262,7 @@ export function openSqlite(options: SqliteOptions): Database {
       closed = true;
       clearTimeout(flushSoon);
       while (flushing) await flushing;
+      await checkpoints.close();
       if (log !== undefined) closeSync(log);
       reader.close();
       writer.run("PRAGMA wal_checkpoint(TRUNCATE)");

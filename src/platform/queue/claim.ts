@@ -4,7 +4,7 @@
  * Both databases walk the index `jobs_queued` (priority, due time) one priority at a time. Due jobs come first within a
  * priority, so jobs in the far future or a long queue do not slow a claim down.
  */
-import { and, asc, Column, desc, eq, getTableColumns, inArray, lt, lte, sql } from "drizzle-orm";
+import { and, asc, Column, desc, eq, getTableColumns, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
 import { type Reader, statement, type Tx } from "../../database/database.ts";
 import { dialect } from "../../database/kit.ts";
 import { enforceConcurrencyLimits, skipLocked } from "./concurrency.ts";
@@ -107,13 +107,32 @@ function compareDueTime(a: Job, b: Job): number {
   return a.scheduled_for.getTime() - b.scheduled_for.getTime() || (a.id < b.id ? -1 : 1);
 }
 
+/**
+ * Bytes of arguments in the jobs of one claim, which reads and writes them whole; the first job may have more. On
+ * PostgreSQL, where that does not hold up the event loop, the worker limits it by what the last claim weighed.
+ */
+export const MAX_CLAIM_BYTES = 16_000_000;
+
+/** What SQLite needs to know of a due job; the length is read without the text itself. */
+const weighed = {
+  id: jobs.id,
+  scheduled_for: jobs.scheduled_for,
+  bytes: sql`octet_length(${jobs.args})`.as("bytes"),
+};
+
+/** Ids of those due jobs that stay within the limit together. */
+function firstBytes(due: unknown): SQL {
+  const before = sql`sum(bytes) OVER (ORDER BY scheduled_for, id) - bytes`;
+  return sql`SELECT id FROM (SELECT id, ${before} AS bytes_before FROM (${due})) WHERE bytes_before < ${sql.raw(String(MAX_CLAIM_BYTES))}`;
+}
+
 const claimDue = statement<
   { worker: string; now: Date; priority: number; limit: number; tags: string | null },
   Record<string, unknown>[]
 >((q) => {
-  const due = skipLocked(
+  const earliest = skipLocked(
     q
-      .select({ id: jobs.id })
+      .select(dialect === "postgres" ? { id: jobs.id } : weighed)
       .from(jobs)
       .where(
         and(
@@ -127,6 +146,7 @@ const claimDue = statement<
       .orderBy(...claimOrder)
       .limit(placeholder("limit")),
   );
+  const due = dialect === "postgres" ? earliest : sql`(${firstBytes(earliest)})`;
   return (
     q
       .update(jobs)

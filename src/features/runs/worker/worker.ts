@@ -12,7 +12,7 @@ import { pollUntil, sleep } from "../../../lib/async/sleep.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createAlarm } from "../../../platform/loops/alarm.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
-import { claimJobs, nextQueuedAt } from "../../../platform/queue/claim.ts";
+import { claimJobs, MAX_CLAIM_BYTES, nextQueuedAt } from "../../../platform/queue/claim.ts";
 import { jobLogFields } from "../../../platform/queue/log-fields.ts";
 import type { LocalWorker } from "../../../platform/queue/queue.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
@@ -22,8 +22,6 @@ import { recordStart } from "./run-time.ts";
 
 /** Jobs claimed ahead may keep a slot busy for about this long. */
 const CLAIM_AHEAD_MS = 100;
-/** Bytes of arguments in the jobs of one claim. */
-const MAX_CLAIM_BYTES = 16_000_000;
 /** Nothing is claimed ahead while every slot has run the same job for this long. */
 const STALL_THRESHOLD_MS = 50;
 const MAX_AHEAD_PER_SLOT = 128;

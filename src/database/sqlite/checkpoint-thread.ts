@@ -1,0 +1,24 @@
+/** Program of the thread that checkpoints: each message is answered once a checkpoint has ended. */
+import { Database as SqliteFile } from "bun:sqlite";
+import type { CheckpointReply, CheckpointRequest } from "./checkpoints.ts";
+
+declare const self: Worker;
+
+let connection: SqliteFile | undefined;
+
+function checkpoint({ path }: CheckpointRequest): CheckpointReply {
+  try {
+    // Writes to the database file only, and only what the log holds already.
+    connection ??= new SqliteFile(path, { readwrite: true });
+    connection.run("PRAGMA synchronous = NORMAL");
+    connection.run("PRAGMA wal_checkpoint(PASSIVE)");
+    return {};
+  } catch (cause) {
+    return { error: String(cause) };
+  }
+}
+
+self.onmessage = ({ data }: MessageEvent<CheckpointRequest | "close">) => {
+  if (data === "close") connection?.close();
+  self.postMessage(data === "close" ? {} : checkpoint(data));
+};
