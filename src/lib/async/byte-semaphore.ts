@@ -39,8 +39,11 @@ export class ByteSemaphore {
       if (left) return;
       left = true;
       this.#taken -= bytes;
-      this.#collect(bytes);
-      this.#admit();
+      // In a turn of its own: who leaves has just used this one.
+      setImmediate(() => {
+        this.#collect(bytes);
+        this.#admit();
+      });
     };
   }
 

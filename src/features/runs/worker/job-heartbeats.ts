@@ -7,6 +7,17 @@ import { skipLocked } from "../../../platform/queue/concurrency.ts";
 import { markBegun } from "../../../platform/queue/job-store.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 
+/** A job with more arguments gets a write of its own, since a database writes a row whole. */
+const LARGE_ROW_BYTES = 1_000_000;
+
+/** Ids of jobs to be written together. */
+function groupBySize(held: ActiveJob[]): string[][] {
+  const isLarge = ({ job }: ActiveJob) => job.args.length > LARGE_ROW_BYTES;
+  const small = held.filter((each) => !isLarge(each)).map(({ job }) => job.id);
+  const large = held.filter(isLarge).map(({ job }) => [job.id]);
+  return small.length > 0 ? [small, ...large] : large;
+}
+
 /** A job that this worker holds. */
 export interface ActiveJob {
   job: Job;
@@ -37,17 +48,19 @@ export function createJobHeartbeats(app: App, active: Map<string, ActiveJob>, on
     const long = app.runner.jobsBusyFor(BEGUN_AFTER_MS).flatMap((job_id) => active.get(job_id) ?? []);
     const unmarked = long.filter(({ isMarked }) => !isMarked);
     if (unmarked.length === 0) return;
-    const ids = unmarked.map(({ job }) => job.id);
-    await db.write((tx) => markBegun(tx, queue.worker, ids));
+    for (const ids of groupBySize(unmarked)) await db.write((tx) => markBegun(tx, queue.worker, ids));
     for (const held of unmarked) held.isMarked = true;
   }
 
   async function ping(): Promise<void> {
-    if (active.size === 0) return;
+    for (const some of groupBySize([...active.values()])) await pingSome(some);
+  }
+
+  async function pingSome(some: string[]): Promise<void> {
     // Only jobs this process runs: rows left under its name by a broken connection are for the rescuer.
     const mine = and(
       sql`${jobs.state} = 'running' AND ${jobs.worker} = ${queue.worker}`,
-      inArray(jobs.id, [...active.keys()]),
+      inArray(jobs.id, some),
     );
     await db.write(async (tx) => {
       // Rows locked by a completing transaction need no heartbeat, and waiting for them could deadlock.
