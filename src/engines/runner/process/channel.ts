@@ -4,6 +4,7 @@
  * can write to the socket too.
  */
 import type { Socket, SocketHandler } from "bun";
+import { yieldToEventLoop } from "../../../lib/async/yield.ts";
 import { isTooDeep } from "../../../lib/json/depth.ts";
 import type { FromChild, ReferenceReply, Run, ToChild } from "../protocol.ts";
 
@@ -29,16 +30,22 @@ interface ChannelOptions {
 export const CHANNEL_ENVIRONMENT = { NODE_CHANNEL_FD: "3", NODE_CHANNEL_SERIALIZATION_MODE: "json" };
 
 const NEWLINE = 10;
+/** A longer line is read in several turns of the event loop. */
+const LONG_LINE_BYTES = 1_000_000;
 
 export function openChannel({ descriptor, max_bytes, onMessage, onClose }: ChannelOptions): ChildChannel {
   let socket: Socket<undefined> | undefined;
   let isClosed = false;
+  let hasEnded = false;
   let problem: string | undefined;
   /** Chunks of an unfinished line. */
   let begun: Uint8Array[] = [];
   let begun_bytes = 0;
   /** Data that the child has not accepted yet. */
   const unsent: (Uint8Array | Iterator<Uint8Array>)[] = [];
+  /** Lines that are read later, in order: a long line, and those after it. */
+  const unread: { chunks: Uint8Array[]; bytes: number }[] = [];
+  let unread_bytes = 0;
   let announceClosed!: () => void;
   const closed = new Promise<void>((resolve) => {
     announceClosed = resolve;
@@ -48,6 +55,7 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
     if (isClosed) return;
     isClosed = true;
     begun = [];
+    unread.length = 0;
     unsent.length = 0;
     announceClosed();
     onClose(problem);
@@ -64,26 +72,56 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
     for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, from)) {
       const line = bytes.subarray(from, at);
       from = at + 1;
-      if (begun_bytes + line.length > max_bytes) {
+      if (unread_bytes + begun_bytes + line.length > max_bytes) {
         refuse(tooLongMessage(max_bytes));
         return;
       }
-      const whole = begun.length === 0 ? line : Buffer.concat([...begun, line]);
+      const chunks = begun.length === 0 ? [line] : [...begun, line];
+      const size = begun_bytes + line.length;
       begun = [];
       begun_bytes = 0;
-      const message = parseMessage(whole);
-      if (!message) {
-        refuse("sent the server what is no message");
-        return;
-      }
-      onMessage(message);
+      if (size > LONG_LINE_BYTES || unread.length > 0) {
+        // Copied, because the socket reuses its buffer.
+        chunks[chunks.length - 1] = Uint8Array.prototype.slice.call(line);
+        unread_bytes += size;
+        if (unread.push({ chunks, bytes: size }) === 1) void readUnread();
+      } else receive(parseMessage(toText(chunks)));
       if (isClosed) return;
     }
     if (from === bytes.length) return;
     // Copied, because the socket reuses its buffer.
     begun.push(Uint8Array.prototype.slice.call(bytes, from));
     begun_bytes += bytes.length - from;
-    if (begun_bytes > max_bytes) refuse(tooLongMessage(max_bytes));
+    if (unread_bytes + begun_bytes > max_bytes) refuse(tooLongMessage(max_bytes));
+  }
+
+  function receive(message: FromChild | undefined): void {
+    if (message) onMessage(message);
+    else refuse("sent the server what is no message");
+  }
+
+  /** Reads lines in turns of the event loop of their own, each step of a long one too. */
+  async function readUnread(): Promise<void> {
+    for (let line = unread[0]; line !== undefined; line = unread[0]) {
+      await yieldToEventLoop();
+      const text = toText(line.chunks);
+      // The text is all that is needed from now on.
+      line.chunks.length = 0;
+      await yieldToEventLoop();
+      const isRead = !isTooDeep(text);
+      await yieldToEventLoop();
+      if (isClosed) return;
+      unread_bytes -= line.bytes;
+      receive(isRead ? parseText(text) : undefined);
+      unread.shift();
+    }
+    if (hasEnded) end();
+  }
+
+  /** The child has closed its side: what it sent before still counts. */
+  function endOfInput(): void {
+    hasEnded = true;
+    if (unread.length === 0) end();
   }
 
   function flush(): void {
@@ -115,8 +153,8 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
       if (!isClosed) take(bytes);
     },
     drain: flush,
-    error: () => end(),
-    close: () => end(),
+    error: endOfInput,
+    close: endOfInput,
   };
   // Bun's types lack the option to connect to a descriptor.
   const options = { fd: descriptor, socket: handlers } as unknown as Parameters<typeof Bun.connect>[0];
@@ -168,10 +206,17 @@ function tooLongMessage(max_bytes: number): string {
   return `sent the server more than ${Math.floor(max_bytes / 1_000_000)} MB at once`;
 }
 
-function parseMessage(line: Uint8Array): FromChild | undefined {
+function toText(chunks: Uint8Array[]): string {
+  const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  return Buffer.from(whole.buffer, whole.byteOffset, whole.length).toString();
+}
+
+function parseMessage(text: string): FromChild | undefined {
+  return isTooDeep(text) ? undefined : parseText(text);
+}
+
+function parseText(text: string): FromChild | undefined {
   try {
-    const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString();
-    if (isTooDeep(text)) return undefined;
     const message = JSON.parse(text);
     return typeof message?.t === "string" ? message : undefined;
   } catch {
