@@ -20,7 +20,7 @@ export function analyseTypeScript(content: string, entrypoint = "main"): ScriptA
   const main = parametersOf(entrypoint);
   const parameters = main ?? [];
   const sites = scanImports(file);
-  const dependencies = toDependencies(sites);
+  const dependencies = toDependencies(content, sites);
   return {
     signature: { parameters, has_main: main !== undefined, preprocessor: parametersOf("preprocessor") },
     schema: toArgumentsSchema(parameters),

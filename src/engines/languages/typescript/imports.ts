@@ -11,7 +11,6 @@ export interface ImportSite {
   /** Offsets of the string literal, quotes included. */
   start: number;
   end: number;
-  line: number;
 }
 
 const BUILTINS = new Set(builtinModules);
@@ -22,8 +21,8 @@ export function scanImports(source: File | string): ImportSite[] {
   const sites: ImportSite[] = [];
   const add = (literal: Node | null | undefined) => {
     if (literal?.type !== "StringLiteral") return;
-    const { value, start, end, loc } = literal as StringLiteral;
-    sites.push({ specifier: value, start: start!, end: end!, line: loc!.start.line });
+    const { value, start, end } = literal as StringLiteral;
+    sites.push({ specifier: value, start: start!, end: end! });
   };
   walk(file.program, (node) => {
     switch (node.type) {
@@ -67,8 +66,7 @@ function walk(node: Node, enter: (node: Node) => void): void {
     else if (typeof at === "object" && at !== null && "type" in at) {
       enter(at as Node);
       for (const [key, value] of Object.entries(at)) {
-        if (typeof value === "object" && value !== null && key !== "loc" && !key.endsWith("Comments"))
-          stack.push(value);
+        if (typeof value === "object" && value !== null && !key.endsWith("Comments")) stack.push(value);
       }
     }
   }
@@ -100,23 +98,29 @@ function parsePackageSpecifier(specifier: string): PackageSpecifier | undefined 
   return { name: name!, version, subpath };
 }
 
+/** Returns the line of an offset, counted from 1 (ECMA-262 §12.3). */
+function lineOf(content: string, offset: number): number {
+  return content.slice(0, offset).split(/\r\n|[\n\r\u2028\u2029]/).length;
+}
+
 /**
  * Returns the packages to install.
+ * @param sites the imports of `content`
  * @throws BadRequest for an import from a URL, and for two versions of one package
  */
-export function toDependencies(sites: ImportSite[]): Dependency[] {
+export function toDependencies(content: string, sites: ImportSite[]): Dependency[] {
   const versions = new Map<string, string | undefined>();
-  for (const { specifier, line } of sites) {
+  for (const { specifier, start } of sites) {
     if (/^[a-z]+:\/\//i.test(specifier)) {
       throw new BadRequest(
-        `line ${line} imports from a URL, which is not supported: import the npm package instead`,
+        `line ${lineOf(content, start)} imports from a URL, which is not supported: import the npm package instead`,
       );
     }
     const found = parsePackageSpecifier(specifier);
     if (!found) continue;
     if (found.version !== undefined && !isRegistryVersion(found.version)) {
       throw new BadRequest(
-        `line ${line} imports ${found.name} at "${found.version}", which is no version, range or tag of the npm registry`,
+        `line ${lineOf(content, start)} imports ${found.name} at "${found.version}", which is no version, range or tag of the npm registry`,
       );
     }
     const known = versions.get(found.name);
