@@ -9,6 +9,7 @@ import { sleep } from "../../../lib/async/sleep.ts";
 import type { RunnerOptions } from "../types.ts";
 import { killTrees, listProcesses } from "./kill-tree.ts";
 
+const PR_SET_DUMPABLE = 4;
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
 /** Killed processes disappear at once, unless the kernel is busy with them. */
@@ -38,6 +39,9 @@ export interface Guard {
 export function startGuard(watchdogProgram: string, directory: string, log: RunnerOptions["log"]): Guard {
   const libc = openLibc();
   libc?.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+  // Without Landlock scripts of the same user could otherwise open this process's memory, files and environment by
+  // /proc/<pid>, which no filter of system calls can tell from other files.
+  libc?.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   const session = ownSession();
   const children = new Set<number>();
   const spared = new Set<number>();
