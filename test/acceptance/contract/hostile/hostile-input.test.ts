@@ -6,14 +6,13 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Operation } from "../../../../src/platform/http/operation.ts";
 import { operations } from "../../../../src/server/features.ts";
 import { deploy, expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { longestPause, MAX_PAUSE_MS } from "../../../support/pause.ts";
 import { type HostileCall, hostileCalls } from "./hostile-values.ts";
 
 const RUNS = Number(process.env.HOSTILE_RUNS ?? 8);
 const SEED = Number(process.env.HOSTILE_SEED ?? 20_261_122);
 /** How long an answer may take to begin. */
 const ANSWER_MS = 15_000;
-/** How long the thread that serves may be held; `test/bench/hostile.ts` measures it where nothing else runs. */
-const PAUSE_MS = 1_000;
 
 let server: TestServer;
 /** The workspace that is called; another one once it has come to its end. */
@@ -82,23 +81,6 @@ async function send({ op, path, body, type }: HostileCall, token: string | undef
   return { status: response.status, error, text };
 }
 
-/** The longest time for which the thread, which is this one, answered to nothing while `work` was under way. */
-async function longestPause(work: () => Promise<void>): Promise<number> {
-  let longest = 0;
-  let last = performance.now();
-  const beat = setInterval(() => {
-    const now = performance.now();
-    longest = Math.max(longest, now - last);
-    last = now;
-  }, 2);
-  try {
-    await work();
-  } finally {
-    clearInterval(beat);
-  }
-  return Math.max(longest, performance.now() - last);
-}
-
 function shown({ op, path, body, type }: HostileCall): string {
   const text = typeof body === "string" ? body : body ? `${body.length} bytes` : "";
   return `${op.name}: ${op.method} ${path.slice(0, 300)} ${type} ${text.slice(0, 500)}`;
@@ -117,7 +99,8 @@ async function faultsOf(op: Operation): Promise<string[]> {
         faults.push(`${told.status} ${told.error} ${told.text.slice(0, 300)} of ${shown(call)}`);
       }
     });
-    if (pause > PAUSE_MS) faults.push(`the thread was held for ${Math.round(pause)} ms by ${shown(call)}`);
+    if (pause > MAX_PAUSE_MS)
+      faults.push(`the thread was held for ${Math.round(pause)} ms by ${shown(call)}`);
   }
   return faults;
 }

@@ -1,12 +1,14 @@
 /**
  * Every operation there is, called by everybody who should get nothing by it, with the paths and ids of another's items.
- * Nothing that was planted comes back, nothing of it is changed, nobody is let in by mistake, and nothing breaks. What
+ * Nothing that was planted comes back, nothing of it is changed, nobody is let in by mistake, nothing breaks, and nothing
+ * keeps others waiting. What
  * is called is derived from the operations, so that a new one is swept without a line here.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { listParameterNames, type Operation } from "../../../../src/platform/http/operation.ts";
 import { operations } from "../../../../src/server/features.ts";
 import { startTestServer, type TestServer } from "../../../support/harness.ts";
+import { longestPause, MAX_PAUSE_MS } from "../../../support/pause.ts";
 import { type Caller, MEMBERS, OUTSIDERS, RESTRICTED, tokenOf } from "./callers.ts";
 import { bodiesOf, queryOf, urlOf } from "./requests.ts";
 import { MISSING, PRIVATE, plant, SHARED, seen, type World } from "./world.ts";
@@ -69,8 +71,12 @@ async function sweep(caller: Caller): Promise<string[]> {
     const url = urlOf(op, world.ids);
     for (const body of bodiesOf(op, world.ids)) {
       for (const query of new Set(["", queryOf(op, world.ids)])) {
-        const answer = await call(op, token, url + query, body);
-        const fault = faultOf(op, caller, answer);
+        let answer!: Awaited<ReturnType<typeof call>>;
+        const pause = await longestPause(async () => {
+          answer = await call(op, token, url + query, body);
+        });
+        const held = pause > MAX_PAUSE_MS ? `holds the thread for ${Math.round(pause)} ms` : undefined;
+        const fault = faultOf(op, caller, answer) ?? held;
         if (fault) faults.push(`${op.name} ${op.method} ${url}${query} ${body ?? ""}: ${fault}`);
         // A call of their own may have ended what they are: left the workspace, logged out.
         const mayEnd = op.method !== "GET" && answer.status < 300;
