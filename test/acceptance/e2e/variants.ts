@@ -47,6 +47,19 @@ export function variants(): Variant[] {
   return found;
 }
 
+/** Without any walls. */
+export function unwalled(): Variant[] {
+  const env = { SVC_SANDBOX: "off" };
+  return variants()
+    .filter(({ name }) => name.endsWith("without Landlock"))
+    .map((each) => ({
+      ...each,
+      name: `${each.isRoot ? "root" : "a user"}, with SVC_SANDBOX=off`,
+      keepsModes: false,
+      env,
+    }));
+}
+
 /** A place whose files belong to whom the server runs as. */
 export function placeOf({ under }: Pick<Variant, "under">): Place {
   const place = newPlace();
