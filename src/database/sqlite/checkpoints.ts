@@ -21,6 +21,9 @@ const CHECKPOINT_PAGES = 10_000;
 /** Commits between two looks at the log. */
 const COMMITS_PER_LOOK = 16;
 
+/** Most that writes wait for a checkpoint, and the end of the server; it goes on beside them. */
+const MAX_WAIT_MS = 5_000;
+
 /** Located like the thread that analyses scripts. */
 const PROGRAM = import.meta.url.includes("$bunfs")
   ? "./src/database/sqlite/checkpoint-thread.ts"
@@ -74,9 +77,11 @@ export function createCheckpoints(connection: SqliteFile, path: string): Checkpo
     await ask({ path });
     const { pages, copied } = readCounts();
     if (copied < pages) {
-      holding = ask({ path });
+      const rest = ask({ path });
+      holding = limitWait(rest);
       await holding;
       holding = undefined;
+      await rest;
     }
     const after = readCounts();
     due_at = after.copied < after.pages ? after.pages + CHECKPOINT_PAGES : CHECKPOINT_PAGES;
@@ -92,15 +97,26 @@ export function createCheckpoints(connection: SqliteFile, path: string): Checkpo
   return {
     afterCommit(isLong) {
       if (++commits % COMMITS_PER_LOOK !== 0 && !isLong) return;
-      if (running === undefined && readCounts().pages > due_at) void start();
+      if (running === undefined && readCounts().pages > due_at) start().catch(() => {});
     },
     hold: () => holding,
     run: start,
     async close() {
-      await running;
+      if (running) await limitWait(running);
       if (thread === undefined) return;
-      await ask("close");
+      await limitWait(ask("close"));
       thread.terminate();
     },
   };
+}
+
+function limitWait(work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = setTimeout(end, MAX_WAIT_MS);
+    work.then(end, end);
+  });
 }
