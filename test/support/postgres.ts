@@ -10,6 +10,7 @@ const SUITE = [
   "test/features",
   "test/database",
   "test/platform/cluster",
+  "test/platform/queue",
   "test/engines/runner",
   "test/acceptance/contract",
 ];
