@@ -2,24 +2,31 @@
  * Preloaded into a server: from the moment that the file `FAIL_FLUSH_FILE` exists, the disk refuses to flush the log of
  * the database. It stands in for `fdatasync`, since a real disk that fails is not to be had.
  */
-import { existsSync, fdatasync } from "node:fs";
+import { existsSync, fdatasync, fdatasyncSync } from "node:fs";
 import { plugin } from "bun";
 
 type Flush = (file: number, done: (cause: Error | null) => void) => void;
 
+const createError = () => Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" });
+const isFailing = () => existsSync(process.env.FAIL_FLUSH_FILE!);
+
 const flush: Flush = (file, done) => {
-  if (!existsSync(process.env.FAIL_FLUSH_FILE!)) fdatasync(file, done);
-  else setImmediate(done, Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" }));
+  if (!isFailing()) fdatasync(file, done);
+  else setImmediate(done, createError());
 };
-(globalThis as { failingFlush?: Flush }).failingFlush = flush;
+const flushInPlace = (file: number): void => {
+  if (isFailing()) throw createError();
+  fdatasyncSync(file);
+};
+Object.assign(globalThis, { failingFlush: { flush, flushInPlace } });
 
 plugin({
   name: "failing flush",
   setup(build) {
-    build.onLoad({ filter: /src\/database\/sqlite\/sqlite\.ts$/ }, async ({ path }) => {
+    build.onLoad({ filter: /src\/database\/sqlite\/log-flush\.ts$/ }, async ({ path }) => {
       const text = await Bun.file(path).text();
-      const own = `${text}\nconst fdatasync = globalThis.failingFlush;`;
-      const contents = own.replace(/\bfdatasync, (?=.*"node:fs")/, "");
+      const own = `${text}\nconst { flush: fdatasync, flushInPlace: fdatasyncSync } = globalThis.failingFlush;`;
+      const contents = own.replace(/\bfdatasync, fdatasyncSync, (?=.*"node:fs")/, "");
       return { contents, loader: "ts" };
     });
   },

@@ -1,18 +1,17 @@
 /**
  * SQLite in WAL mode with one writer and one reader connection. Acknowledged writes are on disk.
  *
- * `write` is a group commit: writes that arrive while the disk is busy run one after another, each in its own
- * savepoint, in one transaction. A failing write rolls back alone; all resolve after the shared commit. bun:sqlite is
- * synchronous, so a write that awaits only `tx` finishes within microtasks and nothing interleaves. Drizzle's
- * `transaction()` is not used: it is synchronous and would commit before an async body ends.
+ * `write` is a group commit: writes that arrive while the disk is busy run one after another in one transaction, and all
+ * resolve after the shared commit. If one fails, the transaction is rolled back and all run again, each in its own
+ * savepoint, so that the failing one is rolled back alone: savepoints cost a third of a job's statements, and few writes
+ * fail. bun:sqlite is synchronous, so a write that awaits only `tx` finishes within microtasks and nothing interleaves.
+ * Drizzle's `transaction()` is not used: it is synchronous and would commit before an async body ends.
  *
  * `synchronous=FULL` equals `NORMAL` plus a flush of the write-ahead log in each COMMIT (https://sqlite.org/pragma.html
- * #pragma_synchronous). That flush dominates a commit and would block the event loop. Instead, COMMIT runs under
- * NORMAL, then fdatasync of the log runs on another thread, and then the writes resolve. Nobody learns of a write
- * before the flush: the writer waits, and so do readers (`readBarrier`).
+ * #pragma_synchronous). Instead, COMMIT runs under NORMAL, then the log is flushed (`log-flush.ts`), and then the writes
+ * resolve. Nobody learns of a write before the flush: the writer waits, and so do readers (`readBarrier`).
  */
 import { SQLiteError, Database as SqliteFile } from "bun:sqlite";
-import { closeSync, fdatasync, openSync } from "node:fs";
 import { DrizzleQueryError } from "drizzle-orm";
 import { Internal, StorageFull, Unavailable } from "../../lib/errors.ts";
 import {
@@ -25,6 +24,7 @@ import {
   type WriteOptions,
 } from "../database.ts";
 import { createCheckpoints } from "./checkpoints.ts";
+import { createLogFlush } from "./log-flush.ts";
 import { createReader } from "./statements.ts";
 
 interface PendingWrite {
@@ -120,22 +120,15 @@ export function openSqlite(options: SqliteOptions): Database {
   const listeners: ((cause: Error) => void)[] = [];
   let closed = false;
 
-  let log: number | undefined;
   let syncing: Promise<void> | undefined;
-  const flushLog = () =>
-    new Promise<void>((resolve, reject) => {
-      log ??= openSync(`${options.path}-wal`, "r+");
-      fdatasync(log, (cause) => {
-        if (!cause) return resolve();
-        const message =
-          "the disk refused to flush the database's log: nothing more is stored until a restart";
-        // SQLite's own code for a failed flush, which distinguishes it from errors of other files.
-        broken = new Unavailable(message, { cause: Object.assign(cause, { code: "SQLITE_IOERR_FSYNC" }) });
-        counters.broken = broken;
-        for (const listener of listeners) listener(broken);
-        reject(broken);
-      });
-    });
+  const log = createLogFlush(`${options.path}-wal`, (cause) => {
+    const message = "the disk refused to flush the database's log: nothing more is stored until a restart";
+    // SQLite's own code for a failed flush, which distinguishes it from errors of other files.
+    broken = new Unavailable(message, { cause: Object.assign(cause, { code: "SQLITE_IOERR_FSYNC" }) });
+    counters.broken = broken;
+    for (const listener of listeners) listener(broken);
+    return broken;
+  });
 
   let flushSoon: ReturnType<typeof setTimeout> | undefined;
   function flushLater(): void {
@@ -171,7 +164,7 @@ export function openSqlite(options: SqliteOptions): Database {
     queue = [];
     /** The writes that this commit includes. */
     let batch: PendingWrite[] = arrived;
-    const settled: (() => void)[] = [];
+    let settled: (() => void)[] = [];
     effects = [];
     let after: (() => void)[] = [];
     const held = checkpoints.hold();
@@ -180,20 +173,18 @@ export function openSqlite(options: SqliteOptions): Database {
     try {
       if (broken) throw broken;
       begin.run();
-      let count = 0;
-      do await runOne(arrived[count++]!, settled, arrived.length === 1);
-      while (count < arrived.length && performance.now() - began < MAX_BATCH_MS);
-      if (count < arrived.length) {
-        batch = arrived.slice(0, count);
-        queue = arrived.slice(count).concat(queue);
+      settled = (await runTogether(arrived, began)) ?? (await runApart(arrived, began));
+      if (settled.length < arrived.length) {
+        batch = arrived.slice(0, settled.length);
+        queue = arrived.slice(settled.length).concat(queue);
       }
       commit.run();
       after = effects;
       checkpoints.afterCommit(performance.now() - began > MAX_BATCH_MS);
       if (batch.every(({ lazy }) => lazy)) flushLater();
       else {
-        syncing = flushLog();
-        await syncing;
+        syncing = log.flush();
+        if (syncing) await syncing;
         syncing = undefined;
       }
       countCommit(counters, batch.length, began);
@@ -208,23 +199,53 @@ export function openSqlite(options: SqliteOptions): Database {
     runEffects(after);
   }
 
-  /** Runs a write. A write that is alone needs no savepoint: its failure rolls back the whole transaction. */
-  async function runOne(pending: PendingWrite, settled: (() => void)[], alone: boolean): Promise<void> {
+  /**
+   * Runs writes without savepoints, for at most MAX_BATCH_MS.
+   * @returns what settles them; undefined if one failed: the transaction is begun anew, and they have to run again
+   * @throws if it was the only one: its failure rolls back the whole transaction
+   */
+  async function runTogether(arrived: PendingWrite[], began: number): Promise<(() => void)[] | undefined> {
+    const settled: (() => void)[] = [];
+    try {
+      do {
+        const { work, resolve } = arrived[settled.length]!;
+        const value = await work(tx);
+        settled.push(() => resolve(value));
+      } while (settled.length < arrived.length && performance.now() - began < MAX_BATCH_MS);
+      return settled;
+    } catch (cause) {
+      // On a full disk SQLite rolls back the whole transaction, so no write may succeed.
+      if (arrived.length === 1 || !writer.inTransaction) throw cause;
+      rollback.run();
+      effects = [];
+      begin.run();
+      return undefined;
+    }
+  }
+
+  /** Runs writes, each in its own savepoint, for at most MAX_BATCH_MS. @returns what settles them */
+  async function runApart(arrived: PendingWrite[], began: number): Promise<(() => void)[]> {
+    const settled: (() => void)[] = [];
+    do settled.push(await runOne(arrived[settled.length]!));
+    while (settled.length < arrived.length && performance.now() - began < MAX_BATCH_MS);
+    return settled;
+  }
+
+  async function runOne(pending: PendingWrite): Promise<() => void> {
     const effectsBefore = effects.length;
-    if (!alone) savepoint.run();
+    savepoint.run();
     try {
       const value = await pending.work(tx);
-      if (!alone) release.run();
-      settled.push(() => pending.resolve(value));
+      release.run();
+      return () => pending.resolve(value);
     } catch (cause) {
       effects.length = effectsBefore;
-      // On a full disk SQLite rolls back the whole transaction, so no write may succeed.
-      if (alone || !writer.inTransaction) throw cause;
+      if (!writer.inTransaction) throw cause;
       rollbackTo.run();
       release.run();
       const error = toStorageError(cause);
       countFailure(counters, error);
-      settled.push(() => pending.reject(error));
+      return () => pending.reject(error);
     }
   }
 
@@ -263,7 +284,7 @@ export function openSqlite(options: SqliteOptions): Database {
       clearTimeout(flushSoon);
       while (flushing) await flushing;
       await checkpoints.close();
-      if (log !== undefined) closeSync(log);
+      log.close();
       reader.close();
       writer.run("PRAGMA wal_checkpoint(TRUNCATE)");
       writer.close();

@@ -1,0 +1,64 @@
+/**
+ * Flushes the write-ahead log to disk: in place where the disk is fast, since waking another thread and being woken by it
+ * costs more processor time than the rest of a commit, and on another thread where it is not, since a flush in place
+ * blocks the event loop.
+ */
+import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
+
+/** Flushes that usually take at most this long run in place. */
+const IN_PLACE_MS = 1;
+/** Weight of the last flush in the average. */
+const WEIGHT = 1 / 8;
+/** A flush counts as at most this long, so that one stall of a fast disk is forgotten after some flushes. */
+const MAX_COUNTED_MS = 20;
+
+export interface LogFlush {
+  /**
+   * Flushes what was written so far; undefined: it is done.
+   * @throws (or rejects with) what `onFailure` returns
+   */
+  flush(): Promise<void> | undefined;
+  close(): void;
+}
+
+/** @param path of the log, which exists once something was written */
+export function createLogFlush(path: string, onFailure: (cause: Error) => Error): LogFlush {
+  let file: number | undefined;
+  /** Average duration in milliseconds. The first flushes show on another thread how fast the disk is. */
+  let average = 2 * IN_PLACE_MS;
+
+  function count(began: number): void {
+    average += (Math.min(performance.now() - began, MAX_COUNTED_MS) - average) * WEIGHT;
+  }
+
+  function flushInPlace(descriptor: number, began: number): void {
+    try {
+      fdatasyncSync(descriptor);
+    } catch (cause) {
+      throw onFailure(cause as Error);
+    }
+    count(began);
+  }
+
+  return {
+    flush() {
+      file ??= openSync(path, "r+");
+      const descriptor = file;
+      const began = performance.now();
+      if (average <= IN_PLACE_MS) {
+        flushInPlace(descriptor, began);
+        return undefined;
+      }
+      return new Promise<void>((resolve, reject) => {
+        fdatasync(descriptor, (cause) => {
+          count(began);
+          if (cause) reject(onFailure(cause));
+          else resolve();
+        });
+      });
+    },
+    close() {
+      if (file !== undefined) closeSync(file);
+    },
+  };
+}
