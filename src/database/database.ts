@@ -4,6 +4,7 @@
  */
 import type { SQL } from "drizzle-orm";
 import type { BaseSQLiteDatabase } from "drizzle-orm/sqlite-core";
+import type { Awaitable } from "../lib/async/awaitable.ts";
 import { StorageFull } from "../lib/errors.ts";
 import { BATCH_SIZE_BUCKETS, DURATION_BUCKETS_S, Histogram } from "../lib/logging/meters.ts";
 import type { Dialect } from "./kit.ts";
@@ -57,8 +58,8 @@ export function batchedStatement<P extends Record<string, unknown>, R>(
 }
 
 export interface Reader extends QueryBuilder {
-  /** Runs a declared statement. */
-  exec<P extends Record<string, unknown>, R>(statement: Statement<P, R>, parameters: P): Promise<R>;
+  /** Runs a declared statement; on SQLite the result is there at once. */
+  exec<P extends Record<string, unknown>, R>(statement: Statement<P, R>, parameters: P): Awaitable<R>;
   /** Runs SQL text that the builder cannot express and returns rows. Both dialects must accept it. */
   rows<R>(query: SQL): Promise<R[]>;
 }
@@ -148,7 +149,7 @@ export interface Database {
    * run again after a conflict, so it must be idempotent.
    * @throws StorageFull if the disk or the quota is full
    */
-  write<T>(work: (tx: Tx) => Promise<T>, options?: WriteOptions): Promise<T>;
+  write<T>(work: (tx: Tx) => Awaitable<T>, options?: WriteOptions): Promise<T>;
   /**
    * Read barrier: resolves once everything read so far is flushed to disk (except lazy writes); undefined if it already
    * is. Await it before responding, so that no client sees a change that a power failure could undo.

@@ -3,6 +3,7 @@
  * them in reverse.
  */
 
+import { andThen } from "../lib/async/awaitable.ts";
 import { migrateDatabase } from "../database/migrations/migrate.ts";
 import { explainOutage, openDatabase } from "../database/open-database.ts";
 import { createRunner } from "../engines/runner/runner.ts";
@@ -161,9 +162,10 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     resolveToken,
     resolveMember,
     checkScopes: requireScope,
-    async recordAudit(tx, row) {
-      await recordAudit(tx, row);
-      for (const note of auditedChange) await note(app, tx, row);
+    recordAudit(tx, row) {
+      let done = recordAudit(tx, row);
+      for (const note of auditedChange) done = andThen(done, () => note(app, tx, row));
+      return done;
     },
   };
   const network = mountOperations(app, hooks, operations, {

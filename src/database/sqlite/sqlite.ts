@@ -13,6 +13,7 @@
  */
 import { SQLiteError, Database as SqliteFile } from "bun:sqlite";
 import { DrizzleQueryError } from "drizzle-orm";
+import { type Awaitable, isPending } from "../../lib/async/awaitable.ts";
 import { Internal, StorageFull, Unavailable } from "../../lib/errors.ts";
 import {
   countCommit,
@@ -28,7 +29,7 @@ import { createLogFlush } from "./log-flush.ts";
 import { createReader } from "./statements.ts";
 
 interface PendingWrite {
-  work: (tx: Tx) => Promise<unknown>;
+  work: (tx: Tx) => Awaitable<unknown>;
   resolve: (value: unknown) => void;
   reject: (cause: unknown) => void;
   lazy: boolean;
@@ -209,7 +210,8 @@ export function openSqlite(options: SqliteOptions): Database {
     try {
       do {
         const { work, resolve } = arrived[settled.length]!;
-        const value = await work(tx);
+        const made = work(tx);
+        const value = isPending(made) ? await made : made;
         settled.push(() => resolve(value));
       } while (settled.length < arrived.length && performance.now() - began < MAX_BATCH_MS);
       return settled;
@@ -249,7 +251,7 @@ export function openSqlite(options: SqliteOptions): Database {
     }
   }
 
-  function enqueue<T>(work: (tx: Tx) => Promise<T>, { lazy = false }: WriteOptions = {}): Promise<T> {
+  function enqueue<T>(work: (tx: Tx) => Awaitable<T>, { lazy = false }: WriteOptions = {}): Promise<T> {
     if (closed) return Promise.reject(new Internal("the database is closed"));
     return new Promise<T>((resolve, reject) => {
       queue.push({ work, resolve: resolve as (value: unknown) => void, reject, lazy });

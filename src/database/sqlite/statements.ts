@@ -45,7 +45,7 @@ export function createReader(connection: SqliteFile): Reader {
   const queries = drizzle({ client: connection });
   const compiled = new Map<object, (values: Values) => unknown>();
   return Object.assign(queries as unknown as QueryBuilder, {
-    async exec<P extends Values, R>(declared: Statement<P, R>, parameters: P): Promise<R> {
+    exec<P extends Values, R>(declared: Statement<P, R>, parameters: P): R {
       let run = compiled.get(declared);
       if (!run) {
         run = compile(connection, queries as unknown as QueryBuilder, declared as Statement<never, unknown>);

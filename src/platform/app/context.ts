@@ -1,5 +1,6 @@
 /** Types of the running app and of a call. App carries platform parts, not features. */
 
+import type { Awaitable } from "../../lib/async/awaitable.ts";
 import type { Database, Tx } from "../../database/database.ts";
 import type { Runner } from "../../engines/runner/types.ts";
 import type { Log } from "../../lib/logging/log.ts";
@@ -104,12 +105,12 @@ export interface Context {
   /** Request id in log lines; undefined for work that no request started. */
   readonly request_id: string | undefined;
   /** Runs `work` in a transaction that also inserts the operation's audit row. `lazy` as in `Database.write`. */
-  write<T>(audited: AuditDetails & { lazy?: boolean }, work: (tx: Tx) => Promise<T>): Promise<T>;
+  write<T>(audited: AuditDetails & { lazy?: boolean }, work: (tx: Tx) => Awaitable<T>): Promise<T>;
   /**
    * Inserts the operation's audit row and its webhook event in the caller's transaction, for details that are known
    * only after the work.
    */
-  audit(tx: Tx, details: AuditDetails): Promise<void>;
+  audit(tx: Tx, details: AuditDetails): Awaitable<void>;
 }
 
 /** How an operation appears in the audit log. */

@@ -2,6 +2,7 @@
  * Contributions of a feature to the lifecycle of workspaces and their data: encryption, export, deletion, retention.
  * Types only.
  */
+import type { Awaitable } from "../../lib/async/awaitable.ts";
 import type { AnyColumn, SQL, Table } from "drizzle-orm";
 import type { Reader, Tx } from "../../database/database.ts";
 import type { PathTable } from "../../database/path-table.ts";
@@ -133,7 +134,7 @@ export interface AuditedChange {
 /** Handlers of a feature for events of workspaces, jobs and the clock. */
 export interface LifecycleEvents {
   /** In the transaction of a change, after its audit row. */
-  changeAudited?(app: App, tx: Tx, change: AuditedChange): Promise<void>;
+  changeAudited?(app: App, tx: Tx, change: AuditedChange): Awaitable<void>;
   /** In a transaction, after all stored values are encrypted with the workspace's new key. */
   workspaceKeyChanged?(app: App, tx: Tx, workspace_id: string): Promise<void>;
   /** The workspace is archived, deleted or moved: cancels all jobs that have not ended, or those that run. */

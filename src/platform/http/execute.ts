@@ -7,6 +7,7 @@
  */
 
 import type { Tx } from "../../database/database.ts";
+import { type Awaitable, andThen } from "../../lib/async/awaitable.ts";
 import { Forbidden, Unauthorized, Unavailable } from "../../lib/errors.ts";
 import { parseWorkspaceId } from "../../lib/text/paths.ts";
 import type { App, AuditedAction, Caller, Context, Identity, Member } from "../app/context.ts";
@@ -35,7 +36,7 @@ export interface OperationPolicies {
       resource: string | undefined;
       parameters: Record<string, string> | undefined;
     },
-  ) => Promise<void>;
+  ) => Awaitable<void>;
 }
 
 export interface Call {
@@ -78,9 +79,9 @@ export function executeOperation(app: App, hooks: OperationPolicies, op: Operati
   const { caller } = call;
   const workspace_id = call.input.workspace as string | undefined;
   const username = caller.member?.username ?? caller.identity?.email ?? "anonymous";
-  const audit: Context["audit"] = async (tx, { action = op.audit, actor_email, resource, parameters }) => {
-    if (!action) return;
-    await hooks.recordAudit(tx, {
+  const audit: Context["audit"] = (tx, { action = op.audit, actor_email, resource, parameters }) => {
+    if (!action) return undefined;
+    return hooks.recordAudit(tx, {
       timestamp: app.clock(),
       workspace_id: workspace_id ?? "global",
       username: actor_email ?? username,
@@ -98,11 +99,10 @@ export function executeOperation(app: App, hooks: OperationPolicies, op: Operati
     request_id: call.request_id,
     audit,
     write: (audited, work) =>
-      app.db.write(async (tx) => {
-        const value = await work(tx);
-        await audit(tx, audited);
-        return value;
-      }, audited),
+      app.db.write(
+        (tx) => andThen(work(tx), (value) => andThen(audit(tx, audited), () => value)),
+        audited,
+      ),
   };
   return op.run(context as never, call.input as never);
 }

@@ -2,6 +2,7 @@
 import { and, eq, getTableColumns, inArray, isNotNull, lt, not, or, sql } from "drizzle-orm";
 import { jsonArrayRows } from "../../database/conditions.ts";
 import { batchedStatement, type Database, type Tx } from "../../database/database.ts";
+import { type Awaitable, andThen } from "../../lib/async/awaitable.ts";
 import { type JobStatus, MAX_ATTEMPTS, MAX_LOSSES } from "./states.ts";
 import { type Job, jobLogs, jobStreams, jobs, type NewJob } from "./tables.ts";
 
@@ -62,13 +63,13 @@ const insertStatement = batchedStatement<Record<string, unknown>, unknown>(
 );
 
 /** Inserts a job, `queued` or already `running`. */
-export async function insertJob(tx: Tx, job: NewJob): Promise<void> {
+export function insertJob(tx: Tx, job: NewJob): Awaitable<unknown> {
   const values: Record<string, unknown> = {};
   for (const name of SUBMITTED_COLUMNS) values[name] = job[name] ?? null;
   values.priority = job.priority ?? 0;
   values.visible_to_owner = job.visible_to_owner ?? true;
   values.delete_after_use = job.delete_after_use ?? false;
-  await tx.exec(insertStatement, values);
+  return tx.exec(insertStatement, values);
 }
 
 const columns = getTableColumns(jobs);
@@ -149,9 +150,9 @@ const completeStatement = batchedStatement<
  * Stores a job's completion.
  * @returns false, without changes, if this worker no longer holds the job: it was given to another, or is completed
  */
-export async function storeCompletion(tx: Tx, outcome: JobCompletion): Promise<boolean> {
-  const rows = await tx.exec(completeStatement, { ...outcome, leaves: "running" });
-  return rows.length > 0;
+export function storeCompletion(tx: Tx, outcome: JobCompletion): Awaitable<boolean> {
+  const found = tx.exec(completeStatement, { ...outcome, leaves: "running" });
+  return andThen(found, (rows) => rows.length > 0);
 }
 
 /** Ids per statement, well within both databases' limits of parameters. */

@@ -41,9 +41,14 @@ export async function requireCurrentKey(app: App, tx: Tx, all: readonly JsonForR
 /**
  * Re-encrypts the arguments of a job that is about to be stored.
  * @param begun something else was derived from them already
+ * @returns undefined if there is nothing to do
  * @throws StaleCiphertext if that has to be derived again
  */
-export async function keepCiphertexts(app: App, tx: Tx, job: Job, begun: boolean): Promise<void> {
+export function keepCiphertexts(app: App, tx: Tx, job: Job, begun: boolean): Promise<void> | undefined {
+  return job.args.includes(ENCRYPTED_PREFIX) ? renewCiphertexts(app, tx, job, begun) : undefined;
+}
+
+async function renewCiphertexts(app: App, tx: Tx, job: Job, begun: boolean): Promise<void> {
   const args = await reencryptIfStale(app, tx, job, job.args);
   if (args === job.args) return;
   if (begun) throw new StaleCiphertext();

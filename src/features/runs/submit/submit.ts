@@ -1,6 +1,7 @@
 /** Submits a job. The response is sent only after its row is committed. */
 import { and, eq, lte, sql } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
+import { isPending } from "../../../lib/async/awaitable.ts";
 import { BadRequest, Unavailable } from "../../../lib/errors.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
 import type { App, Context, Identity, Member, WorkspaceContext } from "../../../platform/app/context.ts";
@@ -124,10 +125,15 @@ async function attemptSubmit(
             `as many jobs as may run of ${job.concurrency_key} do already: try again later`,
           );
         }
-        await keepCiphertexts(app, tx, job, plan !== undefined);
-        await insertJob(tx, job.delete_after_use ? { ...job, args: "{}", preprocessor_input: null } : job);
-        await plan?.store(tx);
-        await how.inTransaction?.(tx, job.id);
+        const keeping = keepCiphertexts(app, tx, job, plan !== undefined);
+        if (keeping) await keeping;
+        const storing = insertJob(
+          tx,
+          job.delete_after_use ? { ...job, args: "{}", preprocessor_input: null } : job,
+        );
+        if (isPending(storing)) await storing;
+        if (plan) await plan.store(tx);
+        if (how.inTransaction) await how.inTransaction(tx, job.id);
         tx.afterCommit(() => (hand ? hand(job) : app.queue.wake()));
       },
     );

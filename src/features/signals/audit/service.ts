@@ -1,5 +1,6 @@
 import { batchedStatement } from "../../../database/database.ts";
 import { sql } from "../../../database/kit.ts";
+import { andThen } from "../../../lib/async/awaitable.ts";
 import type { OperationPolicies } from "../../../platform/http/execute.ts";
 import { auditLog } from "./tables.ts";
 
@@ -23,8 +24,9 @@ const insertStatement = batchedStatement<Row, unknown>(
 );
 
 /** Inserts an audit row in the transaction of the change it records. */
-export const recordAudit: OperationPolicies["recordAudit"] = async (tx, row) => {
-  await tx.exec(insertStatement, {
+export const recordAudit: OperationPolicies["recordAudit"] = (tx, row) =>
+  andThen(
+    tx.exec(insertStatement, {
     workspace_id: row.workspace_id,
     timestamp: row.timestamp,
     username: row.username,
@@ -33,5 +35,4 @@ export const recordAudit: OperationPolicies["recordAudit"] = async (tx, row) => 
     action_kind: row.audit.action_kind,
     resource: row.resource ?? null,
     parameters: row.parameters ?? null,
-  });
-};
+  }), () => undefined);

@@ -25,11 +25,11 @@ const BATCH_SIZE = 100;
 export const webhookSenderOf = perApp<App, { wake(endpoint_id?: string): void }>(() => ({ wake: () => {} }));
 
 /** Stores the webhook event of an audited change, if it has one. */
-export async function recordChange(
+export function recordChange(
   app: App,
   tx: Tx,
   { audit, resource, parameters, workspace_id }: AuditedChange,
-): Promise<void> {
+): Promise<void> | undefined {
   const { operation } = audit;
   const event = findEvent({
     operation,
@@ -37,7 +37,7 @@ export async function recordChange(
     resource: resource ?? "",
     parameters: parameters ?? {},
   });
-  if (event) await recordEvent(app, tx, workspace_id, event);
+  return event && recordEvent(app, tx, workspace_id, event);
 }
 
 /** Stores an event if an endpoint of the workspace, or of the instance (`global`), is subscribed to it. */
