@@ -3,7 +3,6 @@
  * them in reverse.
  */
 
-import { andThen } from "../lib/async/awaitable.ts";
 import { migrateDatabase } from "../database/migrations/migrate.ts";
 import { explainOutage, openDatabase } from "../database/open-database.ts";
 import { createRunner } from "../engines/runner/runner.ts";
@@ -20,6 +19,7 @@ import { requireScope } from "../features/tenancy/tokens/scopes.ts";
 import { createTokenUseFlusher, resolveToken } from "../features/tenancy/tokens/service.ts";
 import { requireInstanceKey } from "../features/tenancy/workspaces/secrets.ts";
 import { createUsageFlusher } from "../features/tenancy/workspaces/usage.ts";
+import { andThen } from "../lib/async/awaitable.ts";
 import { awaitBackground } from "../lib/async/background.ts";
 import { createServiceStack } from "../lib/async/service.ts";
 import { loadInstanceKey, protectInstanceKey, requireSharedInstanceKey } from "../lib/crypto/instance-key.ts";

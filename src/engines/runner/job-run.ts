@@ -36,7 +36,7 @@ export class JobRun implements WatchedJob {
   #stopping = false;
 
   /** Aborted when the run ends while its files are written. */
-  readonly #preparing = new AbortController();
+  #preparing: AbortController | undefined;
   /** References in a preprocessor's result are resolved once only. */
   #mayRefer: boolean;
   /** Set if its child must not take another job. */
@@ -76,7 +76,10 @@ export class JobRun implements WatchedJob {
     const { request, files, options, runtime } = this.#o;
     const { version } = request;
     this.#arm();
-    if (!files.has(version)) await files.ensure(version, this.#preparing.signal);
+    if (!files.has(version)) {
+      this.#preparing = new AbortController();
+      await files.ensure(version, this.#preparing.signal);
+    }
     const interpreter = await this.#o.interpreter(version);
     if (this.#stopping || this.#settled) return;
     const child = this.#o.takeBlank(interpreter?.folders ?? []);
@@ -222,7 +225,7 @@ export class JobRun implements WatchedJob {
   #end(outcome: RunOutcome): void {
     if (this.#stopping || this.#settled) return;
     this.#stopping = true;
-    this.#preparing.abort();
+    this.#preparing?.abort();
     const child = this.#child;
     if (!child) {
       this.#settle(outcome, false);

@@ -1,8 +1,8 @@
 /** Types of the running app and of a call. App carries platform parts, not features. */
 
-import type { Awaitable } from "../../lib/async/awaitable.ts";
 import type { Database, Tx } from "../../database/database.ts";
 import type { Runner } from "../../engines/runner/types.ts";
+import type { Awaitable } from "../../lib/async/awaitable.ts";
 import type { Log } from "../../lib/logging/log.ts";
 import type { Meters } from "../../lib/logging/meters.ts";
 import type { Config } from "../config/config.ts";

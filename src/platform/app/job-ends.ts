@@ -1,5 +1,7 @@
 /** Handlers of features for completed jobs, called in the transaction that stores the completion. */
+
 import type { Tx } from "../../database/database.ts";
+import type { Awaitable } from "../../lib/async/awaitable.ts";
 import { perApp } from "../../lib/async/per-app.ts";
 import type { JobStatus } from "../queue/states.ts";
 import type { Job } from "../queue/tables.ts";
@@ -55,8 +57,8 @@ export function withFollowUp(
   app: App,
   job: EndedJob,
   status: JobStatus,
-  work: (tx: Tx) => Promise<boolean>,
-): (tx: Tx) => Promise<boolean> {
+  work: (tx: Tx) => Awaitable<boolean>,
+): (tx: Tx) => Awaitable<boolean> {
   const followUp = followUpOf(app, job, status);
   if (!followUp) return work;
   return async (tx) => {

@@ -2,10 +2,11 @@
  * Contributions of a feature to the lifecycle of workspaces and their data: encryption, export, deletion, retention.
  * Types only.
  */
-import type { Awaitable } from "../../lib/async/awaitable.ts";
+
 import type { AnyColumn, SQL, Table } from "drizzle-orm";
 import type { Reader, Tx } from "../../database/database.ts";
 import type { PathTable } from "../../database/path-table.ts";
+import type { Awaitable } from "../../lib/async/awaitable.ts";
 import type { ZipEntry } from "../../lib/files/zip.ts";
 import type { App, Context, WorkspaceContext } from "./context.ts";
 

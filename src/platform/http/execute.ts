@@ -99,10 +99,7 @@ export function executeOperation(app: App, hooks: OperationPolicies, op: Operati
     request_id: call.request_id,
     audit,
     write: (audited, work) =>
-      app.db.write(
-        (tx) => andThen(work(tx), (value) => andThen(audit(tx, audited), () => value)),
-        audited,
-      ),
+      app.db.write((tx) => andThen(work(tx), (value) => andThen(audit(tx, audited), () => value)), audited),
   };
   return op.run(context as never, call.input as never);
 }

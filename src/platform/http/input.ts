@@ -114,12 +114,16 @@ export async function* readChunks(request: HttpMessage, limit: number): AsyncGen
   }
 }
 
-export async function readText(request: Request, limit: number): Promise<string> {
+export function readText(request: Request, limit: number): Promise<string> {
   const announced = request.headers.get("content-length");
   if (announced !== null) {
-    if (Number(announced) > limit) throw createPayloadTooLarge(limit);
+    if (Number(announced) > limit) return Promise.reject(createPayloadTooLarge(limit));
     if (Number(announced) < LARGE_BYTES) return request.text();
   }
+  return readLongText(request, limit);
+}
+
+async function readLongText(request: Request, limit: number): Promise<string> {
   return new TextDecoder().decode(await readBytes(request, limit));
 }
 

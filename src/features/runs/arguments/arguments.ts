@@ -155,13 +155,12 @@ async function readBinaryEvent(request: Request, header: string, limit: number):
 }
 
 /** @param exact keeps a byte order mark, so that the text equals the signed bytes */
-async function readBodyText(
-  request: Request,
-  header: string,
-  limit: number,
-  exact: boolean,
-): Promise<string> {
+function readBodyText(request: Request, header: string, limit: number, exact: boolean): Promise<string> {
   if (!exact && parseCharset(header) === undefined) return readText(request, limit);
+  return readDecodedText(request, header, limit);
+}
+
+async function readDecodedText(request: Request, header: string, limit: number): Promise<string> {
   return createDecoder(header).decode(await readBytes(request, limit));
 }
 

@@ -1,4 +1,5 @@
 /** The payload of a request, parsed as JSON, as a form, or taken as text. */
+import type { Awaitable } from "../../../lib/async/awaitable.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { requireJsonDepth } from "../../../lib/json/depth.ts";
 import { isJsonObject, parseJson } from "../../../lib/json/json.ts";
@@ -30,19 +31,25 @@ const MAX_FIELDS = 10_000;
  * a data type has no arguments.
  * @throws NestedTooDeeply; BadRequest for a form with too many fields
  */
-export async function parsePayload(type: string, text: string): Promise<Payload> {
+export function parsePayload(type: string, text: string): Awaitable<Payload> {
   const isForm = type === FORM_TYPE;
   const isJson = type === JSON_TYPE || type.endsWith("+json");
   if ((isJson || isForm || type === "") && text.trim() === "") return { text, value: {} };
   const json = text.startsWith("\ufeff") ? text.slice(1) : text;
   try {
-    if (json.length > LONG_JSON_CHARACTERS) return await createLongPayload(text, json);
+    if (json.length > LONG_JSON_CHARACTERS)
+      return createLongPayload(text, json).catch((cause) => takeOtherwise(cause, isForm, text, json));
     requireJsonDepth(json, "the body");
     return { text, json, value: parseJson(json) };
   } catch (cause) {
-    if (cause instanceof BadRequest) throw cause;
-    return isForm ? { text, value: parseForm(json) } : { text, value: text, isPlainText: true };
+    return takeOtherwise(cause, isForm, text, json);
   }
+}
+
+/** Takes what is no JSON as a form or as text. */
+function takeOtherwise(cause: unknown, isForm: boolean, text: string, json: string): Payload {
+  if (cause instanceof BadRequest) throw cause;
+  return isForm ? { text, value: parseForm(json) } : { text, value: text, isPlainText: true };
 }
 
 async function createLongPayload(text: string, json: string): Promise<Payload> {

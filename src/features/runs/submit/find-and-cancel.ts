@@ -1,7 +1,9 @@
 /** Finds, authorizes and cancels jobs. */
+
 import { and, asc, desc, eq, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
 import { unindexed } from "../../../database/conditions.ts";
 import type { Tx } from "../../../database/database.ts";
+import type { Awaitable } from "../../../lib/async/awaitable.ts";
 import { processInBatches } from "../../../lib/async/batches.ts";
 import { BadRequest, Forbidden, NotFound, type SvcError, Unauthorized } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/text/ids.ts";
@@ -217,7 +219,7 @@ export async function cancelUnfinishedJob(
   const result = createCanceledResult(canceled_reason, ctx.username);
   const now = app.clock();
   const canceled = { canceled_by: ctx.username, canceled_reason };
-  const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
+  const write = <T>(work: (tx: Tx) => Awaitable<T>): Promise<T> =>
     as === "nothing"
       ? app.db.write(work)
       : ctx.write({ resource: job.id, ...(as ? { action: as } : {}) }, work);

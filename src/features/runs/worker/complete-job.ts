@@ -1,6 +1,7 @@
 /** Completes a job in one transaction: its row, the next step of its flow, its next run, and blocked jobs. */
 
 import type { Tx } from "../../../database/database.ts";
+import { type Awaitable, andThen } from "../../../lib/async/awaitable.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { rescheduleBlockedJobs } from "../../../platform/queue/concurrency.ts";
 import { type JobCompletion, storeCompletion } from "../../../platform/queue/job-store.ts";
@@ -19,7 +20,7 @@ interface CompleteJobOptions {
   /** Stores neither arguments nor result in the row. */
   traceless: boolean;
   /** Runs in the same transaction. */
-  also: (tx: Tx) => Promise<void>;
+  also: (tx: Tx) => Awaitable<unknown>;
 }
 
 /**
@@ -50,16 +51,22 @@ export async function completeJob(
     canceled_reason: null,
   };
   const stored = traceless ? { ...row, result: "{}", args: null, labels: null } : row;
-  const successor = status === "canceled" ? undefined : await findNextRun(app, job, completed_at);
-  const isStored = await completeWithTransition(app, job, { status, result }, async (tx) => {
-    if (!(await storeCompletion(tx, stored))) return false;
-    await also(tx);
+  const finding = status === "canceled" ? undefined : findNextRun(app, job, completed_at);
+  const successor = finding && (await finding);
+  const hasConsequences = successor !== undefined || job.concurrency_key !== null;
+  const storeConsequences = async (tx: Tx): Promise<boolean> => {
     if (successor) await enqueueNextRun(app, tx, job, successor);
     if (job.concurrency_key !== null) {
       await rescheduleBlockedJobs(tx, job, completed_at);
       tx.afterCommit(app.queue.wake);
     }
     return true;
-  });
+  };
+  const isStored = await completeWithTransition(app, job, { status, result }, (tx) =>
+    andThen(
+      storeCompletion(tx, stored),
+      (isHeld) => isHeld && andThen(also(tx), () => (hasConsequences ? storeConsequences(tx) : true)),
+    ),
+  );
   return isStored ? stored : undefined;
 }

@@ -2,6 +2,7 @@
 
 import { and, eq } from "drizzle-orm";
 import { isTransient } from "../../../database/failure.ts";
+import { andThen } from "../../../lib/async/awaitable.ts";
 import { computeBackoffMs } from "../../../lib/async/retry.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import { parseJson } from "../../../lib/json/json.ts";
@@ -89,12 +90,14 @@ async function persistOutcome(
     worker: app.queue.worker,
     isolation: sandboxSummary(app, job),
     traceless: job.delete_after_use,
-    async also(tx) {
-      if (job.delete_after_use)
-        await tx.insert(jobLogs).values({ job_id: job.id, seq: 0, content: DELETED_LOG_TEXT });
-      else await output?.store(tx);
-      if (ending.inTransaction) await ending.inTransaction(tx);
-      else if (isDependencyJob(job)) await failLocking(app, tx, job, errorMessageIn(ending.result));
+    also: (tx) => {
+      const storing = job.delete_after_use
+        ? tx.insert(jobLogs).values({ job_id: job.id, seq: 0, content: DELETED_LOG_TEXT })
+        : output?.store(tx);
+      return andThen<unknown, unknown>(storing, () => {
+        if (ending.inTransaction) return ending.inTransaction(tx);
+        return isDependencyJob(job) ? failLocking(app, tx, job, errorMessageIn(ending.result)) : undefined;
+      });
     },
   });
   if (!row) return false;

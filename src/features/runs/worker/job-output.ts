@@ -23,10 +23,10 @@ export interface OutputWriter {
   stream: (text: string) => void;
   /** From here on the stream is also the stream of this flow's job. */
   forwardStream: (flow_job: string) => void;
-  /** Stores output that is not stored yet. */
-  store: (tx: Tx) => Promise<void>;
-  /** The job has ended: stops periodic flushes and resolves once none is in progress. */
-  stop: () => Promise<void>;
+  /** Stores output that is not stored yet; undefined: there is none. */
+  store: (tx: Tx) => Promise<void> | undefined;
+  /** The job has ended: stops periodic flushes and resolves once none is in progress; undefined: none is. */
+  stop: () => Promise<unknown> | undefined;
   /** Closes the forwarded tail, once the job's outcome is published. */
   close: () => void;
   /** Ids of the jobs under which this output is stored. */
@@ -36,6 +36,8 @@ export interface OutputWriter {
    * @throws ResultTooLarge
    */
   resultWithStream: (result: string) => Promise<string>;
+  /** Whether the job has streamed anything. */
+  hasStreamed: () => boolean;
 }
 
 class ResultTooLarge extends SvcError {
@@ -128,15 +130,19 @@ function createWriter(
     forwardStream(id) {
       flow_job = id;
     },
-    async store(tx) {
-      await store(tx);
-      await forwarded?.store(tx);
+    store(tx) {
+      if (!forwarded) return unstored() === 0 ? undefined : store(tx);
+      return store(tx).then(() => forwarded?.store(tx));
     },
-    async stop() {
+    stop() {
       stopped = true;
       tail.finish();
       clearInterval(timer);
-      await Promise.all([flushing, forwarded?.stop()]);
+      return forwarded ? Promise.all([flushing, forwarded.stop()]) : flushing;
+    },
+    hasStreamed() {
+      tail.finish();
+      return tail.stream.end > 0;
     },
     close() {
       if (forwarded) app.events.closeTail(flow_job!);

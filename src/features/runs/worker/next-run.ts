@@ -27,14 +27,26 @@ type NextRun = Parameters<typeof insertJob>[1];
 /**
  * Returns the next run of a script with `restart_unless_cancelled`, whatever the outcome of `job` (success, failure,
  * cache hit, lost worker).
- * @returns undefined if the script is gone or no longer restarts
+ * @returns undefined if the script is gone or no longer restarts; without waiting for most scripts, which never did
  */
-export async function findNextRun(app: App, job: Job, now: Date): Promise<NextRun | undefined> {
-  const { kind, workspace_id, script_path, script_hash } = job;
+export function findNextRun(app: App, job: Job, now: Date): Promise<NextRun | undefined> | undefined {
+  const { kind, script_path, script_hash } = job;
   // A step of a flow runs once, as the flow says. So does a job that runs another function than main.
   if (job.flow_step_id !== null || decodeEntrypoint(job) !== undefined) return undefined;
   if (kind !== "script" || !script_path || !script_hash || job.delete_after_use) return undefined;
-  const own = await findIfDeployed(() => getDeployedScriptByHash(app, workspace_id, script_hash));
+  const own = getDeployedScriptByHash(app, job.workspace_id, script_hash);
+  if (!(own instanceof Promise) && !own.restart_unless_cancelled) return undefined;
+  return createNextRun(app, { ...job, script_path }, own, now);
+}
+
+async function createNextRun(
+  app: App,
+  job: Job & { script_path: string },
+  version: DeployedScript | Promise<DeployedScript>,
+  now: Date,
+): Promise<NextRun | undefined> {
+  const { workspace_id, script_path } = job;
+  const own = await findIfDeployed(() => version);
   if (!own?.restart_unless_cancelled) return undefined;
   const names = await readCurrentNames(app, job);
   const next = await findIfDeployed(() =>

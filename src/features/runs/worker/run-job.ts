@@ -42,7 +42,8 @@ export async function runJob(app: App, job: Job, signal: AbortSignal, onEnd: () 
     ? await outcomeOfClosedWorkspace(app, job, fate)
     : await attemptRun(app, job, signal, output);
   onEnd();
-  await output.stop();
+  const stopping = output.stop();
+  if (stopping) await stopping;
   if (outcome === "released" && job.delete_after_use) outcome = await readCanceledOutcome(app, job);
   if (outcome === "begun") {
     app.events.closeTail(job.id);
@@ -138,7 +139,10 @@ async function attemptRun(
     );
     if (isDependencyJob(job) && signal.aborted) return await abortedOutcome(app, job, signal);
     if (ready === "begun" || "status" in ready) return ready;
-    const outcome = await runInProcess(app, job, ready, signal);
+    const staysHere = job.delete_after_use || ready.shared !== undefined;
+    const outcome = await (staysHere ? runHere(app, ready, signal) : app.runner.run(ready, signal));
+    if (outcome.kind === "success" && !output.hasStreamed())
+      return createSuccess(app, job, outcome, outcome.result);
     return await retryOnOutage(app, jobLogFields(job), () => toJobOutcome(app, job, outcome, output, signal));
   } catch (error) {
     if (signal.aborted) return abortedOutcome(app, job, signal);
@@ -150,17 +154,11 @@ async function attemptRun(
   }
 }
 
-/** Runs the request. A job that must run on this machine waits here until a process can be started. */
-async function runInProcess(
-  app: App,
-  job: Job,
-  request: RunRequest,
-  signal: AbortSignal,
-): Promise<RunOutcome> {
-  const staysHere = job.delete_after_use || request.shared !== undefined;
+/** Runs a job that must run on this machine: it waits here until a process can be started. */
+async function runHere(app: App, request: RunRequest, signal: AbortSignal): Promise<RunOutcome> {
   for (let postponed = 1; ; postponed++) {
     const outcome = await app.runner.run(request, signal);
-    if (outcome.kind !== "postponed" || !staysHere) return outcome;
+    if (outcome.kind !== "postponed") return outcome;
     await sleep(computeBackoffMs(OUTAGE_BACKOFF, postponed), signal);
     if (signal.aborted) return { kind: "canceled" };
   }
@@ -172,6 +170,24 @@ async function forwardStream(app: App, job: Job, flow_job: string, output: Outpu
   output.forwardStream(flow_job);
 }
 
+/** Returns the outcome of a run that returned. @param result with what it has streamed */
+function createSuccess(
+  app: App,
+  job: Job,
+  { mem_peak_kb, preprocessed_args }: Extract<RunOutcome, { kind: "success" }>,
+  result: string,
+): JobOutcome {
+  const { failed, fault } = readControlledOutcome(result);
+  const ran = { mem_peak_kb, preprocessed_args };
+  if (fault !== undefined) return { ...createFailure({ name: "InvalidControlKey", message: fault }), ...ran };
+  return {
+    status: failed ? "failure" : "success",
+    result,
+    ...ran,
+    inTransaction: job.cache_ttl && !failed ? (tx) => storeCachedResult(app, tx, job, result) : undefined,
+  };
+}
+
 async function toJobOutcome(
   app: App,
   job: Job,
@@ -180,19 +196,8 @@ async function toJobOutcome(
   signal: AbortSignal,
 ): Promise<JobOutcome | "released"> {
   switch (outcome.kind) {
-    case "success": {
-      const result = await output.resultWithStream(outcome.result);
-      const { failed, fault } = readControlledOutcome(result);
-      const ran = { mem_peak_kb: outcome.mem_peak_kb, preprocessed_args: outcome.preprocessed_args };
-      if (fault !== undefined)
-        return { ...createFailure({ name: "InvalidControlKey", message: fault }), ...ran };
-      return {
-        status: failed ? "failure" : "success",
-        result,
-        ...ran,
-        inTransaction: job.cache_ttl && !failed ? (tx) => storeCachedResult(app, tx, job, result) : undefined,
-      };
-    }
+    case "success":
+      return createSuccess(app, job, outcome, await output.resultWithStream(outcome.result));
     case "failure":
       return {
         ...createFailure(outcome.error),

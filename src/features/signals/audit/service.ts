@@ -27,12 +27,14 @@ const insertStatement = batchedStatement<Row, unknown>(
 export const recordAudit: OperationPolicies["recordAudit"] = (tx, row) =>
   andThen(
     tx.exec(insertStatement, {
-    workspace_id: row.workspace_id,
-    timestamp: row.timestamp,
-    username: row.username,
-    email: row.email,
-    operation: row.audit.operation,
-    action_kind: row.audit.action_kind,
-    resource: row.resource ?? null,
-    parameters: row.parameters ?? null,
-  }), () => undefined);
+      workspace_id: row.workspace_id,
+      timestamp: row.timestamp,
+      username: row.username,
+      email: row.email,
+      operation: row.audit.operation,
+      action_kind: row.audit.action_kind,
+      resource: row.resource ?? null,
+      parameters: row.parameters ?? null,
+    }),
+    () => undefined,
+  );

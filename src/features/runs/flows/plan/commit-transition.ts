@@ -2,6 +2,7 @@
 
 import type { Tx } from "../../../../database/database.ts";
 import { isOutage } from "../../../../database/failure.ts";
+import type { Awaitable } from "../../../../lib/async/awaitable.ts";
 import { type Backoff, computeBackoffMs } from "../../../../lib/async/retry.ts";
 import { sleep } from "../../../../lib/async/sleep.ts";
 import type { App } from "../../../../platform/app/context.ts";
@@ -15,7 +16,7 @@ const IMMEDIATE_ATTEMPTS = 3;
 const BACKOFF: Backoff = { first_ms: 50, max_ms: 50, jitter: 1 };
 
 /** Stores what belongs to a transition. False: the job ended elsewhere, and nothing is stored. */
-export type TransactionWork = (tx: Tx) => Promise<boolean>;
+export type TransactionWork = (tx: Tx) => Awaitable<boolean>;
 /** Runs work in a transaction. */
 export type TransactionRunner = (work: TransactionWork) => Promise<boolean>;
 

@@ -1,6 +1,8 @@
 /** The plan of one transition: its writes, in one transaction, and the actions after the commit. */
+
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
+import type { Awaitable } from "../../../../lib/async/awaitable.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { followUpOf } from "../../../../platform/app/job-ends.ts";
 import type { JobFinished } from "../../../../platform/events/events.ts";
@@ -177,7 +179,7 @@ export class Plan {
    * @param work belongs to the plan; false: the job ended elsewhere
    * @throws FlowConflict if the run was changed since it was read, JobAlreadyEnded, StaleCiphertext
    */
-  async store(tx: Tx, work?: (tx: Tx) => Promise<boolean>): Promise<void> {
+  async store(tx: Tx, work?: (tx: Tx) => Awaitable<boolean>): Promise<void> {
     await this.#claimVersion(tx);
     if (work && !(await work(tx))) throw new JobAlreadyEnded();
     if (this.#from === undefined) await this.#refuseStale(tx);
