@@ -5,7 +5,7 @@
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 
-/** Flushes that usually take at most this long run in place. */
+/** Shorter than the event loop is blocked by other work. */
 const IN_PLACE_MS = 1;
 /** Weight of the last flush in the average. */
 const WEIGHT = 1 / 8;
@@ -21,8 +21,15 @@ export interface LogFlush {
   close(): void;
 }
 
-/** @param path of the log, which exists once something was written */
-export function createLogFlush(path: string, onFailure: (cause: Error) => Error): LogFlush {
+/**
+ * @param path of the log, which exists once something was written
+ * @param in_place_ms flushes that usually take at most this long run in place
+ */
+export function createLogFlush(
+  path: string,
+  onFailure: (cause: Error) => Error,
+  in_place_ms: number = IN_PLACE_MS,
+): LogFlush {
   let file: number | undefined;
   /** Average duration in milliseconds. The first flushes show on another thread how fast the disk is. */
   let average = 2 * IN_PLACE_MS;
@@ -45,7 +52,7 @@ export function createLogFlush(path: string, onFailure: (cause: Error) => Error)
       file ??= openSync(path, "r+");
       const descriptor = file;
       const began = performance.now();
-      if (average <= IN_PLACE_MS) {
+      if (average <= in_place_ms) {
         flushInPlace(descriptor, began);
         return undefined;
       }
