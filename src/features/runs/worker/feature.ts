@@ -2,6 +2,7 @@ import { defineFeature } from "../../../platform/http/feature.ts";
 import { failFrame } from "../flows/wake/fail-run.ts";
 import { wakeFrames } from "../flows/wake/wake-run.ts";
 import { createWakeUpTimers } from "../flows/wake/wake-up-timers.ts";
+import { createIdleCollection } from "./idle-collection.ts";
 import { createRescuer } from "./rescuer.ts";
 
 const WITH_JOBS = ["all", "worker", "own"] as const;
@@ -11,6 +12,11 @@ export const feature = defineFeature({
   operations: {},
   loops: [
     { name: "rescuer", roles: WITH_JOBS, phase: "before worker", create: createRescuer },
+    {
+      name: "idle collection",
+      roles: ["all", "worker"],
+      create: (app) => createIdleCollection(app),
+    },
     {
       name: "flow waker",
       roles: WITH_JOBS,
