@@ -11,10 +11,9 @@
  * #pragma_synchronous). Instead, COMMIT runs under NORMAL, then the log is flushed (`log-flush.ts`), and then the writes
  * resolve. Nobody learns of a write before the flush: the writer waits, and so do readers (`readBarrier`).
  */
-import { SQLiteError, Database as SqliteFile } from "bun:sqlite";
-import { DrizzleQueryError } from "drizzle-orm";
+import { Database as SqliteFile } from "bun:sqlite";
 import { type Awaitable, isPending } from "../../lib/async/awaitable.ts";
-import { Internal, StorageFull, Unavailable } from "../../lib/errors.ts";
+import { Internal, Unavailable } from "../../lib/errors.ts";
 import {
   countCommit,
   countFailure,
@@ -27,6 +26,7 @@ import {
 import { createCheckpoints } from "./checkpoints.ts";
 import { createLogFlush } from "./log-flush.ts";
 import { createReader } from "./statements.ts";
+import { toStorageError } from "./storage-error.ts";
 
 interface PendingWrite {
   work: (tx: Tx) => Awaitable<unknown>;
@@ -301,21 +301,4 @@ function configureConnection(connection: SqliteFile, cache_kb: number): void {
   connection.run("PRAGMA foreign_keys = ON");
   connection.run("PRAGMA temp_store = MEMORY");
   connection.run(`PRAGMA cache_size = -${cache_kb}`);
-}
-
-/**
- * Classifies an error of a statement or commit: StorageFull for the operator, Internal for everything else. Errors
- * thrown by the write itself pass unchanged. Drizzle's wrapper is removed, because its message contains the parameters.
- */
-function toStorageError(thrown: unknown): unknown {
-  if (!(thrown instanceof DrizzleQueryError || thrown instanceof SQLiteError)) return thrown;
-  const cause = thrown instanceof DrizzleQueryError ? thrown.cause : thrown;
-  const code = (cause as { code?: string } | undefined)?.code ?? "";
-  if (code.startsWith("SQLITE_FULL") || code.startsWith("SQLITE_IOERR")) {
-    return new StorageFull(`nothing was stored: the database could not be written (${code})`, {
-      cause,
-      hint: "free some disk space, or raise the database's size limit",
-    });
-  }
-  return new Internal("the database refused a statement", { cause });
 }

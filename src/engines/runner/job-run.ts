@@ -1,5 +1,4 @@
 /** One run of a job in a child process, from start to outcome. */
-
 import { sharedFolderPath } from "./files/shared-folder.ts";
 import { assign, buildFirstEnvironment, startVersion } from "./job/cold-start.ts";
 import type { JobRunOptions } from "./job/job-run-options.ts";
@@ -34,7 +33,6 @@ export class JobRun implements WatchedJob {
   #stream: ResultStream | undefined;
   /** The child is being ended; its further messages are ignored. */
   #stopping = false;
-
   /** Aborted when the run ends while its files are written. */
   #preparing: AbortController | undefined;
   /** References in a preprocessor's result are resolved once only. */
