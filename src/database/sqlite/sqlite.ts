@@ -25,7 +25,7 @@ import {
 } from "../database.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createLogFlush } from "./log-flush.ts";
-import { createReader } from "./statements.ts";
+import { configureConnection, createReader } from "./statements.ts";
 import { toStorageError } from "./storage-error.ts";
 
 interface PendingWrite {
@@ -292,13 +292,4 @@ export function openSqlite(options: SqliteOptions): Database {
       writer.close();
     },
   };
-}
-
-function configureConnection(connection: SqliteFile, cache_kb: number): void {
-  connection.run("PRAGMA busy_timeout = 5000");
-  connection.run("PRAGMA journal_mode = WAL");
-  connection.run("PRAGMA synchronous = NORMAL");
-  connection.run("PRAGMA foreign_keys = ON");
-  connection.run("PRAGMA temp_store = MEMORY");
-  connection.run(`PRAGMA cache_size = -${cache_kb}`);
 }

@@ -58,3 +58,13 @@ export function createReader(connection: SqliteFile): Reader {
     },
   }) as unknown as Reader;
 }
+
+/** Sets what both connections have: the log is flushed by the caller, after a commit. */
+export function configureConnection(connection: SqliteFile, cache_kb: number): void {
+  connection.run("PRAGMA busy_timeout = 5000");
+  connection.run("PRAGMA journal_mode = WAL");
+  connection.run("PRAGMA synchronous = NORMAL");
+  connection.run("PRAGMA foreign_keys = ON");
+  connection.run("PRAGMA temp_store = MEMORY");
+  connection.run(`PRAGMA cache_size = -${cache_kb}`);
+}
