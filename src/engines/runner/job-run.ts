@@ -1,6 +1,6 @@
 /** One run of a job in a child process, from start to outcome. */
 import { sharedFolderPath } from "./files/shared-folder.ts";
-import { assign, buildFirstEnvironment, startVersion } from "./job/cold-start.ts";
+import { assign, startVersion } from "./job/cold-start.ts";
 import type { JobRunOptions } from "./job/job-run-options.ts";
 import {
   answered,
@@ -17,9 +17,9 @@ import { ResultStream } from "./output/result-stream.ts";
 import { findAnswerFault, findLongAnswerFault, isLongAnswer } from "./output/validate-answer.ts";
 import { cancelRemoteQuery } from "./process/cancel-query.ts";
 import { afterOutput, type Child, EXIT_GRACE_MS } from "./process/child.ts";
-import { insertToken, maskTokenIn } from "./process/job-token.ts";
+import { maskTokenIn } from "./process/job-token.ts";
 import { createRunMessage } from "./process/run-message.ts";
-import { isStandalone, runStandalone } from "./programs/standalone.ts";
+import { isHosted } from "./programs/hosted.ts";
 import type { Done, FromChild } from "./protocol.ts";
 import type { WatchedJob } from "./sandbox/watch/resource-watch.ts";
 import type { ChildExit, JobError, JobLimits, RunOutcome } from "./types.ts";
@@ -85,19 +85,9 @@ export class JobRun implements WatchedJob {
     assign(child, this.#o.key, request, options);
     this.#giveToken(child);
     const file = files.place(version, child.code);
-    child.output.begin({ ...this.#sink(), keep_last_line: version.language === "bash" });
+    child.output.begin(this.#sink());
     this.#maskArguments(child);
-    if (isStandalone(version.language)) {
-      const outcome = runStandalone({
-        child,
-        request: { ...request, args: insertToken(request, child) },
-        environment: buildFirstEnvironment(request, child),
-        ...{ file, tool: interpreter, wrappers: runtime.wrappers },
-        max_result: options.max_result_bytes,
-      });
-      return this.#settle(await outcome, false);
-    }
-    await startVersion({ child, request, runtime, file, python: interpreter?.program });
+    await startVersion({ child, request, runtime, file, tool: interpreter });
     if (this.#stopping || this.#settled) return;
     this.#begin(child);
   }
@@ -158,6 +148,7 @@ export class JobRun implements WatchedJob {
       onLog: request.onLog,
       onStream: (text) => this.#onStream(text),
       max_bytes: options.max_log_bytes,
+      keep_last_line: request.version.language === "bash",
     };
   }
 
@@ -214,7 +205,7 @@ export class JobRun implements WatchedJob {
     const child = this.#child!;
     const isShared = this.#o.request.version.isolation === "shared";
     const reusable = isShared && !done.leftovers && !child.output.secrets.isFull;
-    const outcome = answered(done, this.#o.request, child.output.secrets);
+    const outcome = answered(done, this.#o.request, child.output);
     if (reusable) this.#settle(outcome, true);
     else this.#end(outcome);
   }
@@ -256,6 +247,10 @@ export class JobRun implements WatchedJob {
 
   get pid(): number | undefined {
     return this.#stopping || this.#settled ? undefined : this.#child?.pid;
+  }
+
+  get isHosted(): boolean {
+    return isHosted(this.#o.request.version.language);
   }
 
   get folders(): string[] {

@@ -1,6 +1,6 @@
 /** Protocol between runner and child: JSON lines on the child's IPC socket. Types only. */
 import type { ParameterBinding } from "../languages/types.ts";
-import type { JobError } from "./types.ts";
+import type { ChildExit, JobError } from "./types.ts";
 
 /** To a blank child: become this script version for life. */
 export interface Load {
@@ -25,6 +25,18 @@ export interface Load {
   once: boolean;
   /** Its code, or a package, may send requests through `node:http`. */
   requests: boolean;
+  /** Runs each job instead of a function of `file`. */
+  program?: HostedProgram | undefined;
+}
+
+/** A program of the machine, which runs below a child once per job. */
+export interface HostedProgram {
+  path: string;
+  argv: string[];
+  /** Its whole environment, except for the job's variables. */
+  environment: Record<string, string>;
+  /** It takes the arguments as `$1`, `$2`, …; others read them from their standard input, as JSON. */
+  is_shell: boolean;
 }
 
 /** To a blank child: become another program, with exactly these arguments and this environment. */
@@ -33,11 +45,7 @@ export interface Exec {
   program: string;
   argv: string[];
   environment: Record<string, string>;
-  /** Commands that a shell runs before its script. Passed in memory, because argv is visible to all users. */
-  prelude?: string;
-  /** Content of its standard input, passed in memory too; undefined: empty. */
-  input?: string;
-  /** Python keeps the socket and uses this protocol; a shell must not see it. */
+  /** Python keeps the socket and uses this protocol; a tool must not see it. */
   keep_channel: boolean;
 }
 
@@ -99,6 +107,8 @@ export interface Done {
   result?: string;
   error?: JobError;
   preprocessed_args?: string;
+  /** How the program of a hosted job ended, unless it gave an error. */
+  exit?: ChildExit;
   mem_peak_kb?: number;
   /** Pipes with unread output that ends with the end mark (1 = stdout, 2 = stderr, 3 = both). */
   fence: number;

@@ -1,6 +1,5 @@
-/** Turns a blank child into a shell, Python or another program. */
+/** Turns a blank child into Python or a tool. */
 import { type Pointer, ptr } from "bun:ffi";
-import { closeSync, writeSync } from "node:fs";
 import type { Exec } from "../protocol.ts";
 import { channelFd, send } from "./channel.ts";
 import { libc } from "./system.ts";
@@ -9,27 +8,6 @@ const F_SETFD = 2;
 const FD_CLOEXEC = 1;
 const SIGPIPE = 13;
 const SIGXFSZ = 25;
-
-/** Writes a text to an anonymous file that only this user's processes can read (memfd_create(2)). */
-function fillMemoryFile(fd: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at, bytes.length - at, at);
-}
-
-/** Writes a shell's prelude, whose last command closes its file. @returns the file's path */
-function writePrelude(name: Pointer, prelude: string): string {
-  const fd = libc!.memfd_create(name, 0);
-  fillMemoryFile(fd, `${prelude}\nexec ${fd}<&-\n`);
-  return `/proc/self/fd/${fd}`;
-}
-
-/** Makes a text the standard input. */
-function provideInput(name: Pointer, input: string): void {
-  const fd = libc!.memfd_create(name, 0);
-  fillMemoryFile(fd, input);
-  libc!.dup2(fd, 0);
-  closeSync(fd);
-}
 
 /** Replaces this process's program (execve): same process id, same pipes, no new start. */
 export function replaceProcess(message: Exec): void {
@@ -51,15 +29,13 @@ export function replaceProcess(message: Exec): void {
     held.push(new Uint8Array(pointers.buffer));
     return ptr(pointers);
   };
-  // Ignored signals stay ignored across execve; shells expect these two at their default.
+  // Ignored signals stay ignored across execve; programs expect these two at their default.
   libc.signal(SIGPIPE, 0);
   libc.signal(SIGXFSZ, 0);
   libc.fcntl(channelFd, F_SETFD, message.keep_channel ? 0 : FD_CLOEXEC);
-  if (message.input !== undefined) provideInput(text("input"), message.input);
   const environment = {
     ...message.environment,
     ...(message.keep_channel ? { SVC_CHANNEL_FD: String(channelFd) } : {}),
-    ...(message.prelude === undefined ? {} : { BASH_ENV: writePrelude(text("prelude"), message.prelude) }),
   };
   const pairs = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
   libc.execve(text(message.program), list(message.argv), list(pairs));

@@ -38,10 +38,10 @@ function encodingOf(given: unknown): BufferEncoding {
 }
 
 /**
- * Makes the pipes blocking. Bun opens them non-blocking, and a shell or Python would fail with EAGAIN when printing
+ * Makes the pipes blocking. Bun opens them non-blocking, as programs may do, and a shell or Python would fail with EAGAIN when printing
  * faster than the server reads.
  */
-function makeOutputBlocking(): void {
+export function makeOutputBlocking(): void {
   for (const fd of [1, 2]) {
     const flags = libc?.fcntl(fd, F_GETFL, 0) ?? -1;
     if (flags >= 0) libc?.fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
@@ -51,10 +51,11 @@ makeOutputBlocking();
 
 /**
  * Writes end marks to the pipes that need them.
+ * @param all to both, since another process has printed
  * @returns which ones: 1 for stdout, 2 for stderr, 3 for both, 0 if the server has read everything
  */
-export function writeEndMarks(nonce: string): number {
-  const fence = printed || !libc ? 3 : unreadPipe(1) | unreadPipe(2);
+export function writeEndMarks(nonce: string, all: boolean): number {
+  const fence = all || printed || !libc ? 3 : unreadPipe(1) | unreadPipe(2);
   printed = false;
   if (fence !== 0) {
     const mark = `\0${nonce}\0`;

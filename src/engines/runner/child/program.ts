@@ -1,7 +1,7 @@
 /**
  * Program of a TypeScript child. It is embedded in the executable as text, with its neighbouring files, and written to
- * the data directory at start. A blank child waits for `load` (become one script version for life) or `exec` (become a
- * shell or Python). Everything the server relies on is set up before user code is loaded.
+ * the data directory at start. A blank child waits for `load` (become one script version for life) or `exec` (become
+ * Python or a tool). Everything the server relies on is set up before user code is loaded.
  */
 
 import type { ParameterBinding } from "../../languages/types.ts";
@@ -12,6 +12,7 @@ import { send } from "./channel.ts";
 import { toJobError } from "./error.ts";
 import { parseExactly } from "./exact.ts";
 import { emptyFolder, hasFiles } from "./folder.ts";
+import { openHost } from "./host.ts";
 import { writeEndMarks } from "./output.ts";
 import { isStream, streamResult, toJson } from "./result.ts";
 import { hasLeftovers } from "./system.ts";
@@ -23,6 +24,8 @@ const ORPHAN_TIMEOUT_MS = 5_000;
 const exit = process.exit.bind(process);
 
 let loaded: { module: Record<string, unknown>; load: Load } | undefined;
+/** Runs a job in a process of its own. */
+let host: ReturnType<typeof openHost> | undefined;
 /** The process takes no second job, because loading the script left files that a second job would not find. */
 let runsOnce = false;
 let hasRun = false;
@@ -47,7 +50,10 @@ async function load(message: Load): Promise<void> {
   Object.assign(process.env, message.environment);
   setToken(message.environment.WM_TOKEN);
   try {
-    loaded = toLoaded(await import(message.file), message);
+    if (message.program) {
+      loaded = { module: {}, load: message };
+      host = openHost(message, message.program);
+    } else loaded = toLoaded(await import(message.file), message);
     runsOnce = message.once || hasFiles();
     send({ t: "loaded" });
   } catch (cause) {
@@ -93,7 +99,8 @@ async function run(message: Run): Promise<void> {
   try {
     if (hasRun && !emptyFolder(message.shared)) throw folderNotEmptyError();
     hasRun = true;
-    await callMain(message, outcome);
+    if (host) Object.assign(outcome, await host(message));
+    else await callMain(message, outcome);
     finish(outcome);
   } catch (cause) {
     fail(toJobError(cause, loaded?.load));
@@ -101,7 +108,7 @@ async function run(message: Run): Promise<void> {
 }
 
 function sendDone(outcome: Partial<Done>, { shared }: Run): void {
-  const fence = writeEndMarks(loaded!.load.nonce);
+  const fence = writeEndMarks(loaded!.load.nonce, host !== undefined);
   const leftovers = runsOnce || hasLeftovers() || !emptyFolder(shared);
   send({ t: "done", ...outcome, fence, leftovers });
   if (!leftovers && !isSecondJobReady) {

@@ -2,14 +2,20 @@
 import { dlopen, ptr } from "bun:ffi";
 
 const PR_SET_CHILD_SUBREAPER = 36;
+const PR_SET_DUMPABLE = 4;
 const FIONREAD = 0x541b;
 const P_ALL = 0;
-const WNOHANG_WEXITED_WNOWAIT = 1 | 4 | 0x01000000;
+const P_PID = 1;
+const WNOHANG_WEXITED = 1 | 4;
+const WNOHANG_WEXITED_WNOWAIT = WNOHANG_WEXITED | 0x01000000;
+/** Offset of `si_pid` in siginfo_t, in 32-bit words. */
+const SI_PID = 4;
 const SCHED_BATCH = 3;
 
 /** Undefined except on Linux. */
 export const libc = openLibc();
 const buffer = new Uint8Array(256);
+const words = new Int32Array(buffer.buffer);
 
 /** Opens libc on Linux; elsewhere process groups must suffice. */
 function openLibc() {
@@ -24,7 +30,6 @@ function openLibc() {
         signal: { args: ["i32", "u64"], returns: "u64" },
         execve: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
         sched_setscheduler: { args: ["i32", "i32", "ptr"], returns: "i32" },
-        dup2: { args: ["i32", "i32"], returns: "i32" },
         memfd_create: { args: ["ptr", "u32"], returns: "i32" },
       }).symbols;
     } catch {}
@@ -49,4 +54,23 @@ export function unreadPipe(fd: 1 | 2): number {
 /** Whether child processes are left: for a subreaper, one system call tells. */
 export function hasLeftovers(): boolean {
   return libc !== undefined && libc.waitid(P_ALL, 0, ptr(buffer), WNOHANG_WEXITED_WNOWAIT) === 0;
+}
+
+/**
+ * Waits for children that have ended, so that they do not count as processes any more.
+ * @param except whose exit somebody else waits for
+ */
+export function reapOrphans(except: number | undefined): void {
+  for (;;) {
+    words[SI_PID] = 0;
+    if (libc?.waitid(P_ALL, 0, ptr(buffer), WNOHANG_WEXITED_WNOWAIT) !== 0) return;
+    const pid = words[SI_PID]!;
+    if (pid === 0 || pid === except) return;
+    libc.waitid(P_PID, pid, ptr(buffer), WNOHANG_WEXITED);
+  }
+}
+
+/** Keeps this process's memory, environment and descriptors from the processes that it starts (PR_SET_DUMPABLE(2const)). */
+export function hideMemory(): void {
+  libc?.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }

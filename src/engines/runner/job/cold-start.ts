@@ -4,6 +4,8 @@ import type { RuntimeFiles } from "../files/runtime-files.ts";
 import { linkSharedFolder } from "../files/shared-folder.ts";
 import { pythonModuleName } from "../files/source-tree.ts";
 import { type Child, LoadFault, loadVersion } from "../process/child.ts";
+import { createHostedProgram } from "../programs/hosted.ts";
+import type { Tool } from "../programs/tools.ts";
 import type { Exec, Load } from "../protocol.ts";
 import type { RunnableVersion, RunnerOptions, RunRequest } from "../types.ts";
 
@@ -13,8 +15,8 @@ interface ColdStart {
   runtime: RuntimeFiles;
   /** Path of its source as the child sees it. */
   file: string;
-  /** Path of the Python interpreter, if any. */
-  python: string | undefined;
+  /** Program of the machine that runs it, if any does. */
+  tool: Tool | undefined;
 }
 
 /** Makes a blank child one of a key: for one identity, whose tokens its jobs have, and with the folder that they share. */
@@ -26,10 +28,7 @@ export function assign(child: Child, key: string, request: RunRequest, options: 
 }
 
 /** Returns the whole environment of a child's first job. */
-export function buildFirstEnvironment(
-  { version, environment }: RunRequest,
-  child: Child,
-): Record<string, string> {
+function buildFirstEnvironment({ version, environment }: RunRequest, child: Child): Record<string, string> {
   return { ...parsePairs(version.envs), ...environment, WM_TOKEN: child.token };
 }
 
@@ -37,7 +36,8 @@ export function buildFirstEnvironment(
  * Resolves when the child is ready for its first job.
  * @throws LoadFault, ChildEnded
  */
-export async function startVersion({ child, request, runtime, file, python }: ColdStart): Promise<void> {
+export async function startVersion(start: ColdStart): Promise<void> {
+  const { child, request, runtime, file, tool } = start;
   const { version } = request;
   await loadVersion(
     child,
@@ -52,8 +52,9 @@ export async function startVersion({ child, request, runtime, file, python }: Co
       environment: buildFirstEnvironment(request, child),
       once: version.isolation === "fresh",
       requests: mayUseNodeHttp(version),
+      program: createHostedProgram({ ...start, wrappers: runtime.wrappers }),
     },
-    version.language === "python3" ? pythonExec(child, runtime, python) : undefined,
+    version.language === "python3" ? pythonExec(child, runtime, tool?.program) : undefined,
   );
   child.environment = request.environment;
 }

@@ -1,7 +1,8 @@
 /** How a run ended: as its process has answered, or why it has not. */
 import { SvcError } from "../../../lib/errors.ts";
-import type { Secrets } from "../output/secrets.ts";
+import { type ChildOutput, STREAM_MARK } from "../output/child-output.ts";
 import { ChildEnded, describeLostChannel, LoadFault } from "../process/child.ts";
+import { isHosted } from "../programs/hosted.ts";
 import type { Done } from "../protocol.ts";
 import type { ChildExit, RunnerOptions, RunOutcome, RunRequest } from "../types.ts";
 import { isShortage } from "./shortage.ts";
@@ -12,21 +13,38 @@ const createFailure = (name: string, message: string): RunOutcome => ({
 });
 
 /** Reply of a process. Its arguments are used only if a preprocessor was to create them. */
-export function answered(done: Done, request: RunRequest, secrets: Secrets): RunOutcome {
+export function answered(done: Done, request: RunRequest, output: ChildOutput): RunOutcome {
+  const { exit } = done;
+  const { language } = request.version;
+  if (isHosted(language) && !done.error && exit?.code !== 0) return exitFailure(exit, output.lastLines());
   const hasPreprocessor = request.preprocessor_input !== undefined;
   const preprocessed_args = hasPreprocessor ? done.preprocessed_args : undefined;
   const facts = { preprocessed_args, mem_peak_kb: done.mem_peak_kb };
-  return done.error
-    ? { kind: "failure", error: secrets.maskValue(done.error), ...facts }
-    : { kind: "success", result: done.result ?? "null", ...facts };
+  if (done.error) return { kind: "failure", error: output.secrets.maskValue(done.error), ...facts };
+  const result = done.result ?? (language === "bash" ? lastLineResult(output) : "null");
+  return { kind: "success", result, ...facts };
+}
+
+/** Returns the result of a shell script that gave none: the last line that it printed. */
+function lastLineResult({ lastStdoutLine: last }: ChildOutput): string {
+  return last.startsWith(STREAM_MARK) ? "null" : JSON.stringify(last);
+}
+
+/** @param exit how a program ended @param last its last output */
+function exitFailure(exit: ChildExit | undefined, last: string): RunOutcome {
+  const message = `the script ${describeExit(exit)}${last ? `; its last output:\n${last}` : ""}`;
+  return createFailure("ExecutionErr", message);
+}
+
+function describeExit(exit: ChildExit | undefined): string {
+  return exit?.signal ? `was killed by ${exit.signal}` : `exited with code ${exit?.code}`;
 }
 
 /** @param last its last output */
 export function exitedOutcome(exit: ChildExit, last: string): RunOutcome {
-  const how = exit.signal ? `was killed by ${exit.signal}` : `exited with code ${exit.code}`;
   return createFailure(
     "ExecutionErr",
-    `the script ${how} before it returned${last ? `; its last output:\n${last}` : ""}`,
+    `the script ${describeExit(exit)} before it returned${last ? `; its last output:\n${last}` : ""}`,
   );
 }
 

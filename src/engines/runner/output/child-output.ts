@@ -2,7 +2,7 @@
 import { MaskedText, Secrets } from "./secrets.ts";
 
 /** Prefix of stdout lines that belong to the result stream; newlines in them are written as backslash-n. */
-const STREAM_MARK = "WM_STREAM: ";
+export const STREAM_MARK = "WM_STREAM: ";
 
 /** A longer stream line is passed on before it ends. */
 const MAX_PARTIAL_LINE = 65_536;

@@ -4,6 +4,7 @@ import { isTooDeep, MAX_JSON_DEPTH, NestedTooDeeply } from "../../../lib/json/de
 import { parseJson } from "../../../lib/json/json.ts";
 import { LONG_JSON_CHARACTERS, validateLongJson } from "../../../lib/json/long-json.ts";
 import type { Done } from "../protocol.ts";
+import type { ChildExit } from "../types.ts";
 
 const TOO_DEEP = `JSON nested deeper than the ${MAX_JSON_DEPTH} levels that a result may have`;
 
@@ -56,13 +57,19 @@ export function findAnswerFault(message: Done, max_result: number): string | und
   return undefined;
 }
 
-function isDone({ result, error, preprocessed_args, fence, mem_peak_kb }: Done): boolean {
+function isDone({ result, error, preprocessed_args, fence, mem_peak_kb, exit }: Done): boolean {
+  if (exit !== undefined && !isExit(exit)) return false;
   if (mem_peak_kb !== undefined && !(Number.isInteger(mem_peak_kb) && mem_peak_kb >= 0)) return false;
   if (mem_peak_kb !== undefined && mem_peak_kb > MAX_MEMORY_KB) return false;
   if (typeof fence !== "number" || fence < 0 || fence > 3) return false;
   if (error !== undefined && !isError(error)) return false;
   if (preprocessed_args !== undefined && !isObject(preprocessed_args)) return false;
   return result === undefined || isJson(result);
+}
+
+function isExit(exit: Done["exit"]): boolean {
+  const { code, signal } = Object(exit) as ChildExit;
+  return (code === null || Number.isInteger(code)) && (signal === null || /^SIG\w{1,20}$/.test(signal));
 }
 
 function isError(error: Done["error"]): boolean {

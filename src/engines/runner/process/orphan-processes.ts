@@ -18,9 +18,10 @@ const MAX_ROUNDS = 20;
  * @param range user ids used only by scripts of this data directory
  */
 export async function killOrphans(directory: string, range: UserIdRange | undefined): Promise<void> {
+  const runtime = join(directory, "runtime");
   const children = join(directory, "children");
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const found = findOrphans(children, range);
+    const found = findOrphans({ children, runtime }, range);
     if (found.length === 0) return;
     const killed = killTrees(found);
     const until = Date.now() + KILL_TIMEOUT_MS;
@@ -28,16 +29,27 @@ export async function killOrphans(directory: string, range: UserIdRange | undefi
   }
 }
 
-function findOrphans(children: string, range: UserIdRange | undefined): number[] {
+interface RunnerFolders {
+  children: string;
+  runtime: string;
+}
+
+function findOrphans(folders: RunnerFolders, range: UserIdRange | undefined): number[] {
   return listProcesses()
-    .filter(({ pid, state }) => pid !== process.pid && state !== "Z" && isOrphan(pid, children, range))
+    .filter(({ pid, state }) => pid !== process.pid && state !== "Z" && isOrphan(pid, folders, range))
     .map(({ pid }) => pid);
 }
 
-/** Recognises orphans by their user id, their working folder, or the HOME they were started with. */
-function isOrphan(pid: number, children: string, range: UserIdRange | undefined): boolean {
+/** Recognises orphans by their user id, program, working folder, or the HOME they were started with. */
+function isOrphan(
+  pid: number,
+  { children, runtime }: RunnerFolders,
+  range: UserIdRange | undefined,
+): boolean {
   const entry = `/proc/${pid}`;
   try {
+    // A process that hides its memory hides everything else as well, and belongs to root.
+    if (isChildProgram(readFileSync(`${entry}/cmdline`, "latin1"), runtime)) return true;
     const { uid } = statSync(entry);
     if (range && range.first < uid && uid <= range.last) return true;
     if (uid !== process.geteuid?.()) return false;
@@ -47,6 +59,11 @@ function isOrphan(pid: number, children: string, range: UserIdRange | undefined)
     // Exited meanwhile, or not accessible.
     return false;
   }
+}
+
+function isChildProgram(command: string, runtime: string): boolean {
+  const file = command.split("\0")[2] ?? "";
+  return file.startsWith(`${runtime}/`) && file.endsWith("/child/program.ts");
 }
 
 function isAlive(pid: number): boolean {

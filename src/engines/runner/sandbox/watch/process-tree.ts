@@ -57,7 +57,7 @@ export function proportionalBytes(pids: number[]): number {
 }
 
 /** Lists a process's children, by thread. */
-function listChildren(pid: number): number[] {
+export function listChildren(pid: number): number[] {
   const found: number[] = [];
   for (const thread of readNames(`/proc/${pid}/task`)) {
     const text = readText(`/proc/${pid}/task/${thread}/children`);

@@ -4,7 +4,13 @@
  */
 import type { JobError, JobLimits } from "../../types.ts";
 import { createOutOfMemoryError } from "./out-of-memory.ts";
-import { listProcessTree, measureProcesses, proportionalBytes, readResidentBytes } from "./process-tree.ts";
+import {
+  listChildren,
+  listProcessTree,
+  measureProcesses,
+  proportionalBytes,
+  readResidentBytes,
+} from "./process-tree.ts";
 import { createStorageWatch, type StorageUser } from "./storage-watch.ts";
 
 /** A running job, as far as it is watched. */
@@ -13,6 +19,8 @@ export interface WatchedJob extends StorageUser {
   readonly limits: JobLimits;
   /** Start in `performance.now()` milliseconds. */
   readonly since: number;
+  /** Its processes are those below `pid`, which is the runner's own and remains. */
+  readonly isHosted?: boolean;
 }
 
 /** Age of a job at its first check, and interval of checks of its whole tree. */
@@ -40,7 +48,7 @@ export function createResourceWatch(directory: string): ResourceWatch {
 
   function checkTree(job: WatchedJob, pid: number): void {
     const { limits } = job;
-    const pids = listProcessTree(pid);
+    const pids = listProcessTree(pid).slice(job.isHosted ? 1 : 0);
     const usage = measureProcesses(pids);
     let before = seen.get(job);
     if (!before) {
@@ -75,7 +83,10 @@ export function createResourceWatch(directory: string): ResourceWatch {
       for (const job of old) {
         const limit = job.limits.memory_mb * MB;
         if (looksAtTrees || !seen.has(job)) checkTree(job, job.pid!);
-        else if (limit > 0 && readResidentBytes(job.pid!) > limit) checkMemory(job, [job.pid!]);
+        else if (limit > 0) {
+          const main = job.isHosted ? listChildren(job.pid!) : [job.pid!];
+          if (main.some((pid) => readResidentBytes(pid) > limit)) checkMemory(job, main);
+        }
       }
     },
   };

@@ -1,0 +1,51 @@
+/** Languages whose scripts are run by a program of the machine, or are one: a process of its own per job. */
+import { join } from "node:path";
+import type { RunnableLanguage } from "../../languages/languages.ts";
+import { programOf } from "../../languages/programs/table.ts";
+import { type Child, LoadFault } from "../process/child.ts";
+import type { HostedProgram } from "../protocol.ts";
+import type { RunRequest } from "../types.ts";
+import type { Tool } from "./tools.ts";
+
+export function isHosted(language: RunnableLanguage): boolean {
+  return language === "bash" || programOf(language) !== undefined;
+}
+
+interface ProgramStart {
+  child: Child;
+  request: RunRequest;
+  /** Path of its source, or of what it was compiled to, as the child sees it. */
+  file: string;
+  /** Undefined for bash and compiled scripts. */
+  tool: Tool | undefined;
+  /** Folder of the programs that call `main`. */
+  wrappers: string;
+}
+
+/** Returns the program of a script; undefined for languages that children run themselves. @throws LoadFault */
+export function createHostedProgram({
+  child,
+  request,
+  file,
+  tool,
+  wrappers,
+}: ProgramStart): HostedProgram | undefined {
+  const { entrypoint, version } = request;
+  if (!isHosted(version.language)) return undefined;
+  if (version.language === "bash") {
+    const path = Bun.which("bash");
+    if (!path) throw fault("bash is not installed on this server");
+    return { path, argv: ["bash", file], environment: child.base_environment, is_shell: true };
+  }
+  if (entrypoint !== "main")
+    throw fault(`${version.language} scripts have no functions that can be run by name`);
+  const { run } = programOf(version.language)!;
+  const path = "wrapper" in run ? tool!.program : file;
+  const argv = "wrapper" in run ? run.argv(join(wrappers, run.wrapper), file) : [];
+  const environment = { LANG: "C.UTF-8", ...child.base_environment };
+  return { path, argv: [path, ...argv], environment, is_shell: false };
+}
+
+function fault(message: string): LoadFault {
+  return new LoadFault({ name: "ExecutionErr", message });
+}

@@ -1,0 +1,157 @@
+/** Jobs whose program is a process below a warm one, such as bash: what they share with the job before, which is nothing. */
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../support/harness.ts";
+
+let server: TestServer;
+let ask: Ask;
+beforeAll(async () => {
+  server = await startTestServer({ child_idle_s: 600 });
+  ({ ask } = await server.workspace());
+});
+afterAll(() => server.stop());
+
+let made = 0;
+async function bash(content: string, more: object = {}) {
+  const path = `u/admin/shell_${++made}`;
+  await deploy(ask, "acme", path, content, { language: "bash", ...more });
+  const start = (args: object) => ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, args);
+  return {
+    run: async (args: object = {}) => (await expectOk(start(args))).json(),
+    fail: async (args: object = {}) => (await start(args)).json().error,
+  };
+}
+/** A zombie has ended. */
+const isAlive = (pid: number) =>
+  Bun.file(`/proc/${pid}/stat`)
+    .text()
+    .then((stat) => !stat.includes(") Z "))
+    .catch(() => false);
+
+describe("two jobs of one script in one warm process", () => {
+  test("do not see each other's variables, files, working folder, traps and limits", async () => {
+    const script = await bash(`
+      seen="$(ls -A | tr '\\n' ,)/\${LEFT-unset}/$(ulimit -n)/$(ulimit -u)/$(umask)/$([ "$PWD" = "$HOME" ] && echo home)/\${1-}/$(type -t helper)"
+      helper() { :; }; export -f helper
+      export LEFT=here; ulimit -n 50; ulimit -u 100; umask 077; trap 'true' TERM
+      mkdir -p .deep/er; echo x > secret.txt; ln -s /usr link; cd .deep
+      echo "{\\"seen\\": \\"$seen\\", \\"host\\": $PPID, \\"pid\\": $$}" > ../result.json`);
+    const first = await script.run();
+    const second = await script.run();
+    expect(second.host).toBe(first.host);
+    expect(second.pid).not.toBe(first.pid);
+    expect(second.seen).toBe(first.seen);
+    expect(first.seen).toStartWith("/unset/");
+    expect(first.seen).toContain("/home/");
+  });
+
+  test("do not see arguments of the one before, also not in the memory of the process above", async () => {
+    const script = await bash(`
+      secret="$1"
+      for name in environ mem maps fd/0 fd/1 fd/3 cwd/. root/etc; do
+        head -c 1 /proc/$PPID/$name > /dev/null 2>&1 && echo "$name" >> read
+      done
+      ls /proc/$PPID/fd > /dev/null 2>&1 && echo fd >> read
+      cat read > /dev/null 2>&1 && cat read || echo none`);
+    expect(await script.run({ secret: "mine" })).toBe("none");
+    expect(await script.run()).toBe("none");
+  });
+
+  test("get their own arguments and tokens", async () => {
+    const script = await bash(`a="$1"
+b="\${2:-two}"
+printf '%s\\n' "$PPID" "$a" "$b" "\${BASH_ENV-none}" "$WM_JOB_ID" "$(printf %s "$WM_TOKEN" | sha256sum)" > result.out`);
+    const first = (await script.run({ a: `it's "so" $HOME` })).split("\n");
+    const next = (await script.run({ a: "x", b: { n: 1 } })).split("\n");
+    expect(first.slice(1, 4)).toEqual([`it's "so" $HOME`, "two", "none"]);
+    expect(next.slice(0, 4)).toEqual([first[0], "x", '{"n":1}', "none"]);
+    expect(next[4]).not.toBe(first[4]);
+    expect(next[5]).not.toBe(first[5]);
+  });
+
+  test("do not get what the one before did to its output", async () => {
+    const script = await bash(`
+      python3 -c 'import os; os.get_blocking(1) and os.get_blocking(2) or exit(3)' || exit 3
+      python3 -c 'import os; os.set_blocking(1, False); os.set_blocking(2, False)'
+      exec 1>&- 2>&-
+      echo '"whole"' > result.json`);
+    for (const _ of [1, 2]) expect(await script.run()).toBe("whole");
+  });
+});
+
+test("what a job leaves running ends with it, and so does its process", async () => {
+  const script = await bash(`
+    setsid sleep 600 > /dev/null 2>&1 & left=$!
+    (trap '' TERM HUP; sleep 600) &
+    echo "$PPID $left $!"`);
+  const [host, ...left] = (await script.run()).split(" ").map(Number);
+  for (const pid of [host, ...left]) expect(await isAlive(pid)).toBe(false);
+  expect((await script.run()).split(" ").map(Number)[0]).not.toBe(host);
+});
+
+test("processes that have ended do not count, whoever started them", async () => {
+  const script = await bash(`
+    for i in $(seq 400); do (true &) ; done
+    for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done
+    cat /proc/$PPID/task/$PPID/children | wc -w`);
+  const first = await script.run();
+  expect(first).toBe("1");
+  expect(await script.run()).toBe("1");
+});
+
+test("limits apply to what a job starts", async () => {
+  const take = (mb: number) =>
+    `python3 -c 'import time; x = b"x" * (${mb} << 20); time.sleep(0.6)'; echo $PPID`;
+  const script = await bash(take(40), { memory_mb: 64 });
+  expect(await script.run()).toBe(await script.run());
+  const greedy = await bash(`${take(90)}; sleep 60`, { memory_mb: 64 });
+  expect(await greedy.fail()).toMatchObject({ name: "OutOfMemory" });
+});
+
+test("a job that signals its own group, or the process above, harms no other", async () => {
+  const script = await bash(
+    `go="$1"\necho "host $PPID"\nif [ "$go" = group ]; then kill -TERM 0; elif [ "$go" = above ]; then kill -KILL $PPID; sleep 60; fi`,
+  );
+  const host = await script.run({ go: "" });
+  expect((await script.fail({ go: "group" })).message).toStartWith("the script was killed by SIGTERM");
+  expect(await script.run({ go: "" })).toBe(host);
+  expect((await script.fail({ go: "above" })).message).toStartWith("the script was killed by SIGKILL");
+  expect(await script.run({ go: "" })).not.toBe(host);
+});
+
+test("how a job ends is told, and a failed one leaves its process to the next", async () => {
+  const script = await bash(
+    `how="$1"\necho $PPID\necho oops >&2\ncase "$how" in kill) kill -KILL $$;; *) exit "$how";; esac`,
+  );
+  const host = await script.run({ how: 0 });
+  expect(await script.fail({ how: 7 })).toEqual({
+    name: "ExecutionErr",
+    message: expect.stringMatching(/^the script exited with code 7; its last output:\n/),
+  });
+  expect((await script.fail({ how: 137 })).message).toStartWith("the script exited with code 137");
+  expect((await script.fail({ how: "kill" })).message).toStartWith("the script was killed by SIGKILL");
+  expect(await script.run({ how: 0 })).toBe(host);
+});
+
+test("with `isolation: fresh` each has a process of its own above it, too", async () => {
+  const script = await bash("echo $PPID", { isolation: "fresh" });
+  expect(await script.run()).not.toBe(await script.run());
+});
+
+test("a canceled job ends with all it has started, and its process", async () => {
+  const path = "u/admin/canceled_shell";
+  await deploy(ask, "acme", path, "sleep 600 & echo pids $PPID $$ $!; wait", { language: "bash" });
+  const id = (await expectOk(ask("POST", `/w/acme/jobs/run/p/${path}`, {}))).text;
+  const pids = await until(async () => {
+    const log = (await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text;
+    return /pids (\d+) (\d+) (\d+)/.exec(log)?.slice(1).map(Number);
+  }, "its process ids");
+  await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, { reason: "test" }));
+  await until(async () => (await Promise.all(pids.map(isAlive))).every((alive) => !alive), "their end");
+});
