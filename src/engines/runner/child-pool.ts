@@ -5,6 +5,8 @@
 import { createSharedFolder } from "./files/shared-folder.ts";
 import { createShortageGate, isShortage, type ShortageGate } from "./job/shortage.ts";
 import type { Child } from "./process/child.ts";
+import type { Tool } from "./programs/tools.ts";
+import { createPythonsAhead } from "./pythons-ahead.ts";
 import type { FolderAccess } from "./sandbox/child-folders.ts";
 import { createIdleCheck } from "./sandbox/watch/idle-check.ts";
 import type { StorageUser } from "./sandbox/watch/storage-watch.ts";
@@ -32,9 +34,11 @@ export interface ChildPool {
   remove(child: Child): Promise<void>;
   /**
    * A blank child, started ahead if there is one. Makes room by ending the child that was idle longest.
-   * @param shared the folder that it shares with others · @param read what it reads beside what every child reads
+   * @param shared the folder that it shares with others · @param tool program whose folders it reads
    */
-  takeBlank(shared: string | undefined, read: string[]): Child;
+  takeBlank(shared: string | undefined, tool: Tool | undefined): Child;
+  /** Keeps processes of a Python ahead from now on, until it is not used any more. */
+  usePython(python: Tool): void;
   /** A warm child of this key. */
   takeIdle(key: string): Child | undefined;
   /** Keeps a child for the next job of its key. */
@@ -69,17 +73,30 @@ interface PoolOptions {
   options: RunnerOptions;
   /** Starts a process. @throws when the system refuses to */
   launch: (reach: FolderAccess) => Child;
+  /** Turns a blank child into Python. */
+  becomePython: (child: Child, program: string) => Promise<void>;
   /** Whether scripts are kept to their own files: which folders a child reaches is then settled when it is started. */
   isWalled: () => boolean;
 }
 
-export function createChildPool({ options, launch, isWalled }: PoolOptions): ChildPool {
+export function createChildPool({ options, launch, becomePython, isWalled }: PoolOptions): ChildPool {
   const { directory, log } = options;
   const idle = new Map<string, Child[]>();
   const blank: Child[] = [];
   const children = new Set<Child>();
   const rest = createIdleCheck();
   const shortage = createShortageGate(startAhead, log);
+  const pythons = createPythonsAhead({
+    count: options.blank_children,
+    idle_timeout_ms: options.idle_timeout_ms,
+    start(python) {
+      if (children.size >= options.max_children) return undefined;
+      const child = start({ read: python.folders });
+      becomePython(child, python.program).catch(() => {});
+      return child;
+    },
+    discard,
+  });
   let started_total = 0;
   let closed = false;
 
@@ -90,13 +107,17 @@ export function createChildPool({ options, launch, isWalled }: PoolOptions): Chi
     return child;
   }
 
-  function takeBlank(shared: string | undefined, read: string[]): Child {
-    const child = findBlank(shared, read);
+  function takeBlank(shared: string | undefined, tool: Tool | undefined): Child {
+    const child = findBlank(shared, tool);
+    if (tool?.is_python) pythons.use(tool);
     setTimeout(replenish, REPLENISH_DELAY_MS);
     return child;
   }
 
-  function findBlank(shared: string | undefined, read: string[]): Child {
+  function findBlank(shared: string | undefined, tool: Tool | undefined): Child {
+    const read = tool?.folders ?? [];
+    const ahead = tool?.is_python && shared === undefined ? pythons.take(tool) : undefined;
+    if (ahead) return ahead;
     if (children.size >= options.max_children) evictOldest();
     if (isWalled() && (shared !== undefined || read.length > 0)) {
       return start({ shared: shared && createSharedFolder(directory, shared), read });
@@ -109,6 +130,7 @@ export function createChildPool({ options, launch, isWalled }: PoolOptions): Chi
     if (closed) return;
     try {
       while (blank.length < options.blank_children && children.size < options.max_children) startAhead();
+      pythons.replenish();
     } catch (cause) {
       if (isShortage(cause)) shortage.report(cause);
       else log("warn", "no blank script process could be started", { error: String(cause) });
@@ -189,12 +211,19 @@ export function createChildPool({ options, launch, isWalled }: PoolOptions): Chi
       await child.destroy();
     },
     takeBlank,
+    usePython(python) {
+      pythons.use(python);
+      setTimeout(replenish, REPLENISH_DELAY_MS);
+    },
     takeIdle,
     keep,
     discard,
     retire: (match) => discardWhere(({ key }) => matchesKey(key!, match)),
     retireSharing: (name) => discardWhere(({ shared }) => shared === name),
-    endOld: (now) => discardWhere(({ idle_since }) => now - idle_since > options.idle_timeout_ms),
+    endOld(now) {
+      discardWhere(({ idle_since }) => now - idle_since > options.idle_timeout_ms);
+      pythons.endOld(now);
+    },
     endRestless(now, around) {
       const limit = (options.limits.memory_mb * MB) / 2;
       const pids = allIdle().map(({ pid }) => pid);

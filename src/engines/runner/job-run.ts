@@ -80,7 +80,7 @@ export class JobRun implements WatchedJob {
     }
     const interpreter = await this.#o.interpreter(version);
     if (this.#stopping || this.#settled) return;
-    const child = this.#o.takeBlank(interpreter?.folders ?? []);
+    const child = this.#o.takeBlank(interpreter);
     this.#child = child;
     assign(child, this.#o.key, request, options);
     this.#giveToken(child);

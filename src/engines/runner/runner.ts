@@ -10,6 +10,7 @@ import { removeFolder } from "./files/remove-folder.ts";
 import { type RuntimeFiles, writeRuntimeFiles } from "./files/runtime-files.ts";
 import { sharedFolderPath } from "./files/shared-folder.ts";
 import { createVersionFiles } from "./files/version-files.ts";
+import { refusedOutcome } from "./job/outcomes.ts";
 import { JobRun } from "./job-run.ts";
 import { maxMessageBytes } from "./output/validate-answer.ts";
 import { createPackageStore } from "./packages/package-store.ts";
@@ -17,6 +18,7 @@ import type { ToolOutcome, ToolRequest } from "./packages/tool.ts";
 import { launchChild } from "./process/child.ts";
 import { type Guard, startGuard } from "./process/guard.ts";
 import { inheritedEnvironment } from "./process/inherited-environment.ts";
+import { becomePython } from "./process/interpreter.ts";
 import { killOrphans } from "./process/orphan-processes.ts";
 import { ToolRun } from "./process/tool-run.ts";
 import { compileScript } from "./programs/compile.ts";
@@ -42,11 +44,6 @@ interface QueuedRun {
   resolve: (outcome: RunOutcome) => void;
   /** Effect of an abort: dequeues the run while it waits, later stops it. */
   cancel: () => void;
-}
-
-function refusedOutcome(why: string): RunOutcome {
-  const message = `no job runs on this server: ${why}`;
-  return { kind: "failure", error: { name: "SandboxUnavailable", message } };
 }
 
 export function createRunner(options: RunnerOptions): Runner {
@@ -81,6 +78,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const pool = createChildPool({
     options,
     isWalled: () => sandbox.confinesFiles,
+    becomePython: (child, program) => becomePython(child, program, runtime),
     launch(reach) {
       const max_message_bytes = maxMessageBytes(options.max_result_bytes);
       return own.retryAfterRestore(() =>
@@ -137,7 +135,7 @@ export function createRunner(options: RunnerOptions): Runner {
       runtime,
       files,
       interpreter: (version) => findInterpreter(version, sandbox),
-      takeBlank: (read) => pool.takeBlank(request.shared, read),
+      takeBlank: (tool) => pool.takeBlank(request.shared, tool),
       onShortage: pool.shortage.report,
       onFinished: (outcome, child, reusable) => {
         busy--;
@@ -248,7 +246,11 @@ export function createRunner(options: RunnerOptions): Runner {
           log("warn", "a folder that jobs shared could not be removed", { error: String(cause) }),
         );
     },
-    prepare: (version) => files.ensure(version),
+    async prepare(version) {
+      const python = version.language === "python3" && (await findInterpreter(version, sandbox));
+      if (python) pool.usePython(python);
+      await files.ensure(version);
+    },
     lockPackages: packages.lock,
     freeSlots: () => Math.max(0, options.concurrency - busy - waiting.length),
     retire,

@@ -4,9 +4,10 @@ import type { RuntimeFiles } from "../files/runtime-files.ts";
 import { linkSharedFolder } from "../files/shared-folder.ts";
 import { pythonModuleName } from "../files/source-tree.ts";
 import { type Child, LoadFault, loadVersion } from "../process/child.ts";
+import { becomePython } from "../process/interpreter.ts";
 import { createHostedProgram } from "../programs/hosted.ts";
 import type { Tool } from "../programs/tools.ts";
-import type { Exec, Load } from "../protocol.ts";
+import type { Load } from "../protocol.ts";
 import type { RunnableVersion, RunnerOptions, RunRequest } from "../types.ts";
 
 interface ColdStart {
@@ -39,23 +40,24 @@ function buildFirstEnvironment({ version, environment }: RunRequest, child: Chil
 export async function startVersion(start: ColdStart): Promise<void> {
   const { child, request, runtime, file, tool } = start;
   const { version } = request;
-  await loadVersion(
-    child,
-    {
-      ...fileOf(version, runtime, file),
-      display: version.path ? `${version.path}${extension(file)}` : "script",
-      root: child.code,
-      module: pythonModuleName(version),
-      runtime: runtime.directory,
-      parameters: version.parameters,
-      preprocessor_parameters: version.preprocessor_parameters,
-      environment: buildFirstEnvironment(request, child),
-      once: version.isolation === "fresh",
-      requests: mayUseNodeHttp(version),
-      program: createHostedProgram({ ...start, wrappers: runtime.wrappers }),
-    },
-    version.language === "python3" ? pythonExec(child, runtime, tool?.program) : undefined,
-  );
+  if (version.language === "python3") {
+    if (!tool)
+      throw new LoadFault({ name: "ExecutionErr", message: "python3 is not installed on this server" });
+    if (!child.interpreter) becomePython(child, tool.program, runtime).catch(() => {});
+  }
+  await loadVersion(child, {
+    ...fileOf(version, runtime, file),
+    display: version.path ? `${version.path}${extension(file)}` : "script",
+    root: child.code,
+    module: pythonModuleName(version),
+    runtime: runtime.directory,
+    parameters: version.parameters,
+    preprocessor_parameters: version.preprocessor_parameters,
+    environment: buildFirstEnvironment(request, child),
+    once: version.isolation === "fresh",
+    requests: mayUseNodeHttp(version),
+    program: createHostedProgram({ ...start, wrappers: runtime.wrappers }),
+  });
   child.environment = request.environment;
 }
 
@@ -72,20 +74,6 @@ function fileOf(
 ): Pick<Load, "file" | "source"> {
   const query = runtime.queries[version.language];
   return query === undefined ? { file } : { file: query, source: version.content };
-}
-
-/** @throws LoadFault if there is no Python */
-function pythonExec(child: Child, runtime: RuntimeFiles, program: string | undefined): Exec {
-  if (!program) {
-    throw new LoadFault({ name: "ExecutionErr", message: "python3 is not installed on this server" });
-  }
-  return {
-    t: "exec",
-    program,
-    argv: [program, "-u", runtime.python],
-    environment: { LANG: "C.UTF-8", ...child.base_environment },
-    keep_channel: true,
-  };
 }
 
 function extension(file: string): string {

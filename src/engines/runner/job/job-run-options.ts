@@ -13,8 +13,8 @@ export interface JobRunOptions {
   files: VersionFiles;
   /** Finds the program that runs a script; undefined if none of the machine does. @throws DependencyError */
   interpreter: (version: RunnableVersion) => Promise<Tool | undefined>;
-  /** @param read folders of its interpreter's library outside of what every child may read */
-  takeBlank: (read: string[]) => Child;
+  /** @param tool program that runs the script, whose folders the child reads */
+  takeBlank: (tool: Tool | undefined) => Child;
   /** Reports that the machine lacks resources to start a process. */
   onShortage: (cause: unknown) => void;
   /** `child` is undefined if none was taken. */

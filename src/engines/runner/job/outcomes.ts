@@ -58,6 +58,11 @@ export function notStartedOutcome(cause: unknown, last: string, log: RunnerOptio
   return createFailure("InternalErr", `the script could not be started: ${(cause as Error).message}`);
 }
 
+/** @param why reason why no job may run on this server */
+export function refusedOutcome(why: string): RunOutcome {
+  return createFailure("SandboxUnavailable", `no job runs on this server: ${why}`);
+}
+
 /** @param problem protocol violation on the channel; undefined if it was only closed */
 export function disconnectedOutcome(problem: string | undefined): RunOutcome {
   return createFailure("ExecutionErr", describeLostChannel(problem));

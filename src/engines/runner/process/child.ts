@@ -7,7 +7,7 @@ import type { Subprocess } from "bun";
 import { removeFolder } from "../files/remove-folder.ts";
 import type { RuntimeFiles } from "../files/runtime-files.ts";
 import { ChildOutput } from "../output/child-output.ts";
-import type { Exec, FromChild, Load, ToChild } from "../protocol.ts";
+import type { FromChild, Load, ToChild } from "../protocol.ts";
 import type { FolderAccess } from "../sandbox/child-folders.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { ChildUser } from "../sandbox/users/child-users.ts";
@@ -28,6 +28,8 @@ export interface Child {
   readonly output: ChildOutput;
   /** Its workspace, version and identity; undefined while blank. */
   key: string | undefined;
+  /** Resolves when it has become the interpreter of its script; undefined if it has not begun to. */
+  interpreter: Promise<void> | undefined;
   tokens: ChildTokens | undefined;
   /** Token of its current or last job. */
   token: string;
@@ -108,6 +110,7 @@ export function launchChild(options: LaunchOptions): Child {
     },
     output,
     key: undefined,
+    interpreter: undefined,
     tokens: undefined,
     token: "",
     environment: {},
@@ -250,19 +253,10 @@ export class LoadFault extends Error {
 }
 
 /** Loads a version into a blank child. @throws LoadFault, ChildEnded */
-export async function loadVersion(
-  child: Child,
-  load: Omit<Load, "t" | "nonce">,
-  python?: Exec,
-): Promise<void> {
+export async function loadVersion(child: Child, load: Omit<Load, "t" | "nonce">): Promise<void> {
   const nonce = randomBytes(16).toString("hex");
   child.output.nonce = nonce;
-  if (python) {
-    const turned = awaitMessage(child, "channel", "load_failed");
-    child.send(python);
-    const answer = await turned;
-    if (answer.t === "load_failed") throw new LoadFault(answer.error);
-  }
+  await child.interpreter;
   const loaded = awaitMessage(child, "loaded", "load_failed");
   child.send({ t: "load", nonce, ...load });
   const answer = await loaded;

@@ -11,7 +11,10 @@ import { findTool, type Tool } from "./tools.ts";
  */
 export async function findInterpreter(version: RunnableVersion, sandbox: Sandbox): Promise<Tool | undefined> {
   const { language, lock } = version;
-  if (language === "python3") return sandbox.python(pythonVersionOf(lock));
+  if (language === "python3") {
+    const python = await sandbox.python(pythonVersionOf(lock));
+    return python && { ...python, is_python: true };
+  }
   if (!programOf(language) || compilationOf(language)) return undefined;
   requireStandardLibrary(version);
   return findTool(language);

@@ -7,6 +7,8 @@ export interface Tool {
   program: string;
   /** Folders it reads beside the system's. */
   folders: string[];
+  /** It is Python, which children become and keep running. */
+  is_python?: boolean;
 }
 
 const found = new Map<string, Tool>();

@@ -1,0 +1,77 @@
+/**
+ * Python processes started ahead, while Python is in use: a script's first run then waits for no interpreter. Each is a
+ * blank child with access to its interpreter's folders.
+ */
+import type { Child } from "./process/child.ts";
+import type { Tool } from "./programs/tools.ts";
+
+interface PythonsAheadOptions {
+  /** How many are kept of each interpreter. */
+  count: number;
+  /** They end when no script has needed their interpreter for this long. */
+  idle_timeout_ms: number;
+  /** Starts a child and turns it into this interpreter; undefined if there is no room. @throws if the system refuses */
+  start: (python: Tool) => Child | undefined;
+  discard: (child: Child) => void;
+}
+
+export interface PythonsAhead {
+  /** Notes that scripts of this interpreter are in use, and starts what is missing soon. */
+  use(python: Tool): void;
+  /** Returns a waiting process, if there is one. */
+  take(python: Tool): Child | undefined;
+  /** Starts what is missing. @throws if the system refuses */
+  replenish(): void;
+  /** Ends those whose interpreter has not been used for long. */
+  endOld(now: number): void;
+}
+
+export function createPythonsAhead({
+  count,
+  idle_timeout_ms,
+  start,
+  discard,
+}: PythonsAheadOptions): PythonsAhead {
+  const waiting = new Map<string, { python: Tool; children: Child[]; used_at: number }>();
+
+  function startOne(python: Tool, children: Child[]): boolean {
+    const child = start(python);
+    if (!child) return false;
+    const drop = () => {
+      const at = children.indexOf(child);
+      if (at < 0) return;
+      children.splice(at, 1);
+      discard(child);
+    };
+    children.push(child);
+    child.interpreter!.then(() => {
+      if (children.includes(child)) child.onExit = drop;
+    }, drop);
+    return true;
+  }
+
+  return {
+    use(python) {
+      const entry = waiting.get(python.program);
+      if (entry) entry.used_at = performance.now();
+      else waiting.set(python.program, { python, children: [], used_at: performance.now() });
+    },
+    take(python) {
+      const children = waiting.get(python.program)?.children ?? [];
+      for (let child = children.shift(); child; child = children.shift()) if (!child.exited) return child;
+      return undefined;
+    },
+    replenish() {
+      for (const { python, children } of waiting.values()) {
+        while (children.length < count && startOne(python, children)) {}
+      }
+    },
+    endOld(now) {
+      for (const [program, { children, used_at }] of waiting) {
+        if (now - used_at <= idle_timeout_ms) continue;
+        waiting.delete(program);
+        for (const child of children.splice(0)) discard(child);
+      }
+    },
+  };
+}
