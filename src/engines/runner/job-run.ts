@@ -11,6 +11,7 @@ import {
   streamTooLargeOutcome,
   timeoutOutcome,
 } from "./job/outcomes.ts";
+import { replacedOutcome } from "./job/replaced-outcome.ts";
 import { resolvePreprocessed } from "./job/resolve-preprocessed.ts";
 import type { OutputSink } from "./output/child-output.ts";
 import { ResultStream } from "./output/result-stream.ts";
@@ -19,7 +20,7 @@ import { cancelRemoteQuery } from "./process/cancel-query.ts";
 import { afterOutput, type Child, EXIT_GRACE_MS } from "./process/child.ts";
 import { maskTokenIn } from "./process/job-token.ts";
 import { createRunMessage } from "./process/run-message.ts";
-import { isHosted } from "./programs/hosted.ts";
+import { isHosted, replacesChild } from "./programs/hosted.ts";
 import type { Done, FromChild } from "./protocol.ts";
 import type { WatchedJob } from "./sandbox/watch/resource-watch.ts";
 import type { ChildExit, JobError, JobLimits, RunOutcome } from "./types.ts";
@@ -102,11 +103,8 @@ export class JobRun implements WatchedJob {
     this.#maskArguments(child);
     child.onMessage = (message) => this.#onMessage(message);
     child.onDisconnect = (problem) => this.#channelLost(problem);
-    child.onExit = (exit) => this.#settle(this.#exited(exit), false);
-    if (child.exited) {
-      this.#settle(this.#exited(child.exited), false);
-      return;
-    }
+    child.onExit = (exit) => this.#exited(exit);
+    if (child.exited) return this.#exited(child.exited);
     const message = createRunMessage(child, request, options);
     try {
       child.send(message);
@@ -139,6 +137,7 @@ export class JobRun implements WatchedJob {
 
   /** Waits a moment, because an exiting process closes its channel first, and its exit status says more. */
   #channelLost(problem?: string): void {
+    if (problem === undefined && replacesChild(this.#o.request.version.language)) return;
     setTimeout(() => this.#end(disconnectedOutcome(problem)), EXIT_GRACE_MS);
   }
 
@@ -288,7 +287,14 @@ export class JobRun implements WatchedJob {
     this.#o.onFinished(outcome, this.#child, reusable);
   }
 
-  #exited(exit: ChildExit): RunOutcome {
-    return exitedOutcome(exit, this.#child?.output.lastLines() ?? "");
+  #exited(exit: ChildExit): void {
+    const { request, options } = this.#o;
+    const child = this.#child!;
+    if (!replacesChild(request.version.language)) {
+      this.#settle(exitedOutcome(exit, child.output.lastLines()), false);
+      return;
+    }
+    this.#stopping = true;
+    replacedOutcome(child, exit, options.max_result_bytes).then((outcome) => this.#settle(outcome, false));
   }
 }

@@ -37,6 +37,8 @@ export interface HostedProgram {
   environment: Record<string, string>;
   /** It takes the arguments as `$1`, `$2`, …; others read them from their standard input, as JSON. */
   is_shell: boolean;
+  /** It takes the place of the child, whose only job it runs. */
+  replaces_child: boolean;
 }
 
 /** To a blank child: become another program, with exactly these arguments and this environment. */

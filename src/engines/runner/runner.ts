@@ -71,7 +71,6 @@ export function createRunner(options: RunnerOptions): Runner {
   let stopped = false;
   let busy = 0;
   let averageMs = INITIAL_AVERAGE_MS;
-  /** In `performance.now()` milliseconds. */
   let lastBegan = 0;
   let weighedAt = 0;
 

@@ -13,6 +13,7 @@ const RULES: LexicalRules = {
 export const powershell: ProgramAdapter = {
   extension: "ps1",
   tool: "pwsh",
+  needs_own_entry: true,
   install: "install PowerShell 7 (pwsh)",
   locate: ["-NoProfile", "-Command", "(Get-Process -Id $PID).Path; $PSHOME"],
   parse(content) {

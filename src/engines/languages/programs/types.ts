@@ -16,6 +16,8 @@ export interface ProgramAdapter {
   parse(content: string): Parameter[] | undefined;
   /** Lists packages that a script requires from an index; they cannot be installed. */
   findPackages(content: string): string[];
+  /** Its runtime needs its own entry in /proc, which a child has, and what it starts has not. */
+  needs_own_entry?: boolean;
   run:
     | {
         /** Program of the runtime folder, which reads the arguments and calls `main`. */

@@ -5,6 +5,7 @@
  */
 import { closeSync } from "node:fs";
 import type { Done, HostedProgram, Load, Run } from "../protocol.ts";
+import { replaceProcess } from "./become.ts";
 import { parseExactly } from "./exact.ts";
 import { createMemoryFile } from "./memory-file.ts";
 import { makeOutputBlocking } from "./output.ts";
@@ -29,6 +30,13 @@ export function openHost(load: Load, program: HostedProgram): Hosted {
   return async (message) => {
     Object.assign(variables, message.environment);
     makeOutputBlocking();
+    if (program.replaces_child) {
+      libc!.dup2(createMemoryFile(message.args), 0);
+      const { path, argv } = program;
+      const environment = { ...program.environment, ...variables };
+      replaceProcess({ t: "exec", program: path, argv, environment, keep_channel: false });
+      throw startFailure(program);
+    }
     const exit = await new Promise<NonNullable<Done["exit"]>>((resolve, reject) => {
       const start = prepare(load, program, message, variables);
       try {

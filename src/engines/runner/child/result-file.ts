@@ -32,7 +32,7 @@ export function readErrorFile(): JobError | undefined {
   const text = readOwnFile("error.json", MAX_ERROR_BYTES)?.text;
   if (text === undefined) return undefined;
   try {
-    const { name, message, stack } = JSON.parse(text) as Partial<Record<keyof JobError, unknown>>;
+    const { name, message, stack } = parseExactly(text) as Partial<Record<keyof JobError, unknown>>;
     if (typeof name !== "string" || typeof message !== "string") return undefined;
     return { name, message, ...(typeof stack === "string" && stack !== "" ? { stack } : {}) };
   } catch {

@@ -30,6 +30,7 @@ function openLibc() {
         signal: { args: ["i32", "u64"], returns: "u64" },
         execve: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
         sched_setscheduler: { args: ["i32", "i32", "ptr"], returns: "i32" },
+        dup2: { args: ["i32", "i32"], returns: "i32" },
         memfd_create: { args: ["ptr", "u32"], returns: "i32" },
       }).symbols;
     } catch {}

@@ -7,7 +7,7 @@ import type { Done } from "../protocol.ts";
 import type { ChildExit, RunnerOptions, RunOutcome, RunRequest } from "../types.ts";
 import { isShortage } from "./shortage.ts";
 
-const createFailure = (name: string, message: string): RunOutcome => ({
+export const createFailure = (name: string, message: string): RunOutcome => ({
   kind: "failure",
   error: { name, message },
 });
@@ -31,7 +31,7 @@ function lastLineResult({ lastStdoutLine: last }: ChildOutput): string {
 }
 
 /** @param exit how a program ended @param last its last output */
-function exitFailure(exit: ChildExit | undefined, last: string): RunOutcome {
+export function exitFailure(exit: ChildExit | undefined, last: string): RunOutcome {
   const message = `the script ${describeExit(exit)}${last ? `; its last output:\n${last}` : ""}`;
   return createFailure("ExecutionErr", message);
 }

@@ -7,7 +7,17 @@ import type { HostedProgram } from "../protocol.ts";
 import type { RunRequest } from "../types.ts";
 import type { Tool } from "./tools.ts";
 
+/** Whether each job has a process of its own below the child. */
 export function isHosted(language: RunnableLanguage): boolean {
+  return runsProgram(language) && !replacesChild(language);
+}
+
+/** Whether a job's program takes the place of the child. */
+export function replacesChild(language: RunnableLanguage): boolean {
+  return programOf(language)?.needs_own_entry === true;
+}
+
+function runsProgram(language: RunnableLanguage): boolean {
   return language === "bash" || programOf(language) !== undefined;
 }
 
@@ -31,11 +41,17 @@ export function createHostedProgram({
   wrappers,
 }: ProgramStart): HostedProgram | undefined {
   const { entrypoint, version } = request;
-  if (!isHosted(version.language)) return undefined;
+  if (!runsProgram(version.language)) return undefined;
   if (version.language === "bash") {
     const path = Bun.which("bash");
     if (!path) throw fault("bash is not installed on this server");
-    return { path, argv: ["bash", file], environment: child.base_environment, is_shell: true };
+    return {
+      path,
+      argv: ["bash", file],
+      environment: child.base_environment,
+      is_shell: true,
+      replaces_child: false,
+    };
   }
   if (entrypoint !== "main")
     throw fault(`${version.language} scripts have no functions that can be run by name`);
@@ -43,7 +59,8 @@ export function createHostedProgram({
   const path = "wrapper" in run ? tool!.program : file;
   const argv = "wrapper" in run ? run.argv(join(wrappers, run.wrapper), file) : [];
   const environment = { LANG: "C.UTF-8", ...child.base_environment };
-  return { path, argv: [path, ...argv], environment, is_shell: false };
+  const replaces_child = replacesChild(version.language);
+  return { path, argv: [path, ...argv], environment, is_shell: false, replaces_child };
 }
 
 function fault(message: string): LoadFault {

@@ -1,0 +1,42 @@
+/** The outcome of a program that has taken the place of a child, from the files that it wrote. */
+import { join } from "node:path";
+import { parseJson } from "../../../lib/json/json.ts";
+import type { Child } from "../process/child.ts";
+import { readOwnFile } from "../process/result-file.ts";
+import type { ChildExit, JobError, RunOutcome } from "../types.ts";
+import { createFailure, exitFailure } from "./outcomes.ts";
+
+const MAX_ERROR_BYTES = 1_000_000;
+
+export async function replacedOutcome(
+  child: Child,
+  exit: ChildExit,
+  max_result: number,
+): Promise<RunOutcome> {
+  if (exit.code !== 0) {
+    const error = await readError(child);
+    if (error) return { kind: "failure", error: child.output.secrets.maskValue(error) };
+    return exitFailure(exit, child.output.lastLines());
+  }
+  const found = await readOwnFile(join(child.folder, "result.json"), max_result);
+  if (!found) return { kind: "success", result: "null" };
+  if (!found.bytes) return createFailure("ResultTooLarge", `result.json is larger than ${max_result} bytes`);
+  try {
+    return { kind: "success", result: JSON.stringify(parseJson(found.bytes.toString())) };
+  } catch (cause) {
+    return createFailure("ResultNotSerializable", `result.json is not JSON: ${(cause as Error).message}`);
+  }
+}
+
+/** Reads the error that `main` ended with. */
+async function readError(child: Child): Promise<JobError | undefined> {
+  const found = await readOwnFile(join(child.folder, "error.json"), MAX_ERROR_BYTES);
+  try {
+    const error = parseJson(found?.bytes?.toString() ?? "null") as Partial<JobError> | null;
+    const { name, message, stack } = error ?? {};
+    if (typeof name !== "string" || typeof message !== "string") return undefined;
+    return { name, message, ...(typeof stack === "string" && stack !== "" ? { stack } : {}) };
+  } catch {
+    return undefined;
+  }
+}
