@@ -54,7 +54,7 @@ export async function flows(scale = 1): Promise<Figure[]> {
     return [
       await sequential(server, rounds),
       ...(await bySyncWebhook(server, scale)),
-      await parallel(server, Math.max(1, Math.round(3 * scale))),
+      ...(await parallel(server, Math.max(1, Math.round(3 * scale)))),
       ...(await loops(server, scale)),
     ];
   } finally {
@@ -170,7 +170,7 @@ export async function besideRestate(scale: number): Promise<Figure[]> {
   }
 }
 
-async function parallel(server: Bench, rounds: number): Promise<Figure> {
+async function parallel(server: Bench, rounds: number): Promise<Figure[]> {
   const branches = numbers(10).map((at) => ({ modules: [script(`p${at}`, SMALL, "flow_input.n")] }));
   await push(server, "u/ann/ten", [{ id: "all", value: { type: "branchall", parallel: true, branches } }]);
   const folder = mkdtempSync(join(tmpdir(), "svc-bench-"));
@@ -179,20 +179,27 @@ async function parallel(server: Bench, rounds: number): Promise<Figure> {
   const bare = () =>
     Bun.spawn([EXECUTABLE, file], { env: { BUN_BE_BUN: "1" }, stdout: "pipe" }).stdout.text();
   const took = { flow: [] as number[], bare: [] as number[] };
+  const run = () => timed(() => server.post("/jobs/run_wait_result/f/u/ann/ten", { n: 33 }));
+  // Of a new version, whose processes are started: most of the time goes there, also where a round is the only one.
+  const first = await run();
+  const cold = await timed(() => Promise.all(numbers(10).map(bare)));
   for (let round = 0; round < rounds; round++) {
-    took.flow.push(await timed(() => server.post("/jobs/run_wait_result/f/u/ann/ten", { n: 33 })));
+    took.flow.push(await run());
     took.bare.push(await timed(() => Promise.all(numbers(10).map(bare))));
   }
   rmSync(folder, { recursive: true, force: true });
-  const ratio = median(took.flow) / median(took.bare);
-  return {
-    what: "flow of 10 parallel steps of fib(33)",
-    measured: ms(median(took.flow)),
-    floor: `10 processes at once ${ms(median(took.bare))}`,
-    ratio,
-    target: "<= 1.2 × the processes",
-    holds: ratio <= 1.2,
-  };
+  const beside = (what: string, flow: number, processes: number, most: number): Figure => ({
+    what,
+    measured: ms(flow),
+    floor: `10 processes at once ${ms(processes)}`,
+    ratio: flow / processes,
+    target: `<= ${most} × the processes`,
+    holds: flow / processes <= most,
+  });
+  return [
+    beside("flow of 10 parallel steps of fib(33), first run", first, cold, 2),
+    beside("flow of 10 parallel steps of fib(33)", median(took.flow), median(took.bare), 1.2),
+  ];
 }
 
 /** Items of a loop against as many sync calls at 64 connections, which are jobs too. */

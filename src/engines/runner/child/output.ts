@@ -11,18 +11,32 @@ const O_NONBLOCK = 0o4000;
  * that printed ends its output with a mark. Output that bypasses these functions is detected in the pipe.
  */
 let printed = false;
-for (const [name, original] of Object.entries(console)) {
-  if (typeof original !== "function" || name === "Console") continue;
-  (console as unknown as Record<string, unknown>)[name] = function (this: unknown, ...values: unknown[]) {
+const methods = console as unknown as Record<string, unknown>;
+for (const name of Object.keys(console)) {
+  // Reading it loads Node's streams.
+  if (name === "Console") continue;
+  const original = methods[name];
+  if (typeof original !== "function") continue;
+  methods[name] = function (this: unknown, ...values: unknown[]) {
     printed = true;
     return (original as (...values: unknown[]) => unknown).apply(this, values);
   };
 }
-// Bun's own stream writes are asynchronous; these finish before they return, like Node's.
-for (const [stream, fd] of [
-  [process.stdout, 1],
-  [process.stderr, 2],
-] as const) {
+
+let hasPatchedStreams = false;
+
+/**
+ * Makes writes to the streams finish before they return, like Node's; Bun's are asynchronous. Loading the streams takes
+ * as long as starting the runtime, so a process does it only before it loads code that may use them.
+ */
+export function patchStreams(): void {
+  if (hasPatchedStreams) return;
+  hasPatchedStreams = true;
+  patchStream(process.stdout, 1);
+  patchStream(process.stderr, 2);
+}
+
+function patchStream(stream: NodeJS.WriteStream, fd: 1 | 2): void {
   stream.write = ((chunk: string | Uint8Array, encoding?: unknown, callback?: unknown) => {
     printed = true;
     const bytes = typeof chunk === "string" ? Buffer.from(chunk, encodingOf(encoding)) : chunk;

@@ -13,13 +13,16 @@ import { toJobError } from "./error.ts";
 import { parseExactly } from "./exact.ts";
 import { emptyFolder, hasFiles } from "./folder.ts";
 import { openHost } from "./host.ts";
-import { writeEndMarks } from "./output.ts";
+import { patchStreams, writeEndMarks } from "./output.ts";
 import { isStream, streamResult, toJson } from "./result.ts";
 import { hasLeftovers } from "./system.ts";
 import { patchNodeHttp, setToken } from "./token.ts";
 
 /** Time that an orphan waits for the watchdog before it exits by itself. */
 const ORPHAN_TIMEOUT_MS = 5_000;
+
+/** A process that becomes Python or a tool is told so before. */
+const PATCH_DELAY_MS = 20;
 
 const exit = process.exit.bind(process);
 
@@ -45,15 +48,20 @@ process.on("uncaughtException", (cause) => failRunning?.(toJobError(cause, loade
 process.on("unhandledRejection", (cause) => failRunning?.(toJobError(cause, loaded?.load)));
 process.send = undefined;
 send({ t: "blank" });
+const patching = setTimeout(patchStreams, PATCH_DELAY_MS);
 
 async function load(message: Load): Promise<void> {
   Object.assign(process.env, message.environment);
   setToken(message.environment.WM_TOKEN);
   try {
     if (message.program) {
+      clearTimeout(patching);
       loaded = { module: {}, load: message };
       host = openHost(message, message.program);
-    } else loaded = toLoaded(await import(message.file), message);
+    } else {
+      patchStreams();
+      loaded = toLoaded(await import(message.file), message);
+    }
     runsOnce = message.once || hasFiles();
     send({ t: "loaded" });
   } catch (cause) {
