@@ -104,7 +104,8 @@ export class JobRun implements WatchedJob {
     child.onMessage = (message) => this.#onMessage(message);
     child.onDisconnect = (problem) => this.#channelLost(problem);
     child.onExit = (exit) => this.#exited(exit);
-    if (child.exited) return this.#exited(child.exited);
+    if (child.exited) this.#exited(child.exited);
+    if (child.exited) return;
     const message = createRunMessage(child, request, options);
     try {
       child.send(message);
