@@ -68,6 +68,21 @@ const pgBytes = pg.customType<{ data: Buffer }>({
   ),
 });
 
+/** Words with single spaces between them, stored as a `tsvector`: neither parser nor dictionary of PostgreSQL is used. */
+const pgWords = pg.customType<{ data: string }>({
+  dataType: () => "tsvector",
+  ...createCodec<string, string>(
+    (words) =>
+      words === ""
+        ? ""
+        : words
+            .split(" ")
+            .map((word, index) => `${word}:${index + 1}`)
+            .join(" "),
+    (vector) => vector,
+  ),
+});
+
 const sqliteKit = {
   table: lite.sqliteTable,
   /** Unicode text. */
@@ -83,6 +98,8 @@ const sqliteKit = {
   /** Any JSON value, parsed and serialized by the query layer. */
   json: <T>(name: string) => liteJson<T>()(name),
   bytes: (name: string) => lite.blob(name, { mode: "buffer" }),
+  /** Words with single spaces between them, of letters and digits only, for full-text search; written, never read. */
+  words: (name: string) => lite.text(name),
   index: lite.index,
   uniqueIndex: lite.uniqueIndex,
   primaryKey: lite.primaryKey,
@@ -98,6 +115,7 @@ const postgresKit = {
   timestamp: (name: string) => pgTimestamp(name),
   json: <T>(name: string) => pgJson<T>()(name),
   bytes: (name: string) => pgBytes(name),
+  words: (name: string) => pgWords(name),
   index: pg.index,
   uniqueIndex: pg.uniqueIndex,
   primaryKey: pg.primaryKey,

@@ -43,6 +43,7 @@ import { feature as api } from "../features/runs/api/feature.ts";
 import { feature as approvals } from "../features/runs/approvals/feature.ts";
 import { feature as flowsOfRuns } from "../features/runs/flows/feature.ts";
 import { feature as follow } from "../features/runs/follow/feature.ts";
+import { feature as search } from "../features/runs/search/feature.ts";
 import { feature as submit } from "../features/runs/submit/feature.ts";
 import { feature as worker } from "../features/runs/worker/feature.ts";
 import { feature as alerts } from "../features/signals/alerts/feature.ts";
@@ -91,6 +92,7 @@ const mountedFeatures: MountedFeature[] = [
   retention,
   resumable,
   api,
+  search,
   worker,
   follow,
   approvals,

@@ -20,8 +20,8 @@ interface Column {
   counts: boolean;
 }
 
-/** Table of live workers, which is not backed up. */
-const EPHEMERAL_TABLE = "workers";
+/** Not backed up: the live workers, and the full-text index of jobs, which is filled anew. */
+const EPHEMERAL_TABLES = ["workers", "job_search", "job_search_progress"];
 
 /** Tables ever created by a migration; the database may hold other applications' tables. */
 const OWN_TABLES = new Set(
@@ -65,7 +65,7 @@ export async function snapshotPostgres(url: string): Promise<Snapshot> {
     const applied = await run<{ name: string }>("SELECT name FROM svc_migrations ORDER BY name");
     const columns = new Map<string, Column[]>();
     const tables: TableHead[] = [];
-    for (const table of names.filter((name) => OWN_TABLES.has(name) && name !== EPHEMERAL_TABLE)) {
+    for (const table of names.filter((name) => OWN_TABLES.has(name) && !EPHEMERAL_TABLES.includes(name))) {
       columns.set(table, await listColumns(run, table));
       tables.push(await readTableHead(run, table, columns.get(table)!));
     }

@@ -10,9 +10,12 @@ import { syncToDisk } from "./backup-file.ts";
 import type { Cell, TableHead } from "./format.ts";
 import type { RestoreTarget, Snapshot } from "./snapshot.ts";
 
-/** All tables but SQLite's own, the migrations (listed in the header) and the live workers. */
+/**
+ * All tables but SQLite's own, the migrations (listed in the header), the live workers and the full-text index of jobs,
+ * which is filled anew.
+ */
 const LIST_TABLES_SQL =
-  "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@' AND name <> 'svc_migrations' AND name <> 'workers' ORDER BY name";
+  "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@' AND name <> 'svc_migrations' AND name <> 'workers' AND name NOT LIKE 'job@_search%' ESCAPE '@' ORDER BY name";
 
 /**
  * Opens a snapshot in a read transaction on its own connection, which does not block the server.

@@ -12,6 +12,7 @@ import postgres_0008_previous_key from "./postgres/0008_previous_key.sql" with {
 import postgres_0009_modules from "./postgres/0009_modules.sql" with { type: "text" };
 import postgres_0010_validate from "./postgres/0010_validate.sql" with { type: "text" };
 import postgres_0011_planned_runs from "./postgres/0011_planned_runs.sql" with { type: "text" };
+import postgres_0012_job_search from "./postgres/0012_job_search.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0002_flows from "./sqlite/0002_flows.sql" with { type: "text" };
@@ -24,6 +25,7 @@ import sqlite_0008_previous_key from "./sqlite/0008_previous_key.sql" with { typ
 import sqlite_0009_modules from "./sqlite/0009_modules.sql" with { type: "text" };
 import sqlite_0010_validate from "./sqlite/0010_validate.sql" with { type: "text" };
 import sqlite_0011_planned_runs from "./sqlite/0011_planned_runs.sql" with { type: "text" };
+import sqlite_0012_job_search from "./sqlite/0012_job_search.sql" with { type: "text" };
 
 export const migrations = {
   sqlite: [
@@ -39,6 +41,7 @@ export const migrations = {
     { name: "0009_modules", sql: sqlite_0009_modules },
     { name: "0010_validate", sql: sqlite_0010_validate },
     { name: "0011_planned_runs", sql: sqlite_0011_planned_runs },
+    { name: "0012_job_search", sql: sqlite_0012_job_search },
   ],
   postgres: [
     { name: "0000_init", sql: postgres_0000_init },
@@ -53,5 +56,6 @@ export const migrations = {
     { name: "0009_modules", sql: postgres_0009_modules },
     { name: "0010_validate", sql: postgres_0010_validate },
     { name: "0011_planned_runs", sql: postgres_0011_planned_runs },
+    { name: "0012_job_search", sql: postgres_0012_job_search },
   ],
 };

@@ -76,6 +76,13 @@ export const INSTANCE_SETTINGS = {
     meaning: "seconds a synchronous call waits; 0 means 2",
     config: "wait_result_s",
   },
+  job_search_index: {
+    schema: integerBetween(0, 10_000_000),
+    allowed: "a whole number, 0 (no index) to 10000000",
+    meaning:
+      "how many completed jobs, the newest, a full-text index is kept of, for the search of jobs; without it, a search reads jobs one by one for five seconds",
+    default: 100_000,
+  },
   error_status: booleanSetting(
     "synchronous calls whose script fails answer 500 rather than 200, where the call's query does not say error_status",
     { default: false },

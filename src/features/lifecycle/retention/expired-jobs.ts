@@ -9,7 +9,7 @@ import {
   splitBySize,
   textBytes,
 } from "../../../platform/loops/expired-rows.ts";
-import { jobLogs, jobStreams, jobs } from "../../../platform/queue/tables.ts";
+import { jobLogs, jobSearch, jobStreams, jobs } from "../../../platform/queue/tables.ts";
 
 /** Deletes completed jobs with their logs and streams. A step of a flow stays until its root job has expired too. */
 export async function* deleteExpiredJobs(app: App, before: Date): Batches {
@@ -54,6 +54,7 @@ export async function* deleteExpiredJobs(app: App, before: Date): Batches {
       await deleteBatch(db, async (tx) => {
         for (const { on } of app.features) await on?.jobsDeleted?.(tx, some_ids);
         await tx.delete(jobs).where(inArray(jobs.id, some_ids));
+        await tx.delete(jobSearch).where(inArray(jobSearch.job_id, some_ids));
       });
       yield;
     }

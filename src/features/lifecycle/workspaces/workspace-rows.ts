@@ -113,8 +113,9 @@ async function deleteJobBatch(
     some.map(({ id }) => sql`${id}`),
     sql`, `,
   );
+  // First, so that nothing is stored beside a job that is being deleted (features/runs/search/indexer.ts).
+  await tx.rows(sql`DELETE FROM ${jobs} WHERE id IN (${list})`);
   for (const table of theirs) {
     await tx.rows(sql`DELETE FROM ${sql.identifier(table)} WHERE job_id IN (${list})`);
   }
-  await tx.rows(sql`DELETE FROM ${jobs} WHERE id IN (${list})`);
 }

@@ -64,6 +64,7 @@ const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
   retention_period_secs: { good: 60, bad: SECONDS },
   job_default_timeout: { good: 60, bad: [0, ...SECONDS] },
   timeout_wait_result: { good: 60, bad: [86_401, ...SECONDS] },
+  job_search_index: { good: 5, bad: [-1, 10_000_001, 1.5, "5"] },
   error_status: aFlag,
   open_description: aFlag,
   newest_version_url: aUrl,

@@ -10,7 +10,7 @@ import { followUpOf } from "../../../../platform/app/job-ends.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { rescheduleBlockedJobs } from "../../../../platform/queue/concurrency.ts";
 import { deleteOutput } from "../../../../platform/queue/job-store.ts";
-import { type Job, jobs } from "../../../../platform/queue/tables.ts";
+import { type Job, jobSearch, jobs } from "../../../../platform/queue/tables.ts";
 import { failLocking } from "../../../code/flows/locks.ts";
 import { deleteFlowState } from "../../flows/plan/delete-flow-state.ts";
 import { createCanceledResult } from "../../job/canceled.ts";
@@ -53,6 +53,7 @@ const deleteCompletedJob = operation({
         .returning();
       if (!row) throw new NotFound(`job ${id} is not completed: it is ${job.state}`);
       await deleteOutput(tx, [row.id]);
+      await tx.delete(jobSearch).where(eq(jobSearch.job_id, row.id));
       await deleteFlowState(tx, [row.id]);
       return row;
     });
@@ -103,6 +104,7 @@ async function deleteJob(ctx: WorkspaceContext, id: string): Promise<boolean> {
       if (!job || (await isStepOfRunningFlow(tx, job)))
         throw new NotFound(`job ${id} among those that do not run`);
       await deleteOutput(tx, [id]);
+      await tx.delete(jobSearch).where(eq(jobSearch.job_id, id));
       await deleteFlowState(tx, [id]);
       if (job.state === "queued") await completeDeletedJob(ctx, tx, job);
       if (job.state === "planned") await followUpOf(ctx.app, job, "canceled")?.(tx);

@@ -8,13 +8,14 @@ import { containsJson } from "../../../../lib/json/contains.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
+import { hasTerms, type SearchedFields } from "../../search/words.ts";
 
 /** JSON to find, wrapped in an object because null is a value too. */
 export interface JsonCondition {
   args?: { value: unknown } | undefined;
   result?: { value: unknown } | undefined;
-  /** Texts in lower case, each of which arguments, result, path, creator or id must contain. */
-  words?: readonly string[] | undefined;
+  /** Terms of a search (search/words.ts), all of which the job must have. */
+  terms?: readonly string[] | undefined;
 }
 
 interface JsonRow {
@@ -23,6 +24,7 @@ interface JsonRow {
   result?: string | null;
   script_path?: string | null;
   created_by?: string;
+  labels?: string[] | null;
 }
 
 /** Bytes of JSON read and parsed at once. */
@@ -57,9 +59,11 @@ async function* readBatches(
   const { read } = app.db;
   const columns = {
     id: jobs.id,
-    ...(wanted.args || wanted.words ? { args: jobs.args } : {}),
-    ...(wanted.result || wanted.words ? { result: jobs.result } : {}),
-    ...(wanted.words ? { script_path: jobs.script_path, created_by: jobs.created_by } : {}),
+    ...(wanted.args || wanted.terms ? { args: jobs.args } : {}),
+    ...(wanted.result || wanted.terms ? { result: jobs.result } : {}),
+    ...(wanted.terms
+      ? { script_path: jobs.script_path, created_by: jobs.created_by, labels: jobs.labels }
+      : {}),
   };
   const { id: _id, ...texts } = columns;
   const lengths = Object.values(texts).map((column) => sql`coalesce(octet_length(${column}), 0)`);
@@ -106,25 +110,11 @@ function* groupBySize(rows: readonly { id: string; bytes: number }[]): Generator
 }
 
 function matchesJson(row: JsonRow, wanted: JsonCondition): boolean {
-  if (wanted.words && !containsWords(row, wanted.words)) return false;
+  if (wanted.terms && !hasTerms(row as SearchedFields, wanted.terms)) return false;
   return (["args", "result"] as const).every((name) => {
     const part = wanted[name];
     if (!part) return true;
     const text = row[name];
     return typeof text === "string" && containsJson(parseSchemaJson(text), part.value);
   });
-}
-
-function containsWords(row: JsonRow, words: readonly string[]): boolean {
-  const plain = [row.id, row.script_path, row.created_by].join("\n").toLowerCase();
-  const json = [row.args, row.result].map((text) => unescapeJson(text ?? "").toLowerCase());
-  return words.every((word) => {
-    const escaped = JSON.stringify(word).slice(1, -1);
-    return plain.includes(word) || json.some((text) => text.includes(escaped));
-  });
-}
-
-/** Writes JSON with as few escapes as `JSON.stringify` does; senders may escape any character. */
-function unescapeJson(text: string): string {
-  return /\\[u/]/.test(text) ? JSON.stringify(parseSchemaJson(text)) : text;
 }

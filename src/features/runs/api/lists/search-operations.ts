@@ -1,10 +1,11 @@
 /**
- * Searches jobs for words. No index is kept: the search reads jobs as lists with JSON filters do, newest first, until a
- * page is full or the time is over. So it costs runs nothing, finds what job records show and nothing else, and what is
- * deleted is found no more.
+ * Searches jobs for words, newest first: unfinished jobs and those that completed just now by reading them, as lists
+ * with JSON filters do, then those in the full-text index (search/indexer.ts), then older ones by reading them. Without
+ * an index all jobs are read.
  */
+import { and, inArray, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
-import { BadRequest } from "../../../../lib/errors.ts";
+import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
   isoTimestamp,
   type Operation,
@@ -14,13 +15,18 @@ import {
 } from "../../../../platform/http/operation.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { JobRecord, lightColumns, toJobSummaryWithArguments } from "../../job/records.ts";
-import { createJobQuery } from "./filters.ts";
-import { readRows, type ScanBudget } from "./job-scan.ts";
+import { findIndexed } from "../../search/index-query.ts";
+import { readSearchProgress } from "../../search/indexer.ts";
+import { parseTerms } from "../../search/words.ts";
+import { createJobQuery, mixedFilters, UNFINISHED_JOBS } from "./filters.ts";
+import { type IdSet, type JobQuery, readRows, type ScanBudget } from "./job-scan.ts";
+import { filterByJson } from "./json-conditions.ts";
 import { listPageOfIds } from "./pages.ts";
 
 const SEARCH_TIMEOUT_MS = 5_000;
-const MAX_WORDS = 20;
 const PAGE_SIZE = 100;
+
+const { order_desc: _, all_workspaces: __, ...searchFilters } = mixedFilters;
 
 const searchJobs = operation({
   name: "searchJobsIndex",
@@ -28,12 +34,12 @@ const searchJobs = operation({
   path: "/srch/w/{workspace}/index/search/job",
   access: "member",
   scope: { domain: "indexer", action: "read", many: true },
-  summary: "Find jobs by words of their arguments, result, path, creator or id, newest first",
+  summary:
+    "Find jobs by words of their arguments, result, path, labels, creator or id, newest first; with filters as for lists",
   query: z.object({
     search_query: z.string().max(1_000),
     pagination_offset: queryInteger.min(0).default(0),
-    created_before: isoTimestamp.optional(),
-    created_after: isoTimestamp.optional(),
+    ...searchFilters,
   }),
   responds: responds.json(
     z.object({
@@ -45,33 +51,71 @@ const searchJobs = operation({
     }),
   ),
   run: async (ctx, { workspace, query }) => {
-    const words = parseWords(query.search_query);
-    const { created_before, created_after, pagination_offset: offset } = query;
-    const budget: ScanBudget = { ms: SEARCH_TIMEOUT_MS };
-    const selection = {
-      ...createJobQuery(ctx, workspace, { created_before, created_after }, undefined),
-      containment: { words },
-      budget,
-    };
-    const ids = await listPageOfIds(ctx.app, selection, { offset, limit: PAGE_SIZE });
-    const rows = await readRows(ctx.app, { ...lightColumns, args: jobs.args }, ids);
-    const isCut = budget.reached !== undefined && ids.length < PAGE_SIZE;
+    const { search_query, pagination_offset: offset, ...filters } = query;
+    const selection = createJobQuery(ctx, workspace, filters, undefined);
+    const { ids, reached } = await findJobs(ctx, selection, parseTerms(search_query), offset + PAGE_SIZE);
+    const rows = await readRows(ctx.app, { ...lightColumns, args: jobs.args }, ids.slice(offset));
     return {
       query_parse_errors: [],
       hits: rows.map((row) => ({ document: toJobSummaryWithArguments(row) })),
-      ...(isCut ? { searched_until: budget.reached } : {}),
+      ...(reached ? { searched_until: reached.toISOString() } : {}),
     };
   },
 });
 
-/** Splits a query into words and quoted phrases, in lower case. @throws BadRequest for none, and for too many */
-function parseWords(text: string): string[] {
-  const found = [...text.matchAll(/"([^"]+)"|([^\s"]+)/g)].map(([, phrase, word]) => phrase ?? word!);
-  if (found.length === 0) throw new BadRequest("query field `search_query`: there is no word to search for");
-  if (found.length > MAX_WORDS) {
-    throw new BadRequest(`query field \`search_query\`: more than ${MAX_WORDS} words; quote a phrase`);
+/** Finds the first jobs of a query that have all terms, up to `wanted`. */
+async function findJobs(
+  { app }: WorkspaceContext,
+  selection: JobQuery,
+  terms: readonly string[],
+  wanted: number,
+): Promise<{ ids: string[]; reached?: Date | undefined }> {
+  const found = new Set<string>();
+  const scan = async (set?: IdSet): Promise<Date | undefined> => {
+    const budget: ScanBudget = { ms: SEARCH_TIMEOUT_MS };
+    const sets = set ? [...selection.sets, set] : selection.sets;
+    const { args, result } = selection.containment ?? {};
+    const part = { ...selection, sets, containment: { args, result, terms }, budget };
+    for (const id of await listPageOfIds(app, part, { offset: 0, limit: wanted })) found.add(id);
+    return found.size < wanted ? budget.reached : undefined;
+  };
+  const page = (reached?: Date) => ({ ids: [...found].slice(0, wanted), reached });
+
+  const progress = app.settings.get("job_search_index") > 0 ? await readSearchProgress(app.db) : undefined;
+  if (!progress) return page(await scan());
+  const reached = await scan(completedSince(progress.completed_at));
+  if (reached || found.size >= wanted) return page(reached);
+
+  const { base, within, filters, sets, containment, signal } = selection;
+  const condition = and(base, within, filters, ...sets.map((set) => set.condition ?? inSet(set)));
+  for await (const ids of findIndexed(app, terms, condition, signal)) {
+    const meeting = containment ? await filterIds(ids, containment) : ids;
+    for (const id of meeting) found.add(id);
+    if (found.size >= wanted) return page();
   }
-  return found.map((word) => word.toLowerCase());
+  return page(progress.oldest ? await scan(completedBefore(progress.oldest)) : undefined);
+
+  function filterIds(ids: string[], wantedJson: NonNullable<JobQuery["containment"]>): Promise<string[]> {
+    return filterByJson(app, inArray(jobs.id, ids), [], wantedJson, Number.POSITIVE_INFINITY);
+  }
+}
+
+const at = (moment: Date) => sql.param(moment, jobs.completed_at);
+const inSet = ({ ids }: IdSet): SQL => sql`${jobs.id} IN (${ids})`;
+
+/** The jobs that the index does not hold yet. */
+function completedSince(moment: Date): IdSet {
+  const since = sql`${jobs.state} = 'completed' AND ${jobs.completed_at} >= ${at(moment)}`;
+  return {
+    ids: sql`${UNFINISHED_JOBS.ids} UNION ALL SELECT ${jobs.id} FROM ${jobs} WHERE ${since}`,
+    condition: sql`(${jobs.state} <> 'completed' OR ${jobs.completed_at} >= ${at(moment)})`,
+  };
+}
+
+/** The jobs that the index holds no more. */
+function completedBefore(moment: Date): IdSet {
+  const before = sql`${jobs.state} = 'completed' AND ${jobs.completed_at} <= ${at(moment)}`;
+  return { ids: sql`SELECT ${jobs.id} FROM ${jobs} WHERE ${before}`, condition: sql`(${before})` };
 }
 
 export const searchOperations: Operation[] = [searchJobs];

@@ -1,7 +1,7 @@
 /** Steps with `delete_after_use`: their arguments, results and logs are deleted when their flow ends. */
 import { and, eq, inArray } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
-import { jobLogs, jobStreams, jobs } from "../../../../platform/queue/tables.ts";
+import { jobLogs, jobSearch, jobStreams, jobs } from "../../../../platform/queue/tables.ts";
 import type { LiveFlow, LiveFrame } from "../live-run.ts";
 import { leafModule } from "../modules.ts";
 
@@ -48,5 +48,6 @@ async function deleteBelow(tx: Tx, parents: string[], steps: string[]): Promise<
     const ids = ended.slice(at, at + BATCH_SIZE).map(({ id }) => id);
     await tx.delete(jobLogs).where(inArray(jobLogs.job_id, ids));
     await tx.delete(jobStreams).where(inArray(jobStreams.job_id, ids));
+    await tx.delete(jobSearch).where(inArray(jobSearch.job_id, ids));
   }
 }

@@ -1,0 +1,11 @@
+import { defineFeature } from "../../../platform/http/feature.ts";
+import { createSearchIndexer, lowerSearchProgress } from "./indexer.ts";
+
+export const feature = defineFeature({
+  folder: "runs/search",
+  operations: {},
+  loops: [{ name: "search indexer", roles: ["all"], create: createSearchIndexer }],
+  on: {
+    clockSetBack: (app) => app.db.write((tx) => lowerSearchProgress(tx, app.clock())),
+  },
+});
