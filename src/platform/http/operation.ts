@@ -213,12 +213,12 @@ export function scopeOf(op: Operation): OperationScope | false {
   };
 }
 
-/** Boolean query parameter: `true`, `1` and empty mean true. */
+/** Boolean query parameter: `true`, `1` and empty mean true. Python's clients write `True` and `False`. */
 export const queryBoolean = z.union(
   [
     z
-      .enum(["true", "false", "1", "0", ""])
-      .transform((text) => text === "true" || text === "1" || text === ""),
+      .enum(["true", "false", "1", "0", "", "True", "False"])
+      .transform((text) => !["false", "0", "False"].includes(text)),
     z.boolean(),
   ],
   { error: "must be true or false" },
