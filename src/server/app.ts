@@ -77,7 +77,7 @@ export interface RunningApp {
  * @throws errors of the database if it cannot be opened or is newer than this executable
  */
 export async function createApp(config: Config, role: JobsRole = "all"): Promise<RunningApp> {
-  const log = createLog(config.log_level, config.log_format);
+  const log = createLog(config.log_level, config.log_format, config.log_dir);
   const db = await openDatabase({
     data_dir: config.data_dir,
     database_url: config.database_url,

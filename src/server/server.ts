@@ -50,7 +50,7 @@ async function openServer(config: Config, role: "all" | "worker"): Promise<Runni
   // Validated before anything is opened.
   const certificate = readCertificate(config);
   parseTrustedProxies(config.trusted_proxies);
-  const log = createLog(config.log_level, config.log_format);
+  const log = createLog(config.log_level, config.log_format, config.log_dir);
   const lock = lockDirectory(config.data_dir, role === "all" ? "svc serve" : "svc worker");
   const parts = createServiceStack(log);
   parts.add("lock", () => lock.release());

@@ -3,6 +3,7 @@
  * never logged; credentials quoted in error messages are redacted.
  */
 import pino from "pino";
+import { openLogFiles } from "./log-files.ts";
 import { formatPrettyLine } from "./log-pretty.ts";
 import { redactCredentials } from "./redact.ts";
 
@@ -27,8 +28,12 @@ const SECRET_FIELDS = ["authorization", "cookie", "set-cookie", "token", "passwo
   },
 );
 
-/** @param format `auto`: pretty on a terminal */
-export function createLog(level: string, format = "auto"): Log {
+/**
+ * @param format `auto`: pretty on a terminal
+ * @param folder keeps the log as files too; `log-files.ts`
+ */
+export function createLog(level: string, format = "auto", folder?: string): Log {
+  const keep = folder === undefined ? undefined : openLogFiles(folder);
   const pretty = format === "pretty" || (format === "auto" && process.stderr.isTTY === true);
   const stderr = pino.destination({ fd: 2, sync: true });
   const colour = process.stderr.isTTY === true && !process.env.NO_COLOR;
@@ -42,6 +47,7 @@ export function createLog(level: string, format = "auto"): Log {
       hooks: {
         streamWrite: (line) => {
           const clean = redactCredentials(line);
+          keep?.(clean);
           return pretty ? formatPrettyLine(clean, colour) : clean;
         },
       },

@@ -175,4 +175,10 @@ export const SERVER_SETTINGS = {
     oneOf: ["auto", "json", "pretty"],
     meaning: "json, pretty, or auto: pretty on a terminal",
   },
+  log_dir: {
+    variable: "SVC_LOG_DIR",
+    kind: "text",
+    default: undefined,
+    meaning: "folder that keeps the log as files too, for two weeks; super admins read and search them",
+  },
 } as const satisfies Record<string, Setting>;

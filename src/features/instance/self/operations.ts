@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { INTERFACE_VERSION, requireDescriptionAccess } from "../../../platform/http/openapi/openapi.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { describeUpdate } from "./latest-release.ts";
@@ -32,14 +31,4 @@ export const getUpToDate = operation({
   run: ({ app }) => describeUpdate(app),
 });
 
-const listLogFiles = operation({
-  name: "listLogFiles",
-  method: "GET",
-  path: "/service_logs/list_files",
-  access: "devops",
-  summary: "List files of the server's own log: none, since it goes to the process's standard error",
-  responds: responds.json(z.array(z.unknown()).max(0)),
-  run: () => [],
-});
-
-export const instanceOperations: Operation[] = [getVersion, getUpToDate, listLogFiles];
+export const instanceOperations: Operation[] = [getVersion, getUpToDate];
