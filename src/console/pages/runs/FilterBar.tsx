@@ -19,10 +19,11 @@ const KINDS: { value: Kind; label: string }[] = [
 ];
 
 const BESIDE: {
-  name: "user" | "tag" | "label" | "worker" | "trigger" | "schedule" | "args" | "result";
+  name: "text" | "user" | "tag" | "label" | "worker" | "trigger" | "schedule" | "args" | "result";
   label: string;
   hint?: string;
 }[] = [
+  { name: "text", label: "Text", hint: "words of arguments, result or labels" },
   { name: "user", label: "Started by" },
   { name: "trigger", label: "Trigger", hint: "such as webhook, schedule, http" },
   { name: "schedule", label: "Schedule", hint: "its path" },

@@ -17,6 +17,8 @@ export interface Filters {
   user: string;
   tag: string;
   label: string;
+  /** Words of arguments, result, path, labels, creator or id. */
+  text: string;
   worker: string;
   trigger: string;
   schedule: string;
@@ -34,6 +36,7 @@ const NONE: Filters = {
   user: "",
   tag: "",
   label: "",
+  text: "",
   worker: "",
   trigger: "",
   schedule: "",
@@ -67,7 +70,7 @@ export function serializeFilters(filters: Filters): URLSearchParams {
 
 /** Counts active filters of the popover. */
 export const countPopoverFilters = (filters: Filters): number =>
-  (["user", "tag", "label", "worker", "trigger", "schedule", "args", "result"] as const).filter(
+  (["text", "user", "tag", "label", "worker", "trigger", "schedule", "args", "result"] as const).filter(
     (name) => filters[name] !== "",
   ).length;
 

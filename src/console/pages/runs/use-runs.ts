@@ -10,23 +10,39 @@ import { type Filters, serializeFilters, toQuery } from "./filters.ts";
 const PAGE_SIZE = 100;
 const POLL_INTERVAL_MS = 4_000;
 
-const newest = (workspace: string, filters: Filters) =>
-  queryOptions({
-    queryKey: [workspace, "runs", "list", serializeFilters(filters).toString()],
-    queryFn: ({ signal }) =>
-      call(
-        "GET /w/{workspace}/jobs/list",
-        { workspace, query: { ...toQuery(filters), per_page: PAGE_SIZE } },
-        signal,
-      ),
-    placeholderData: keepPreviousData,
-  });
-
-interface Earlier {
+interface Page {
   rows: Job[];
   /** No older runs exist. */
   ended: boolean;
 }
+
+/** Reads the runs after those that are shown; with words to find, by the search. */
+async function readPage(
+  workspace: string,
+  filters: Filters,
+  shown: Job[] = [],
+  signal?: AbortSignal,
+): Promise<Page> {
+  if (filters.text !== "") {
+    const words = { search_query: filters.text, pagination_offset: shown.length };
+    const query = { ...toQuery(filters), ...words };
+    const { hits } = await call("GET /srch/w/{workspace}/index/search/job", { workspace, query }, signal);
+    return { rows: hits.map(({ document }) => document), ended: hits.length < PAGE_SIZE };
+  }
+  const last = shown.at(-1);
+  const after = last ? { created_before: last.created_at } : {};
+  const query = { ...toQuery(filters), per_page: PAGE_SIZE, ...after };
+  const response = await ask("GET /w/{workspace}/jobs/list", { workspace, query }, signal);
+  const rows = (await response.json()) as Job[];
+  return { rows, ended: rows.length < PAGE_SIZE && !response.headers.has("searched-until") };
+}
+
+const newest = (workspace: string, filters: Filters) =>
+  queryOptions({
+    queryKey: [workspace, "runs", "list", serializeFilters(filters).toString()],
+    queryFn: ({ signal }) => readPage(workspace, filters, [], signal),
+    placeholderData: keepPreviousData,
+  });
 
 /** Merges fresh rows with earlier ones, without duplicates. */
 function join(fresh: Job[], before: Job[]): Job[] {
@@ -37,13 +53,13 @@ function join(fresh: Job[], before: Job[]): Job[] {
 export function useRuns(workspace: string, filters: Filters, still: boolean) {
   const key = serializeFilters(filters).toString();
   const first = useQuery({ ...newest(workspace, filters), ...useLive(POLL_INTERVAL_MS, still) });
-  const [earlier, setEarlier] = useState<Earlier>();
+  const [earlier, setEarlier] = useState<Page>();
   const [loading, setLoading] = useState(false);
   const shown = useRef<Job[]>([]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another list begins anew
   useEffect(() => setEarlier(undefined), [key, workspace]);
   const rows = useMemo(() => {
-    const fresh = first.data ?? [];
+    const fresh = first.data?.rows ?? [];
     if (!earlier) return fresh;
     // Without overlap rows may be missing between the two; then the list restarts with the first page.
     const known = new Set(earlier.rows.map(({ id }) => id));
@@ -51,14 +67,10 @@ export function useRuns(workspace: string, filters: Filters, still: boolean) {
   }, [first.data, earlier]);
   shown.current = rows;
   const more = useCallback(async () => {
-    const last = shown.current.at(-1);
-    if (!last) return;
+    if (shown.current.length === 0) return;
     setLoading(true);
     try {
-      const query = { ...toQuery(filters), per_page: PAGE_SIZE, created_before: last.created_at };
-      const response = await ask("GET /w/{workspace}/jobs/list", { workspace, query });
-      const page = (await response.json()) as Job[];
-      const ended = page.length < PAGE_SIZE && !response.headers.has("searched-until");
+      const { rows: page, ended } = await readPage(workspace, filters, shown.current);
       setEarlier({ rows: join(shown.current, page), ended });
     } catch (error) {
       tellProblem(error);
@@ -66,6 +78,6 @@ export function useRuns(workspace: string, filters: Filters, still: boolean) {
       setLoading(false);
     }
   }, [workspace, filters]);
-  const ended = earlier ? earlier.ended : (first.data?.length ?? 0) < PAGE_SIZE;
+  const { ended = true } = earlier ?? first.data ?? {};
   return { first, rows, more, loading, ended };
 }

@@ -27,6 +27,8 @@ const WorkerPing = z
     ip: z.string(),
     started_at: isoTimestamp,
     last_ping: z.number(),
+    /** The same as a moment. */
+    ping_at: isoTimestamp,
     jobs_executed: z.number(),
     custom_tags: z.array(z.string()).optional(),
     last_job_id: z.string().optional(),
@@ -57,6 +59,7 @@ function toWorkerRecord(worker: WorkerFacts, now: Date, isInsider: boolean): z.i
     wm_version: worker.version,
     ip: isInsider ? worker.ip : "",
     started_at: worker.started_at,
+    ping_at: worker.last_ping.toISOString(),
     last_ping: Math.max(0, Math.round((now.getTime() - worker.last_ping.getTime()) / 1000)),
     jobs_executed: worker.jobs_executed,
     ...(worker.tags ? { custom_tags: worker.tags } : {}),

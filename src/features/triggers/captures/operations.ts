@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { BadRequest } from "../../../lib/errors.ts";
+import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { withDefault } from "../../../lib/zod.ts";
 import {
   isoTimestamp,
@@ -59,6 +59,35 @@ const setCaptureConfig = operation({
   run: async (ctx, { body }) => {
     await setConfig(ctx, body);
     return body.path;
+  },
+});
+
+const createCapture = operation({
+  name: "createCapture",
+  method: "PUT",
+  path: `${base}/{path}`,
+  access: "author",
+  summary: "Begin to capture what the webhook of a flow receives, as older clients do",
+  responds: responds.created("the path of the flow"),
+  audit: { operation: "capture.create", action_kind: "Update" },
+  run: async (ctx, { path }) => {
+    await setConfig(ctx, { path, is_flow: true, trigger_kind: "webhook", trigger_config: null });
+    return path;
+  },
+});
+
+const getFlowCapture = operation({
+  name: "getFlowCapture",
+  method: "GET",
+  path: `${base}/{path}`,
+  access: "author",
+  summary: "Read the arguments of what was last captured for a flow, as older clients do",
+  responds: responds.json(z.unknown()),
+  run: async (ctx, { workspace, path }) => {
+    const newest = { trigger_kind: "webhook", page: 1, per_page: 1 } as const;
+    const [last] = await service.listCaptures(ctx, { path, is_flow: true }, newest);
+    if (!last) throw new NotFound(`capture of flow ${path} in workspace ${workspace}`);
+    return last.main_args;
   },
 });
 
@@ -146,6 +175,8 @@ function parseTriggerKind(given: string): CaptureKind {
 }
 
 export const captureOperations: Operation[] = [
+  createCapture,
+  getFlowCapture,
   setCaptureConfig,
   pingCaptureConfig,
   getCaptureConfigs,

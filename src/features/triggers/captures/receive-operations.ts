@@ -59,6 +59,21 @@ const receiveWebhook = operation({
   },
 });
 
+const receiveFlowPayload = operation({
+  ...common,
+  name: "updateCapture",
+  method: "POST",
+  path: `${base}/{path}`,
+  summary: "Capture what a flow is sent, as older clients do, while somebody captures its webhook",
+  run: async (ctx, { workspace, path }) => {
+    const place = { workspace_id: workspace, path, is_flow: true, trigger_kind: "webhook" } as const;
+    await requireActiveConfig(ctx, place);
+    const query = WebhookQuery.parse({});
+    await storeCapture(ctx.app, place, await readWebhookCapture(ctx.request, query));
+    return stored();
+  },
+});
+
 const createRouteOperation = (name: string, method: Method) =>
   operation({
     ...common,
@@ -79,6 +94,7 @@ const createRouteOperation = (name: string, method: Method) =>
 
 export const receiveOperations: Operation[] = [
   receiveWebhook,
+  receiveFlowPayload,
   createRouteOperation("captureRouteGet", "GET"),
   createRouteOperation("captureRoutePost", "POST"),
   createRouteOperation("captureRoutePut", "PUT"),

@@ -88,13 +88,8 @@ describe("who uses the storage", () => {
     expect((await info(as.dev!, {})).text).toContain("no S3 address");
     const { secretKey } = (await expectOk(info(as.dev!, { s3_resource_path: "u/dev/bucket" }))).json();
     expect(secretKey).toBe("S3RVER");
-    await createResource("u/admin/plain", {
-      bucket: "b",
-      accessKey: "a'",
-      secretKey: "s",
-      region: "eu-west-1",
-      port: 9,
-    });
+    const plain = { bucket: "b", accessKey: "a'", secretKey: "s", region: "eu-west-1", port: 9 };
+    await createResource("u/admin/plain", plain);
     const path = { s3_resource_path: "u/admin/plain" };
     const settings = async (library: string) =>
       (await expectOk(as.admin!("POST", `${h}/v2/${library}_connection_settings`, path))).json();
@@ -105,6 +100,12 @@ describe("who uses the storage", () => {
       s3fs_args: { endpoint_url: "https://s3.eu-west-1.amazonaws.com:9", key: "a'", use_ssl: true },
       storage_options: { aws_region: "eu-west-1", aws_allow_http: "false" },
     });
+    const older = async (library: string) => {
+      const s3_resource = { ...plain, endPoint: "", useSSL: true, pathStyle: true };
+      return (await expectOk(as.dev!("POST", `${h}/${library}_connection_settings`, { s3_resource }))).json();
+    };
+    expect(await older("duckdb")).toEqual(await settings("duckdb"));
+    expect(await older("polars")).toEqual((await settings("polars")).s3fs_args);
     await using own = await startTestServer({ allowed_targets: "127.0.0.1" });
     const admin = (await own.workspace()).ask;
     const dev = (await own.member("acme", "dev")).ask;

@@ -186,3 +186,14 @@ test("old captures are deleted", async () => {
   expect(await app.db.read.select().from(captures)).toEqual([]);
   expect((await app.db.read.select().from(captureConfigs)).length).toBeGreaterThan(0);
 });
+
+test("older clients capture what a flow is sent", async () => {
+  const flow = "u/admin/some_flow";
+  expect((await nobody("POST", `${w}/capture_u/${flow}`, { n: 1 })).status).toBe(404);
+  expect((await ask("PUT", `${w}/capture/${flow}`)).status).toBe(201);
+  expect((await ask("GET", `${w}/capture/${flow}`)).status).toBe(404);
+  expect((await nobody("POST", `${w}/capture_u/${flow}`, { n: 1 })).status).toBe(204);
+  expect((await expectOk(ask("GET", `${w}/capture/${flow}`))).json()).toEqual({ n: 1 });
+  const { ask: stranger } = await at.member("captures", "stranger");
+  expect((await stranger("GET", `${w}/capture/${flow}`)).status).toBe(403);
+});
