@@ -1,4 +1,5 @@
 /** Pages and counts of tables in the object storage. */
+import { Readable } from "node:stream";
 import { z } from "zod";
 import {
   type Operation,
@@ -89,4 +90,61 @@ const loadTableCount = operation({
   },
 });
 
-export const tableOperations: Operation[] = [loadParquetPreview, loadCsvPreview, loadTableCount];
+/** Rows converted at once. */
+const CSV_ROWS = 20_000;
+
+const downloadParquetAsCsv = operation({
+  name: "fileDownloadParquetAsCsv",
+  method: "GET",
+  path: `${base}/download_s3_parquet_file_as_csv`,
+  access: "member",
+  summary: "Download a stored Parquet file as CSV",
+  query: z.object({ file_key: z.string(), storage: z.string().optional() }),
+  responds: responds.raw("text/csv", "the rows, below a line with the names of the columns"),
+  run: async (ctx, { query }) => {
+    const file = await (await openStore(ctx, query)).get(parseFileKey(query.file_key));
+    const { signal } = ctx.request;
+    const page = async (offset: number) => {
+      const some = { offset, limit: CSV_ROWS, sort_desc: false, counts: false } as const;
+      const { columns } = (await readTable(
+        file,
+        { ...some, format: "parquet", separator: "" },
+        signal,
+      )) as Columns;
+      return columns;
+    };
+    // Errors of the first page are still errors of the call.
+    const first = await page(0);
+    async function* lines() {
+      yield formatCsvLine(first.map(({ name }) => name));
+      let columns = first;
+      for (let offset = 0; ; columns = await page(offset)) {
+        const rows = columns[0]?.values.length ?? 0;
+        yield Array.from({ length: rows }, (_, at) =>
+          formatCsvLine(columns.map(({ values }) => values[at])),
+        ).join("");
+        offset += CSV_ROWS;
+        if (rows < CSV_ROWS) return;
+      }
+    }
+    return new Response(Readable.toWeb(Readable.from(lines())) as unknown as ReadableStream, {
+      headers: { "content-type": "text/csv; charset=utf-8" },
+    });
+  },
+});
+
+/** Formats values as a line of CSV (RFC 4180); containers are JSON, null is empty. */
+function formatCsvLine(values: readonly unknown[]): string {
+  const cells = values.map((value) => {
+    const text = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  });
+  return `${cells.join(",")}\r\n`;
+}
+
+export const tableOperations: Operation[] = [
+  loadParquetPreview,
+  loadCsvPreview,
+  loadTableCount,
+  downloadParquetAsCsv,
+];

@@ -64,6 +64,17 @@ const valuesOf = (answer: any, name: string) =>
 describe.each(["", "bucket"])("a table in storage %p", (storage) => {
   const at = `storage=${storage}`;
 
+  test("of Parquet is downloaded as CSV", async () => {
+    const url = `${h}/download_s3_parquet_file_as_csv?${at}&file_key=`;
+    const { text, headers } = await expectOk(ask("GET", `${url}t/numbers.parquet`));
+    expect(headers.get("content-type")).toStartWith("text/csv");
+    const lines = text.split("\r\n");
+    expect(lines).toHaveLength(ROWS + 2);
+    expect([lines[0], lines[2]]).toEqual(["n,name,big", "7919,Row 7919,9007199254748912"]);
+    expect((await ask("GET", `${url}t/people.csv`)).status).toBe(400);
+    expect((await ask("GET", `${url}t/none.parquet`)).status).toBe(404);
+  });
+
   test("of Parquet is read by page and counted", async () => {
     const page = await load("parquet_preview/t/numbers.parquet", `${at}&offset=4999&limit=3`);
     expect(page.columns.map(({ name }: any) => name)).toEqual(["n", "name", "big"]);

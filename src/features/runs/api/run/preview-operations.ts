@@ -150,7 +150,15 @@ const runPreviewBundle = operation({
 
 const Dependencies = z.object({
   raw_scripts: z
-    .array(z.object({ raw_code: z.string(), language: z.enum(LANGUAGES), script_path: z.string() }))
+    .array(
+      z.object({
+        raw_code: z.string(),
+        language: z.enum(LANGUAGES),
+        script_path: z.string().optional(),
+        /** Another name of `script_path`. */
+        path: z.string().optional(),
+      }),
+    )
     .length(1, "must hold exactly one script"),
   entrypoint: z.string(),
 });
@@ -158,12 +166,13 @@ const Dependencies = z.object({
 /** Creates the submission of a dependency job for code that a client is about to deploy. */
 function createLockSubmission({ raw_scripts, entrypoint }: z.output<typeof Dependencies>): Submission {
   const [script] = raw_scripts;
-  if (!script || script.script_path !== entrypoint) {
+  const path = script?.script_path ?? script?.path;
+  if (!script || path !== entrypoint) {
     throw new BadRequest("body field `entrypoint`: must be the script_path of the one raw script");
   }
   return {
     kind: "dependencies",
-    script_path: script.script_path,
+    script_path: path,
     language: script.language,
     tag: "dependency",
     raw_code: script.raw_code,
