@@ -4,7 +4,7 @@
  * of the time. How many jobs are kept is the setting `job_search_index`; with 0 the index is emptied.
  *
  * The table `job_search_progress` says how far it got. Jobs beyond, and unfinished ones, are searched without the index
- * (search.ts). Whoever deletes a job's contents deletes its row of `job_search` after that, in the same transaction.
+ * (features/runs/api/lists/search-operations.ts). Whoever deletes a job's contents deletes its row of `job_search` after that, in the same transaction.
  */
 import { and, asc, desc, eq, gt, inArray, lte, not, or, type SQL, sql } from "drizzle-orm";
 import type { Database, Tx } from "../../../database/database.ts";

@@ -17,6 +17,7 @@ let hashes: string[];
 /** Lists of what is outside of the database, or comes from elsewhere: their own tests go over what they take. */
 const ELSEWHERE = [
   "listStoredFiles",
+  "listLogFiles",
   "listWorkers",
   "listGlobalSettings",
   "listWebhookDeliveries",
