@@ -40,7 +40,7 @@ export async function createReport(
     entries.push({
       kind: item.kind,
       path: item.path,
-      taken: there !== undefined && (error === undefined || error.startsWith(STORED_PREFIX)),
+      taken: there !== undefined && (error === undefined || isStored(error)),
       changed: error === undefined && compared ? listChangedFields(compared.local, compared.remote) : [],
       problems: [
         ...(error === undefined ? [] : [error]),
@@ -53,8 +53,8 @@ export async function createReport(
   return entries;
 }
 
-/** Start of the error of a script that is deployed, but whose dependencies cannot be resolved. */
-const STORED_PREFIX = "it is stored";
+/** Returns whether the error is of a script that is deployed, but whose dependencies cannot be resolved. */
+export const isStored = (error: string): boolean => error.startsWith("it is stored");
 
 /** Prints the report: items with remarks one by one, and how many need none. */
 export function showReport(entries: ReportEntry[]): void {

@@ -44,7 +44,9 @@ belong to a workspace are left alone.`,
     if (problem) throw usageError(problem.reason);
     await withClient(options, async (client) => {
       const workspace = await resolveWorkspace(client, options.workspace);
-      const archive = await withProgress("comparing", () => readArchive(client, workspace, selection));
+      const archive = await withProgress("comparing", () =>
+        readArchive(client, workspace, selection, folder.items),
+      );
       const remote = filterIncluded(folder, archive);
       const plan = planPull(folder, remote, options.delete ?? false);
       if (!options.json) showPlan(plan, "pull");

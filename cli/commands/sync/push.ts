@@ -22,7 +22,7 @@ import { writeItem } from "../../sync/read/files.ts";
 import { type LocalFolder, readFolder } from "../../sync/read/folder.ts";
 import { filterIncluded } from "../../sync/read/folder-settings.ts";
 import { itemKey } from "../../sync/read/items.ts";
-import { createReport, showReport } from "../../sync/report.ts";
+import { createReport, isStored, showReport } from "../../sync/report.ts";
 import { pluralize, showPlan, showStrays } from "../../sync/show/show-plan.ts";
 import { createTagCheck } from "../../sync/unlisted-tags.ts";
 import { withProgress } from "../../terminal/progress.ts";
@@ -63,7 +63,7 @@ The files are the ones of svc pull and wmill sync. What the service generates
       options,
       async (client) => {
         const workspace = await resolveWorkspace(client, options.workspace);
-        const read = () => readArchive(client, workspace, selection);
+        const read = () => readArchive(client, workspace, selection, folder.items);
         const remote = await withProgress("comparing", read);
         const deletes = options.delete ?? false;
         if (deletes && folder.problems.length > 0) {
@@ -148,7 +148,7 @@ async function writeComputedFields(
   const completed: string[] = [];
   const file_types = await readFileTypes(client, workspace, [...remote.values()]);
   for (const { step, error } of done) {
-    if (step.change === "delete" || error !== undefined) continue;
+    if (step.change === "delete" || (error !== undefined && !isStored(error))) continue;
     const key = itemKey(step.item);
     const [local, there] = [folder.items.get(key), remote.get(key)];
     if (!local || !there || Bun.deepEquals(toCanonicalFields(local), toCanonicalFields(there))) continue;

@@ -47,7 +47,9 @@ import { listExplicitEmpty, normaliseFields, toCanonicalFields } from "../read/c
 import { type Fields, type Item, itemKey, type Kind } from "../read/items.ts";
 import { updatePolicy } from "./app-policy.ts";
 import { archiveFlow, archiveScript, deployFlow, deployScript } from "./deploy-code.ts";
+import { deployDependencies } from "./deploy-dependencies.ts";
 import { deleteRemoteGroup, saveRemoteGroup } from "./deploy-group.ts";
+import { deployKey } from "./deploy-key.ts";
 import { saveSettings } from "./deploy-settings.ts";
 import type { Deployment } from "./deployment.ts";
 
@@ -103,6 +105,8 @@ export async function deployStep(at: Deployment, step: SyncStep): Promise<void> 
   const { kind, path } = item;
   const plain = PLAIN_KINDS[kind];
   if (plain) return deployPlain(at, plain, step);
+  if (kind === "encryption key" && step.change !== "delete") return deployKey(at, item);
+  if (kind === "dependencies") return deployDependencies(at, item, step.change);
   if (step.change === "delete") {
     if (kind === "script") await archiveScript(at, path);
     else if (kind === "flow") await archiveFlow(at, path);

@@ -1,8 +1,18 @@
 /** Reads the items of a workspace from the service. */
 import { tarballWorkspace } from "../../../src/features/lifecycle/export/archive-operations.ts";
+import { getEncryptionKey } from "../../../src/features/lifecycle/keys/key-operations.ts";
 import { parseSchemaJson } from "../../../src/lib/json/json.ts";
 import type { ServiceClient } from "../../client/transport.ts";
-import { type Fields, type Item, itemKey, parseItemName, parseScriptName } from "./items.ts";
+import { CliError } from "../../terminal/text/failure.ts";
+import {
+  DEPENDENCIES_FOLDER,
+  type Fields,
+  type Item,
+  itemKey,
+  parseDependenciesName,
+  parseItemName,
+  parseScriptName,
+} from "./items.ts";
 
 /** How secret values are included: not at all, encrypted with the workspace's key, or in plain text. */
 export type SecretsMode = "none" | "sealed" | "plain";
@@ -41,17 +51,22 @@ export function isSelected(
   { secrets, settings, skip, only }: ItemSelection,
 ): boolean {
   if (kind === "settings") return settings && only.length === 0;
+  if (kind === "encryption key") return secrets === "sealed" && only.length === 0;
   if (skip.some((name) => KINDS_BY_SKIP[name].includes(kind))) return false;
   if (kind === "variable" && fields.is_secret === true && secrets === "none") return false;
-  const place = kind === "folder" ? `f/${path}` : path;
+  const place = kind === "folder" ? `f/${path}` : kind === "dependencies" ? DEPENDENCIES_FOLDER + path : path;
   return only.length === 0 || only.some((start) => place === start || place.startsWith(`${start}/`));
 }
 
-/** Reads the selected items that the caller may read, by key. */
+/**
+ * Reads the selected items that the caller may read, by key.
+ * @param local the folder's items: the encryption key is read if the folder has one
+ */
 export async function readArchive(
   client: ServiceClient,
   workspace: string,
   selection: ItemSelection,
+  local: ReadonlyMap<string, Item>,
 ): Promise<Map<string, Item>> {
   const isSkipped = (name: (typeof SKIPPABLE)[number]) => selection.skip.includes(name);
   const query = {
@@ -65,6 +80,7 @@ export async function readArchive(
     include_triggers: !isSkipped("triggers"),
     include_groups: !isSkipped("groups"),
     include_settings: selection.settings,
+    include_workspace_dependencies: true,
     // Uses the longer file endings: the folder's default language does not apply here.
     default_ts: "bun",
   };
@@ -74,7 +90,20 @@ export async function readArchive(
     files.set(name, await file.text());
   }
   const items = parseItems(files).filter((item) => isSelected(item, selection));
+  if ([...local.values()].some(({ kind }) => kind === "encryption key"))
+    items.push(...(await readKey(client, workspace)));
   return new Map(items.map((item) => [itemKey(item), item]));
+}
+
+/** Returns nothing for callers who may not read it, whom the service tells so if they change it. */
+async function readKey(client: ServiceClient, workspace: string): Promise<Item[]> {
+  try {
+    const { key } = await client.call(getEncryptionKey, { workspace });
+    return [{ kind: "encryption key", path: "", fields: { key } }];
+  } catch (cause) {
+    if (cause instanceof CliError && cause.name === "Forbidden") return [];
+    throw cause;
+  }
 }
 
 function parseItems(files: Map<string, string>): Item[] {
@@ -84,6 +113,8 @@ function parseItems(files: Map<string, string>): Item[] {
     if (found) code.set(found.path, { language: found.language, content });
   }
   return [...files].flatMap(([name, text]) => {
+    const list = parseDependenciesName(name);
+    if (list) return [{ ...list, fields: { content: text } }];
     const at = name.endsWith(".json") ? parseItemName(name.slice(0, -".json".length)) : undefined;
     if (!at) return [];
     const fields = parseSchemaJson(text) as Fields;

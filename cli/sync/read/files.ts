@@ -6,7 +6,15 @@ import { isFileExtension } from "../../../src/features/assets/resources/types.ts
 import { listCodeOwners, RUNS_OWN_CODE } from "./canonical.ts";
 import type { LocalItem } from "./folder.ts";
 import { compareBySortKey, extractCode, listAppCode, listFlowCode, type Naming } from "./inline.ts";
-import { type Fields, fileEnding, type Item, itemSuffix, type Kind, parseScriptName } from "./items.ts";
+import {
+  DEPENDENCIES_FOLDER,
+  type Fields,
+  fileEnding,
+  type Item,
+  itemSuffix,
+  type Kind,
+  parseScriptName,
+} from "./items.ts";
 import { resolveItemFile } from "./layout.ts";
 
 /** File ending by resource type, without the dot, for types that are stored as files. */
@@ -49,6 +57,10 @@ export function createItemFiles(item: Item, style: FileStyle, before?: LocalItem
     }
     case "resource":
       return createResourceFiles(path, fields, write, style.file_types);
+    case "encryption key":
+      return new Map([[`encryption_key.${asJson ? "json" : "yaml"}`, `${JSON.stringify(fields.key)}\n`]]);
+    case "dependencies":
+      return new Map([[DEPENDENCIES_FOLDER + path, String(fields.content)]]);
     default:
       return new Map([write(itemName(kind, path), fields)]);
   }

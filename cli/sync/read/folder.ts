@@ -6,7 +6,15 @@ import { CliError, usageError } from "../../terminal/text/failure.ts";
 import { type ItemSelection, isSelected } from "./archive.ts";
 import { type FolderSettings, findCodebase, isIncluded, parseFolderSettings } from "./folder-settings.ts";
 import { type CodePlace, listAppCode, listFlowCode, type Naming, parseInlineReference } from "./inline.ts";
-import { type Fields, type Item, itemKey, parseItemName, parseScriptName } from "./items.ts";
+import {
+  type Fields,
+  type Item,
+  isItemPath,
+  itemKey,
+  parseDependenciesName,
+  parseItemName,
+  parseScriptName,
+} from "./items.ts";
 import { isInLayout } from "./layout.ts";
 
 /** An item with the files it was read from. */
@@ -95,7 +103,9 @@ async function readSettings(root: string): Promise<FolderSettings> {
   return parseFolderSettings(there ? await parseFile(root, "wmill.yaml") : {});
 }
 
-async function parseFile(root: string, name: string): Promise<Fields> {
+async function parseFile(root: string, name: string): Promise<Fields>;
+async function parseFile(root: string, name: string, wanted: "string"): Promise<string>;
+async function parseFile(root: string, name: string, wanted?: "string"): Promise<Fields | string> {
   const isJson = name.endsWith(".json");
   const text = await Bun.file(join(root, name)).text();
   let parsed: unknown;
@@ -103,6 +113,10 @@ async function parseFile(root: string, name: string): Promise<Fields> {
     parsed = isJson ? parseSchemaJson(text) : await parseYaml(text);
   } catch (cause) {
     throw usageError(`${name} is not ${isJson ? "JSON" : "YAML"}: ${(cause as Error).message.trimEnd()}`);
+  }
+  if (wanted === "string") {
+    if (typeof parsed === "string") return parsed;
+    throw usageError(`${name}: must be a text`);
   }
   if (typeof parsed === "object" && parsed !== null && !Array.isArray(parsed)) return parsed as Fields;
   throw usageError(`${name}: must be an object`);
@@ -137,8 +151,17 @@ class FolderReader {
   /** Reads the item that this file describes; undefined for all other files. */
   async read(name: string): Promise<LocalItem | undefined> {
     if (INSIDE_FOLDER.test(name)) return this.#readInside(name);
+    const list = parseDependenciesName(name);
+    if (list) {
+      const content = await Bun.file(join(this.root, name)).text();
+      return { ...list, fields: { content }, files: [name], inline: new Map() };
+    }
     const stem = /^(.*)\.(?:yaml|json)$/.exec(name)?.[1];
     const at = stem === undefined ? undefined : parseItemName(stem);
+    if (at?.kind === "encryption key") {
+      const key = await parseFile(this.root, name, "string");
+      return { ...at, fields: { key }, files: [name], inline: new Map() };
+    }
     if (at?.kind === "script") return this.#readScript(at.path, name);
     if (at && at.kind !== "flow" && at.kind !== "app" && at.kind !== "raw app") {
       const fields = await parseFile(this.root, name);
@@ -198,6 +221,7 @@ class FolderReader {
     const match = /^(.+?)(?:\.|__)(flow|app|raw_app)\/(flow|app|raw_app)\.(?:yaml|json)$/.exec(name);
     if (!match) return undefined;
     const [, path = "", type] = match;
+    if (!isItemPath(path)) return undefined;
     const fields = await parseFile(this.root, name);
     const folder = dirname(name);
     const files = [name];

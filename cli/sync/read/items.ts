@@ -1,6 +1,7 @@
 /** Items of a workspace as files: their kinds and names. */
 
 import { LANGUAGES_BY_ENDING } from "../../../src/engines/languages/languages.ts";
+import { parseDependencyFileName } from "../../../src/features/code/dependencies/dependency-files.ts";
 
 export type Fields = Record<string, unknown>;
 
@@ -11,6 +12,8 @@ export const filterStrings = (value: unknown): string[] =>
 export type Kind =
   | "folder"
   | "resource type"
+  | "dependencies"
+  | "encryption key"
   | "group"
   | "variable"
   | "resource"
@@ -23,10 +26,10 @@ export type Kind =
   | "websocket trigger"
   | "settings";
 
-/** An item in the form of the archive. A script's code is in `content`, beside its language. */
+/** An item in the form of the archive. `content` is a script's code, beside its language, or a list of dependencies. */
 export interface Item {
   kind: Kind;
-  /** The item's path; the name of a folder, group or resource type; empty for the settings. */
+  /** The item's path; the name of a folder, group, resource type or file of dependencies; empty for what a workspace has one of. */
   path: string;
   fields: Fields;
 }
@@ -35,6 +38,8 @@ export interface Item {
 export const SYNCED_KINDS: readonly Kind[] = [
   "folder",
   "resource type",
+  "dependencies",
+  "encryption key",
   "group",
   "variable",
   "resource",
@@ -69,6 +74,7 @@ export const itemSuffix = (kind: Kind): string => SUFFIXES.find(([, of]) => of =
 /** Parses the name of a file, without `.yaml` or `.json`, into the item it describes; undefined if none. */
 export function parseItemName(stem: string): Pick<Item, "kind" | "path"> | undefined {
   if (stem === "settings") return { kind: "settings", path: "" };
+  if (stem === "encryption_key") return { kind: "encryption key", path: "" };
   const folder = /^f\/([^/]+)\/folder\.meta$/.exec(stem)?.[1];
   if (folder !== undefined) return { kind: "folder", path: folder };
   const group = /^groups\/([^/]+)\.group$/.exec(stem)?.[1];
@@ -80,10 +86,21 @@ export function parseItemName(stem: string): Pick<Item, "kind" | "path"> | undef
   return isNamed ? { kind, path } : undefined;
 }
 
+export const DEPENDENCIES_FOLDER = "dependencies/";
+
+/** Parses the name of a file with dependencies of the workspace into its item; undefined for other files. */
+export function parseDependenciesName(file: string): Pick<Item, "kind" | "path"> | undefined {
+  return parseDependencyFileName(file)
+    ? { kind: "dependencies", path: file.slice(DEPENDENCIES_FOLDER.length) }
+    : undefined;
+}
+
 /** Returns the name that globs match for an item. */
 export function itemPlace({ kind, path }: Pick<Item, "kind" | "path">): string {
-  if (kind === "settings" || kind === "group" || kind === "resource type") return kind;
+  if (kind === "settings" || kind === "encryption key" || kind === "group" || kind === "resource type")
+    return kind;
   if (kind === "folder") return `f/${path}/folder.meta.yaml`;
+  if (kind === "dependencies") return DEPENDENCIES_FOLDER + path;
   return `${path}${itemSuffix(kind)}.yaml`;
 }
 

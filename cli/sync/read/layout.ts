@@ -4,6 +4,7 @@
  */
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
+import { DEPENDENCY_FILES } from "../../../src/features/code/dependencies/dependency-files.ts";
 import { CliError } from "../../terminal/text/failure.ts";
 import { SCRIPT_ENDINGS } from "./items.ts";
 
@@ -14,10 +15,14 @@ const DESCRIPTION_ENDING = "\\.(?:yaml|json)";
 const NAME_PATTERN = String.raw`(?![.\s]|[^/]*~\d)[^\p{C}/\\:*?"<>|]+`;
 const INSIDE_PATTERN = `${PATH_PATTERN}(?:\\.|__)(?:flow|app|raw_app)/`;
 
+const DEPENDENCIES_PATTERN = Object.values(DEPENDENCY_FILES).map(escapePattern).join("|");
+
 const FILE_PATTERNS = [
+  `encryption_key${DESCRIPTION_ENDING}`,
   `settings${DESCRIPTION_ENDING}`,
   `[\\w-]+\\.resource-type${DESCRIPTION_ENDING}`,
   `f/[\\w-]+/folder\\.meta${DESCRIPTION_ENDING}`,
+  `dependencies/(?:[\\w-]+\\.)?(?:${DEPENDENCIES_PATTERN})`,
   `groups/[\\w-]+\\.group${DESCRIPTION_ENDING}`,
   `${PATH_PATTERN}\\.(?:script|resource|variable|schedule|http_trigger|websocket_trigger|policy)${DESCRIPTION_ENDING}`,
   `${PATH_PATTERN}\\.script\\.lock`,

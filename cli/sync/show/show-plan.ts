@@ -78,11 +78,11 @@ export function listChangedFields(before: Fields, after: Fields): string[] {
 const NAME_ONLY_FIELDS = new Set(["lock", "schema"]);
 
 /**
- * Formats the difference of an item. Values of resources and secrets are hidden, because output may be stored, for
+ * Formats the difference of an item. Values of resources, secrets and the key are hidden, because output may be stored, for
  * example in a CI log.
  */
 function formatDifference({ kind }: Item, before: Fields, after: Fields): string[] {
-  if (kind === "resource" || before.is_secret || after.is_secret) return [];
+  if (kind === "resource" || kind === "encryption key" || before.is_secret || after.is_secret) return [];
   const names = listChangedFields(before, after).filter((name) => !NAME_ONLY_FIELDS.has(name));
   const lines: DiffLine[] = [];
   let left_out = 0;

@@ -1,5 +1,6 @@
 import type { Dependency, Packages } from "./types.ts";
 import { DependencyError } from "./typescript/lock.ts";
+import { readLockVersions } from "./typescript/lock-text.ts";
 
 /** Merges the packages of two scripts that run together. @throws DependencyError for two versions of one package */
 export function mergePackages(one: Packages | undefined, other: Packages | undefined): Packages | undefined {
@@ -12,6 +13,22 @@ export function mergePackages(one: Packages | undefined, other: Packages | undef
     return { client: "pip", requirements, python: one.python ?? other.python };
   }
   throw new DependencyError("a script imports one whose packages are of another language");
+}
+
+const CLIENT_PACKAGE = "windmill-client";
+
+/**
+ * Takes the versions that a lock asks for where the code names none, so that a lock which cannot be installed from does
+ * not turn into the newest versions. The client's own package follows the server, and its old versions are withdrawn.
+ */
+export function applyLockVersions(packages: Packages | undefined, lock: unknown): Packages | undefined {
+  if (packages?.client !== "npm" || typeof lock !== "string") return packages;
+  const versions = readLockVersions(lock);
+  const dependencies = packages.dependencies.map(({ name, version }) => ({
+    name,
+    version: version === "latest" && name !== CLIENT_PACKAGE ? (versions[name] ?? version) : version,
+  }));
+  return { client: "npm", dependencies };
 }
 
 /** Merges dependencies; one without a version takes the other script's. */

@@ -1,5 +1,6 @@
 /** `svc push` of a folder in which not all is well: what can be deployed is, and the rest is told. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 import { newPlace, type Place } from "../program.ts";
@@ -144,4 +145,56 @@ test("scripts are deployed after those they import", async () => {
   expect([code, err]).toEqual([0, expect.stringContaining("4 changes made")]);
   const again = await svc(place, "push", "--yes");
   expect([again.code, again.out]).toEqual([0, expect.stringContaining("nothing to change")]);
+}, 60_000);
+
+test("with --secrets sealed, secrets can be read that another server encrypted with the key in the folder", async () => {
+  using place = newPlace();
+  using kept = newPlace();
+  await using elsewhere = new AsyncDisposableStack();
+  const server_before = await startTestServer();
+  elsewhere.defer(() => server_before.stop());
+  const other = await server_before.workspace();
+  const at = ["--url", server_before.url, "--token", other.token, "--workspace", "acme", "--yes"];
+  const secret = { path: "u/admin/pass", value: "s3cret", is_secret: true, description: "" };
+  await expectOk(other.ask("POST", "/w/acme/variables/create", secret));
+  const mine = { ...secret, path: "u/admin/mine", value: "before" };
+  await expectOk(ask("POST", "/w/acme/variables/create", mine));
+  expect((await place.svc(["pull", "--secrets", "sealed", ...at])).code).toBe(0);
+  const { key } = (await expectOk(other.ask("GET", "/w/acme/workspaces/encryption_key"))).json();
+  await writeFiles(place.folder, { "encryption_key.yaml": `${key}\n` });
+  const plain = await svc(place, "push", "--yes");
+  expect(plain.out).not.toContain("encryption key");
+  const { code, out, err } = await svc(place, "push", "--yes", "--secrets", "sealed");
+  expect([code, err]).toEqual([0, expect.stringContaining("changes made")]);
+  expect(out).toContain("~ encryption key");
+  expect(out + err).not.toContain(key);
+  expect(await get("/variables/get_value/u/admin/pass")).toBe("s3cret");
+  expect(await get("/variables/get_value/u/admin/mine")).toBe("before");
+  expect((await svc(place, "push", "--yes", "--secrets", "sealed")).out).toContain("nothing to change");
+  await writeFiles(kept.folder, { "encryption_key.yaml": "old\n" });
+  expect((await svc(kept, "pull", "--yes", "--secrets", "sealed")).code).toBe(0);
+  expect(await Bun.file(join(kept.folder, "encryption_key.yaml")).text()).toBe(`"${key}"\n`);
+}, 60_000);
+
+test("lists of packages for the workspace are pushed, changed and deleted; folders elsewhere hold no items", async () => {
+  using place = newPlace();
+  await writeFiles(place.folder, {
+    "dependencies/requirements.in": "six==1.16.0\n",
+    "dependencies/web.package.json": '{"dependencies": {"is-number": "7.0.0"}}\n',
+    "dependencies/notes.md": "not ours\n",
+    "copy/f/data/old.flow/flow.yaml": "summary: A copy\nvalue: {modules: []}\n",
+  });
+  const first = await svc(place, "push", "--yes");
+  expect([first.code, first.err]).toEqual([0, expect.stringContaining("2 changes made")]);
+  expect(first.out).toContain("dependencies/notes.md");
+  await writeFiles(place.folder, { "dependencies/requirements.in": "six==1.17.0\n" });
+  expect((await svc(place, "push", "--yes")).out).toContain("+ six==1.17.0");
+  expect(await get("/workspace_dependencies/get_latest/python3")).toMatchObject({
+    content: "six==1.17.0\n",
+    name: null,
+  });
+  rmSync(join(place.folder, "dependencies/web.package.json"));
+  const gone = await svc(place, "push", "--yes", "--delete", "--only", "dependencies");
+  expect(gone.out).toMatch(/- dependencies +web\.package\.json/);
+  expect(await get("/workspace_dependencies/list")).toHaveLength(1);
 }, 60_000);

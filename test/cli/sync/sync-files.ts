@@ -16,6 +16,8 @@ export const WORKSPACE_FILES: Record<string, string> = {
   "f/data/note.resource.file.md": "# A note\n",
   "c_database.resource-type.yaml": "description: a database of ours\nschema:\n  type: object\n",
   "c_note.resource-type.yaml": "description: a file\nformat_extension: md\nschema:\n  type: object\n",
+  "dependencies/package.json": '{"dependencies": {"is-number": "7.0.0"}}\n',
+  "dependencies/old-ones.requirements.in": "six==1.16.0\n",
   "groups/ops.group.yaml": "summary: Ops\nmembers: [u/ann]\nadmins: [u/admin]\n",
   "f/data/twice.flow/flow.yaml": `summary: Twice
 value:

@@ -14,6 +14,8 @@ const ITEMS = [
   "folder            data",
   "resource type     c_database",
   "resource type     c_note",
+  "dependencies      old-ones.requirements.in",
+  "dependencies      package.json",
   "group             ops",
   "variable          f/data/host",
   "resource          f/data/database",
@@ -46,9 +48,9 @@ async function goesThere(place: Place, common: string[]): Promise<void> {
   await writeFiles(join(place.folder, "local"), WORKSPACE_FILES);
   const svc = (...words: string[]) => place.svc([...words, "--workspace", "acme", ...common]);
   const pushed = await svc("push", "local", "--yes");
-  expect(pushed).toMatchObject({ code: 0, err: expect.stringContaining("15 changes made\n") });
+  expect(pushed).toMatchObject({ code: 0, err: expect.stringContaining("17 changes made\n") });
   expect(pushed.out).toBe(
-    [...ITEMS.map((item) => `+ ${item}`), "15 changes: 15 to create, 0 to change, 0 to delete\n"].join("\n"),
+    [...ITEMS.map((item) => `+ ${item}`), "17 changes: 17 to create, 0 to change, 0 to delete\n"].join("\n"),
   );
   for (const direction of ["push", "pull"]) expect(await svc(direction, "local")).toEqual(NOTHING);
   expect((await svc("pull", "other", "--yes")).code).toBe(0);

@@ -55,6 +55,24 @@ export function formatLock({ package_json, bun_lock }: Lock): string {
   return package_json + SEPARATOR + text;
 }
 
+/**
+ * Reads the versions that a lock of any form asks for in the package.json it starts with, such as one with a binary
+ * lock file (`//bun.lockb`). Versions from outside the registry are left out; a text of another form has none.
+ */
+export function readLockVersions(text: string): Record<string, string> {
+  const [manifest = ""] = text.split(/\n\/\/bun\.lockb?\b/, 1);
+  try {
+    const { dependencies } = parseLockPart("package.json", JSON.parse, manifest);
+    const entries = Object.entries((dependencies ?? {}) as Record<string, unknown>);
+    return Object.fromEntries(
+      entries.filter((entry): entry is [string, string] => isRegistryVersion(String(entry[1]))),
+    );
+  } catch (cause) {
+    if (cause instanceof BadRequest) return {};
+    throw cause;
+  }
+}
+
 /** Whether a version is resolved by the registry: a version, range or tag, as opposed to a file, URL or repository. */
 export function isRegistryVersion(version: string): boolean {
   return /^[\w.^~<>=*|+\s-]+$/.test(version);

@@ -63,7 +63,7 @@ export function listDependencies({ app, caller }: WorkspaceContext): Promise<Wor
   );
 }
 
-const createWorkspaceDependencies = operation({
+export const createWorkspaceDependencies = operation({
   name: "createWorkspaceDependencies",
   method: "POST",
   path: `${base}/create`,
@@ -153,7 +153,7 @@ const removal = {
   },
 } as const;
 
-const deleteWorkspaceDependencies = operation({
+export const deleteWorkspaceDependencies = operation({
   ...removal,
   name: "deleteWorkspaceDependencies",
   path: `${base}/delete/{language}`,

@@ -48,6 +48,8 @@ export interface FlowInlineScript {
   analysis: ScriptAnalysis;
   /** The lock sent with the script, if it is usable. */
   lock: string | undefined;
+  /** The lock as it was sent. */
+  sent_lock: unknown;
 }
 
 /**
@@ -67,7 +69,8 @@ export async function fillLocks(
     const { content } = script;
     const found = await withStepErrors(id, "content", async () => {
       const analysis = await analyseScript(language, content);
-      return lockOf({ id, language, content, analysis, lock: await parseUsableLock(language, script.lock) });
+      const lock = await parseUsableLock(language, script.lock);
+      return lockOf({ id, language, content, analysis, lock, sent_lock: script.lock });
     });
     if (found === undefined) complete = false;
     else script.lock = found;

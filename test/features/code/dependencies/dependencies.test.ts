@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { findUsableLock } from "../../../../src/engines/languages/reading/analyse.ts";
-import { type Ask, deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
+import {
+  type Ask,
+  deploy,
+  expectOk,
+  startTestServer,
+  type TestServer,
+  until,
+} from "../../../support/harness.ts";
 
 let server: TestServer;
 let ask: Ask;
@@ -42,6 +49,18 @@ describe("a lock that a client sends", () => {
   test.each(cases)("and that %s is not used", async (_, lock) => {
     expect(await findUsableLock(npm, lock)).toBeUndefined();
   });
+
+  test("and that cannot be used still says which versions are wanted, of a script and of a step", async () => {
+    const lock = '{"dependencies":{"is-number":"6.0.0","left":"file:/etc"}}\n//bun.lockb\nAAAA';
+    const hash = await deploy(ask, "acme", "u/admin/older", SOURCE, { lock });
+    const status = await ask("GET", `/w/acme/scripts/deployment_status/h/${hash}`);
+    expect(status.json().lock).toContain('"is-number@6.0.0"');
+    const step = { type: "rawscript", language: npm, content: SOURCE, lock, input_transforms: {} };
+    const body = { path: "u/admin/older_flow", summary: "", value: { modules: [{ id: "a", value: step }] } };
+    await expectOk(ask("POST", "/w/acme/flows/create", body));
+    const readFlow = async () => (await ask("GET", "/w/acme/flows/get/u/admin/older_flow")).json();
+    await until(async () => (await readFlow()).value.modules[0].value.lock.includes('"is-number@6.0.0"'));
+  }, 60_000);
 
   test("and that is not used is resolved anew, for a version, a preview and a step", async () => {
     const [, lock] = cases.find(([name]) => name === "names a file")!;

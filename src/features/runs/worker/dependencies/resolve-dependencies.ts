@@ -3,7 +3,7 @@
  * to deploy.
  */
 
-import { mergePackages } from "../../../../engines/languages/packages.ts";
+import { applyLockVersions, mergePackages } from "../../../../engines/languages/packages.ts";
 import { analyseScript } from "../../../../engines/languages/reading/analyse.ts";
 import type { Language, Packages } from "../../../../engines/languages/types.ts";
 import { Forbidden, NotFound, SvcError } from "../../../../lib/errors.ts";
@@ -71,7 +71,8 @@ async function createLock(
   options.onImports(pins);
   if (warning) options.onLog(`${warning}\n`);
   const kept = row?.lock != null && (!row.ready || (await needsSamePackages(app, code, row, packages)));
-  return { lock: kept ? row.lock! : await resolveLock(app, packages, options), imports: pins };
+  const wanted = applyLockVersions(packages, row?.extra?.lock);
+  return { lock: kept ? row.lock! : await resolveLock(app, wanted, options), imports: pins };
 }
 
 /** Returns whether the version's previous imports need the same packages, so that its lock is still valid. */

@@ -3,6 +3,7 @@
  * about to deploy.
  */
 
+import { applyLockVersions } from "../../../../engines/languages/packages.ts";
 import type { Packages } from "../../../../engines/languages/types.ts";
 import { NotFound, SvcError } from "../../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
@@ -67,13 +68,13 @@ async function resolveLocks(
   const { workspace_id, script_path } = job;
   const find = memoizeByPackages((packages) => resolveLock(app, packages, options));
   const { value } = await fillLocks(await loadFlow(app, job), async (script) => {
-    const { id, language, content, analysis, lock } = script;
-    if (analysis.imports.length === 0) return lock ?? find(analysis.packages);
+    const { id, language, content, analysis, lock, sent_lock } = script;
+    if (analysis.imports.length === 0) return lock ?? find(applyLockVersions(analysis.packages, sent_lock));
     const path = inlineScriptPath(script_path ?? undefined, id);
     const code = { workspace_id, path, language, content };
     const resolved = await resolveImports(app, await getDeployer(app, job), code);
     for (const pin of resolved.pins) pins.set(pin.path, pin);
-    return (anew ? undefined : lock) ?? find(resolved.packages);
+    return (anew ? undefined : lock) ?? find(applyLockVersions(resolved.packages, sent_lock));
   });
   return { value, imports: [...pins.values()].sort((a, b) => (a.path < b.path ? -1 : 1)) };
 }

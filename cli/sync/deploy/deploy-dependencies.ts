@@ -1,0 +1,25 @@
+/** Deploys lists of packages of the workspace, from the folder `dependencies`. */
+import { parseDependencyFileName } from "../../../src/features/code/dependencies/dependency-files.ts";
+import {
+  createWorkspaceDependencies,
+  deleteWorkspaceDependencies,
+} from "../../../src/features/code/dependencies/operations.ts";
+import type { SyncStep } from "../plan.ts";
+import { type Item, itemPlace } from "../read/items.ts";
+import type { Deployment } from "./deployment.ts";
+
+/** Creating a list replaces the one before. @throws CliError with the service's reason */
+export async function deployDependencies(
+  { client, workspace }: Deployment,
+  item: Item,
+  change: SyncStep["change"],
+): Promise<void> {
+  const { language, name } = parseDependencyFileName(itemPlace(item))!;
+  const named = name === "" ? {} : { name };
+  if (change === "delete") {
+    await client.call(deleteWorkspaceDependencies, { workspace, language, query: named } as never);
+    return;
+  }
+  const body = { language, ...named, content: String(item.fields.content) };
+  await client.call(createWorkspaceDependencies, { workspace, body } as never);
+}
