@@ -13,8 +13,10 @@ import { listDifferences } from "./tools/same-files.ts";
 
 const PUSH_LIMIT_MS = 600_000;
 const RUN_LIMIT_S = 20;
+const RUNS_AT_ONCE = 4;
+const REPOSITORIES_AT_ONCE = 4;
 
-const folder = process.env.SVC_WORKSPACES;
+const folder = process.env.SVC_WORKSPACES ?? "";
 if (!folder) throw new Error("SVC_WORKSPACES must name the folder with the repositories");
 const given = process.argv.slice(2);
 const names = given.length > 0 ? given : readdirSync(folder).sort();
@@ -96,10 +98,21 @@ function makeValue({ type, default: preset, enum: choices }: Property): unknown 
 }
 
 /** What an index or registry that is not there makes of a script. */
-const WANTS_INDEX = /could not be (?:resolved|installed)|failed to resolve|No matching distribution/;
-/** What is ours: code that cannot be loaded, and names that the module `wmill` lacks. */
+const WANTS_INDEX =
+  /could not be (?:resolved|installed)|failed to resolve|No matching distribution|'pip', 'install'/;
+/** What is ours: code that cannot be loaded or built, and names that the module `wmill` lacks. */
 const IS_OURS =
-  /SyntaxFault|SyntaxError|ImportError|ModuleNotFoundError|ResolveMessage|BuildMessage|SandboxUnavailable|Internal|NotOffered|has no attribute|Cannot find (?:module|package)/;
+  /SyntaxFault|SyntaxError|ImportError|ModuleNotFoundError|ResolveMessage|BuildMessage|CompileError|standard library only|SandboxUnavailable|Internal|NotOffered|has no attribute|Cannot find (?:module|package)/;
+/** What a run outside the author's own workspace and network lacks. */
+const WANTS_ACCOUNT =
+  /Not found: (?:variable|resource)|getaddrinfo|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|CONNECTION_REFUSED|cannot connect|Unable to connect|name resolution|object storage configured|\b40[13]\b|credential/i;
+
+/** A run that ends in an error of the script's own code has run. */
+function classify(why: string): End {
+  if (WANTS_INDEX.test(why)) return "index";
+  if (IS_OURS.test(why)) return "fails";
+  return WANTS_ACCOUNT.test(why) ? "account" : "runs";
+}
 
 async function runScript(server: Bench, path: string): Promise<{ end: End; why: string }> {
   const script = JSON.parse(await server.get(`/scripts/get/p/${path}`)) as Script;
@@ -122,8 +135,7 @@ async function runScript(server: Bench, path: string): Promise<{ end: End; why: 
     }
     if (state.success) return { end: "runs", why: "" };
     const why = JSON.stringify(state.result?.error ?? state.result);
-    const kind = WANTS_INDEX.test(why) ? "index" : IS_OURS.test(why) ? "fails" : "account";
-    return { end: kind, why };
+    return { end: classify(why), why };
   }
 }
 
@@ -135,23 +147,27 @@ async function runAll(server: Bench, name: string): Promise<Record<End | "script
     listed.push(...some);
     if (some.length < 100) break;
   }
-  for (const { path, no_main_func } of listed) {
+  const waiting = [...listed];
+  const runNext = async (): Promise<void> => {
+    const script = waiting.pop();
+    if (!script) return;
+    // A library has no main: it is run by those that import it.
+    const { end, why } = script.no_main_func
+      ? { end: "runs" as const, why: "" }
+      : await runScript(server, script.path);
     counts.scripts++;
-    if (no_main_func) {
-      // A library: it is run by those that import it.
-      counts.runs++;
-      continue;
-    }
-    const { end, why } = await runScript(server, path);
     counts[end]++;
-    if (end !== "runs") process.stderr.write(`  ${name} ${path}: ${end}: ${why.slice(0, 300)}\n`);
-  }
+    if (why !== "") process.stderr.write(`  ${name} ${script.path}: ${end}: ${why.slice(0, 300)}\n`);
+    return runNext();
+  };
+  await Promise.all(Array.from({ length: RUNS_AT_ONCE }, runNext));
   return counts;
 }
 
-const rows: string[] = [];
+const rows = new Map<string, string>();
 const total = { scripts: 0, runs: 0, account: 0, index: 0, fails: 0 };
-for (const name of names) {
+
+async function measure(name: string): Promise<void> {
   const at = [join(folder, name, "windmill"), join(folder, name)].find((each) =>
     existsSync(join(each, "wmill.yaml")),
   );
@@ -192,12 +208,23 @@ for (const name of names) {
   for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += counts![key];
   const { scripts, runs, account, index, fails } = counts!;
   const [pushedW, backW, pushedS, backS] = cells;
-  rows.push(
+  rows.set(
+    name,
     `| ${[name.replace("+", "/"), pushedW, pushedS, backW, backS, scripts, runs, account, index, fails].join(" | ")} |`,
   );
+  process.stderr.write(`${rows.get(name)}\n`);
 }
+const waiting = [...names];
+async function measureNext(): Promise<void> {
+  const name = waiting.shift();
+  if (name === undefined) return;
+  await measure(name);
+  return measureNext();
+}
+await Promise.all(Array.from({ length: REPOSITORIES_AT_ONCE }, measureNext));
+
 const { scripts, runs, account, index, fails } = total;
-rows.push(`| ${["all", "", "", "", "", scripts, runs, account, index, fails].join(" | ")} |`);
-console.log(rows.join("\n"));
+const sum = `| ${["all", "", "", "", "", scripts, runs, account, index, fails].join(" | ")} |`;
+console.log([...names.map((name) => rows.get(name)), sum].join("\n"));
 rmSync(root, { recursive: true, force: true });
 await wmill?.[Symbol.asyncDispose]();

@@ -19,7 +19,7 @@ const INSIDE = /(?:\.|__)(?:flow|app|raw_app)\/(?!(?:flow|app)\.(?:ya?ml|json)$)
 
 /** Fields that clients compute from the code when they push, whatever the file says, and that they leave out. */
 const COMPUTED =
-  /\.(?:no_main_func|has_preprocessor|policy|path|(?:runnable|hiddenInlineScripts\[\d+\])\.type)$|^\.name$/;
+  /\.(?:no_main_func|has_preprocessor|policy|public|path|(?:runnable|hiddenInlineScripts\[\d+\])\.type)$|^\.name$/;
 
 /** Lists what differs between a folder and what came back, one line each. */
 export function listDifferences(sent: string, back: string): string[] {
