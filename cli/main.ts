@@ -2,14 +2,14 @@
  * Entry point of the executable. `--version` is answered before anything else is loaded; a command loads only its own
  * file.
  */
-import metadata from "../package.json" with { type: "json" };
+import { VERSIONS_TEXT } from "../src/lib/version.ts";
 
 // chalk's environment variable differs from https://no-color.org.
 if (process.env.NO_COLOR) process.env.FORCE_COLOR = "0";
 
 const argv = process.argv.slice(2);
 if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
-  process.stdout.write(`${metadata.version}\n`);
+  process.stdout.write(`${VERSIONS_TEXT}\n`);
 } else {
   const { runProgram } = await import("./program.ts");
   process.exitCode = await runProgram(argv);

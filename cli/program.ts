@@ -4,7 +4,7 @@
  */
 import chalk, { chalkStderr } from "chalk";
 import { Command, CommanderError } from "commander";
-import { VERSION } from "../src/lib/version.ts";
+import { VERSIONS_TEXT } from "../src/lib/version.ts";
 import { EXIT_CODES, showFailure, usageError } from "./terminal/text/failure.ts";
 
 interface NounEntry {
@@ -45,7 +45,7 @@ const NOUN_GROUPS: Record<string, Record<string, NounEntry>> = {
       load: () => import("./commands/runs/job.ts"),
     },
     script: {
-      summary: "deploy, list, rename and delete scripts",
+      summary: "write, deploy, list, rename and delete scripts",
       load: () => import("./commands/items/script.ts"),
     },
     flow: {
@@ -203,7 +203,7 @@ async function printCandidates(words: string[]): Promise<number> {
 export async function createProgram(argv: string[]): Promise<Command> {
   const program = new Command("svc")
     .description("Self-hosted workflow automation in one executable file.")
-    .version(VERSION, "-V, --version", "print the version")
+    .version(VERSIONS_TEXT, "-V, --version", "print the versions of the program and its interface")
     .helpCommand(false)
     .showSuggestionAfterError()
     .addHelpText("after", HELP);

@@ -209,7 +209,8 @@ function createNotServiceError(response: Response, { url }: ConnectionTarget): C
 /** Converts an error response, with its hint. */
 export async function toCliError(response: Response, { token }: ConnectionTarget): Promise<CliError> {
   const name = response.headers.get("svc-error") ?? "Internal";
-  const [message = "", ...hint] = (await response.text()).split("\n");
+  const [text = "", ...hint] = (await response.text()).split("\n");
+  const message = omitStatus(text);
   const unknown = response.status === 401;
   const advice = token
     ? "check the token (--token or SVC_TOKEN), and whether it is meant for this workspace"
@@ -218,4 +219,16 @@ export async function toCliError(response: Response, { token }: ConnectionTarget
     hint: hint.join("\n") || (unknown ? advice : undefined),
     exit_code: unknown ? EXIT_CODES.unreachable : EXIT_CODES.failed,
   });
+}
+
+/** Words of HTTP before the messages of a server, which say nothing more to a person. */
+const STATUS_WORDS = /^(Bad request|Conflict|Unprocessable|Method not allowed): /;
+/** A message after `Not found: ` that is a sentence, and not only what was looked for. */
+const IS_SENTENCE = /^(there|the|this|a|an|nobody|metrics) |: | (is|was) /;
+
+/** Removes the word of the status from a message: `Not found: job 7` becomes `there is no job 7`. */
+function omitStatus(message: string): string {
+  const [, missing] = /^Not found: (.*)$/.exec(message) ?? [];
+  if (missing === undefined) return message.replace(STATUS_WORDS, "");
+  return IS_SENTENCE.test(missing) ? missing : `there is no ${missing}`;
 }

@@ -1,4 +1,5 @@
 /** Reports a deployment: the bare version to a pipe; on a terminal also how to run it and its webhook. */
+import { isJsonObject } from "../../src/lib/json/json.ts";
 import { findDataDirectory, readServerUrl } from "../client/data-directory.ts";
 import { normaliseServerUrl } from "../client/transport.ts";
 import { type CommonOptions, resolveConnection } from "../program/command.ts";
@@ -9,9 +10,20 @@ interface Deployed {
   workspace: string;
   version: string;
   kind: "script" | "flow";
+  /** JSON Schema of its arguments. */
+  schema: unknown;
 }
 
-export function printDeployed(options: CommonOptions, { path, workspace, version, kind }: Deployed): void {
+/** Returns the arguments that a run must have, to be filled in: `name=…`. */
+function listRequiredArguments(schema: unknown): string[] {
+  const required = isJsonObject(schema) ? schema.required : undefined;
+  return Array.isArray(required) ? required.map((name) => `${name}=…`) : [];
+}
+
+export function printDeployed(
+  options: CommonOptions,
+  { path, workspace, version, kind, schema }: Deployed,
+): void {
   if (!process.stdout.isTTY) {
     print(version);
     return;
@@ -21,6 +33,6 @@ export function printDeployed(options: CommonOptions, { path, workspace, version
   const server = url ?? (directory === undefined ? undefined : readServerUrl(directory));
   const hook = `/api/w/${workspace}/jobs/run/${kind === "flow" ? "f" : "p"}/${path}`;
   print(`deployed ${path} (version ${version})`);
-  print(`run:     svc run ${path} --workspace ${workspace}`);
+  print(`run:     svc run ${[path, ...listRequiredArguments(schema), "--workspace", workspace].join(" ")}`);
   print(`webhook: POST ${server === undefined ? "" : normaliseServerUrl(server)}${hook}`);
 }

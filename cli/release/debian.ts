@@ -1,10 +1,20 @@
 /** The Debian package of a release, built by dpkg-deb: the executable, a systemd unit and a system user. */
 import { chmodSync, copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import unit from "./svc.service" with { type: "text" };
+import { formatUnit, SYSTEM_USER } from "../commands/server/init/unit.ts";
 
 /** Debian's names of the machines that it has packages for. */
 export const DEBIAN_MACHINES: Record<string, string> = { "linux-x64": "amd64", "linux-arm64": "arm64" };
+
+const UNIT = formatUnit({
+  service: [
+    ...SYSTEM_USER,
+    "# Settings, such as SVC_BASE_URL=https://svc.example.org",
+    "EnvironmentFile=-/etc/default/svc",
+  ],
+  command: "/usr/bin/svc serve --data-dir /var/lib/svc",
+  wanted_by: "multi-user.target",
+});
 
 const POSTINST = `#!/bin/sh
 set -e
@@ -44,7 +54,7 @@ export async function buildDebianPackage(of: Package): Promise<string> {
     chmodSync(join(root, path), mode);
   };
   try {
-    put("usr/lib/systemd/system/svc.service", unit, 0o644);
+    put("usr/lib/systemd/system/svc.service", UNIT, 0o644);
     put("usr/share/doc/svc/copyright", licence, 0o644);
     mkdirSync(join(root, "usr/bin"), { recursive: true });
     copyFileSync(executable, join(root, "usr/bin/svc"));

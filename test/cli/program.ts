@@ -1,10 +1,14 @@
-/** Runs the real program from its source, in a temporary folder, with nothing of this process's environment. */
+/**
+ * Runs the real program in a temporary folder, with nothing of this process's environment: the executable that a run of
+ * the whole suite has built, and starts several times faster, or else the program's source.
+ */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { openFolder } from "../support/harness.ts";
 
 const MAIN = join(import.meta.dir, "../../cli/main.ts");
+const BUILT = process.env.SVC_TEST_EXECUTABLE;
 
 export interface Ended {
   code: number;
@@ -34,7 +38,7 @@ export function newPlace(): Place {
   const data_dir = join(folder, "data");
   mkdirSync(data_dir, { mode: 0o700 });
   const environment = { PATH: process.env.PATH ?? "", HOME: folder, SVC_DATA_DIR: data_dir };
-  const program = [process.execPath, MAIN];
+  const program = BUILT ? [BUILT] : [process.execPath, MAIN];
   return {
     folder,
     data_dir,

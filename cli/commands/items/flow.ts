@@ -51,19 +51,20 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
       const file = await readFlowFile(given);
       const path = resolvePath(given, file, argument, options.path);
       const body = { ...file, path, deployment_message: options.message } as NewFlow;
-      const { version, workspace } = await withClient(
+      const { version, workspace, schema } = await withClient(
         options,
         async (client) => {
           const workspace = await resolveWorkspace(client, options.workspace);
           await deployFlow(client, workspace, body);
           if (options.wait && !body.draft_only)
             await withProgress("resolving dependencies", () => waitUntilReady(client, workspace, path));
-          return { workspace, version: (await client.call(getFlowByPath, { workspace, path })).version_id };
+          const { version_id: version, schema } = await client.call(getFlowByPath, { workspace, path });
+          return { workspace, version, schema };
         },
         "own",
       );
       if (options.json) printJson({ path, version });
-      else printDeployed(options, { path, workspace, version: String(version), kind: "flow" });
+      else printDeployed(options, { path, workspace, version: String(version), kind: "flow", schema });
     },
   );
 

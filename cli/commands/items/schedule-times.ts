@@ -1,7 +1,7 @@
 /** Cron rules and their times, on the command line. */
-import { InvalidArgumentError } from "commander";
 import { previewSchedule } from "../../../src/features/triggers/schedules/operations.ts";
 import type { ServiceClient } from "../../client/transport.ts";
+import { usageError } from "../../terminal/text/failure.ts";
 import { formatDistance } from "../../terminal/text/times.ts";
 
 export const LOCAL_TIMEZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
@@ -9,7 +9,10 @@ export const LOCAL_TIMEZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 /** Checks a cron rule: unquoted stars are expanded by the shell to file names. */
 export function requireCron(text: string): string {
   if (text.startsWith("@") || text.trim().split(/\s+/).length >= 5) return text;
-  throw new InvalidArgumentError("It has five or six fields; put it in quotes.");
+  throw usageError(
+    `the rule "${text}" is no cron expression: it has five fields, six with seconds, or seven with the year`,
+    "put it in quotes, such as '0 9 * * 1-5' for nine o'clock on weekdays",
+  );
 }
 
 /** Lists the next five times of a rule. */

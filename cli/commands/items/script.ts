@@ -28,6 +28,7 @@ import { withProgress } from "../../terminal/progress.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
 import { printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 
+import { createNew } from "./script-new.ts";
 import { scriptVersionCommands } from "./versions.ts";
 
 /** Settings of the previous version that a new version keeps: all but the code and what is computed from it. */
@@ -74,7 +75,7 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
     const memory_mb = options.memory === undefined ? undefined : parseWholeNumber("--memory", options.memory);
     const language = parseFileLanguage(file);
     const content = await readTextFile(file);
-    const { hash, workspace } = await withClient(
+    const { hash, workspace, schema } = await withClient(
       options,
       async (client) => {
         const workspace = await resolveWorkspace(client, options.workspace);
@@ -100,12 +101,13 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
         });
         if (options.wait)
           await withProgress("resolving dependencies", () => waitUntilReady(client, workspace, deployed));
-        return { hash: deployed, workspace };
+        const { schema } = await client.call(getScriptByPath, { workspace, path });
+        return { hash: deployed, workspace, schema };
       },
       "own",
     );
     if (options.json) printJson({ path, hash });
-    else printDeployed(options, { path, workspace, version: hash, kind: "script" });
+    else printDeployed(options, { path, workspace, version: hash, kind: "script", schema });
   });
 
 /** Returns the path, given as an argument or an option. @throws a usage error */
@@ -211,11 +213,12 @@ const client = createCommand(
 
 export default createNoun(
   "script",
-  "deploy, list, rename and delete scripts",
+  "write, deploy, list, rename and delete scripts",
+  createNew,
   push,
   list,
   show,
   ...scriptVersionCommands,
   archive,
   client,
-).addHelpText("after", formatExamples("svc script push hello.ts u/ann/hello", "svc script list"));
+).addHelpText("after", formatExamples("svc script new hello.ts", "svc script push hello.ts u/ann/hello"));

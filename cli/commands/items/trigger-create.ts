@@ -87,7 +87,18 @@ export const createHttp = createWorkspaceCommand("create", "serve a route below 
     if (options.json) return printJson(made);
     printNote(`trigger ${path} created${options.off ? ", switched off" : ""}`);
     print(formatRoute(made));
+    printNote(`${describeCallers(made.authentication_method)}; it runs with the rights of ${made.email}`);
   });
+
+const CALLERS: Record<string, string> = {
+  none: "anybody can call it, without credentials",
+  token: "callers need the token of somebody who may run it",
+  api_key: "callers need the key of the resource",
+  basic_http: "callers need the name and password of the resource",
+};
+
+/** Says who may call a route. */
+const describeCallers = (method: string) => CALLERS[method] ?? `callers are checked by ${method}`;
 
 function createHttpBody(route_path: string, path: string, options: HttpOptions) {
   const asked = [options.public, options.callerToken, options.apiKey, options.basic].filter(Boolean);

@@ -207,9 +207,9 @@ function withJobClient<T>(
     try {
       return await work(client, workspace);
     } catch (cause) {
-      if (!(cause instanceof CliError) || !cause.message.startsWith("Not found: ")) throw cause;
+      if (!(cause instanceof CliError) || cause.name !== "NotFound") throw cause;
       const { name, message } = cause;
-      const hint = message.startsWith("Not found: workspace")
+      const hint = message.startsWith("there is no workspace")
         ? "svc workspace list"
         : `svc job list --workspace ${workspace}`;
       throw new CliError(name, message, { hint });

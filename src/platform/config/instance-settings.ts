@@ -60,7 +60,7 @@ export const INSTANCE_SETTINGS = {
   email_domain: { ...textSetting(STORED_FOR_CLIENTS), open: true },
   retention_period_secs: {
     schema: integerBetween(0, 3_155_760_000),
-    allowed: "a whole number of seconds, 0 (for good) to 3155760000",
+    allowed: "a whole number of seconds, 0 (forever) to 3155760000",
     meaning: "seconds for which completed jobs are kept with their logs; 0 keeps them for good",
     config: "retention_s",
   },

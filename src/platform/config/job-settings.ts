@@ -88,13 +88,13 @@ export const JOB_SETTINGS = {
     also: "JOB_RETENTION_SECS",
     kind: "number",
     default: 2_592_000,
-    meaning: "seconds for which completed jobs are kept with their logs; 0 keeps them for good",
+    meaning: "seconds for which completed jobs are kept with their logs; 0 keeps them forever",
   },
   audit_retention_s: {
     variable: "SVC_AUDIT_RETENTION_S",
     kind: "number",
     default: 31_536_000,
-    meaning: "seconds for which audit rows are kept; 0 keeps them for good",
+    meaning: "seconds for which audit rows are kept; 0 keeps them forever",
   },
   drain_s: {
     variable: "SVC_DRAIN_S",

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { formatUnit } from "../../../cli/commands/server/init/systemd.ts";
+import { formatUnit, SYSTEM_USER } from "../../../cli/commands/server/init/unit.ts";
 import { loadConfig } from "../../../src/platform/config/config.ts";
 import { blockOf, headingsOf, ROOT } from "./blocks.ts";
 
@@ -29,16 +29,6 @@ describe("the unit for systemd", () => {
   const valuesOf = (text: string, key: string) =>
     [...text.matchAll(new RegExp(`^${key}=(.*)$`, "gm"))].map((match) => match[1]!);
 
-  test("is that of `svc init`, for a user and a folder of its own", () => {
-    const [command = ""] = valuesOf(unit, "ExecStart");
-    expect(command).toBe("/usr/local/bin/svc serve --data-dir /var/lib/svc");
-    const written = formatUnit("system", { data_dir: "/var/lib/svc", host, port }, undefined).split("\n");
-    const own = /^(ExecStart|User|Documentation)=/;
-    const lines = unit.split("\n");
-    expect(lines).toEqual(expect.arrayContaining(written.filter((line) => !own.test(line))));
-    expect(valuesOf(unit, "StateDirectory")).toEqual(["svc"]);
-  });
-
   test("sets what the server reads", () => {
     const environment = Object.fromEntries(
       valuesOf(unit, "Environment")
@@ -50,6 +40,18 @@ describe("the unit for systemd", () => {
     expect(config.base_url).toBe("https://svc.example.org");
     const read = Object.values(config.sources).filter((source) => source === "environment");
     expect(read).toHaveLength(Object.keys(environment).length);
+  });
+
+  test("is the unit that the program writes, with settings of this page", () => {
+    const written = formatUnit({
+      service: [
+        ...SYSTEM_USER,
+        "Environment=SVC_BASE_URL=https://svc.example.org SVC_TRUSTED_PROXIES=127.0.0.1",
+      ],
+      command: "/usr/local/bin/svc serve --data-dir /var/lib/svc",
+      wanted_by: "multi-user.target",
+    });
+    expect(unit.trim()).toBe(written.trim());
   });
 
   test("systemd understands it", async () => {

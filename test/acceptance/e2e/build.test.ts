@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { VERSION } from "../../../src/lib/version.ts";
+import { VERSIONS_TEXT } from "../../../src/lib/version.ts";
 import { isOffline } from "../clients/registry.ts";
 
 const outdir = mkdtempSync(join(tmpdir(), "svc-build-"));
@@ -28,7 +28,7 @@ test.if(process.platform === "linux")(
     expect((await build(name)).code).toBe(0);
     expect(readdirSync(outdir)).toEqual([`svc-${name}`]);
     const run = Bun.spawn([join(outdir, `svc-${name}`), "--version"], { stdout: "pipe" });
-    expect((await run.stdout.text()).trim()).toBe(VERSION);
+    expect((await run.stdout.text()).trim()).toBe(VERSIONS_TEXT);
   },
   60_000,
 );

@@ -116,3 +116,49 @@ test("one of several workspaces is chosen for later commands; a token logs in, t
   await run("logout");
   expect((await server.as(token)("GET", "/users/whoami")).status).toBe(200);
 }, 60_000);
+
+test("a script begins as a file that runs, and another is not overwritten", async () => {
+  const { code, out, err } = await place.svc(["script", "new", "greet.py"]);
+  expect({ code, out, err }).toEqual({
+    code: 0,
+    out: "run:    svc run ./greet.py name=Bob\ndeploy: svc script push greet.py u/<user>/<name>\n",
+    err: "wrote greet.py\n",
+  });
+  expect(JSON.parse(await svc("run", "./greet.py", "name=Bob"))).toEqual({ message: "Hello, Bob!" });
+  expect(await place.svc(["script", "new", "greet.py"])).toMatchObject({
+    code: 2,
+    err: expect.stringContaining("greet.py is there already"),
+  });
+});
+
+test("a mistyped path is answered with the one that may be meant", async () => {
+  await svc("script", "push", "hello.ts", "u/admin/welcome");
+  const { code, err } = await place.svc(["run", "u/admin/welcom"], {
+    env: { SVC_URL: server.url, SVC_TOKEN: token },
+  });
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: "error: there is no script u/admin/welcom in workspace acme\nhint: did you mean u/admin/welcome?\n",
+  });
+});
+
+test("each language's beginning is a script that the server takes", async () => {
+  for (const ending of [
+    "ts",
+    "py",
+    "sh",
+    "sqlite.sql",
+    "pg.sql",
+    "my.sql",
+    "gql",
+    "go",
+    "rs",
+    "php",
+    "rb",
+    "ps1",
+  ]) {
+    await place.svc(["script", "new", `first.${ending}`]);
+    await svc("script", "push", `first.${ending}`, `u/admin/first_${ending.replace(".", "_")}`);
+  }
+  expect(await svc("run", "u/admin/first_sh", "name=Bob")).toContain("Hello, Bob!");
+});

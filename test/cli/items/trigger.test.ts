@@ -35,7 +35,7 @@ test("a route from its creation to its end", async () => {
   expect([made.code, made.out, made.err]).toEqual([
     0,
     "GET /api/r/orders/:id\n",
-    `trigger ${path} created\n`,
+    `trigger ${path} created\nanybody can call it, without credentials; it runs with the rights of admin_acme@example.org\n`,
   ]);
   const call = async () => {
     const answer = await fetch(`${server.url}/api/r/orders/7`);

@@ -179,7 +179,7 @@ test("users are listed, told of, changed, renamed and deleted", async () => {
     `2: ${told("--yes is missing", "there is no terminal to ask on")}`,
   );
   expect(await svc("user delete cy@example.org --yes")).toBe("deleted cy@example.org\n");
-  expect(await svc("user get cy@example.org")).toContain("1: error: Not found: user cy@example.org");
+  expect(await svc("user get cy@example.org")).toContain("1: error: there is no user cy@example.org");
   for (const verb of [
     "create",
     "list",

@@ -130,7 +130,7 @@ test("with --json the error is one JSON value on stderr", async () => {
     [
       ["variable", "get", "u/a/b", "--workspace", "nope", "--json"],
       1,
-      { name: "NotFound", message: "Not found: workspace nope" },
+      { name: "NotFound", message: "there is no workspace nope" },
     ],
   ];
   for (const [args, code, error] of cases) {

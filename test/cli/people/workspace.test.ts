@@ -79,7 +79,7 @@ const STEPS: { args: string; out?: string | RegExp; err?: string | RegExp; code?
   { args: "workspace delete acme-corp", err: /--yes is missing/, code: 2 },
   { args: "workspace delete acme-corp --yes", err: "deleted workspace acme-corp\n" },
   { args: "workspace list --all", out: "" },
-  { args: "workspace delete acme-corp --yes", err: /Not found: workspace acme-corp/, code: 1 },
+  { args: "workspace delete acme-corp --yes", err: /there is no workspace acme-corp/, code: 1 },
 ];
 
 test("a workspace from its beginning to its end", async () => {
@@ -109,7 +109,7 @@ test("who is invited sees it, and accepts or declines", async () => {
     ["accept one --username gus", "", "member of workspace one as gus\n", 0],
     ["decline two --json", '{\n  "workspace_id": "two"\n}\n', "", 0],
     ["invites", "", "", 0],
-    ["accept two", "", "error: Not found: invite of guest@example.org to workspace two\n", 1],
+    ["accept two", "", "error: there is no invite of guest@example.org to workspace two\n", 1],
   ] as const) {
     const ended = await place.svc(["workspace", ...args.split(" "), ...asGuest]);
     expect({ args, ...ended }).toEqual({ args, out, err, code } as never);

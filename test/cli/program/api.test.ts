@@ -30,7 +30,7 @@ const LINES: Line[] = [
   {
     words: ["w/acme/folders/get/two"],
     code: 1,
-    err: "error: Not found: folder two in workspace acme\nhint: svc api --list tells which operations there are\n",
+    err: "error: there is no folder two in workspace acme\nhint: svc api --list tells which operations there are\n",
   },
   {
     words: [MAKE, "-d", "{"],

@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
-import { deploy, startTestServer, type TestServer } from "../../support/harness.ts";
+import { deploy, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 import { newPlace } from "../program.ts";
 
+const JOB = "01890a5d-ac96-774b-bcce-b302099a8057";
 const place = newPlace();
 let server: TestServer;
 
@@ -13,6 +14,7 @@ beforeAll(async () => {
   const { ask } = await server.workspace();
   await deploy(ask, "acme", "u/admin/hello", "export const main = () => 1", { summary: "Says: hello" });
   await deploy(ask, "acme", "u/admin/help", "export const main = () => 1");
+  await expectOk(ask("POST", `/w/acme/jobs/run/p/u/admin/hello?job_id=${JOB}`, {}));
   await ask("POST", "/w/acme/variables/create", {
     path: "u/admin/key",
     value: "k",
@@ -61,6 +63,13 @@ const LINES: [words: string[], offered: string[]][] = [
   [["script", "list", "--workspace", ""], ["acme"]],
   [["workspace", "get", "a"], ["acme"]],
   [["push", ""], []],
+  [
+    ["folder", "set-perm", "data", "g/all", ""],
+    ["read", "write", "none"],
+  ],
+  [["config", "set", "base_u"], ["base_url"]],
+  [["workspace", "settings", "set", "acme", "error_handler_m"], ["error_handler_muted_on_cancel"]],
+  [["job", "get", ""], [JOB]],
   [["run", "--data", ""], []],
   [["frobnicate", ""], []],
 ];

@@ -30,16 +30,17 @@ describe("of a server", () => {
       here(["user", "create", "--email", "outsider@example.org", "--password", "correct-horse"]),
       here(["run", "u/ann/none", "--workspace", "acme"]),
     ]);
-    expect(workspace).toEqual(refused("Not found: workspace nope"));
+    expect(workspace).toEqual(refused("there is no workspace nope"));
     expect(owner).toEqual(
       refused(
-        "Not found: user nobody@example.org",
+        "there is no user nobody@example.org",
         "name an existing user as the owner: svc user create --email …",
       ),
     );
-    expect(id).toEqual(refused("Bad request: there is a workspace with id acme already"));
-    expect(email).toEqual(refused("Bad request: there is a user with e-mail outsider@example.org already"));
-    expect(none).toEqual(refused("Not found: script u/ann/none in workspace acme"));
+    expect(id).toEqual(refused("there is a workspace with id acme already"));
+    expect(email).toEqual(refused("there is a user with e-mail outsider@example.org already"));
+    const hint = "svc script list --workspace acme and svc flow list show what there is";
+    expect(none).toEqual(refused("there is no script u/ann/none in workspace acme", hint));
   }, 30_000);
 
   test("a workspace must be named where there are several", async () => {

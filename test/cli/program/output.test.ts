@@ -119,7 +119,7 @@ test("the version, the routes, and the help where no command is given", async ()
     place.svc(["routes", "Scripts/LIST"]),
     place.svc(["routes", "listScripts", "--json"]),
   ]);
-  expect(version).toEqual({ code: 0, out: `${metadata.version}\n`, err: "" });
+  expect(version).toEqual({ code: 0, out: `${metadata.version}\ninterface 1.423.2\n`, err: "" });
   expect(short).toEqual(version);
   expect(nothing).toMatchObject({ code: 0, out: expect.stringContaining("\nStart:\n"), err: "" });
   expect(noVerb).toMatchObject({ code: 2, out: "", err: expect.stringContaining("Commands:") });

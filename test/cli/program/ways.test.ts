@@ -65,14 +65,14 @@ const LINES: Line[] = [
   {
     args: "variable get u/ann/none --workspace acme",
     code: 1,
-    err: "error: Not found: variable u/ann/none in workspace acme\n",
+    err: "error: there is no variable u/ann/none in workspace acme\n",
   },
   { args: "script archive u/ann/hello --workspace acme", err: "archived u/ann/hello\n" },
   { args: "script list --workspace acme --prefix u/ann/h" },
   {
     args: "run u/ann/hello name=Ann --workspace acme",
     code: 1,
-    err: "error: Bad request: script u/ann/hello in workspace acme is archived and cannot be run\n",
+    err: "error: script u/ann/hello in workspace acme is archived and cannot be run\n",
   },
 ];
 

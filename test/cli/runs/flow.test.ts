@@ -222,7 +222,7 @@ describe("what is stored", () => {
     expect(await flow("show", "f/shop/never")).toEqual({
       code: 1,
       out: "",
-      err: told("Not found: flow f/shop/never in workspace acme"),
+      err: told("there is no flow f/shop/never in workspace acme"),
     });
   }, 30_000);
 

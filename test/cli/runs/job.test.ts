@@ -204,13 +204,13 @@ describe("of a workspace with jobs of every kind", () => {
       place.svc(["job", "cancel", NOBODY, ids.good!, "--json"]),
       place.svc(["job", "logs", ids.good!, "--workspace", "acme", "--url", server.url, "--token", outsider]),
     ]);
-    const error = `Not found: job ${NOBODY} in workspace acme`;
+    const error = `there is no job ${NOBODY} in workspace acme`;
     const hint = "svc job list --workspace acme";
     expect(unknown).toEqual({ code: 1, out: "", err: told(error, hint) });
     expect(workspace).toEqual({
       code: 1,
       out: "",
-      err: told("Not found: workspace nope", "svc workspace list"),
+      err: told("there is no workspace nope", "svc workspace list"),
     });
     expect(both.code).toBe(1);
     expect(JSON.parse(both.out)).toEqual([{ id: ids.good, outcome: "completed" }]);

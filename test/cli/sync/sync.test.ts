@@ -275,14 +275,14 @@ test("what is refused is told one by one, and holds up nothing else", async () =
   await place.file("f/data/right.variable.yaml", "value: yes it is\nis_secret: false\n");
   const { code, err } = await svc(place, "push", "--yes");
   expect(code).toBe(1);
-  expect(err).toContain("script f/data/broken: Bad request: Syntax error at line 2");
-  expect(err).toContain("schedule f/data/wrong: Bad request: ");
+  expect(err).toContain("script f/data/broken: Syntax error at line 2");
+  expect(err).toContain("schedule f/data/wrong: ");
   expect(err).toContain("error: 2 of 3 changes could not be made\nhint: what was done stays;");
   expect((await get("/variables/get/f/data/right")).value).toBe("yes it is");
   const json = await svc(place, "push", "--yes", "--json");
   expect(JSON.parse(json.out).changes).toEqual([
     expect.objectContaining({ path: "f/data/broken", error: expect.stringContaining("Syntax error") }),
-    expect.objectContaining({ path: "f/data/wrong", error: expect.stringContaining("Bad request") }),
+    expect.objectContaining({ path: "f/data/wrong", error: expect.any(String) }),
   ]);
 }, 60_000);
 

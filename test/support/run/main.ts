@@ -2,6 +2,7 @@
  * `bun run test [bun test arguments]`: the tests on SQLite, of the command line, the documents and the clients. With
  * `--suite=<name>` another suite.
  */
+import { join } from "node:path";
 import { findQuickFiles } from "./quick.ts";
 import { runTests } from "./suite.ts";
 
@@ -12,11 +13,15 @@ const SUITES: Record<string, () => string[]> = {
   console: () => ["--parallel=1", "--path-ignore-patterns=none", "test/acceptance/console"],
 };
 
+/** Suites of what `bun run build` has made. */
+const OF_BUILT = ["executable", "console"];
 const SUITE = "--suite=";
 const given = process.argv.slice(2);
 const name = given.find((argument) => argument.startsWith(SUITE))?.slice(SUITE.length);
 const suite = name === undefined ? () => [] : SUITES[name];
 if (!suite) throw new Error(`there is no suite ${name}, but ${Object.keys(SUITES).join(", ")}`);
+if (name && OF_BUILT.includes(name))
+  process.env.SVC_TEST_EXECUTABLE ??= join(import.meta.dir, "../../../dist/svc");
 process.exit(
   await runTests(
     given.filter((argument) => !argument.startsWith(SUITE)),

@@ -3,7 +3,8 @@
  * candidate per line, with a tab and its meaning if known; nothing where file names are expected.
  */
 import type { Argument, Command, Option } from "commander";
-import { findRunningServer } from "../../../client/transport.ts";
+import { readDefaultWorkspace } from "../../../client/default-workspace.ts";
+import { findRunningServer, type ServiceClient } from "../../../client/transport.ts";
 import { resolveConnection } from "../../../program/command.ts";
 
 export interface Candidate {
@@ -117,10 +118,43 @@ async function listArguments(argument: Argument, line: CommandLine, typed: strin
   if (argument.argChoices) return toCandidates(argument.argChoices);
   const { command } = line;
   const noun = command.parent?.parent ? command.parent.name() : command.name();
-  if (noun === "workspace" && argument.name() === "id") return listWorkspaces(line);
+  if (argument.name() === "right") return toCandidates(RIGHTS);
+  if (argument.name() === "key") return toCandidates(await listKeys(noun));
+  if (argument.name() === "id" && (noun === "workspace" || noun === "settings")) return listWorkspaces(line);
+  if (argument.name() === "id" && noun === "job") return listJobs(line);
   const places = argument.name() === "path" || argument.name() === "name" ? (LIST_PATHS[noun] ?? []) : [];
   const lists = await Promise.all(places.map((place) => listNames(line, place, typed)));
   return lists.flat();
+}
+
+const RIGHTS = ["read", "write", "none"];
+
+/** Lists the names of settings: those of the instance, or of a workspace. */
+async function listKeys(noun: string): Promise<string[]> {
+  if (noun === "config") {
+    const { INSTANCE_SETTINGS } = await import("../../../../src/platform/config/instance-settings.ts");
+    return Object.keys(INSTANCE_SETTINGS);
+  }
+  if (noun !== "settings") return [];
+  return (await import("../../../client/workspace-settings.ts")).SETTING_NAMES;
+}
+
+/** Lists the newest jobs; `rerun`, `cancel` and the like take their ids. */
+async function listJobs(line: CommandLine): Promise<Candidate[]> {
+  const found = await fetchOfWorkspace(line, "jobs/list?per_page=20");
+  return (found as { id: string; script_path?: string; success?: boolean; running?: boolean }[]).map(
+    (job) => {
+      const state =
+        job.success === undefined
+          ? job.running
+            ? "running"
+            : "queued"
+          : job.success
+            ? "success"
+            : "failure";
+      return { text: job.id, meaning: `${state}  ${job.script_path ?? "preview"}` };
+    },
+  );
 }
 
 /** List operations below a workspace, by the noun whose paths or names they return. */
@@ -152,27 +186,39 @@ async function listWorkspaces(line: CommandLine): Promise<Candidate[]> {
 }
 
 async function listNames(line: CommandLine, place: string, typed: string): Promise<Candidate[]> {
-  const named = line.given.get("--workspace") ?? process.env.SVC_WORKSPACE;
-  const all = named ? undefined : await listWorkspaces(line);
-  const workspace = named || (all?.length === 1 ? all[0]!.text : undefined);
-  if (!workspace) return [];
   const query = new URLSearchParams({ path_start: typed, per_page: "200" });
-  const found = await fetchList(line, `w/${encodeURIComponent(workspace)}/${place}?${query}`);
+  const found = await fetchOfWorkspace(line, `${place}?${query}`);
   return (found as (string | { path: string; summary?: string })[]).map((each) =>
     typeof each === "string" ? { text: each, meaning: "" } : { text: each.path, meaning: each.summary ?? "" },
   );
 }
 
+/** Asks for a list of the workspace that the command would work in. */
+async function fetchOfWorkspace(line: CommandLine, path: string): Promise<unknown[]> {
+  const client = await openServer(line);
+  const named =
+    line.given.get("--workspace") ||
+    process.env.SVC_WORKSPACE ||
+    (client && readDefaultWorkspace(client.where));
+  const all = named ? undefined : await listWorkspaces(line);
+  const workspace = named || (all?.length === 1 ? all[0]!.text : undefined);
+  return workspace ? fetchList(line, `w/${encodeURIComponent(workspace)}/${path}`) : [];
+}
+
 /** Asks a running server; the data directory itself is not opened for this. */
-async function fetchList({ given }: CommandLine, path: string): Promise<unknown[]> {
+async function fetchList(line: CommandLine, path: string): Promise<unknown[]> {
+  const client = await openServer(line);
+  if (!client) return [];
+  const response = await client.send(`/api/${path}`, { signal: AbortSignal.timeout(REPLY_TIMEOUT_MS) });
+  const found: unknown = response.ok ? await response.json() : [];
+  return Array.isArray(found) ? found : [];
+}
+
+function openServer({ given }: CommandLine): Promise<ServiceClient | undefined> {
   const { token, ...target } = resolveConnection({
     ...(given.has("--data-dir") && { dataDir: given.get("--data-dir")! }),
     ...(given.has("--url") && { url: given.get("--url")! }),
     ...(given.has("--token") && { token: given.get("--token")! }),
   });
-  const client = await findRunningServer({ ...target, token });
-  if (!client) return [];
-  const response = await client.send(`/api/${path}`, { signal: AbortSignal.timeout(REPLY_TIMEOUT_MS) });
-  const found: unknown = response.ok ? await response.json() : [];
-  return Array.isArray(found) ? found : [];
+  return findRunningServer({ ...target, token });
 }

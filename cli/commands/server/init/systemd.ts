@@ -6,6 +6,7 @@ import { PROCESS_SETTINGS } from "../../../../src/platform/config/config.ts";
 import { readVariable, type Setting } from "../../../../src/platform/config/setting.ts";
 import { CliError } from "../../../terminal/text/failure.ts";
 import { type ServeTarget, serveCommand } from "./background.ts";
+import { formatUnit } from "./unit.ts";
 
 export type UnitKind = "user" | "system";
 
@@ -57,7 +58,7 @@ export function writeUnit(kind: UnitKind, serving: ServeTarget): SystemdUnit {
   try {
     environment = writeEnvironment(serving.data_dir);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, formatUnit(kind, serving, environment));
+    writeFileSync(file, formatOwnUnit(kind, serving, environment));
   } catch (cause) {
     const { code, message } = cause as Error & { code?: string };
     throw new CliError("Unit", `${file} cannot be written: ${code ?? message}`, {
@@ -73,28 +74,15 @@ export function writeUnit(kind: UnitKind, serving: ServeTarget): SystemdUnit {
   };
 }
 
-export function formatUnit(kind: UnitKind, serving: ServeTarget, environment: string | undefined): string {
-  const environmentFile =
-    environment === undefined ? "" : `EnvironmentFile=${escapePathPattern(environment)}\n`;
-  const account = kind === "system" ? `User=${userInfo().username}\n` : "";
-  return `[Unit]
-Description=svc, workflow automation
-Documentation=http://${serving.host}:${serving.port}/api/docs
-After=network-online.target
-Wants=network-online.target
-
-[Service]
-ExecStart=${serveCommand(serving).map(quoteForUnit).join(" ")}
-${account}Environment=SVC_DRAIN_S=80
-${environmentFile}Restart=on-failure
-RestartSec=2
-# More than SVC_DRAIN_S, the time that running jobs get to finish.
-TimeoutStopSec=90
-KillMode=mixed
-
-[Install]
-WantedBy=${kind === "system" ? "multi-user.target" : "default.target"}
-`;
+function formatOwnUnit(kind: UnitKind, serving: ServeTarget, environment: string | undefined): string {
+  const account = kind === "system" ? [`User=${userInfo().username}`] : [];
+  const settings = environment === undefined ? [] : [`EnvironmentFile=${escapePathPattern(environment)}`];
+  return formatUnit({
+    documentation: `http://${serving.host}:${serving.port}/api/docs`,
+    service: [...account, ...settings],
+    command: serveCommand(serving).map(quoteForUnit).join(" "),
+    wanted_by: kind === "system" ? "multi-user.target" : "default.target",
+  });
 }
 
 /** Quotes a word for a unit's command line, including systemd's specifiers. */

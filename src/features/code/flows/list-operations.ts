@@ -99,7 +99,7 @@ export const listFlows = operation({
 
 const isLive = (workspace: string) => and(eq(flows.workspace_id, workspace), eq(flows.archived, false));
 
-const listFlowPaths = operation({
+export const listFlowPaths = operation({
   name: "listFlowPaths",
   method: "GET",
   path: `${base}/list_paths`,

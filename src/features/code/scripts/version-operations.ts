@@ -96,7 +96,7 @@ const isNewestReadable = (member: Member) =>
     selectReadableScripts(member),
   );
 
-const listScriptPaths = operation({
+export const listScriptPaths = operation({
   name: "listScriptPaths",
   method: "GET",
   path: `${base}/list_paths`,

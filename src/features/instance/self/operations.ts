@@ -1,9 +1,17 @@
-import { INTERFACE_VERSION, requireDescriptionAccess } from "../../../platform/http/openapi/openapi.ts";
-import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { z } from "zod";
+import { INTERFACE_VERSION, VERSION } from "../../../lib/version.ts";
+import { requireDescriptionAccess } from "../../../platform/http/openapi/openapi.ts";
+import {
+  type Operation,
+  operation,
+  ResponseWithHeaders,
+  responds,
+} from "../../../platform/http/operation.ts";
 import { describeUpdate } from "./latest-release.ts";
 
 /**
- * Clients decide by this version which operations they may call, so it is that of the interface, not of this program.
+ * Clients decide by this version which operations they may call, so it is that of the interface. The program's own is
+ * in a header.
  */
 export const getVersion = operation({
   name: "getVersion",
@@ -11,11 +19,12 @@ export const getVersion = operation({
   path: "/version",
   access: "anyone",
   scope: false,
-  summary: "Read the version of the interface that the server speaks",
+  summary:
+    "Read the version of the interface that the server speaks, and in the header `svc-version` its own",
   responds: responds.text("such as `CE v1.423.2`"),
   run: (ctx) => {
     requireDescriptionAccess(ctx);
-    return `CE v${INTERFACE_VERSION}`;
+    return new ResponseWithHeaders(`CE v${INTERFACE_VERSION}`, { "svc-version": VERSION });
   },
 });
 

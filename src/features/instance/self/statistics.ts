@@ -4,9 +4,8 @@
  */
 import { count } from "drizzle-orm";
 import { BadRequest } from "../../../lib/errors.ts";
-import { VERSION } from "../../../lib/version.ts";
+import { INTERFACE_VERSION, VERSION } from "../../../lib/version.ts";
 import type { App } from "../../../platform/app/context.ts";
-import { INTERFACE_VERSION } from "../../../platform/http/openapi/openapi.ts";
 import { operation, responds } from "../../../platform/http/operation.ts";
 import { isSuccess, requestConfiguredUrl } from "../../../platform/outgoing/configured-targets.ts";
 import { flows } from "../../code/flows/tables.ts";

@@ -7,6 +7,7 @@
 import { z } from "zod";
 import { createTimeSlices } from "../../../lib/async/time-slices.ts";
 import { Unauthorized } from "../../../lib/errors.ts";
+import { INTERFACE_VERSION } from "../../../lib/version.ts";
 import { addedByServer } from "../../../lib/zod.ts";
 import type { Context } from "../../app/context.ts";
 import {
@@ -27,9 +28,6 @@ import type {
   Tag,
 } from "./description.ts";
 import { ERROR_RESPONSES, errorResponsesOf, PROBLEM } from "./openapi-errors.ts";
-
-/** Version of the HTTP interface that existing clients check; independent of the software's version. */
-export const INTERFACE_VERSION = "1.423.2";
 
 /**
  * Rejects unauthenticated callers if the instance closes its description. It is open by default, since clients read it

@@ -83,7 +83,9 @@ describe("whether it is up to date", () => {
 
 test("the version and the interface's description are for anybody, and say the same; the licence is not", async () => {
   const nobody = server.as(undefined);
-  expect((await nobody("GET", "/version")).text).toBe("CE v1.423.2");
+  const version = await nobody("GET", "/version");
+  expect(version.text).toBe("CE v1.423.2");
+  expect(version.headers.get("svc-version")).toBe(VERSION);
   const described = await nobody("GET", "/openapi.yaml");
   expect([described.status, described.headers.get("content-type")]).toEqual([
     200,
