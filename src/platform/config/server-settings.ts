@@ -63,6 +63,12 @@ export const SERVER_SETTINGS = {
     meaning:
       "private hosts, addresses and ranges the server may call for its users, with commas; all: any. Otherwise webhooks, WebSockets and buckets reach only the public internet, and what a super admin names in a setting that host beside it",
   },
+  outgoing_timeout_s: {
+    variable: "SVC_OUTGOING_TIMEOUT_S",
+    kind: "number",
+    default: 10,
+    meaning: "seconds that mail servers, channels of alerts and OAuth providers (10 at most) have to answer",
+  },
   webhook_retention_s: {
     variable: "SVC_WEBHOOK_RETENTION_S",
     kind: "number",

@@ -2,6 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Provider from "oidc-provider";
+import type { ConfigOverrides } from "../../../src/platform/config/config.ts";
 import { startTestServer, type TestServer } from "../harness.ts";
 
 /** What the provider says of a person. */
@@ -181,8 +182,8 @@ export interface OAuthTest extends AsyncDisposable {
 }
 
 /** A server, and a provider that knows it as client `house`. */
-export async function startOAuthTest(data_dir?: string): Promise<OAuthTest> {
-  const server = await startTestServer(data_dir === undefined ? {} : { data_dir });
+export async function startOAuthTest(overrides: ConfigOverrides = {}): Promise<OAuthTest> {
+  const server = await startTestServer(overrides);
   const names = ["house", "other", "chat"];
   const idp = await startIdentityProvider([
     ...names.map((name) => `${server.url}/user/login_callback/${name}`),

@@ -9,11 +9,12 @@ import { sendRequest } from "../../../platform/outgoing/request.ts";
 import type { OauthClient } from "./oauth-clients.ts";
 
 const REQUEST_LIMITS = {
-  timeout_ms: 10_000,
   max_bytes: 1_000_000,
   oversize: "refused",
   requires_https: true,
 } as const;
+/** A refresh of a token, which may send several requests, ends before its lease does. */
+const MAX_TIMEOUT_S = 10;
 const MAX_REDIRECTS = 3;
 /** How long a discovery document is cached. */
 const DISCOVERY_CACHE_MS = 3_600_000;
@@ -56,6 +57,7 @@ export async function fetchProvider(
     // POST requests contain secrets, so they are not redirected.
     max_redirects: method === "GET" ? MAX_REDIRECTS : 0,
     ...REQUEST_LIMITS,
+    timeout_ms: Math.min(app.config.outgoing_timeout_s, MAX_TIMEOUT_S) * 1_000,
   });
   const { status, headers, body } = answer;
   if (method === "GET" && headers.has("location")) {

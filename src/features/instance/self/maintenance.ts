@@ -11,7 +11,7 @@ import { renewLicenseIfDue } from "../license/renewal.ts";
 
 const DEFAULT_INTERVAL_MS = 60_000;
 /** Shorter, so that a channel that was briefly unavailable is notified soon. */
-const ALERTS_INTERVAL_MS = 10_000;
+const ALERTS_INTERVAL_MS = 5_000;
 
 type MaintenanceTask = Pick<TaskOptions, "leader_task" | "interval_ms"> & {
   what: string;

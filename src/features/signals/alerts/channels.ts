@@ -8,8 +8,6 @@ import type { OutgoingAnswer } from "../../../platform/outgoing/request.ts";
 import { createLetter } from "../mail/letter.ts";
 import { sendMail } from "../mail/send.ts";
 
-/** How long a chat or URL may take to respond, in milliseconds. */
-const RESPONSE_TIMEOUT_MS = 10_000;
 /** Upper limit of the response, in bytes; only a short message is read from it. */
 const MAX_RESPONSE_BYTES = 100_000;
 /** Default base URL of the chat product's API. */
@@ -122,7 +120,7 @@ async function postJson(
     method: "POST",
     headers: { "content-type": "application/json; charset=utf-8", ...headers },
     body: JSON.stringify(body),
-    timeout_ms: RESPONSE_TIMEOUT_MS,
+    timeout_ms: app.config.outgoing_timeout_s * 1_000,
     max_bytes: MAX_RESPONSE_BYTES,
   });
   if (isSuccess(answer)) return answer;

@@ -10,10 +10,8 @@ import { targetsOfHosts } from "../../../platform/outgoing/configured-targets.ts
 import { resolveAllowedAddresses } from "../../../platform/outgoing/connect.ts";
 import type { Letter } from "./letter.ts";
 
-/** Timeout of each step: DNS lookup, connecting, greeting, and every response. */
-const STEP_TIMEOUT_MS = 10_000;
-/** Timeout of the whole mail. */
-const MAIL_TIMEOUT_MS = 30_000;
+/** Timeout of the whole mail, in timeouts of one step. */
+const MAX_STEP_TIMEOUTS = 3;
 /** Failures after which the next address of the host is tried. */
 const UNREACHABLE = /ECONNREFUSED|ENETUNREACH|EHOSTUNREACH/;
 
@@ -24,7 +22,7 @@ export function isMailConfigured(app: App): boolean {
 
 /**
  * Sends one mail, with a text and an HTML part.
- * @throws BadRequest saying what is missing or what went wrong, within MAIL_TIMEOUT_MS
+ * @throws BadRequest saying what is missing or what went wrong, within MAX_STEP_TIMEOUTS timeouts
  */
 export async function sendMail(app: App, to: string, letter: Letter): Promise<void> {
   const server = app.settings.get("smtp_settings");
@@ -45,20 +43,25 @@ export async function sendMailThrough(
 ): Promise<void> {
   const sent = sendToServer(app, server, { from: server.smtp_from, to, ...letter });
   try {
-    await withTimeout(MAIL_TIMEOUT_MS, sent, () => Object.assign(new Error(), { code: "ETIMEDOUT" }));
+    await withTimeout(MAX_STEP_TIMEOUTS * stepTimeoutOf(app), sent, () =>
+      Object.assign(new Error(), { code: "ETIMEDOUT" }),
+    );
   } catch (cause) {
     throw describeSmtpFailure(cause, server);
   }
 }
 
+/** Timeout of each step, in milliseconds: DNS lookup, connecting, greeting, and every response. */
+const stepTimeoutOf = ({ config }: App) => config.outgoing_timeout_s * 1_000;
+
 /** Sends to the first of the host's addresses that accepts connections; each is checked like any outgoing target. */
 async function sendToServer(app: App, server: SmtpSettings, mail: SendMailOptions): Promise<void> {
   const { smtp_host } = server;
-  const signal = AbortSignal.timeout(STEP_TIMEOUT_MS);
+  const signal = AbortSignal.timeout(stepTimeoutOf(app));
   const addresses = await resolveAllowedAddresses(smtp_host, targetsOfHosts(app, [smtp_host]), signal);
   for (const [index, address] of addresses.entries()) {
     try {
-      return await sendToAddress(address, server, mail);
+      return await sendToAddress(address, server, mail, stepTimeoutOf(app));
     } catch (cause) {
       if (index === addresses.length - 1 || !UNREACHABLE.test((cause as Error).message)) throw cause;
     }
@@ -66,7 +69,12 @@ async function sendToServer(app: App, server: SmtpSettings, mail: SendMailOption
 }
 
 /** Connects to the address; the certificate check uses the host name. */
-async function sendToAddress(address: string, server: SmtpSettings, mail: SendMailOptions): Promise<void> {
+async function sendToAddress(
+  address: string,
+  server: SmtpSettings,
+  mail: SendMailOptions,
+  timeout_ms: number,
+): Promise<void> {
   const { createTransport } = await import("nodemailer");
   const { smtp_host, smtp_port, smtp_username, smtp_password } = server;
   const transport = createTransport({
@@ -80,9 +88,9 @@ async function sendToAddress(address: string, server: SmtpSettings, mail: SendMa
       ...(isIP(smtp_host) === 0 ? { servername: smtp_host } : {}),
       ...(server.smtp_ca ? { ca: server.smtp_ca } : {}),
     },
-    connectionTimeout: STEP_TIMEOUT_MS,
-    greetingTimeout: STEP_TIMEOUT_MS,
-    socketTimeout: STEP_TIMEOUT_MS,
+    connectionTimeout: timeout_ms,
+    greetingTimeout: timeout_ms,
+    socketTimeout: timeout_ms,
     // Letters never contain attachments, so files and URLs are not read.
     disableFileAccess: true,
     disableUrlAccess: true,

@@ -16,7 +16,7 @@ let ask: Ask;
 let servers: Record<"plain" | "starttls" | "implicit", MailServer>;
 
 beforeAll(async () => {
-  server = await startTestServer();
+  server = await startTestServer({ outgoing_timeout_s: 1 });
   ask = (await server.user("root", { super_admin: true })).ask;
   const [plain, starttls, implicit] = await Promise.all([
     startMailServer({ disabledCommands: ["STARTTLS"], allowInsecureAuth: true }),
