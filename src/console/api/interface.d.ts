@@ -263,7 +263,7 @@ export interface Operations {
   "GET /users/username_info/{email}": { input: { email: string }; answer: { username: string; workspace_usernames: ({ workspace_id: string; username: string })[] }; access: "superAdmin" };
   /** Read who the token belongs to */
   "GET /users/whoami": { input: {  }; answer: GlobalUserInfo; access: "user" };
-  /** Read the version of the interface that the server speaks */
+  /** Read the version of the interface that the server speaks, and in the header `svc-version` its own */
   "GET /version": { input: {  }; answer: string; access: "anyone" };
   /** Let somebody read, or with `write` also write */
   "POST /w/{workspace}/acls/add/{kind}/{path}": { input: { workspace: string; kind: string; path: string; body: { owner: string; write?: boolean | null } }; answer: string; access: "author" };

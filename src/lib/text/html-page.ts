@@ -3,12 +3,14 @@ import { createHash } from "node:crypto";
 import { escapeHtml } from "./html.ts";
 
 const STYLE = `
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 36rem; margin: 3rem auto; padding: 0 1rem; }
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 36rem; margin: 3rem auto; padding: 0 1rem; overflow-wrap: anywhere; }
+header { font-weight: 600; opacity: .7; }
 label { display: block; margin-top: 1rem; }
-small { display: block; color: #555; }
+small { display: block; opacity: .75; }
 input:not([type=checkbox]), select, textarea { font: inherit; width: 100%; padding: .5rem; box-sizing: border-box; }
 button { font: inherit; padding: .5rem 1.5rem; margin: 1.5rem 1rem 0 0; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #f4f4f4; padding: 1rem; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #8882; padding: 1rem; }
 `;
 
 const HEADERS = {
@@ -40,11 +42,12 @@ export function renderPage(status: number, title: string, body: string): Respons
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
 </head>
 <body>
+<header>svc</header>
 <h1>${escapeHtml(title)}</h1>
 ${body}
 </body>

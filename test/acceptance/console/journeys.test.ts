@@ -43,7 +43,10 @@ test("from the setup link to the first run", async () => {
     await heading(seen, "Set up svc").waitFor();
     await seen.accessible("setup");
     await page.getByLabel("E-mail").fill("ann@example.org");
-    await page.getByRole("textbox", { name: "Password" }).fill(PASSWORD);
+    await page.getByRole("textbox", { name: "Password", exact: true }).fill(PASSWORD);
+    await page.getByRole("textbox", { name: "The same password again" }).fill("another one");
+    await page.getByText("The passwords differ").waitFor();
+    await page.getByRole("textbox", { name: "The same password again" }).fill(PASSWORD);
     await button(seen, "Create the account").click();
     await heading(seen, "Make a workspace").waitFor();
     await seen.accessible("first workspace");

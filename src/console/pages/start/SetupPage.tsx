@@ -14,6 +14,8 @@ export function SetupPage() {
   const [, go] = useLocation();
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
+  const [again, setAgain] = useState("");
+  const differs = again !== "" && again !== password;
   const link = useQuery({
     queryKey: ["setup", token],
     queryFn: ({ signal }) => call("GET /setup/{token}", { token }, signal),
@@ -21,7 +23,8 @@ export function SetupPage() {
     staleTime: Number.POSITIVE_INFINITY,
   });
   const create = useMutation({
-    mutationFn: () => call("POST /setup/{token}", { token, body: { email, password } }),
+    mutationFn: () =>
+      call("POST /setup/{token}", { token, body: { email, password, password_again: again } }),
     async onSuccess() {
       await queryClient.invalidateQueries({ queryKey: ["whoami"] });
       go("/workspaces", { replace: true });
@@ -62,8 +65,17 @@ export function SetupPage() {
               value={password}
               onChange={(event) => setPassword(event.currentTarget.value)}
             />
+            <PasswordInput
+              label="The same password again"
+              required
+              withAsterisk={false}
+              autoComplete="new-password"
+              error={differs && "The passwords differ"}
+              value={again}
+              onChange={(event) => setAgain(event.currentTarget.value)}
+            />
             {create.error && <Problem error={create.error} />}
-            <Button type="submit" loading={create.isPending} fullWidth>
+            <Button type="submit" disabled={differs} loading={create.isPending} fullWidth>
               Create the account
             </Button>
           </Stack>

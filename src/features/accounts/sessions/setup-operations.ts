@@ -7,15 +7,11 @@ import { createTextResponse } from "./cookie-response.ts";
 import { createLoginCookies } from "./cookies.ts";
 import { completeSetup, renderSetupDonePage, renderSetupPage, requireSetupToken } from "./setup.ts";
 
-const SetupForm = z.object({ email: z.string(), password: z.string() });
-
-const PAGE_HEADERS = {
-  "content-type": "text/html; charset=utf-8",
-  "content-security-policy":
-    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; frame-ancestors 'none'",
-  "referrer-policy": "no-referrer",
-  "cache-control": "no-store",
-};
+const SetupForm = z.object({
+  email: z.string(),
+  password: z.string(),
+  password_again: z.string().optional().describe("if given, it must be equal to `password`"),
+});
 
 export const getSetup = operation({
   name: "getSetupPage",
@@ -32,7 +28,7 @@ export const getSetup = operation({
     if (app.config.console === "on" && request.headers.get("accept")?.includes("text/html")) {
       return new Response(null, { status: 302, headers: { location: `../../setup/${token}` } });
     }
-    return new Response(renderSetupPage(`/api/setup/${token}`), { headers: PAGE_HEADERS });
+    return renderSetupPage(`/api/setup/${token}`);
   },
 });
 
@@ -47,15 +43,16 @@ export const postSetup = operation({
   responds: responds.raw("text/plain", "session token, also as cookie; a page for browsers"),
   audit: { operation: "users.create", action_kind: "Create" },
   run: async (ctx, { token }) => {
-    const session = await completeSetup(ctx, token, await readForm(ctx.request));
+    const form = await readForm(ctx.request);
+    if (form.password_again !== undefined && form.password_again !== form.password) {
+      throw new InvalidInput("the two passwords differ: go back, and type the same one twice");
+    }
+    const session = await completeSetup(ctx, token, form);
     const cookies = createLoginCookies(ctx.app, session.email, session);
     if (!ctx.request.headers.get("accept")?.includes("text/html")) {
       return createTextResponse(session.token, cookies, 201);
     }
-    const page = new Response(renderSetupDonePage(ctx.app.urls.base, session.email), {
-      status: 201,
-      headers: PAGE_HEADERS,
-    });
+    const page = renderSetupDonePage(ctx.app.urls.base, session.email);
     for (const cookie of cookies) page.headers.append("set-cookie", cookie);
     return page;
   },

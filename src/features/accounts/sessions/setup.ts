@@ -6,6 +6,7 @@ import { timingSafeEqual } from "node:crypto";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { NotFound } from "../../../lib/errors.ts";
 import { escapeHtml } from "../../../lib/text/html.ts";
+import { renderPage } from "../../../lib/text/html-page.ts";
 import { createRandomText, sha256 } from "../../../lib/text/ids.ts";
 import { parseNewEmail } from "../../../lib/text/paths.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
@@ -64,44 +65,32 @@ export async function completeSetup(
 }
 
 /** Renders the setup page, without scripts or external resources. */
-export function renderSetupPage(action: string): string {
-  return renderPage(`<h1>Set up svc</h1>
-<p>Make the first super admin of this instance. The link works once.</p>
+export function renderSetupPage(action: string): Response {
+  return renderPage(
+    200,
+    "Set up svc",
+    `<p>Create the first admin account of this server. The link works once.</p>
 <form method="post" action="${action}">
-<label>E-mail <input name="email" type="email" required autofocus></label>
-<label>Password <input name="password" type="password" required autocomplete="new-password"></label>
-<button>Create</button>
-</form>`);
+<label>E-mail <input name="email" type="email" required autofocus autocomplete="username"></label>
+<label>Password, at least 8 characters
+<input name="password" type="password" required minlength="8" autocomplete="new-password"></label>
+<label>The same password again
+<input name="password_again" type="password" required minlength="8" autocomplete="new-password"></label>
+<button>Create the account</button>
+</form>`,
+  );
 }
 
 /** Renders the page shown after the setup, with the next steps. */
-export function renderSetupDonePage(base: string, email: string): string {
+export function renderSetupDonePage(base: string, email: string): Response {
   const who = escapeHtml(email);
-  return renderPage(`<h1>svc is set up</h1>
-<p>You are logged in as ${who}. Next, at a terminal:</p>
+  return renderPage(
+    201,
+    "svc is set up",
+    `<p>You are logged in as ${who}. Next, at a terminal:</p>
 <pre>svc login ${escapeHtml(base)} --email ${who}
-svc workspace create main</pre>
-<p>The operations are described in <a href="/api/docs">the reference</a>.</p>`);
-}
-
-function renderPage(body: string): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Set up svc</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 24rem; margin: 4rem auto; padding: 0 1rem; }
-label { display: block; margin-top: 1rem; }
-input, button { font: inherit; width: 100%; padding: .5rem; box-sizing: border-box; }
-button { margin-top: 1.5rem; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; }
-</style>
-</head>
-<body>
-${body}
-</body>
-</html>
-`;
+svc workspace create main
+svc script new hello.ts</pre>
+<p>The operations are described in <a href="/api/docs">the reference</a>.</p>`,
+  );
 }

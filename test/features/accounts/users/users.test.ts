@@ -71,6 +71,19 @@ describe("the first super admin", () => {
     expect(answer.text).toContain(`svc login ${empty.url} --email ann@example.org`);
   });
 
+  test("a password that was typed otherwise the second time makes nobody; the link goes on", async () => {
+    await using empty = await startTestServer();
+    const link = (await empty.server.setupPath())!.replace("/api", "");
+    const nobody = empty.as(undefined);
+    expect((await nobody("GET", link)).text).toContain('name="password_again"');
+    const body = { email: "ann@example.org", password: "correct-horse", password_again: "correct-hors" };
+    expect(await nobody("POST", link, body)).toMatchObject({
+      status: 400,
+      text: expect.stringContaining("the two passwords differ"),
+    });
+    expect((await nobody("POST", link, { ...body, password_again: body.password })).status).toBe(201);
+  });
+
   test("another link, two at once, or a user made meanwhile: at most one wins", async () => {
     await using empty = await startTestServer();
     const link = (await empty.server.setupPath())!.replace("/api", "");
