@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { INTERFACE_VERSION, VERSION } from "../../../lib/version.ts";
 import { requireDescriptionAccess } from "../../../platform/http/openapi/openapi.ts";
 import {
