@@ -14,6 +14,13 @@ const SUITE = [
   "test/engines/runner",
   "test/acceptance/contract",
 ];
+/** Run on SQLite alone: they take long by what has nothing to do with a database (compilers, installers, large files). */
+const ELSEWHERE = [
+  "test/features/code/dependencies/python-packages.test.ts",
+  "test/features/code/scripts/program-languages.test.ts",
+  "test/features/assets/storage/storage-memory.test.ts",
+  "test/features/runs/flows/flow-hostile-expressions.test.ts",
+].map((file) => `--path-ignore-patterns=${file}`);
 const TEMPLATE = "svc_template";
 
 /** Makes the migrated database that tests copy. */
@@ -39,7 +46,9 @@ try {
   process.env.SVC_TEST_DATABASE_TEMPLATE = TEMPLATE;
   // A write may be done again on PostgreSQL: here each is.
   process.env.SVC_TEST_REHEARSE_WRITES = "1";
-  code = await runTests(process.argv.slice(2), SUITE);
+  const args = process.argv.slice(2);
+  const names_files = args.some((argument) => !argument.startsWith("-"));
+  code = await runTests(args, names_files ? [] : [...ELSEWHERE, ...SUITE]);
 } finally {
   await postgres.stop();
 }

@@ -132,8 +132,8 @@ test("a script begins as a file that runs, and another is not overwritten", asyn
 });
 
 test("a mistyped path is answered with the one that may be meant", async () => {
-  await svc("script", "push", "hello.ts", "u/admin/welcome");
-  const { code, err } = await place.svc(["run", "u/admin/welcom"], {
+  await svc("script", "push", "hello.ts", "u/admin/welcome", "--workspace", "acme");
+  const { code, err } = await place.svc(["run", "u/admin/welcom", "--workspace", "acme"], {
     env: { SVC_URL: server.url, SVC_TOKEN: token },
   });
   expect({ code, err }).toEqual({

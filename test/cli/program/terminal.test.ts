@@ -114,8 +114,8 @@ const COMMANDS = [
   "\u202e",
 ].join("a");
 const RED = "\u001b[31m";
-/** What may be there: colours, line ends, tabs, and what the program draws its spinner with. */
-const HARMLESS = new RegExp(`${"\u001b"}\\[([\\d;]*m|\\?25[lh]|\\d*[GKA])|[\\r\\n\\t]`, "g");
+/** What may be there: colours, line ends, tabs, and what the program draws its spinner with, which slow commands show. */
+const HARMLESS = new RegExp(`${"\u001b"}\\[([\\d;]*m|\\?(25|2026)[lh]|\\d*[GKA])|[\\r\\n\\t]`, "g");
 
 test("nothing that a job or a person elsewhere says commands the terminal; a pipe gets it as it is", async () => {
   using place = newPlace();

@@ -1,9 +1,9 @@
 /**
- * Runs tests by `bun test`. Named files run as it runs them. A whole suite is spread over processes, prints a line of
- * progress, and its failures last. A file that fails beside others runs once more alone: what then passes is named,
+ * Runs tests by `bun test`. Named files run as it runs them. A whole suite or folder is spread over processes, prints a
+ * line of progress, and its failures last. A file that fails beside others runs once more alone: what then passes is named,
  * what fails again is printed with all that was written since the test before it.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createResultReader, type Results } from "./results.ts";
@@ -25,6 +25,8 @@ let isStopped = false;
 const NOT_AGAIN = /^--(parallel|reporter|update-timings)/;
 
 const isFlag = (argument: string) => argument.startsWith("-");
+const isFolder = (argument: string) =>
+  !isFlag(argument) && (statSync(argument, { throwIfNoEntry: false })?.isDirectory() ?? false);
 
 /**
  * @param args of `bun test`: flags and files
@@ -33,6 +35,7 @@ const isFlag = (argument: string) => argument.startsWith("-");
  */
 export async function runTests(args: string[], suite: string[] = []): Promise<number> {
   if (args.every(isFlag)) return runSuite([...suite, ...args]);
+  if (args.some(isFolder)) return runFiles(args);
   return runBunTest([...suite.filter(isFlag), ...args]);
 }
 

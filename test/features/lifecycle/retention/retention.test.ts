@@ -240,13 +240,13 @@ test("cached results, idempotency keys, variables and audit rows go when their t
   expect((await db.read.select().from(auditLog)).map(({ username }) => username)).toEqual(["new"]);
 });
 
-test("20,000 jobs go while the server answers, also when two prune, and the file gives their space back", async () => {
+test("10,000 jobs go while the server answers, also when two prune, and the file gives their space back", async () => {
   await using server = await startTestServer(KEPT);
   const { ask } = await server.workspace();
   const { db } = server.server.app;
   await deploy(ask, "acme", "u/admin/fine", "export const main = (n: number) => n + 1");
   const now = new Date();
-  const rows = Array.from({ length: 20_000 }, (_, n) => {
+  const rows = Array.from({ length: 10_000 }, (_, n) => {
     const result = JSON.stringify("x".repeat(1_500));
     return job(Bun.randomUUIDv7(), { completed_at: now, result, script_path: `u/admin/s${n % 50}` });
   });
@@ -262,7 +262,7 @@ test("20,000 jobs go while the server answers, also when two prune, and the file
     const connection = new SqliteFile(join(server.data_dir, "svc.db"));
     connection.run("PRAGMA wal_checkpoint(TRUNCATE)");
     connection.close();
-    expect(size()).toBeGreaterThan(40_000_000);
+    expect(size()).toBeGreaterThan(20_000_000);
   }
   pass(server, 2 * DAY_S);
   let pruning = true;
@@ -275,7 +275,7 @@ test("20,000 jobs go while the server answers, also when two prune, and the file
     expect(answer.json()).toBe(++answered);
   }
   await pruned;
-  expect(answered).toBeGreaterThan(10);
+  expect(answered).toBeGreaterThan(5);
   const left = await db.read.select({ path: jobs.script_path }).from(jobs).where(eq(jobs.kind, "script"));
   expect(new Set(left.map(({ path }) => path))).toEqual(new Set(["u/admin/fine"]));
   expect(await db.read.select().from(jobLogs)).toEqual([]);
