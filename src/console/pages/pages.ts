@@ -10,6 +10,8 @@ import {
   IconServer,
   IconSettings,
   IconUsers,
+  IconWebhook,
+  IconWorldBolt,
 } from "@tabler/icons-react";
 import type { ComponentType } from "react";
 import type { May } from "../api/session.ts";
@@ -33,11 +35,32 @@ export const PAGES: Page[] = [
   {
     path: "/schedules",
     nav: { label: "Schedules", Icon: IconCalendarTime },
-    load: () => import("./schedules/SchedulesPage.tsx"),
+    load: () => import("./triggers/schedules/SchedulesPage.tsx"),
   },
-  { path: "/schedules/new", load: () => import("./schedules/EditPage.tsx") },
-  { path: "/schedules/edit/*", load: () => import("./schedules/EditPage.tsx") },
-  { path: "/schedules/p/*", load: () => import("./schedules/SchedulePage.tsx") },
+  { path: "/schedules/new", load: () => import("./triggers/schedules/EditPage.tsx") },
+  { path: "/schedules/edit/*", load: () => import("./triggers/schedules/EditPage.tsx") },
+  { path: "/schedules/p/*", load: () => import("./triggers/schedules/SchedulePage.tsx") },
+  {
+    path: "/triggers",
+    nav: { label: "Triggers", Icon: IconWorldBolt },
+    load: () => import("./triggers/TriggersPage.tsx"),
+  },
+  { path: "/triggers/http/new", load: () => import("./triggers/routes/EditPage.tsx") },
+  { path: "/triggers/http/edit/*", load: () => import("./triggers/routes/EditPage.tsx") },
+  { path: "/triggers/http/p/*", load: () => import("./triggers/routes/RoutePage.tsx") },
+  { path: "/triggers/websocket/new", load: () => import("./triggers/sockets/EditPage.tsx") },
+  { path: "/triggers/websocket/edit/*", load: () => import("./triggers/sockets/EditPage.tsx") },
+  { path: "/triggers/websocket/p/*", load: () => import("./triggers/sockets/SocketPage.tsx") },
+  {
+    path: "/webhooks",
+    nav: {
+      label: "Webhooks to others",
+      Icon: IconWebhook,
+      isFor: (may) => may("GET /w/{workspace}/webhooks/list", "admin"),
+    },
+    load: () => import("./triggers/webhooks/WebhooksPage.tsx"),
+  },
+  { path: "/webhooks/:id", load: () => import("./triggers/webhooks/EndpointPage.tsx") },
   {
     path: "/variables",
     nav: { label: "Variables", Icon: IconBraces },
@@ -54,7 +77,7 @@ export const PAGES: Page[] = [
   { path: "/draw/*", load: () => import("./scripts/drawing/DrawingPage.tsx") },
   { path: "/review/*", load: () => import("./scripts/drawing/ReviewPage.tsx") },
   { path: "/new/flow", load: () => import("./scripts/drawing/NewFlowPage.tsx") },
-  { path: "/begin/:kind/*", load: () => import("./begin/BeginPage.tsx") },
+  { path: "/begin/:kind/*", load: () => import("./run/begin/BeginPage.tsx") },
   { path: "/scripts/*", load: () => import("./scripts/view/ScriptPage.tsx") },
   { path: "/edit/*", load: () => import("./scripts/edit/EditPage.tsx") },
   { path: "/new/script", load: () => import("./scripts/edit/NewScriptPage.tsx") },

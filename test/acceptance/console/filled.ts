@@ -95,3 +95,10 @@ const REFUND_SCHEMA = {
 const FIGURES = `export const main = () =>
   Array.from({ length: 40 }, (_, day) => ({ day: day + 1, orders: (day * 37) % 90, revenue: (day * 7919) % 10_000 }));
 `;
+
+/** A further member of the workspace, who is not an admin. */
+export async function newMember(serving: Serving, { ask }: Filled, username: string, operator = false) {
+  const email = `${username}@example.org`;
+  await serving.operator("/users/create", { email, password: PASSWORD, super_admin: false });
+  await ask("POST", "/w/acme/workspaces/add_user", { email, username, is_admin: false, operator });
+}

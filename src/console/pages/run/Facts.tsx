@@ -2,6 +2,7 @@ import { Anchor } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Job } from "../../api/interface.d.ts";
+import { type Fact, FactList } from "../../parts/items/FactList.tsx";
 import { to } from "../../parts/places.ts";
 import { duration, Moment } from "../../parts/time.tsx";
 
@@ -32,7 +33,7 @@ const size = (kb: number) => (kb < 1_024 ? `${kb} kB` : `${(kb / 1_024).toFixed(
 export function Facts({ workspace, job, memory }: Props) {
   const peak = memory ?? job.mem_peak;
   const { parent_job, root_job } = job;
-  const facts: [string, ReactNode][] = [
+  const facts: Fact[] = [
     ["Started by", startedBy(job)],
     ["Asked for", <Moment key="" at={job.created_at} />],
   ];
@@ -71,14 +72,5 @@ export function Facts({ workspace, job, memory }: Props) {
       job.canceled_reason ? `${job.canceled_by}: ${job.canceled_reason}` : job.canceled_by,
     ]);
   }
-  return (
-    <dl className="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
-    </dl>
-  );
+  return <FactList facts={facts} />;
 }

@@ -3,7 +3,6 @@ import {
   Button,
   Checkbox,
   Code,
-  CopyButton,
   Group,
   Modal,
   MultiSelect,
@@ -15,6 +14,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../../../api/call.ts";
 import { FormDialog } from "../../../parts/actions.tsx";
+import { Copy } from "../../../parts/calling/Copy.tsx";
 import { scopeList } from "./queries.ts";
 
 interface Props {
@@ -114,13 +114,7 @@ export function NewToken({ workspace, opened, close }: Props) {
           Send it as the header <Code>Authorization: Bearer …</Code>
         </Text>
         <Group justify="flex-end" mt="lg">
-          <CopyButton value={made ?? ""}>
-            {({ copied, copy }) => (
-              <Button variant="default" onClick={copy}>
-                {copied ? "Copied" : "Copy"}
-              </Button>
-            )}
-          </CopyButton>
+          <Copy text={made ?? ""} />
           <Button onClick={() => setMade(undefined)}>I have it</Button>
         </Group>
       </Modal>

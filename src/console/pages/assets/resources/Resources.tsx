@@ -1,16 +1,17 @@
-import { Button, TextInput } from "@mantine/core";
-import { IconSearch } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { call } from "../../../api/call.ts";
 import { useMay } from "../../../api/session.ts";
-import { useAction, useQuestion } from "../../../parts/actions.tsx";
+import { useQuestion } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { ItemName } from "../../../parts/items/ItemName.tsx";
 import { OnlyFirst } from "../../../parts/items/OnlyFirst.tsx";
+import { useRefreshToken } from "../../../parts/items/refresh-token.ts";
 import { useMayWrite } from "../../../parts/items/rights.ts";
+import { useSearch } from "../../../parts/items/Search.tsx";
 import { TokenState } from "../../../parts/items/TokenState.tsx";
 import { Uses } from "../../../parts/items/Uses.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -18,19 +19,22 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { Moment } from "../../../parts/time.tsx";
-import { useAddress } from "../../../parts/use-address.ts";
 import { type ListedResource, MAX_RESOURCES, resourceList } from "./queries.ts";
 
 export function Resources({ workspace }: { workspace: string }) {
-  const address = useAddress({ push: false });
-  const text = address.get("q");
   const list = useQuery(resourceList(workspace));
   const [, go] = useLocation();
   const may = useMay(workspace)("POST /w/{workspace}/resources/create", "author");
   const mayWrite = useMayWrite(workspace);
   const [used, setUsed] = useState<string>();
-  const { act } = useAction();
+  const refresh = useRefreshToken(workspace);
   const { ask, dialog } = useQuestion();
+  const [rows, field] = useSearch(
+    "resources",
+    "Search by path, type or description",
+    list.data ?? [],
+    ({ path, resource_type, description }) => `${path} ${resource_type} ${description}`,
+  );
   if (list.error && !list.data) return <Problem error={list.error} retry={() => void list.refetch()} />;
   if (!list.data) return <Loading />;
   if (list.data.length === 0)
@@ -68,30 +72,9 @@ export function Resources({ workspace }: { workspace: string }) {
       label: "Disconnect",
       action: () => call("POST /w/{workspace}/oauth/disconnect/{id}", { workspace, id: String(account) }),
     });
-  const refresh = ({ path, account }: ListedResource) =>
-    act(async () => {
-      await call("POST /w/{workspace}/oauth/refresh_token/{id}", {
-        workspace,
-        id: String(account),
-        body: { path },
-      });
-      return "The token is refreshed";
-    });
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = list.data.filter(({ path, resource_type, description }) =>
-    words.every((word) => `${path} ${resource_type} ${description}`.toLowerCase().includes(word)),
-  );
   return (
     <>
-      <TextInput
-        data-search
-        mb="sm"
-        aria-label="Search resources"
-        placeholder="Search by path, type or description"
-        leftSection={<IconSearch size={16} aria-hidden />}
-        value={text}
-        onChange={(event) => address.set({ q: event.currentTarget.value })}
-      />
+      {field}
       {rows.length === 0 ? (
         <Empty title="Nothing matches">Change the search.</Empty>
       ) : (
@@ -136,7 +119,7 @@ export function Resources({ workspace }: { workspace: string }) {
                     entries={[
                       { label: writes ? "Edit" : "View", onClick: () => go(to.resource(workspace, path)) },
                       { label: "Where it is used", onClick: () => setUsed(path) },
-                      hasAccount && { label: "Refresh the token", onClick: () => refresh(resource) },
+                      hasAccount && { label: "Refresh the token", onClick: () => refresh(path, account) },
                       hasAccount && writes && { label: "Disconnect", onClick: () => disconnect(resource) },
                       writes && { label: "Delete", onClick: () => remove(path), isDangerous: true },
                     ]}

@@ -1,6 +1,7 @@
-import { Button, Code, CopyButton, Group, Modal, Text } from "@mantine/core";
+import { Button, Code, Group, Modal, Text } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { call } from "../../../api/call.ts";
+import { Copy } from "../../../parts/calling/Copy.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 
@@ -39,13 +40,7 @@ export function Reveal({ workspace, path, close }: Props) {
             {value}
           </Code>
           <Group justify="flex-end" mt="md">
-            <CopyButton value={value}>
-              {({ copied, copy }) => (
-                <Button variant="default" onClick={copy}>
-                  {copied ? "Copied" : "Copy"}
-                </Button>
-              )}
-            </CopyButton>
+            <Copy text={value} />
             <Button onClick={close}>Done</Button>
           </Group>
         </>

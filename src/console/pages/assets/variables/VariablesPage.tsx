@@ -1,15 +1,17 @@
-import { Badge, Button, TextInput } from "@mantine/core";
-import { IconLock, IconPlus, IconSearch } from "@tabler/icons-react";
+import { Badge, Button } from "@mantine/core";
+import { IconLock, IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../../../api/call.ts";
 import type { ListableVariable } from "../../../api/interface.d.ts";
 import { useMay } from "../../../api/session.ts";
-import { useAction, useQuestion } from "../../../parts/actions.tsx";
+import { useQuestion } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { OnlyFirst } from "../../../parts/items/OnlyFirst.tsx";
+import { useRefreshToken } from "../../../parts/items/refresh-token.ts";
 import { useMayWrite, useOwnPrefix } from "../../../parts/items/rights.ts";
+import { useSearch } from "../../../parts/items/Search.tsx";
 import { TokenState } from "../../../parts/items/TokenState.tsx";
 import { Uses } from "../../../parts/items/Uses.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -17,15 +19,12 @@ import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { useWorkspace } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
-import { useAddress } from "../../../parts/use-address.ts";
 import { MAX_VARIABLES, variableList } from "./queries.ts";
 import { Reveal } from "./Reveal.tsx";
 import { VariableDialog } from "./VariableDialog.tsx";
 
 export default function VariablesPage() {
   const workspace = useWorkspace();
-  const address = useAddress({ push: false });
-  const text = address.get("q");
   const list = useQuery(variableList(workspace));
   const may = useMay(workspace)("POST /w/{workspace}/variables/create", "author");
   const mayWrite = useMayWrite(workspace);
@@ -34,7 +33,7 @@ export default function VariablesPage() {
   const [isEditing, setEditing] = useState(false);
   const [revealed, setRevealed] = useState<string>();
   const [used, setUsed] = useState<string>();
-  const { act } = useAction();
+  const refresh = useRefreshToken(workspace);
   const { ask, dialog } = useQuestion();
   const edit = (variable: ListableVariable | undefined) => {
     setEdited({ variable, key: (edited?.key ?? 0) + 1 });
@@ -50,18 +49,11 @@ export default function VariablesPage() {
         return `${path} is deleted`;
       },
     });
-  const refresh = ({ path, account }: ListableVariable) =>
-    act(async () => {
-      await call("POST /w/{workspace}/oauth/refresh_token/{id}", {
-        workspace,
-        id: String(account),
-        body: { path },
-      });
-      return "The token is refreshed";
-    });
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  const rows = (list.data ?? []).filter(({ path, description }) =>
-    words.every((word) => `${path} ${description}`.toLowerCase().includes(word)),
+  const [rows, field] = useSearch(
+    "variables",
+    "Search by path or description",
+    list.data ?? [],
+    ({ path, description }) => `${path} ${description}`,
   );
   const create = may && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => edit(undefined)}>
@@ -84,15 +76,7 @@ export default function VariablesPage() {
         </Empty>
       ) : (
         <>
-          <TextInput
-            data-search
-            mb="sm"
-            aria-label="Search variables"
-            placeholder="Search by path or description"
-            leftSection={<IconSearch size={16} aria-hidden />}
-            value={text}
-            onChange={(event) => address.set({ q: event.currentTarget.value })}
-          />
+          {field}
           {rows.length === 0 ? (
             <Empty title="Nothing matches">Change the search.</Empty>
           ) : (
@@ -140,7 +124,7 @@ export default function VariablesPage() {
                           { label: "Where it is used", onClick: () => setUsed(path) },
                           typeof account === "number" && {
                             label: "Refresh the token",
-                            onClick: () => refresh(variable),
+                            onClick: () => refresh(path, account),
                           },
                           writes && { label: "Delete", onClick: () => remove(path), isDangerous: true },
                         ]}

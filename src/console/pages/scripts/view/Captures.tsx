@@ -6,7 +6,7 @@ import { call } from "../../../api/call.ts";
 import type { Capture } from "../../../api/interface.d.ts";
 import { handOver } from "../../../parts/form/handover.ts";
 import { tellProblem } from "../../../parts/Problem.tsx";
-import { to } from "../../../parts/places.ts";
+import { type RunnableKind, to } from "../../../parts/places.ts";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { Moment } from "../../../parts/time.tsx";
 
@@ -16,17 +16,17 @@ const POLL_MS = 1_500;
 
 interface Props {
   workspace: string;
+  kind: RunnableKind;
   path: string;
   base: string;
 }
 
 /** Shows what a sender really sends, before anything is run. */
-export function Captures({ workspace, path, base }: Props) {
+export function Captures({ workspace, kind, path, base }: Props) {
   const [isOn, setOn] = useState(false);
   const [, go] = useLocation();
-  const kind = "script";
   const captures = useQuery({
-    queryKey: [workspace, "captures", path],
+    queryKey: [workspace, "captures", kind, path],
     queryFn: ({ signal }) =>
       call(
         "GET /w/{workspace}/capture/list/{runnable_kind}/{path}",
@@ -45,12 +45,12 @@ export function Captures({ workspace, path, base }: Props) {
     ping();
     const timer = setInterval(ping, PING_MS);
     return () => clearInterval(timer);
-  }, [isOn, workspace, path]);
+  }, [isOn, workspace, kind, path]);
   const begin = async () => {
     try {
       await call("POST /w/{workspace}/capture/set_config", {
         workspace,
-        body: { trigger_kind: "webhook", path, is_flow: false },
+        body: { trigger_kind: "webhook", path, is_flow: kind === "flow" },
       });
       setOn(true);
     } catch (error) {
@@ -59,7 +59,7 @@ export function Captures({ workspace, path, base }: Props) {
   };
   /** The run form with the arguments that the request came to. */
   const runWith = ({ main_args }: Capture) => {
-    const form = to.begin(workspace, "script", path);
+    const form = to.begin(workspace, kind, path);
     handOver(form, (main_args ?? {}) as Record<string, unknown>);
     go(form);
   };

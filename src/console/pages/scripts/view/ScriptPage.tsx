@@ -101,8 +101,10 @@ export default function ScriptPage() {
         <>
           {tab === "code" && <ScriptCode workspace={workspace} script={script} />}
           {tab === "versions" && <Versions workspace={workspace} script={script} mayWrite={mayWrite} />}
-          {tab === "webhooks" && <Webhooks workspace={workspace} path={path} mayWrite={mayWrite} />}
-          {tab === "triggers" && <Triggers workspace={workspace} path={path} />}
+          {tab === "webhooks" && (
+            <Webhooks workspace={workspace} kind="script" path={path} mayWrite={mayWrite} />
+          )}
+          {tab === "triggers" && <Triggers workspace={workspace} kind="script" path={path} />}
           {tab === "settings" && (
             <ScriptSettings key={script.hash} workspace={workspace} script={script} mayWrite={mayWrite} />
           )}

@@ -1,14 +1,15 @@
-import { Alert, Button, CopyButton, Group, SegmentedControl, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Button, SegmentedControl, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { url } from "../../../api/base.ts";
 import { call } from "../../../api/call.ts";
 import { writeJson } from "../../../api/json.ts";
 import { useAction } from "../../../parts/actions.tsx";
-import { Code } from "../../../parts/editor/lazy.tsx";
-import { scriptAt } from "../../../parts/scripts.ts";
+import { Copied, consoleAddress } from "../../../parts/calling/Address.tsx";
+import { CallExample } from "../../../parts/calling/CallExample.tsx";
+import { WEBHOOKS, type WebhookKind, webhookAddress } from "../../../parts/calling/snippets.ts";
+import { runnable } from "../../../parts/items/runnables.ts";
+import type { RunnableKind } from "../../../parts/places.ts";
 import { Captures } from "./Captures.tsx";
-import { SNIPPETS, WEBHOOKS, type WebhookKind, webhookAddress, writeSnippet } from "./snippets.ts";
 
 const HIDDEN_TOKEN = "YOUR_TOKEN";
 
@@ -34,26 +35,31 @@ function sampleArguments(schema: unknown): Record<string, unknown> {
 
 interface Props {
   workspace: string;
+  kind: RunnableKind;
   path: string;
   mayWrite: boolean;
 }
 
-/** Addresses that start the script, a token for them, and what calls them. */
-export function Webhooks({ workspace, path, mayWrite }: Props) {
+/** Addresses that start the script or flow, a token for them, and what calls them. */
+export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
   const [kind, setKind] = useState<WebhookKind>("async");
-  const [name, setName] = useState("curl");
   const [token, setToken] = useState<string>();
-  const schema = useQuery(scriptAt(workspace, path)).data?.schema;
+  const schema = useQuery(runnable(workspace, of, path)).data?.schema;
   const { act, isPending } = useAction();
-  const base = new URL(url(""), location.href).href.replace(/\/$/, "");
-  const address = webhookAddress(base, workspace, kind, path);
+  const base = consoleAddress();
+  const address = webhookAddress(base, workspace, kind, of, path);
   const args = useMemo(() => writeJson(sampleArguments(schema)), [schema]);
-  const snippet = writeSnippet(name, address, token ?? HIDDEN_TOKEN, args);
+  const request = {
+    method: "POST",
+    address,
+    headers: { Authorization: `Bearer ${token ?? HIDDEN_TOKEN}` },
+    body: args,
+  };
   const create = () =>
     act(async () => {
       const body = {
         label: `webhook of ${path}`,
-        scopes: [`jobs:run:scripts:${path}`],
+        scopes: [`jobs:run:${of}s:${path}`],
         workspace_id: workspace,
       };
       setToken(await call("POST /users/tokens/create", { body }));
@@ -72,10 +78,7 @@ export function Webhooks({ workspace, path, mayWrite }: Props) {
         <Text c="dimmed" mb="xs">
           {WEBHOOKS.find(({ value }) => value === kind)!.about}
         </Text>
-        <Group wrap="nowrap" align="flex-end">
-          <TextInput readOnly aria-label="Address of the webhook" value={address} style={{ flex: 1 }} />
-          <Copy text={address} />
-        </Group>
+        <Copied label="Address of the webhook" value={address} />
       </section>
       <section aria-label="Token">
         <Title order={2} mb={4}>
@@ -94,41 +97,12 @@ export function Webhooks({ workspace, path, mayWrite }: Props) {
         ) : (
           <Alert color="yellow" variant="light">
             <Text mb="xs">Copy it now: it is shown this once.</Text>
-            <Group wrap="nowrap">
-              <TextInput readOnly aria-label="Token of the webhook" value={token} style={{ flex: 1 }} />
-              <Copy text={token} />
-            </Group>
+            <Copied label="Token of the webhook" value={token} />
           </Alert>
         )}
       </section>
-      <section aria-label="Call it">
-        <Group justify="space-between" mb="xs">
-          <SegmentedControl
-            size="xs"
-            aria-label="Language of the example"
-            data={SNIPPETS}
-            value={name}
-            onChange={setName}
-          />
-          <Copy text={snippet} />
-        </Group>
-        <Code
-          label="Example"
-          language={SNIPPETS.find(({ value }) => value === name)!.language}
-          value={snippet}
-        />
-      </section>
-      {mayWrite && <Captures workspace={workspace} path={path} base={base} />}
+      <CallExample request={request} />
+      {mayWrite && <Captures workspace={workspace} kind={of} path={path} base={base} />}
     </div>
   );
 }
-
-const Copy = ({ text }: { text: string }) => (
-  <CopyButton value={text}>
-    {({ copied, copy }) => (
-      <Button variant="default" onClick={copy}>
-        {copied ? "Copied" : "Copy"}
-      </Button>
-    )}
-  </CopyButton>
-);

@@ -1,8 +1,8 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { call } from "../../api/call.ts";
-import { queryClient } from "../../api/client.ts";
-import { type RunnableKind, to } from "../../parts/places.ts";
+import { call } from "../../../api/call.ts";
+import { queryClient } from "../../../api/client.ts";
+import { type RunnableKind, to } from "../../../parts/places.ts";
 
 /** Loads the arguments of an earlier run. */
 export const useEarlierArguments = (workspace: string, run: string | null) =>

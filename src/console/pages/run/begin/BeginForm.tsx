@@ -13,16 +13,16 @@ import { useHotkeys } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconCalendarTime, IconDots, IconLink, IconPlayerPlay } from "@tabler/icons-react";
 import { lazy, Suspense, useCallback, useMemo, useState } from "react";
-import { takeOver } from "../../parts/form/handover.ts";
-import { JsonArguments } from "../../parts/form/JsonArguments.tsx";
-import { hasFields, prepare } from "../../parts/form/prepare.ts";
-import { Loading } from "../../parts/Loading.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { type RunnableKind, to } from "../../parts/places.ts";
+import { takeOver } from "../../../parts/form/handover.ts";
+import { JsonArguments } from "../../../parts/form/JsonArguments.tsx";
+import { hasFields, prepare } from "../../../parts/form/prepare.ts";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { type RunnableKind, to } from "../../../parts/places.ts";
 import { useBegin } from "./queries.ts";
 import { linkWith } from "./shared-link.ts";
 
-const SchemaForm = lazy(() => import("../../parts/form/SchemaForm.tsx"));
+const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 
 const FORM_ID = "arguments";
 

@@ -1,7 +1,7 @@
 import { IconCircleCheck, IconCircleX } from "@tabler/icons-react";
 import { Link } from "wouter";
-import { to } from "../../parts/places.ts";
-import { duration } from "../../parts/time.tsx";
+import { to } from "../../../parts/places.ts";
+import { duration } from "../../../parts/time.tsx";
 
 interface Props {
   workspace: string;

@@ -1,11 +1,11 @@
 import { Anchor } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearchParams } from "wouter";
-import { runnable } from "../../parts/items/runnables.ts";
-import { Loading } from "../../parts/Loading.tsx";
-import { PageHead } from "../../parts/PageHead.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { type RunnableKind, to, useWorkspace } from "../../parts/places.ts";
+import { runnable } from "../../../parts/items/runnables.ts";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { type RunnableKind, to, useWorkspace } from "../../../parts/places.ts";
 import { BeginForm } from "./BeginForm.tsx";
 import { useEarlierArguments } from "./queries.ts";
 import { readLink } from "./shared-link.ts";

@@ -1,10 +1,10 @@
 import { keepPreviousData, queryOptions, useMutation } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { type Answer, call, type Input } from "../../api/call.ts";
-import { queryClient } from "../../api/client.ts";
-import type { Schedule } from "../../api/interface.d.ts";
-import { tellProblem } from "../../parts/Problem.tsx";
-import { to } from "../../parts/places.ts";
+import { type Answer, call, type Input } from "../../../api/call.ts";
+import { queryClient } from "../../../api/client.ts";
+import type { Schedule } from "../../../api/interface.d.ts";
+import { tellProblem } from "../../../parts/Problem.tsx";
+import { to } from "../../../parts/places.ts";
 
 export const MAX_SCHEDULES = 1_000;
 const SHOWN_TIMES = 10;

@@ -1,42 +1,36 @@
-import { Button, Switch, TextInput } from "@mantine/core";
-import { IconPlus, IconSearch } from "@tabler/icons-react";
+import { Button, Switch } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
-import { useLive } from "../../api/live.ts";
-import { useMay } from "../../api/session.ts";
-import { DataTable } from "../../parts/DataTable.tsx";
-import { Empty } from "../../parts/Empty.tsx";
-import { ItemName } from "../../parts/items/ItemName.tsx";
-import { OnlyFirst } from "../../parts/items/OnlyFirst.tsx";
-import { useMayWrite } from "../../parts/items/rights.ts";
-import { Loading } from "../../parts/Loading.tsx";
-import { PageHead } from "../../parts/PageHead.tsx";
-import { Problem } from "../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../parts/places.ts";
-import { Moment } from "../../parts/time.tsx";
-import { useAddress } from "../../parts/use-address.ts";
+import { useLive } from "../../../api/live.ts";
+import { useMay } from "../../../api/session.ts";
+import { DataTable } from "../../../parts/DataTable.tsx";
+import { Empty } from "../../../parts/Empty.tsx";
+import { ItemName } from "../../../parts/items/ItemName.tsx";
+import { OnlyFirst } from "../../../parts/items/OnlyFirst.tsx";
+import { useMayWrite } from "../../../parts/items/rights.ts";
+import { useSearch } from "../../../parts/items/Search.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to, useWorkspace } from "../../../parts/places.ts";
+import { Moment } from "../../../parts/time.tsx";
 import { Outcomes } from "./Outcomes.tsx";
-import { type ListedSchedule, MAX_SCHEDULES, scheduleList, useSwitch } from "./queries.ts";
+import { MAX_SCHEDULES, scheduleList, useSwitch } from "./queries.ts";
 import { inWords } from "./rule.ts";
-
-/** Case-insensitive search in path, summary and target. */
-const matches = (text: string) => {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  return ({ path, summary, script_path }: ListedSchedule) => {
-    const said = `${path} ${summary ?? ""} ${script_path}`.toLowerCase();
-    return words.every((word) => said.includes(word));
-  };
-};
 
 export default function SchedulesPage() {
   const workspace = useWorkspace();
-  const address = useAddress({ push: false });
-  const text = address.get("q");
   const list = useQuery({ ...scheduleList(workspace), ...useLive(10_000) });
   const may = useMay(workspace)("POST /w/{workspace}/schedules/create", "author");
   const mayWrite = useMayWrite(workspace);
   const change = useSwitch(workspace);
-  const rows = (list.data ?? []).filter(matches(text));
+  const [rows, field] = useSearch(
+    "schedules",
+    "Search by name, path or script",
+    list.data ?? [],
+    ({ path, summary, script_path }) => `${path} ${summary ?? ""} ${script_path}`,
+  );
   const create = may && (
     <Button component={Link} href={to.newSchedule(workspace)} leftSection={<IconPlus size={16} />}>
       New schedule
@@ -62,15 +56,7 @@ export default function SchedulesPage() {
         </Empty>
       ) : (
         <>
-          <TextInput
-            data-search
-            mb="sm"
-            aria-label="Search schedules"
-            placeholder="Search by name, path or script"
-            leftSection={<IconSearch size={16} aria-hidden />}
-            value={text}
-            onChange={(event) => address.set({ q: event.currentTarget.value })}
-          />
+          {field}
           {rows.length === 0 ? (
             <Empty title="Nothing matches">Change the search.</Empty>
           ) : (

@@ -1,5 +1,5 @@
 /** Links to a prefilled run form. Arguments are in the fragment, which browsers do not send to servers. */
-import { parseJson, writeJson } from "../../api/json.ts";
+import { parseJson, writeJson } from "../../../api/json.ts";
 
 export function readLink(): Record<string, unknown> | undefined {
   const text = new URLSearchParams(location.hash.slice(1)).get("args");

@@ -1,0 +1,64 @@
+import { Button } from "@mantine/core";
+import { IconPencil, IconPlayerPause, IconPlayerPlay } from "@tabler/icons-react";
+import { Link, useLocation } from "wouter";
+import { useQuestion } from "../../parts/actions.tsx";
+
+interface Props {
+  /** Such as `schedule`. */
+  noun: string;
+  path: string;
+  enabled: boolean;
+  isSwitching: boolean;
+  setEnabled: (enabled: boolean) => void;
+  /** Address of its form; none: it cannot be edited here. */
+  edit?: string;
+  remove: () => Promise<void>;
+  /** Told before it is deleted, and when that failed: what is being deleted is not asked for again. */
+  leave: (isLeaving: boolean) => void;
+  /** Where to go when it is deleted. */
+  back: string;
+}
+
+/** Buttons of who may change a schedule or trigger. */
+export function TriggerActions(props: Props) {
+  const { noun, path, enabled, isSwitching, setEnabled, edit, remove, leave, back } = props;
+  const [, go] = useLocation();
+  const { ask, dialog } = useQuestion();
+  const Icon = enabled ? IconPlayerPause : IconPlayerPlay;
+  const askDelete = () =>
+    ask({
+      title: `Delete the ${noun}?`,
+      text: `The ${noun} ${path} is deleted. What it started stays among the runs, and what runs now goes on.`,
+      label: "Delete",
+      action: async () => {
+        leave(true);
+        await remove().catch((error) => {
+          leave(false);
+          throw error;
+        });
+        go(back);
+        return undefined;
+      },
+    });
+  return (
+    <>
+      <Button
+        variant="default"
+        leftSection={<Icon size={16} />}
+        loading={isSwitching}
+        onClick={() => setEnabled(!enabled)}
+      >
+        {enabled ? "Pause" : "Resume"}
+      </Button>
+      {edit && (
+        <Button variant="default" component={Link} href={edit} leftSection={<IconPencil size={16} />}>
+          Edit
+        </Button>
+      )}
+      <Button variant="default" onClick={askDelete}>
+        Delete
+      </Button>
+      {dialog}
+    </>
+  );
+}

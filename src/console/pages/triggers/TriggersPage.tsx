@@ -1,0 +1,49 @@
+import { Button } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "wouter";
+import { useMay } from "../../api/session.ts";
+import { PageHead } from "../../parts/PageHead.tsx";
+import { to, useWorkspace } from "../../parts/places.ts";
+import { useTabs } from "../../parts/TabBar.tsx";
+import { routeList } from "./routes/queries.ts";
+import { RouteList } from "./routes/RouteList.tsx";
+import { socketList } from "./sockets/queries.ts";
+import { SocketList } from "./sockets/SocketList.tsx";
+
+/** HTTP routes and WebSocket triggers. */
+export default function TriggersPage() {
+  const workspace = useWorkspace();
+  const may = useMay(workspace);
+  const [tab, bar] = useTabs([
+    { value: "routes", label: "HTTP routes" },
+    { value: "websockets", label: "WebSockets" },
+  ]);
+  const isRoutes = tab === "routes";
+  const routes = useQuery({ ...routeList(workspace), enabled: isRoutes }).data;
+  const sockets = useQuery({ ...socketList(workspace), enabled: !isRoutes }).data;
+  const newRoute = may("POST /w/{workspace}/http_triggers/create", "author") && (
+    <Button component={Link} href={to.newRoute(workspace)} leftSection={<IconPlus size={16} />}>
+      New HTTP route
+    </Button>
+  );
+  const newSocket = may("POST /w/{workspace}/websocket_triggers/create", "author") && (
+    <Button component={Link} href={to.newSocket(workspace)} leftSection={<IconPlus size={16} />}>
+      New WebSocket trigger
+    </Button>
+  );
+  const [list, create] = isRoutes ? [routes, newRoute] : [sockets, newSocket];
+  return (
+    <div className="page">
+      <PageHead title="Triggers" about="What starts scripts and flows from outside.">
+        {(list?.length ?? 0) > 0 && create}
+      </PageHead>
+      {bar}
+      {isRoutes ? (
+        <RouteList workspace={workspace} create={newRoute} />
+      ) : (
+        <SocketList workspace={workspace} create={newSocket} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+import { Button, Checkbox, Group, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { Link } from "wouter";
+import type { HttpTrigger } from "../../../api/interface.d.ts";
+import { RunnableInput, type RunnableRef } from "../../../parts/form/RunnableInput.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to } from "../../../parts/places.ts";
+import { type Callers, CallersInput, callersOfRoute, isCallersComplete, toFields } from "./CallersInput.tsx";
+import { REQUEST_TYPES, routeAddress } from "./callers.ts";
+import { keptOf, useSaveRoute } from "./queries.ts";
+import { useMayPlaceAtRoot } from "./rights.ts";
+
+const METHODS = ["get", "post", "put", "patch", "delete"] as const;
+
+interface Props {
+  workspace: string;
+  existing: HttpTrigger | undefined;
+  initial: RunnableRef | undefined;
+  path: string;
+}
+
+export function RouteForm({ workspace, existing, initial, path: firstPath }: Props) {
+  const isServingFiles =
+    existing?.static_asset_config !== null && existing?.static_asset_config !== undefined;
+  const [of, setOf] = useState<RunnableRef | undefined>(
+    existing ? { kind: existing.is_flow ? "flow" : "script", path: existing.script_path } : initial,
+  );
+  const [path, setPath] = useState(firstPath);
+  const [summary, setSummary] = useState(existing?.summary ?? "");
+  const [description, setDescription] = useState(existing?.description ?? "");
+  const [method, setMethod] = useState<HttpTrigger["http_method"]>(existing?.http_method ?? "post");
+  const [route, setRoute] = useState(existing?.route_path ?? "");
+  const [isWorkspaced, setWorkspaced] = useState(existing?.workspaced_route ?? true);
+  const [requestType, setRequestType] = useState(existing?.request_type ?? "sync");
+  const [callers, setCallers] = useState<Callers>(callersOfRoute(existing));
+  const mayPlaceAtRoot = useMayPlaceAtRoot();
+  const save = useSaveRoute(workspace, existing?.path);
+  const isComplete =
+    (of !== undefined || isServingFiles) &&
+    path !== "" &&
+    !path.endsWith("/") &&
+    route.trim() !== "" &&
+    isCallersComplete(callers);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isComplete) return;
+    save.mutate({
+      ...keptOf(existing),
+      path,
+      summary,
+      description,
+      script_path: of?.path ?? "",
+      is_flow: of?.kind === "flow",
+      http_method: method,
+      route_path: route.trim().replace(/^\/+/, ""),
+      workspaced_route: isWorkspaced,
+      request_type: requestType,
+      ...toFields(callers),
+    });
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        {!isServingFiles && (
+          <RunnableInput workspace={workspace} label="What it runs" value={of} change={setOf} />
+        )}
+        <div>
+          <Group align="flex-end" wrap="nowrap">
+            <Select
+              label="Method"
+              w="7rem"
+              allowDeselect={false}
+              data={METHODS.map((value) => ({ value, label: value.toUpperCase() }))}
+              value={method}
+              onChange={(value) => value && setMethod(value as typeof method)}
+            />
+            <TextInput
+              required
+              label="Address"
+              className="mono-input"
+              style={{ flex: 1 }}
+              placeholder="orders/:id"
+              value={route}
+              onChange={(event) => setRoute(event.currentTarget.value)}
+            />
+          </Group>
+          <Text c="dimmed" fz="xs" mt={4} className="wrap">
+            {routeAddress(workspace, { workspaced_route: isWorkspaced, route_path: route || "…" })} · :name
+            stands for one part of it, *name for all that follow; the script gets them as arguments.
+          </Text>
+        </div>
+        {mayPlaceAtRoot && (
+          <Checkbox
+            label={`Below the name of the workspace, /api/r/${workspace}/`}
+            description="Addresses directly below /api/r/ are shared by all workspaces."
+            checked={isWorkspaced}
+            onChange={(event) => setWorkspaced(event.currentTarget.checked)}
+          />
+        )}
+        <CallersInput workspace={workspace} method={method} value={callers} change={setCallers} />
+        {!isServingFiles && (
+          <Select
+            label="It answers with"
+            allowDeselect={false}
+            data={REQUEST_TYPES}
+            value={requestType}
+            onChange={(value) => value && setRequestType(value as typeof requestType)}
+          />
+        )}
+        <TextInput
+          required
+          label="Path"
+          description="Its folder decides who sees and changes it."
+          value={path}
+          onChange={(event) => setPath(event.currentTarget.value)}
+        />
+        <TextInput
+          label="Summary"
+          value={summary}
+          onChange={(event) => setSummary(event.currentTarget.value)}
+        />
+        <Textarea
+          label="Description"
+          autosize
+          value={description}
+          onChange={(event) => setDescription(event.currentTarget.value)}
+        />
+        {save.error && <Problem error={save.error} />}
+        <Group>
+          <Button type="submit" loading={save.isPending} disabled={!isComplete}>
+            {existing ? "Save" : "Create the route"}
+          </Button>
+          <Button
+            variant="default"
+            component={Link}
+            href={existing ? to.route(workspace, existing.path) : to.triggers(workspace)}
+          >
+            Leave
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,115 @@
+import { Alert, Anchor, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useParams } from "wouter";
+import type { HttpTrigger } from "../../../api/interface.d.ts";
+import { useLive } from "../../../api/live.ts";
+import { Copied, consoleAddress } from "../../../parts/calling/Address.tsx";
+import { CallExample } from "../../../parts/calling/CallExample.tsx";
+import { type Fact, FactList } from "../../../parts/items/FactList.tsx";
+import { LastRuns } from "../../../parts/items/LastRuns.tsx";
+import { Target } from "../../../parts/items/Target.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to, useWorkspace } from "../../../parts/places.ts";
+import { Moment } from "../../../parts/time.tsx";
+import { TriggerActions } from "../TriggerActions.tsx";
+import { callersOf, exampleOf, REQUEST_TYPES, routeAddress, routeLine } from "./callers.ts";
+import { oneRoute, removeRoute, routeRuns, useSwitchRoute } from "./queries.ts";
+import { useMayChangeRoute } from "./rights.ts";
+
+/** An HTTP route: its address, who may call it, and how to try it. */
+export default function RoutePage() {
+  const workspace = useWorkspace();
+  const { "*": path = "" } = useParams<{ "*": string }>();
+  const [isLeaving, setLeaving] = useState(false);
+  const found = useQuery({ ...oneRoute(workspace, path), ...useLive(10_000), enabled: !isLeaving });
+  const mayChange = useMayChangeRoute(workspace);
+  const change = useSwitchRoute(workspace);
+  const route = found.data;
+  return (
+    <div className="page">
+      <PageHead
+        title={route?.summary || path}
+        above={
+          <Anchor component={Link} href={to.triggers(workspace)} fz="sm">
+            HTTP routes
+          </Anchor>
+        }
+        about={route && <span className="mono">{routeLine(workspace, route)}</span>}
+      >
+        {route && mayChange(route) && (
+          <TriggerActions
+            noun="route"
+            path={path}
+            enabled={route.enabled}
+            isSwitching={change.isPending}
+            setEnabled={(enabled) => change.mutate({ path, enabled })}
+            edit={to.editRoute(workspace, path)}
+            remove={() => removeRoute(workspace, path)}
+            leave={setLeaving}
+            back={to.triggers(workspace)}
+          />
+        )}
+      </PageHead>
+      {route ? (
+        <Shown workspace={workspace} route={route} />
+      ) : found.error ? (
+        <Problem error={found.error} retry={() => void found.refetch()} />
+      ) : (
+        <Loading />
+      )}
+    </div>
+  );
+}
+
+function Shown({ workspace, route }: { workspace: string; route: HttpTrigger }) {
+  const { path, script_path, is_flow, enabled, error, static_asset_config, authentication_method } = route;
+  const isServingFiles = static_asset_config !== null && static_asset_config !== undefined;
+  const runs = useQuery({
+    ...routeRuns(workspace, script_path),
+    ...useLive(10_000),
+    enabled: !isServingFiles,
+  });
+  const facts: Fact[] = [
+    ["State", enabled ? "On" : "Paused"],
+    isServingFiles
+      ? ["Serves", `files of the storage, ${static_asset_config.s3 || "all"}`]
+      : [
+          is_flow ? "Flow" : "Script",
+          <Target key="" workspace={workspace} path={script_path} isFlow={is_flow} />,
+        ],
+    ["Who may call it", callersOf(authentication_method)],
+    ["Answers with", REQUEST_TYPES.find(({ value }) => value === route.request_type)!.label],
+    ["Path", path],
+    ["Runs as", route.email],
+    ["Last edited", <Moment key="" at={route.edited_at} />],
+  ];
+  const secret = route.authentication_resource_path ?? route.signature?.secret;
+  if (secret) facts.splice(3, 0, ["Its secret", secret]);
+  return (
+    <div className="stack">
+      {enabled && error && (
+        <Alert color="red" variant="light" title="It is not served">
+          {error}
+        </Alert>
+      )}
+      {route.description && <p className="wrap">{route.description}</p>}
+      <FactList facts={facts} />
+      <Copied label="Address of the route" value={consoleAddress() + routeAddress(workspace, route)} />
+      <section aria-label="Try it" className="stack">
+        <Title order={2}>Try it</Title>
+        {authentication_method === "signature" ? (
+          <Text c="dimmed">
+            Only the service that knows the secret can call it: give it the address above, and let it send a
+            test.
+          </Text>
+        ) : (
+          <CallExample request={exampleOf(workspace, route)} />
+        )}
+      </section>
+      {!isServingFiles && <LastRuns workspace={workspace} runs={runs.data ?? []} />}
+    </div>
+  );
+}

@@ -1,0 +1,92 @@
+import { queryOptions, useMutation } from "@tanstack/react-query";
+import { useLocation } from "wouter";
+import { call, type Input } from "../../../api/call.ts";
+import { queryClient } from "../../../api/client.ts";
+import type { HttpTrigger } from "../../../api/interface.d.ts";
+import { tellProblem } from "../../../parts/Problem.tsx";
+import { to } from "../../../parts/places.ts";
+
+export const MAX_ROUTES = 1_000;
+
+export const routeList = (workspace: string) =>
+  queryOptions({
+    queryKey: [workspace, "routes", "list"],
+    queryFn: ({ signal }) =>
+      call("GET /w/{workspace}/http_triggers/list", { workspace, query: { per_page: MAX_ROUTES } }, signal),
+  });
+
+export const oneRoute = (workspace: string, path: string) =>
+  queryOptions({
+    queryKey: [workspace, "routes", "one", path],
+    queryFn: ({ signal }) => call("GET /w/{workspace}/http_triggers/get/{path}", { workspace, path }, signal),
+  });
+
+export const routeRuns = (workspace: string, script_path: string) =>
+  queryOptions({
+    queryKey: [workspace, "runs", "of-route", script_path],
+    queryFn: ({ signal }) => {
+      const query = { script_path_exact: script_path, trigger_kind: "http", per_page: 12 };
+      return call("GET /w/{workspace}/jobs/list", { workspace, query }, signal);
+    },
+  });
+
+/** Resources and variables that can hold what callers prove themselves with. */
+export const secretPlaces = (workspace: string) =>
+  queryOptions({
+    queryKey: [workspace, "routes", "secret-places"],
+    queryFn: async ({ signal }) => {
+      const [resources, variables] = await Promise.all([
+        call("GET /w/{workspace}/resources/list", { workspace, query: { per_page: MAX_ROUTES } }, signal),
+        call("GET /w/{workspace}/variables/list", { workspace, query: { per_page: MAX_ROUTES } }, signal),
+      ]);
+      return {
+        resources: resources.map(({ path }) => path),
+        variables: variables.map(({ path }) => path),
+      };
+    },
+  });
+
+const refresh = (workspace: string) => () =>
+  queryClient.invalidateQueries({ queryKey: [workspace, "routes"] });
+
+export function useSwitchRoute(workspace: string) {
+  return useMutation({
+    mutationFn: ({ path, enabled }: { path: string; enabled: boolean }) =>
+      call("POST /w/{workspace}/http_triggers/setenabled/{path}", { workspace, path, body: { enabled } }),
+    onError: tellProblem,
+    onSettled: refresh(workspace),
+  });
+}
+
+export const removeRoute = async (workspace: string, path: string) => {
+  await call("DELETE /w/{workspace}/http_triggers/delete/{path}", { workspace, path });
+  await refresh(workspace)();
+};
+
+export type RouteFields = Input<"POST /w/{workspace}/http_triggers/create">["body"];
+
+/** What is stored of a route beside what its form shows, as an update has to send it again. */
+export function keptOf(route: HttpTrigger | undefined): Partial<RouteFields> {
+  if (!route) return {};
+  const { raw_string, wrap_body, is_static_website, static_asset_config, retry } = route;
+  return {
+    raw_string,
+    wrap_body,
+    is_static_website,
+    static_asset_config: static_asset_config ?? null,
+    retry: retry as RouteFields["retry"],
+  };
+}
+
+export function useSaveRoute(workspace: string, existing: string | undefined) {
+  const [, go] = useLocation();
+  return useMutation({
+    mutationFn: async (body: RouteFields) => {
+      if (existing === undefined) await call("POST /w/{workspace}/http_triggers/create", { workspace, body });
+      else await call("POST /w/{workspace}/http_triggers/update/{path}", { workspace, path: existing, body });
+      await refresh(workspace)();
+      return body.path;
+    },
+    onSuccess: (path) => go(to.route(workspace, path)),
+  });
+}

@@ -1,0 +1,15 @@
+import { useQuery } from "@tanstack/react-query";
+import type { HttpTrigger } from "../../../api/interface.d.ts";
+import { whoami } from "../../../api/session.ts";
+import { useMayWrite } from "../../../parts/items/rights.ts";
+
+/** Routes of the whole instance, directly below `/api/r/`, are offered to super admins only. */
+export const useMayPlaceAtRoot = (): boolean => useQuery(whoami).data?.super_admin ?? false;
+
+/** Returns a check whether the member may change and enable a route. */
+export function useMayChangeRoute(workspace: string): (route: HttpTrigger) => boolean {
+  const mayWrite = useMayWrite(workspace);
+  const mayPlaceAtRoot = useMayPlaceAtRoot();
+  return ({ path, extra_perms, workspaced_route }) =>
+    mayWrite(path, extra_perms) && (workspaced_route || mayPlaceAtRoot);
+}

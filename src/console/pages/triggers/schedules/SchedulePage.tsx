@@ -1,0 +1,135 @@
+import { Alert, Anchor, Button } from "@mantine/core";
+import { IconPlayerPlay } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useParams } from "wouter";
+import type { Schedule } from "../../../api/interface.d.ts";
+import { useLive } from "../../../api/live.ts";
+import { type Fact, FactList } from "../../../parts/items/FactList.tsx";
+import { LastRuns } from "../../../parts/items/LastRuns.tsx";
+import { useMayWrite } from "../../../parts/items/rights.ts";
+import { Target } from "../../../parts/items/Target.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to, useWorkspace } from "../../../parts/places.ts";
+import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
+import { Moment } from "../../../parts/time.tsx";
+import { TriggerActions } from "../TriggerActions.tsx";
+import { NextTimes } from "./NextTimes.tsx";
+import { oneSchedule, remove, scheduleRuns, useRunNow, useSwitch } from "./queries.ts";
+import { inWords } from "./rule.ts";
+
+export default function SchedulePage() {
+  const workspace = useWorkspace();
+  const { "*": path = "" } = useParams<{ "*": string }>();
+  // One that is being deleted is not asked for again.
+  const [isLeaving, setLeaving] = useState(false);
+  const found = useQuery({ ...oneSchedule(workspace, path), ...useLive(10_000), enabled: !isLeaving });
+  const schedule = found.data;
+  return (
+    <div className="page">
+      <PageHead
+        title={schedule?.summary || path}
+        above={
+          <Anchor component={Link} href={to.schedules(workspace)} fz="sm">
+            Schedules
+          </Anchor>
+        }
+        about={schedule && (inWords(schedule.schedule) ?? schedule.schedule)}
+      >
+        {schedule && <Actions workspace={workspace} schedule={schedule} leave={setLeaving} />}
+      </PageHead>
+      {schedule ? (
+        <Shown workspace={workspace} schedule={schedule} />
+      ) : found.error ? (
+        <Problem error={found.error} retry={() => void found.refetch()} />
+      ) : (
+        <Loading />
+      )}
+    </div>
+  );
+}
+
+interface ActionsProps {
+  workspace: string;
+  schedule: Schedule;
+  leave: (isLeaving: boolean) => void;
+}
+
+function Actions({ workspace, schedule, leave }: ActionsProps) {
+  const { path, enabled, extra_perms } = schedule;
+  const mayWrite = useMayWrite(workspace)(path, extra_perms);
+  const change = useSwitch(workspace);
+  const run = useRunNow(workspace);
+  return (
+    <>
+      <Button
+        leftSection={<IconPlayerPlay size={16} />}
+        loading={run.isPending}
+        onClick={() => run.mutate(schedule)}
+      >
+        Run now
+      </Button>
+      {mayWrite && (
+        <TriggerActions
+          noun="schedule"
+          path={path}
+          enabled={enabled}
+          isSwitching={change.isPending}
+          setEnabled={(next) => change.mutate({ path, enabled: next })}
+          edit={to.editSchedule(workspace, path)}
+          remove={() => remove(workspace, path)}
+          leave={leave}
+          back={to.schedules(workspace)}
+        />
+      )}
+    </>
+  );
+}
+
+function Shown({ workspace, schedule }: { workspace: string; schedule: Schedule }) {
+  const { path, script_path, is_flow, timezone, args, error, next_at, enabled, paused_until } = schedule;
+  const runs = useQuery({ ...scheduleRuns(workspace, path), ...useLive(10_000) }).data ?? [];
+  const facts: Fact[] = [
+    ["State", enabled ? "On" : "Paused"],
+    [
+      is_flow ? "Flow" : "Script",
+      <Target key="" workspace={workspace} path={script_path} isFlow={is_flow} />,
+    ],
+    [
+      "Rule",
+      <span key="" className="mono">
+        {schedule.schedule}
+      </span>,
+    ],
+    ["Time zone", timezone],
+    ["Path", path],
+    ["Runs as", schedule.email],
+    ["Last edited", <Moment key="" at={schedule.edited_at} />],
+  ];
+  if (enabled && next_at) facts.splice(1, 0, ["Next", <Moment key="" at={next_at} />]);
+  if (paused_until) facts.push(["Paused until", <Moment key="" at={paused_until} />]);
+  if (schedule.on_failure) facts.push(["When it fails", schedule.on_failure]);
+  if (schedule.no_flow_overlap) facts.push(["Overlap", "a run begins when the one before has ended"]);
+  return (
+    <div className="stack">
+      {error && (
+        <Alert color="red" variant="light" title="The schedule was switched off">
+          {error}
+        </Alert>
+      )}
+      {schedule.description && <p className="wrap">{schedule.description}</p>}
+      <FactList facts={facts} />
+      <div className="two">
+        <NextTimes schedule={schedule.schedule} timezone={timezone} version={schedule.cron_version} />
+        <ResultPanel
+          title="Arguments"
+          workspace={workspace}
+          value={Object.keys(args).length > 0 ? args : null}
+        />
+      </div>
+      <LastRuns workspace={workspace} runs={runs} />
+    </div>
+  );
+}

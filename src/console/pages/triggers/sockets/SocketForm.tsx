@@ -1,0 +1,164 @@
+import { Button, Checkbox, Group, Stack, Textarea, TextInput } from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import { Link } from "wouter";
+import type { WebsocketTrigger } from "../../../api/interface.d.ts";
+import { parseJson, writeJson } from "../../../api/json.ts";
+import { RunnableInput, type RunnableRef } from "../../../parts/form/RunnableInput.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to } from "../../../parts/places.ts";
+import { useSaveSocket } from "./queries.ts";
+
+interface Props {
+  workspace: string;
+  existing: WebsocketTrigger | undefined;
+  initial: RunnableRef | undefined;
+  path: string;
+}
+
+type Filter = WebsocketTrigger["filters"][number];
+type Message = WebsocketTrigger["initial_messages"][number];
+
+/** `key = value` in lines; a value is JSON, or text where it is none. */
+function parseFilters(text: string): Filter[] | string {
+  const filters: Filter[] = [];
+  for (const line of text.split("\n").filter((each) => each.trim() !== "")) {
+    const at = line.indexOf("=");
+    if (at <= 0) return `A line is a field, = and its value: ${line.trim()}`;
+    const value = line.slice(at + 1).trim();
+    filters.push({ key: line.slice(0, at).trim(), value: parsed(value) });
+  }
+  return filters;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+const isRaw = (message: Message): message is { raw_message: string } => "raw_message" in message;
+
+export function SocketForm({ workspace, existing, initial, path: firstPath }: Props) {
+  const [of, setOf] = useState<RunnableRef | undefined>(
+    existing ? { kind: existing.is_flow ? "flow" : "script", path: existing.script_path } : initial,
+  );
+  const [path, setPath] = useState(firstPath);
+  const [summary, setSummary] = useState(existing?.summary ?? "");
+  const [url, setUrl] = useState(existing?.url ?? "");
+  const [filterText, setFilterText] = useState(
+    (existing?.filters ?? []).map(({ key, value }) => `${key} = ${writeJson(value)}`).join("\n"),
+  );
+  const messages = existing?.initial_messages ?? [];
+  const [first, setFirst] = useState(
+    messages
+      .filter(isRaw)
+      .map(({ raw_message }) => raw_message)
+      .join("\n"),
+  );
+  const [answers, setAnswers] = useState(existing?.can_return_message ?? false);
+  const [answersErrors, setAnswersErrors] = useState(existing?.can_return_error_result ?? false);
+  const filters = parseFilters(filterText);
+  const save = useSaveSocket(workspace, existing?.path);
+  const isComplete =
+    of !== undefined &&
+    path !== "" &&
+    !path.endsWith("/") &&
+    url.trim() !== "" &&
+    typeof filters !== "string";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!isComplete) return;
+    const lines = first.split("\n").filter((line) => line.trim() !== "");
+    save.mutate({
+      path,
+      summary,
+      script_path: of.path,
+      is_flow: of.kind === "flow",
+      url: url.trim(),
+      url_runnable_args: existing?.url_runnable_args ?? null,
+      filters,
+      // What a script makes is not shown here, and stays.
+      initial_messages: [
+        ...lines.map((raw_message) => ({ raw_message })),
+        ...messages.filter((message) => !isRaw(message)),
+      ],
+      can_return_message: answers,
+      can_return_error_result: answers && answersErrors,
+    });
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        <RunnableInput workspace={workspace} label="What it runs" value={of} change={setOf} />
+        <TextInput
+          required
+          label="Address"
+          description="Of the service that sends messages. Each one becomes the argument msg."
+          className="mono-input"
+          placeholder="wss://feed.example.org"
+          value={url}
+          onChange={(event) => setUrl(event.currentTarget.value)}
+        />
+        <Textarea
+          label="Only messages with"
+          description="A field of a JSON message and its value in each line. None: every message."
+          className="mono-input"
+          placeholder={'type = "price"'}
+          autosize
+          minRows={2}
+          error={typeof filters === "string" ? filters : undefined}
+          value={filterText}
+          onChange={(event) => setFilterText(event.currentTarget.value)}
+        />
+        <Textarea
+          label="Sent when it connects"
+          description="A message in each line, such as one that subscribes."
+          className="mono-input"
+          autosize
+          minRows={2}
+          value={first}
+          onChange={(event) => setFirst(event.currentTarget.value)}
+        />
+        <Checkbox
+          label="Send the results back"
+          checked={answers}
+          onChange={(event) => setAnswers(event.currentTarget.checked)}
+        />
+        {answers && (
+          <Checkbox
+            label="Also what failed"
+            checked={answersErrors}
+            onChange={(event) => setAnswersErrors(event.currentTarget.checked)}
+          />
+        )}
+        <TextInput
+          required
+          label="Path"
+          description="Its folder decides who sees and changes it."
+          value={path}
+          onChange={(event) => setPath(event.currentTarget.value)}
+        />
+        <TextInput
+          label="Summary"
+          value={summary}
+          onChange={(event) => setSummary(event.currentTarget.value)}
+        />
+        {save.error && <Problem error={save.error} />}
+        <Group>
+          <Button type="submit" loading={save.isPending} disabled={!isComplete}>
+            {existing ? "Save" : "Create the trigger"}
+          </Button>
+          <Button
+            variant="default"
+            component={Link}
+            href={existing ? to.socket(workspace, existing.path) : to.sockets(workspace)}
+          >
+            Leave
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,90 @@
+import { queryOptions, useMutation } from "@tanstack/react-query";
+import { useLocation } from "wouter";
+import { call, type Input } from "../../../api/call.ts";
+import { queryClient } from "../../../api/client.ts";
+import type { WebsocketTrigger } from "../../../api/interface.d.ts";
+import { tellProblem } from "../../../parts/Problem.tsx";
+import { to } from "../../../parts/places.ts";
+
+export const MAX_SOCKETS = 1_000;
+
+export const socketList = (workspace: string) =>
+  queryOptions({
+    queryKey: [workspace, "sockets", "list"],
+    queryFn: ({ signal }) =>
+      call(
+        "GET /w/{workspace}/websocket_triggers/list",
+        { workspace, query: { per_page: MAX_SOCKETS } },
+        signal,
+      ),
+  });
+
+export const oneSocket = (workspace: string, path: string) =>
+  queryOptions({
+    queryKey: [workspace, "sockets", "one", path],
+    queryFn: ({ signal }) =>
+      call("GET /w/{workspace}/websocket_triggers/get/{path}", { workspace, path }, signal),
+  });
+
+export const socketRuns = (workspace: string, script_path: string) =>
+  queryOptions({
+    queryKey: [workspace, "runs", "of-socket", script_path],
+    queryFn: ({ signal }) => {
+      const query = { script_path_exact: script_path, trigger_kind: "websocket", per_page: 12 };
+      return call("GET /w/{workspace}/jobs/list", { workspace, query }, signal);
+    },
+  });
+
+const refresh = (workspace: string) => () =>
+  queryClient.invalidateQueries({ queryKey: [workspace, "sockets"] });
+
+export function useSwitchSocket(workspace: string) {
+  return useMutation({
+    mutationFn: ({ path, enabled }: { path: string; enabled: boolean }) =>
+      call("POST /w/{workspace}/websocket_triggers/setenabled/{path}", {
+        workspace,
+        path,
+        body: { enabled },
+      }),
+    onError: tellProblem,
+    onSettled: refresh(workspace),
+  });
+}
+
+export const removeSocket = async (workspace: string, path: string) => {
+  await call("DELETE /w/{workspace}/websocket_triggers/delete/{path}", { workspace, path });
+  await refresh(workspace)();
+};
+
+export type SocketFields = Input<"POST /w/{workspace}/websocket_triggers/create">["body"];
+
+/** Whether it is connected, and why not. */
+export function connectionOf({ enabled, error, server_id }: WebsocketTrigger): {
+  word: string;
+  color: string;
+} {
+  if (!enabled) return { word: "paused", color: "gray" };
+  if (error) return { word: "not connected", color: "red" };
+  return server_id ? { word: "connected", color: "green" } : { word: "connecting", color: "yellow" };
+}
+
+export function useSaveSocket(workspace: string, existing: string | undefined) {
+  const [, go] = useLocation();
+  return useMutation({
+    mutationFn: async (body: SocketFields) => {
+      if (existing === undefined)
+        await call("POST /w/{workspace}/websocket_triggers/create", { workspace, body });
+      else {
+        const { enabled: _enabled, ...rest } = body;
+        await call("POST /w/{workspace}/websocket_triggers/update/{path}", {
+          workspace,
+          path: existing,
+          body: rest,
+        });
+      }
+      await refresh(workspace)();
+      return body.path;
+    },
+    onSuccess: (path) => go(to.socket(workspace, path)),
+  });
+}

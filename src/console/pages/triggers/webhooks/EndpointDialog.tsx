@@ -1,0 +1,91 @@
+import { Alert, Button, Group, Modal, MultiSelect, Text, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { call } from "../../../api/call.ts";
+import type { WebhookEndpoint } from "../../../api/interface.d.ts";
+import { FormDialog } from "../../../parts/actions.tsx";
+import { Copied } from "../../../parts/calling/Address.tsx";
+import { EVENT_GROUPS, type EventType } from "./queries.ts";
+
+interface Props {
+  workspace: string;
+  /** The endpoint to change; undefined: a new one. */
+  endpoint?: WebhookEndpoint;
+  close: () => void;
+  /** Gets the secret of a new one. */
+  created?: (secret: string) => void;
+}
+
+/** Form of an endpoint that is told of changes. */
+export function EndpointDialog({ workspace, endpoint, close, created }: Props) {
+  const [url, setUrl] = useState(endpoint?.url ?? "");
+  const [description, setDescription] = useState(endpoint?.description ?? "");
+  const [types, setTypes] = useState<string[]>(endpoint?.types ?? []);
+  const action = async () => {
+    const body = {
+      url: url.trim(),
+      description,
+      types: types.length > 0 ? (types as EventType[]) : null,
+    };
+    if (endpoint) {
+      await call("POST /w/{workspace}/webhooks/update/{id}", { workspace, id: endpoint.id, body });
+      return "The endpoint is changed";
+    }
+    const { secret } = await call("POST /w/{workspace}/webhooks/create", { workspace, body });
+    created?.(secret);
+    return undefined;
+  };
+  return (
+    <FormDialog
+      title={endpoint ? "Edit the endpoint" : "New endpoint"}
+      opened
+      close={close}
+      action={action}
+      label={endpoint ? "Save" : "Create"}
+      isReady={url.trim() !== ""}
+    >
+      <TextInput
+        data-autofocus
+        required
+        label="Address"
+        description="Gets a signed POST for each event."
+        placeholder="https://example.org/hooks/svc"
+        value={url}
+        onChange={(event) => setUrl(event.currentTarget.value)}
+      />
+      <MultiSelect
+        label="Events"
+        description="None chosen: every change."
+        placeholder={types.length === 0 ? "Every change" : ""}
+        searchable
+        clearable
+        data={EVENT_GROUPS}
+        value={types}
+        onChange={setTypes}
+      />
+      <TextInput
+        label="Description"
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+      />
+    </FormDialog>
+  );
+}
+
+/** Shows a secret that cannot be read again. */
+export function SecretOnce({ secret, close }: { secret: string | undefined; close: () => void }) {
+  return (
+    <Modal opened={secret !== undefined} onClose={close} title="The secret that signs">
+      <Text mb="sm">
+        The receiver checks with it that an event comes from here, as the Standard Webhooks specification
+        says.
+      </Text>
+      <Alert color="yellow" variant="light">
+        <Text mb="xs">Copy it now: it is shown this once.</Text>
+        <Copied label="Secret" value={secret ?? ""} />
+      </Alert>
+      <Group justify="flex-end" mt="lg">
+        <Button onClick={close}>I have it</Button>
+      </Group>
+    </Modal>
+  );
+}

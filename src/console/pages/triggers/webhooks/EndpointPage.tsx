@@ -1,0 +1,145 @@
+import { Alert, Anchor, Button } from "@mantine/core";
+import { IconPencil } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useLocation, useParams } from "wouter";
+import { call } from "../../../api/call.ts";
+import type { WebhookEndpoint } from "../../../api/interface.d.ts";
+import { useLive } from "../../../api/live.ts";
+import { useAction, useQuestion } from "../../../parts/actions.tsx";
+import { Empty } from "../../../parts/Empty.tsx";
+import { FactList } from "../../../parts/items/FactList.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to, useWorkspace } from "../../../parts/places.ts";
+import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { exactly, Moment } from "../../../parts/time.tsx";
+import { Deliveries } from "./Deliveries.tsx";
+import { EndpointDialog, SecretOnce } from "./EndpointDialog.tsx";
+import { endpointList, stateOf } from "./queries.ts";
+
+/** An endpoint: what it is told, and what became of each message. */
+export default function EndpointPage() {
+  const workspace = useWorkspace();
+  const { id } = useParams<{ id: string }>();
+  const list = useQuery({ ...endpointList(workspace), ...useLive(10_000) });
+  const endpoint = list.data?.find((each) => each.id === id);
+  return (
+    <div className="page">
+      <PageHead
+        title={endpoint?.description || endpoint?.url || "Endpoint"}
+        above={
+          <Anchor component={Link} href={to.webhooks(workspace)} fz="sm">
+            Webhooks to others
+          </Anchor>
+        }
+      >
+        {endpoint && <Actions workspace={workspace} endpoint={endpoint} />}
+      </PageHead>
+      {list.error && !list.data ? (
+        <Problem error={list.error} retry={() => void list.refetch()} />
+      ) : !list.data ? (
+        <Loading />
+      ) : endpoint ? (
+        <Shown workspace={workspace} endpoint={endpoint} />
+      ) : (
+        <Empty title="There is no such endpoint">It may have been deleted.</Empty>
+      )}
+    </div>
+  );
+}
+
+function Actions({ workspace, endpoint }: { workspace: string; endpoint: WebhookEndpoint }) {
+  const { id, url, enabled } = endpoint;
+  const [, go] = useLocation();
+  const [isEditing, setEditing] = useState(false);
+  const [secret, setSecret] = useState<string>();
+  const { act, isPending } = useAction();
+  const { ask, dialog } = useQuestion();
+  const change = () =>
+    act(async () => {
+      const body = { enabled: !enabled };
+      await call("POST /w/{workspace}/webhooks/update/{id}", { workspace, id, body });
+      return undefined;
+    });
+  const pause = () =>
+    ask({
+      title: "Pause the endpoint?",
+      text: "While it is paused nothing is sent to it, and nothing is kept for it: it does not hear of what changes meanwhile.",
+      label: "Pause",
+      action: async () => {
+        const body = { enabled: false };
+        await call("POST /w/{workspace}/webhooks/update/{id}", { workspace, id, body });
+        return undefined;
+      },
+    });
+  const rotate = () =>
+    ask({
+      title: "Make a new secret?",
+      text: "For a day the old secret signs too. Give the receiver the new one until then.",
+      label: "Make it",
+      action: async () => {
+        const made = await call("POST /w/{workspace}/webhooks/rotate_secret/{id}", { workspace, id });
+        setSecret(made.secret);
+        return undefined;
+      },
+    });
+  const remove = () =>
+    ask({
+      title: "Delete the endpoint?",
+      text: `${url} is told of nothing any more, and the record of its deliveries is deleted.`,
+      label: "Delete",
+      action: async () => {
+        await call("DELETE /w/{workspace}/webhooks/delete/{id}", { workspace, id });
+        go(to.webhooks(workspace));
+        return "The endpoint is deleted";
+      },
+    });
+  return (
+    <>
+      <Button variant="default" loading={isPending} onClick={enabled ? pause : change}>
+        {enabled ? "Pause" : "Resume"}
+      </Button>
+      <Button variant="default" leftSection={<IconPencil size={16} />} onClick={() => setEditing(true)}>
+        Edit
+      </Button>
+      <RowMenu
+        of={url}
+        entries={[
+          { label: "New secret", onClick: rotate },
+          { label: "Delete", onClick: remove, isDangerous: true },
+        ]}
+      />
+      {isEditing && (
+        <EndpointDialog workspace={workspace} endpoint={endpoint} close={() => setEditing(false)} />
+      )}
+      <SecretOnce secret={secret} close={() => setSecret(undefined)} />
+      {dialog}
+    </>
+  );
+}
+
+function Shown({ workspace, endpoint }: { workspace: string; endpoint: WebhookEndpoint }) {
+  const { id, url, types, enabled, failing_since, created_by, created_at } = endpoint;
+  return (
+    <div className="stack">
+      {enabled && failing_since && (
+        <Alert color="red" variant="light" title="It does not accept what is sent">
+          Since {exactly(failing_since)}. It is tried again for a day; what failed then can be sent again
+          below.
+        </Alert>
+      )}
+      <FactList
+        facts={[
+          ["State", stateOf(endpoint).word],
+          ["Address", url],
+          ["Events", types === null ? "every change" : types.join(", ")],
+          ["Made by", created_by],
+          ["Made", <Moment key="" at={created_at} />],
+        ]}
+      />
+      <Deliveries workspace={workspace} id={id} />
+    </div>
+  );
+}

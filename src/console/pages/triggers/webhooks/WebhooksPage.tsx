@@ -1,0 +1,82 @@
+import { Badge, Button } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLive } from "../../../api/live.ts";
+import { useMay } from "../../../api/session.ts";
+import { DataTable } from "../../../parts/DataTable.tsx";
+import { Empty } from "../../../parts/Empty.tsx";
+import { ItemName } from "../../../parts/items/ItemName.tsx";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to, useWorkspace } from "../../../parts/places.ts";
+import { EndpointDialog, SecretOnce } from "./EndpointDialog.tsx";
+import { endpointList, eventsOf, stateOf } from "./queries.ts";
+
+/** Endpoints of others that are told of changes in the workspace. */
+export default function WebhooksPage() {
+  const workspace = useWorkspace();
+  const may = useMay(workspace)("POST /w/{workspace}/webhooks/create", "admin");
+  const list = useQuery({ ...endpointList(workspace), ...useLive(10_000) });
+  const [isCreating, setCreating] = useState(false);
+  const [secret, setSecret] = useState<string>();
+  const create = may && (
+    <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+      New endpoint
+    </Button>
+  );
+  return (
+    <div className="page">
+      <PageHead title="Webhooks to others" about="Other services are told of what changes in this workspace.">
+        {(list.data?.length ?? 0) > 0 && create}
+      </PageHead>
+      {list.error && !list.data ? (
+        <Problem error={list.error} retry={() => void list.refetch()} />
+      ) : !list.data ? (
+        <Loading />
+      ) : list.data.length === 0 ? (
+        <Empty title="No endpoints yet" action={create} command="svc webhook create https://example.org/hook">
+          When a script, flow, resource or variable is made, changed or deleted, each endpoint gets a signed
+          message. What could not be delivered is tried again for a day, and can be sent again by hand.
+        </Empty>
+      ) : (
+        <DataTable
+          label="Endpoints"
+          rows={list.data}
+          keyOf={({ id }) => id}
+          columns={[
+            {
+              name: "Address",
+              width: "minmax(0, 1.6fr)",
+              cell: ({ id, url, description }) => (
+                <ItemName href={to.webhook(workspace, id)} path={url} summary={description} />
+              ),
+            },
+            {
+              name: "Events",
+              width: "minmax(0, 1fr)",
+              cell: (endpoint) => <div className="clip quiet">{eventsOf(endpoint)}</div>,
+            },
+            {
+              name: "State",
+              width: "6rem",
+              cell: (endpoint) => {
+                const { word, color } = stateOf(endpoint);
+                return (
+                  <Badge size="sm" variant="light" color={color} tt="none">
+                    {word}
+                  </Badge>
+                );
+              },
+            },
+          ]}
+        />
+      )}
+      {isCreating && (
+        <EndpointDialog workspace={workspace} close={() => setCreating(false)} created={setSecret} />
+      )}
+      <SecretOnce secret={secret} close={() => setSecret(undefined)} />
+    </div>
+  );
+}

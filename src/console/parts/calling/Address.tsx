@@ -1,0 +1,14 @@
+import { Group, TextInput } from "@mantine/core";
+import { url } from "../../api/base.ts";
+import { Copy } from "./Copy.tsx";
+
+/** Returns the address of the console, with its path prefix, without a slash at the end. */
+export const consoleAddress = (): string => new URL(url(""), location.href).href.replace(/\/$/, "");
+
+/** Text to be copied, such as an address or a token. */
+export const Copied = ({ label, value }: { label: string; value: string }) => (
+  <Group wrap="nowrap" align="flex-end">
+    <TextInput readOnly aria-label={label} value={value} style={{ flex: 1 }} />
+    <Copy text={value} />
+  </Group>
+);

@@ -1,0 +1,30 @@
+import { Group, SegmentedControl } from "@mantine/core";
+import { useState } from "react";
+import { Code } from "../editor/lazy.tsx";
+import { Copy } from "./Copy.tsx";
+import { type ExampleRequest, SNIPPETS, writeSnippet } from "./snippets.ts";
+
+/** A request as code, in languages to choose from. */
+export function CallExample({ request }: { request: ExampleRequest }) {
+  const [name, setName] = useState("curl");
+  const snippet = writeSnippet(name, request);
+  return (
+    <section aria-label="Call it">
+      <Group justify="space-between" mb="xs">
+        <SegmentedControl
+          size="xs"
+          aria-label="Language of the example"
+          data={SNIPPETS}
+          value={name}
+          onChange={setName}
+        />
+        <Copy text={snippet} />
+      </Group>
+      <Code
+        label="Example"
+        language={SNIPPETS.find(({ value }) => value === name)!.language}
+        value={snippet}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,15 @@
+import type { ReactNode } from "react";
+
+export type Fact = [name: string, value: ReactNode];
+
+/** Facts of an item, each with its name. */
+export const FactList = ({ facts }: { facts: Fact[] }) => (
+  <dl className="facts">
+    {facts.map(([name, value]) => (
+      <div key={name}>
+        <dt>{name}</dt>
+        <dd>{value}</dd>
+      </div>
+    ))}
+  </dl>
+);

@@ -1,0 +1,233 @@
+/** HTTP routes, WebSocket triggers and webhooks to others in a real browser: made, tried, paused and deleted. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Server } from "bun";
+import type { Browser } from "playwright-core";
+import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
+import { openBrowser, type Visit, visit } from "./browser.ts";
+import { type Filled, fill, newMember } from "./filled.ts";
+
+let place: Place;
+let serving: Serving;
+let browser: Browser;
+let filled: Filled;
+/** What others run: it sends messages to who connects, and receives what is posted. */
+let others: Server<undefined>;
+let answer = 500;
+const received: string[] = [];
+
+beforeAll(async () => {
+  others = Bun.serve({
+    port: 0,
+    async fetch(request, server) {
+      if (server.upgrade(request)) return;
+      received.push(await request.text());
+      return new Response("noted", { status: answer });
+    },
+    websocket: { open: (socket) => void socket.send(`{"type":"price","of":"tea"}`), message: () => {} },
+  });
+  place = newPlace();
+  [serving, browser] = await Promise.all([
+    place.serve({ env: { SVC_ALLOWED_TARGETS: "all" } }),
+    openBrowser(),
+  ]);
+  filled = await fill(serving);
+  await filled.script("f/finance/order", `export const main = (id: string) => ({ order: id })`);
+});
+afterAll(async () => {
+  await browser?.close();
+  await others?.stop(true);
+  place?.remove();
+});
+
+const choose = async ({ page }: Visit, label: string, option: string | RegExp) => {
+  await page.getByRole("combobox", { name: label }).click();
+  await page.getByRole("option", { name: option }).click();
+};
+
+test("a route is made, called as its page says, paused and deleted", async () => {
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  const button = (name: string) => page.getByRole("button", { name, exact: true });
+  await seen.open("w/acme/triggers");
+  await page.getByText("No HTTP routes yet").waitFor();
+  await seen.picture("routes-none");
+  await seen.accessible("no routes");
+  await page.getByRole("link", { name: "New HTTP route" }).click();
+  await choose(seen, "What it runs", /f\/finance\/order/);
+  await choose(seen, "Method", "GET");
+  await page.getByLabel("Address").fill("orders/:id");
+  await page.getByText("/api/r/acme/orders/:id").waitFor();
+  await choose(seen, "Who may call it", "Who sends a key");
+  await page.getByRole("combobox", { name: "Resource with the secret" }).waitFor();
+  expect(await button("Create the route").isDisabled()).toBe(true);
+  await choose(seen, "Who may call it", "Everybody");
+  await page.getByLabel("Path").fill("f/finance/orders");
+  await page.getByLabel("Summary").fill("Orders");
+  await seen.picture("route-new");
+  await seen.accessible("new route");
+  await button("Create the route").click();
+  await page.getByRole("heading", { name: "Orders" }).waitFor();
+  const address = await page.getByLabel("Address of the route").inputValue();
+  expect(address).toBe(`${serving.url}/api/r/acme/orders/:id`);
+  await page.getByLabel("Example").getByText("curl").first().waitFor();
+  const called = await fetch(address.replace(":id", "7"));
+  expect(await called.json()).toEqual({ order: "7" });
+  await page.getByText("Succeeded").first().waitFor();
+  await seen.picture("route");
+  await seen.accessible("route");
+  await button("Pause").click();
+  await button("Resume").waitFor();
+  expect((await fetch(address.replace(":id", "7"))).status).toBe(404);
+  await page.getByRole("link", { name: "Edit" }).click();
+  await choose(seen, "Who may call it", "Who has a token");
+  await button("Save").click();
+  await page.getByText("YOUR_TOKEN").first().waitFor();
+  await button("Resume").click();
+  await button("Pause").waitFor();
+  await page.getByRole("link", { name: "HTTP routes" }).click();
+  await page.getByText("GET acme/orders/:id").waitFor();
+  await page.getByText("Who has a token").waitFor();
+  await seen.picture("routes");
+  await seen.accessible("routes");
+  expect((await fetch(address.replace(":id", "7"))).status).toBe(401);
+  // The script says what starts it.
+  await seen.open("w/acme/scripts/f/finance/order?tab=triggers");
+  await page.getByRole("link", { name: "f/finance/orders" }).click();
+  await button("Delete").click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No HTTP routes yet").waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 90_000);
+
+test("a WebSocket trigger runs a script for a message, and says when it cannot connect", async () => {
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  const button = (name: string) => page.getByRole("button", { name, exact: true });
+  await filled.script("f/finance/price", `export const main = (msg: string) => msg`);
+  await seen.open("w/acme/triggers?tab=websockets");
+  await page.getByText("No WebSocket triggers yet").waitFor();
+  await seen.picture("sockets-none");
+  await seen.accessible("no sockets");
+  await page.getByRole("link", { name: "New WebSocket trigger" }).click();
+  await choose(seen, "What it runs", /f\/finance\/price/);
+  await page.getByLabel("Address").fill(`ws://127.0.0.1:${others.port}/feed`);
+  await page.getByLabel("Only messages with").fill("nonsense");
+  await page.getByText("A line is a field").waitFor();
+  await page.getByLabel("Only messages with").fill('type = "price"');
+  await page.getByLabel("Path").fill("f/finance/prices");
+  await seen.picture("socket-new");
+  await seen.accessible("new socket");
+  await button("Create the trigger").click();
+  await page.getByRole("heading", { name: "f/finance/prices" }).waitFor();
+  await page.getByText("Connected").waitFor();
+  await page.getByText("Succeeded").first().waitFor();
+  await seen.picture("socket");
+  await seen.accessible("socket");
+  await page.getByRole("link", { name: "Edit" }).click();
+  expect(await page.getByLabel("Only messages with").inputValue()).toBe('type = "price"');
+  await page.getByLabel("Address").fill("ws://127.0.0.1:1/nobody");
+  await button("Save").click();
+  await page.getByText("It is not connected; it is tried again by itself").waitFor();
+  await seen.picture("socket-failed");
+  await page.getByRole("link", { name: "WebSockets" }).click();
+  await page.getByText("not connected").waitFor();
+  await seen.picture("sockets");
+  await seen.accessible("sockets");
+  await page.getByRole("switch", { name: /prices/ }).click({ force: true });
+  await page.getByText("paused", { exact: true }).waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 90_000);
+
+test("who may not change triggers is not offered to, and others' webhooks are for admins", async () => {
+  await filled.ask("POST", "/w/acme/http_triggers/create", {
+    path: "f/finance/root",
+    script_path: "f/finance/order",
+    route_path: "everywhere/:id",
+    http_method: "get",
+    summary: `<img src=x onerror=alert(1)>`,
+  });
+  await newMember(serving, filled, "bob");
+  await filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/bob": true } });
+  const token = await serving.operator("/users/tokens/impersonate", { impersonate_email: "bob@example.org" });
+  await using seen = await visit(browser, serving.url, { token, scheme: "dark" });
+  const { page } = seen;
+  await seen.open("w/acme/triggers");
+  await page.getByText("onerror=alert(1)").waitFor();
+  // He may write in the folder, but routes of the whole instance are not his.
+  expect(await page.getByRole("switch", { name: /root/ }).isDisabled()).toBe(true);
+  await page.getByRole("link", { name: /onerror/ }).click();
+  await page.getByText("/everywhere/:id").first().waitFor();
+  expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
+  expect(await page.getByRole("link", { name: "Webhooks to others" }).count()).toBe(0);
+  await page.getByRole("link", { name: "HTTP routes" }).click();
+  await page.getByRole("link", { name: "New HTTP route" }).click();
+  await page.getByLabel("Path").waitFor();
+  expect(await page.getByText("Below the name of the workspace").count()).toBe(0);
+  await seen.accessible("new route of a member");
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("an endpoint is told of changes, and again what it did not accept", async () => {
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  const dialog = page.getByRole("dialog");
+  await seen.open("w/acme/webhooks");
+  await page.getByText("No endpoints yet").waitFor();
+  await seen.picture("endpoints-none");
+  await seen.accessible("no endpoints");
+  await page.getByRole("button", { name: "New endpoint" }).click();
+  await dialog.getByLabel("Address").fill(`http://127.0.0.1:${others.port}/hook`);
+  await dialog.getByRole("combobox", { name: "Events" }).click();
+  await page.getByRole("option", { name: "CreateVariable", exact: true }).click();
+  await dialog.getByLabel("Description").click();
+  await page.getByRole("listbox").waitFor({ state: "hidden" });
+  await dialog.getByLabel("Description").fill("Their system");
+  await seen.accessible("new endpoint");
+  await dialog.getByRole("button", { name: "Create" }).click();
+  const secret = await dialog.getByLabel("Secret").inputValue();
+  expect(secret).toStartWith("whsec_");
+  await seen.picture("endpoint-secret");
+  await seen.accessible("secret of an endpoint");
+  await dialog.getByRole("button", { name: "I have it" }).click();
+  await page.getByText("CreateVariable").waitFor();
+  await seen.picture("endpoints");
+  await seen.accessible("endpoints");
+  await page.getByRole("link", { name: /Their system/ }).click();
+  await page.getByText("Nothing was sent yet").waitFor();
+  await seen.picture("endpoint-quiet");
+  await filled.ask("POST", "/w/acme/variables/create", {
+    path: "u/ann/told",
+    value: "not told",
+    is_secret: true,
+    description: "",
+  });
+  await page.getByText("500").first().waitFor();
+  await page.getByRole("button", { name: "CreateVariable", exact: true }).click();
+  await page.getByText("u/ann/told").waitFor();
+  await seen.picture("endpoint");
+  await seen.accessible("endpoint");
+  answer = 200;
+  // It is tried again by itself.
+  await page.getByText("Delivered", { exact: true }).nth(1).waitFor({ timeout: 30_000 });
+  const before = received.length;
+  await page.getByRole("button", { name: /Send CreateVariable .* again/ }).click();
+  await page.getByText("It is sent again").waitFor();
+  for (const end = Date.now() + 15_000; received.length === before && Date.now() < end; ) await Bun.sleep(50);
+  expect(received.at(-1)).toContain("u/ann/told");
+  expect(received.join()).not.toContain("not told");
+  await page.getByRole("button", { name: "Pause", exact: true }).click();
+  await dialog.getByRole("button", { name: "Pause" }).click();
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByRole("button", { name: "Pause", exact: true }).waitFor();
+  await page.getByRole("button", { name: /More for/ }).click();
+  await page.getByRole("menuitem", { name: "New secret" }).click();
+  await dialog.getByRole("button", { name: "Make it" }).click();
+  await dialog.getByLabel("Secret").waitFor();
+  expect(await dialog.getByLabel("Secret").inputValue()).not.toBe(secret);
+  await dialog.getByRole("button", { name: "I have it" }).click();
+  await page.getByRole("button", { name: /More for/ }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByText("No endpoints yet").waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 120_000);
