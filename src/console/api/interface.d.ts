@@ -75,6 +75,8 @@ export interface Operations {
   "GET /flows/hub/get/{id}": { input: { id: string }; answer: unknown; access: "user" };
   /** List flows of the public collection: none */
   "GET /flows/hub/list": { input: {  }; answer: { flows: (unknown)[] }; access: "user" };
+  /** Read the JSON Schema of a flow's value */
+  "GET /flows/json_schema": { input: {  }; answer: Record<string, unknown>; access: "user" };
   /** Add a user to a group of the instance */
   "POST /groups/adduser/{name}": { input: { name: string; body: { email: string } }; answer: string; access: "superAdmin" };
   /** Make a group of the instance: who is in it is in the group of that name in all their workspaces */
@@ -367,6 +369,8 @@ export interface Operations {
   "POST /w/{workspace}/favorites/unstar": { input: { workspace: string; body: { path: string; favorite_kind: "script" | "flow" | "app" | "raw_app" } }; answer: string; access: "member" };
   /** Archive a flow, or with `archived: false` take that back */
   "POST /w/{workspace}/flows/archive/{path}": { input: { workspace: string; path: string; body?: { archived?: boolean } }; answer: string; access: "author" };
+  /** Find what is wrong with a flow's value, without storing it */
+  "POST /w/{workspace}/flows/check": { input: { workspace: string; body: { value: unknown } }; answer: { problems: ({ path: (string | number)[]; message: string; is_refused: boolean })[] }; access: "member" };
   /** Deploy a new flow */
   "POST /w/{workspace}/flows/create": { input: { workspace: string; body: { path: string; summary?: string; description?: string | null; value: FlowValue | { modules: (unknown)[] }; schema?: Record<string, unknown> | null; tag?: string | null; priority?: number | null; timeout?: number | null; ws_error_handler_muted?: boolean | null; dedicated_worker?: boolean | null; visible_to_runner_only?: boolean | null; on_behalf_of_email?: string | null; draft_only?: boolean | null; deployment_message?: string | null; parent_version?: number | null } }; answer: string; access: "author" };
   /** Delete a flow with all its versions */

@@ -179,7 +179,7 @@ test("an endpoint is told of changes, and again what it did not accept", async (
   await dialog.getByLabel("Address").fill(`http://127.0.0.1:${others.port}/hook`);
   await dialog.getByRole("combobox", { name: "Events" }).click();
   await page.getByRole("option", { name: "CreateVariable", exact: true }).click();
-  await dialog.getByLabel("Description").click();
+  await dialog.getByLabel("Description").focus();
   await page.getByRole("listbox").waitFor({ state: "hidden" });
   await dialog.getByLabel("Description").fill("Their system");
   await seen.accessible("new endpoint");

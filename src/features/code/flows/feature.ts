@@ -3,6 +3,7 @@ import { asPathTable } from "../../../database/path-table.ts";
 import { defineFeature } from "../../../platform/http/feature.ts";
 import { flowSection } from "./archive.ts";
 import { flowExpressionOperations } from "./expression-operations.ts";
+import { flowCheckOperations } from "./check-operations.ts";
 import { flowListOperations } from "./list-operations.ts";
 import { flowOperations } from "./operations.ts";
 import { importingFlows } from "./relock-targets.ts";
@@ -16,6 +17,7 @@ export const feature = defineFeature({
     "operations.ts": flowOperations,
     "list-operations.ts": flowListOperations,
     "expression-operations.ts": flowExpressionOperations,
+    "check-operations.ts": flowCheckOperations,
   },
   itemKinds: [
     {

@@ -7,6 +7,7 @@ import { useMay } from "../../../api/session.ts";
 import { Code } from "../../../parts/editor/lazy.tsx";
 import { Graph } from "../../../parts/flow/Graph.tsx";
 import { findStep, treeOf } from "../../../parts/flow/tree.ts";
+import { useMayWrite } from "../../../parts/items/rights.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
@@ -14,9 +15,12 @@ import { to, useWorkspace } from "../../../parts/places.ts";
 import { useTabs } from "../../../parts/TabBar.tsx";
 import { Moment } from "../../../parts/time.tsx";
 import { useAddress } from "../../../parts/use-address.ts";
+import { Triggers } from "../view/Triggers.tsx";
+import { Webhooks } from "../view/Webhooks.tsx";
 import { asYaml, type Flow, oneFlow } from "./queries.ts";
 import { StepDetail } from "./StepDetail.tsx";
 import { Versions } from "./Versions.tsx";
+import { YamlTab } from "./yaml/YamlTab.tsx";
 
 /** A flow as it is deployed. */
 export default function FlowPage() {
@@ -89,17 +93,26 @@ function Shown({ workspace, flow }: { workspace: string; flow: Flow }) {
     { value: "graph", label: "Graph" },
     { value: "yaml", label: "YAML" },
     { value: "versions", label: "Versions" },
+    { value: "webhooks", label: "Webhooks" },
+    { value: "triggers", label: "Triggers" },
   ]);
+  const isAuthor = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
+  const mayWrite = useMayWrite(workspace)(flow.path, flow.extra_perms) && isAuthor;
   return (
     <>
       {bar}
-      {tab === "graph" ? (
-        <Steps workspace={workspace} flow={flow} />
-      ) : tab === "yaml" ? (
-        <Code label="YAML of the flow" language="yaml" value={asYaml(flow)} />
-      ) : (
-        <Versions workspace={workspace} flow={flow} />
+      {tab === "graph" && <Steps workspace={workspace} flow={flow} />}
+      {tab === "yaml" &&
+        (mayWrite ? (
+          <YamlTab workspace={workspace} flow={flow} />
+        ) : (
+          <Code label="YAML of the flow" language="yaml" value={asYaml(flow)} />
+        ))}
+      {tab === "versions" && <Versions workspace={workspace} flow={flow} mayWrite={mayWrite} />}
+      {tab === "webhooks" && (
+        <Webhooks workspace={workspace} kind="flow" path={flow.path} mayWrite={mayWrite} />
       )}
+      {tab === "triggers" && <Triggers workspace={workspace} kind="flow" path={flow.path} />}
     </>
   );
 }

@@ -1,15 +1,24 @@
-import { Select, Title } from "@mantine/core";
+import { Button, Select, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { call } from "../../../api/call.ts";
+import { useAction } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { CodeDifference } from "../../../parts/editor/lazy.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { exactly, Moment } from "../../../parts/time.tsx";
 import { useAddress } from "../../../parts/use-address.ts";
-import { asYaml, type Flow, flowHistory, flowVersion } from "./queries.ts";
+import { asYaml, type Flow, flowHistory, flowVersion, toNewFlow } from "./queries.ts";
+
+interface Props {
+  workspace: string;
+  flow: Flow;
+  mayWrite: boolean;
+}
 
 /** The versions of a flow, and what two of them differ in. */
-export function Versions({ workspace, flow }: { workspace: string; flow: Flow }) {
+export function Versions({ workspace, flow, mayWrite }: Props) {
+  const { act, isPending } = useAction();
   const { get, set } = useAddress();
   const history = useQuery(flowHistory(workspace, flow.path));
   const list = history.data ?? [];
@@ -20,6 +29,20 @@ export function Versions({ workspace, flow }: { workspace: string; flow: Flow })
   const newer = useQuery(flowVersion(workspace, flow.path, after));
   if (history.error) return <Problem error={history.error} />;
   if (history.isPending) return <Loading />;
+  const restore = (old: Flow) =>
+    act(async () => {
+      const body = {
+        ...toNewFlow(flow),
+        summary: old.summary,
+        description: old.description ?? "",
+        value: old.value,
+        schema: old.schema as Record<string, unknown> | null,
+        deployment_message: `Back to version ${old.version_id}`,
+      };
+      await call("POST /w/{workspace}/flows/update/{path}", { workspace, path: flow.path, body });
+      set({ before: "", after: "" });
+      return `${flow.path} is as it was in version ${old.version_id}`;
+    });
   const options = list.map(({ id, created_at }) => ({
     value: String(id),
     label: `${id}, ${exactly(created_at)}`,
@@ -61,6 +84,11 @@ export function Versions({ workspace, flow }: { workspace: string; flow: Flow })
               value={String(after)}
               onChange={(value) => set({ after: value ?? "" })}
             />
+            {mayWrite && older.data && before !== list[0]?.id && (
+              <Button size="xs" variant="default" loading={isPending} onClick={() => restore(older.data)}>
+                Go back to version {before}
+              </Button>
+            )}
           </div>
           {failed ? (
             <Problem error={failed} />

@@ -123,7 +123,8 @@ const FlowModule = z
   })
   .meta({ id: "FlowModule" });
 
-const KnownFlowValue = z
+/** What is documented of a flow, without what is stored beyond it. */
+export const KnownFlowValue = z
   .looseObject({
     modules,
     failure_module: optional(FlowModule),

@@ -1,0 +1,155 @@
+import { Alert, Button, Group, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { storedBy } from "../../../../api/base.ts";
+import { call } from "../../../../api/call.ts";
+import { whoami } from "../../../../api/session.ts";
+import { Loading } from "../../../../parts/Loading.tsx";
+import { asYaml, type Flow } from "../queries.ts";
+import { DeployFlow } from "./DeployFlow.tsx";
+import { readFlow } from "./problems.ts";
+
+const YamlEditor = lazy(() => import("./YamlEditor.tsx"));
+
+const QUIET_MS = 400;
+
+/** What somebody wrote and did not deploy, with the version it was begun from. */
+interface Kept {
+  text: string;
+  base: number;
+}
+
+function readKept(key: string): Kept | undefined {
+  try {
+    const kept = JSON.parse(localStorage.getItem(key) ?? "null") as Kept | null;
+    return typeof kept?.text === "string" && typeof kept.base === "number" ? kept : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes a flow as YAML. What is written is kept in the browser until it is deployed. */
+export function YamlTab({ workspace, flow }: { workspace: string; flow: Flow }) {
+  const email = useQuery(whoami).data?.email;
+  if (email === undefined) return <Loading />;
+  const key = storedBy(email, `flow-yaml:${workspace}:${flow.path}`);
+  return <Editing workspace={workspace} flow={flow} storageKey={key} />;
+}
+
+function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flow; storageKey: string }) {
+  const [begun, setBegun] = useState<Kept>(
+    () => readKept(storageKey) ?? { text: asYaml(flow), base: flow.version_id },
+  );
+  const [text, setText] = useState(begun.text);
+  const [quiet, setQuiet] = useState(text);
+  const [isDeploying, setDeploying] = useState(false);
+  const deployed = useMemo(() => asYaml(flow), [flow]);
+  const isChanged = text !== deployed;
+  useEffect(() => {
+    if (isChanged) localStorage.setItem(storageKey, JSON.stringify({ text, base: begun.base }));
+    else localStorage.removeItem(storageKey);
+    const timer = setTimeout(() => setQuiet(text), QUIET_MS);
+    return () => clearTimeout(timer);
+  }, [text, isChanged, storageKey, begun.base]);
+  const read = useMemo(() => readFlow(quiet), [quiet]);
+  const { value } = read.flow;
+  const isYaml = read.problems.length === 0;
+  const checked = useQuery({
+    queryKey: [workspace, "flows", "check", quiet],
+    queryFn: ({ signal }) => call("POST /w/{workspace}/flows/check", { workspace, body: { value } }, signal),
+    enabled: isYaml,
+    gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
+  }).data;
+  const schema = useQuery({
+    queryKey: ["flow-schema"],
+    queryFn: ({ signal }) => call("GET /flows/json_schema", {}, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  }).data;
+  const whole = useMemo(() => schema && wholeSchema(schema), [schema]);
+  const problems = useMemo(
+    () => (isYaml ? (checked?.problems ?? []).map(read.place) : read.problems),
+    [isYaml, checked, read],
+  );
+  const isDeployable =
+    isChanged &&
+    quiet === text &&
+    isYaml &&
+    checked !== undefined &&
+    !problems.some((each) => each.isRefused);
+  const discard = () => {
+    setBegun({ text: deployed, base: flow.version_id });
+    setText(deployed);
+  };
+  return (
+    <section aria-label="YAML" className="stack">
+      <Group justify="space-between">
+        <Text c="dimmed" role="status">
+          {isChanged ? "Changed, and kept in this browser until it is deployed" : "As it is deployed"}
+        </Text>
+        <Group gap="xs">
+          {isChanged && (
+            <Button variant="subtle" onClick={discard}>
+              Discard the changes
+            </Button>
+          )}
+          <Button disabled={!isDeployable} onClick={() => setDeploying(true)}>
+            Deploy
+          </Button>
+        </Group>
+      </Group>
+      {isChanged && begun.base !== flow.version_id && (
+        <Alert color="yellow" variant="light">
+          This was begun from version {begun.base}; version {flow.version_id} is deployed now.
+        </Alert>
+      )}
+      <Suspense fallback={<Loading rows={3} />}>
+        <YamlEditor
+          label="YAML of the flow"
+          value={begun.text}
+          change={setText}
+          problems={problems}
+          schema={whole}
+        />
+      </Suspense>
+      {problems.length > 0 && (
+        <ul className="problems" role="alert">
+          {problems.slice(0, 5).map(({ line, from, message }) => (
+            <li key={`${from} ${message}`} className="wrap">
+              Line {line}: {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {isDeploying && (
+        <DeployFlow
+          workspace={workspace}
+          flow={flow}
+          base={begun.base}
+          text={text}
+          written={read.flow}
+          close={() => setDeploying(false)}
+          deployed={(version) => {
+            localStorage.removeItem(storageKey);
+            setBegun({ text, base: version });
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+/** The schema of what stands in the editor: the flow's value among its other fields. */
+function wholeSchema(value: Record<string, unknown>): Record<string, unknown> {
+  const { $defs, ...rest } = value;
+  return {
+    $defs: { ...($defs as object | undefined), Value: rest },
+    properties: {
+      summary: { type: "string" },
+      description: { type: "string" },
+      value: { $ref: "#/$defs/Value" },
+      schema: { type: "object" },
+    },
+    required: ["value"],
+  };
+}

@@ -1,0 +1,79 @@
+/** Problems of a flow in YAML, each at its line. */
+import { isNode, LineCounter, parseDocument } from "yaml";
+import type { Answer } from "../../../../api/call.ts";
+
+export interface TextProblem {
+  message: string;
+  /** Positions in the text. */
+  from: number;
+  to: number;
+  /** It cannot be deployed with it; otherwise a run fails that comes there. */
+  isRefused: boolean;
+  line: number;
+}
+
+export interface FlowText {
+  summary: string;
+  description: string;
+  value: unknown;
+  schema: Record<string, unknown> | undefined;
+}
+
+const FIELDS = ["summary", "description", "value", "schema"];
+
+type Found = Answer<"POST /w/{workspace}/flows/check">["problems"][number];
+
+/** Parsed text: the flow, or why it is none, and a function that finds the place of a problem of the flow's value. */
+export function readFlow(text: string) {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const at = (from: number, to: number, message: string, isRefused: boolean): TextProblem => ({
+    message,
+    from,
+    to: Math.max(to, from),
+    isRefused,
+    line: lines.linePos(from).line,
+  });
+  const problems = document.errors.map(({ pos, message }) =>
+    at(pos[0], pos[1], message.split("\n")[0] ?? message, true),
+  );
+  const fields = problems.length === 0 ? (document.toJS({ maxAliasCount: 100 }) as unknown) : undefined;
+  if (problems.length === 0 && (typeof fields !== "object" || fields === null || Array.isArray(fields)))
+    problems.push(at(0, 0, "A flow is written as summary, description, value and schema.", true));
+  const names = problems.length === 0 ? Object.keys((fields ?? {}) as object) : [];
+  for (const name of names) {
+    if (!FIELDS.includes(name))
+      problems.push(
+        at(
+          text.search(new RegExp(`^${name}`, "m")),
+          0,
+          `${name} is not kept: a flow has ${FIELDS.join(", ")}.`,
+          true,
+        ),
+      );
+  }
+  /** The nearest node that exists: what is missing is told where it should stand. */
+  const place = ({ path, message, is_refused }: Found): TextProblem => {
+    const keys = ["value", ...path];
+    for (let length = keys.length; length > 0; length--) {
+      const node = document.getIn(keys.slice(0, length), true);
+      if (!isNode(node) || !node.range) continue;
+      const [from, to] = node.range;
+      return at(from, Math.min(to, endOfLine(text, from)), message, is_refused);
+    }
+    return at(0, endOfLine(text, 0), message, is_refused);
+  };
+  const { summary, description, value, schema } = (fields ?? {}) as Partial<FlowText>;
+  const flow: FlowText = {
+    summary: String(summary ?? ""),
+    description: String(description ?? ""),
+    value: value ?? null,
+    schema: schema ?? undefined,
+  };
+  return { flow, problems, place };
+}
+
+function endOfLine(text: string, from: number): number {
+  const end = text.indexOf("\n", from);
+  return end < 0 ? text.length : end;
+}
