@@ -54,7 +54,7 @@ export function PersonMenu() {
           leftSection={paused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
           onClick={() => setPaused(!paused)}
         >
-          {paused ? "Go on with live updates" : "Pause live updates"}
+          {paused ? "Resume live updates" : "Pause live updates"}
         </Menu.Item>
         <Menu.Item leftSection={<IconKeyboard size={16} />} closeMenuOnClick onClick={showShortcuts}>
           Keyboard shortcuts

@@ -60,7 +60,9 @@ test("a flow is written, checked by the server, deployed over nobody, and brough
   await seen.picture("flow-yaml-problem");
   await seen.accessible("YAML with problems");
   expect(await button("Deploy").isDisabled()).toBe(true);
-  await write(written("script", "      contin"));
+  await write(written("script", "      contin\n"));
+  await editor.getByText("contin", { exact: true }).click();
+  await page.keyboard.press("End");
   await page.keyboard.press("Control+Space");
   await page.getByRole("option", { name: /continue_on_error/ }).waitFor();
   await seen.picture("flow-yaml-completion");
@@ -120,7 +122,7 @@ test("a flow has webhooks and triggers as scripts have, and a reader reads its Y
   await seen.accessible("webhooks of a flow");
   await page.getByText("Triggers", { exact: true }).last().click();
   await page.getByRole("link", { name: "New schedule" }).click();
-  await page.getByText("f/finance/nightly").first().waitFor();
+  await page.getByText("It takes no arguments.").waitFor();
   expect(await page.getByRole("combobox", { name: "What it runs" }).inputValue()).toContain("nightly");
   await newMember(serving, filled, "carl");
   await filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/carl": false } });

@@ -28,3 +28,50 @@ test("a person signs in with a provider and is brought back to the page they wan
     await browser.close();
   }
 }, 60_000);
+
+test("an account is connected, its token refreshed, and it is disconnected", async () => {
+  await using t = await startOAuthTest();
+  const { id, token } = await t.server.workspace();
+  const browser = await openBrowser();
+  try {
+    await using seen = await visit(browser, t.server.url, { token });
+    const { page } = seen;
+    await seen.open(`w/${id}/resources`);
+    await page.getByRole("button", { name: "Connect an account" }).click();
+    const path = await page.getByRole("dialog").getByLabel("Path").inputValue();
+    await seen.picture("connect");
+    await seen.accessible("connect an account");
+    const [there] = await Promise.all([
+      page.waitForEvent("popup"),
+      page.getByRole("link", { name: /Go to house/ }).click(),
+    ]);
+    await there.locator("input[name=login]").fill("ann");
+    await there.locator("input[name=password]").fill("any");
+    await there.locator("button[type=submit]").click();
+    await there.getByRole("button", { name: "Continue" }).click();
+    await there.waitForURL(`${t.server.url}/**`);
+    await there.getByRole("button").first().click();
+    await there.getByText("is connected").waitFor();
+    await there.close();
+    await seen.open(`w/${id}/resources`);
+    await page.getByText("connected", { exact: true }).waitFor();
+    await seen.picture("connected");
+    await seen.accessible("a connected account");
+    const menu = async (entry: string) => {
+      await page.getByRole("button", { name: `More for ${path}` }).click();
+      await page.getByRole("menuitem", { name: entry }).click();
+    };
+    await menu("Refresh the token");
+    await page.getByText("The token is refreshed").waitFor();
+    // The variable of the account shows its state too, and never its value.
+    await seen.open(`w/${id}/variables`);
+    await page.getByText("connected", { exact: true }).waitFor();
+    await seen.open(`w/${id}/resources`);
+    await menu("Disconnect");
+    await page.getByRole("dialog").getByRole("button", { name: "Disconnect" }).click();
+    await page.getByText("connected", { exact: true }).waitFor({ state: "detached" });
+    expect(seen.wrongs).toEqual([]);
+  } finally {
+    await browser.close();
+  }
+}, 60_000);

@@ -9,7 +9,7 @@ export function CallExample({ request }: { request: ExampleRequest }) {
   const [name, setName] = useState("curl");
   const snippet = writeSnippet(name, request);
   return (
-    <section aria-label="Call it">
+    <section aria-label="Call it" className="call-example">
       <Group justify="space-between" mb="xs">
         <SegmentedControl
           size="xs"
@@ -23,7 +23,7 @@ export function CallExample({ request }: { request: ExampleRequest }) {
       <Code
         label="Example"
         language={SNIPPETS.find(({ value }) => value === name)!.language}
-        value={snippet}
+        value={snippet.trimEnd()}
       />
     </section>
   );

@@ -35,12 +35,15 @@ export function Connect({ workspace }: { workspace: string }) {
           />
           <TextInput label="Path" value={path} onChange={(event) => setTyped(event.currentTarget.value)} />
           <Anchor
+            target="_blank"
+            rel="noopener"
+            onClick={() => setOpen(false)}
             href={addressOf("GET /oauth/connect/{client_name}", {
               client_name: client,
               query: { workspace, path },
             })}
           >
-            Go to {client}
+            Go to {client}, in a new tab
           </Anchor>
         </Stack>
       </Modal>

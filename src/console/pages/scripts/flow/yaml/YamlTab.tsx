@@ -113,13 +113,15 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
         />
       </Suspense>
       {problems.length > 0 && (
-        <ul className="problems" role="alert">
-          {problems.slice(0, 5).map(({ line, from, message }) => (
-            <li key={`${from} ${message}`} className="wrap">
-              Line {line}: {message}
-            </li>
-          ))}
-        </ul>
+        <div role="alert">
+          <ul className="problems">
+            {problems.slice(0, 5).map(({ line, from, message }) => (
+              <li key={`${from} ${message}`} className="wrap">
+                Line {line}: {message}
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
       {isDeploying && (
         <DeployFlow
