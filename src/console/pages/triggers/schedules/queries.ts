@@ -9,7 +9,7 @@ import { to } from "../../../parts/places.ts";
 export const MAX_SCHEDULES = 1_000;
 const SHOWN_TIMES = 10;
 
-export type ListedSchedule = Answer<"GET /w/{workspace}/schedules/list_with_jobs">[number];
+type ListedSchedule = Answer<"GET /w/{workspace}/schedules/list_with_jobs">[number];
 
 export const scheduleList = (workspace: string) =>
   queryOptions({
