@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions, useMutation } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { type Answer, call, type Input } from "../../../api/call.ts";
+import { call, type Input } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import type { Schedule } from "../../../api/interface.d.ts";
 import { tellProblem } from "../../../parts/Problem.tsx";
@@ -8,8 +8,6 @@ import { to } from "../../../parts/places.ts";
 
 export const MAX_SCHEDULES = 1_000;
 const SHOWN_TIMES = 10;
-
-type ListedSchedule = Answer<"GET /w/{workspace}/schedules/list_with_jobs">[number];
 
 export const scheduleList = (workspace: string) =>
   queryOptions({
