@@ -291,9 +291,9 @@ export class JobRun implements WatchedJob {
   #exited(exit: ChildExit): void {
     const { request, options } = this.#o;
     const child = this.#child!;
-    if (!replacesChild(request.version.language))
-      return this.#settle(exitedOutcome(exit, child.output.lastLines()), false);
-    this.#stopping = true;
-    replacedOutcome(child, exit, options.max_result_bytes).then((outcome) => this.#settle(outcome, false));
+    if (replacesChild(request.version.language)) {
+      this.#stopping = true;
+      replacedOutcome(child, exit, options.max_result_bytes).then((outcome) => this.#settle(outcome, false));
+    } else this.#settle(exitedOutcome(exit, child.output.lastLines()), false);
   }
 }
