@@ -22,6 +22,8 @@ import { lastWorkspace, noteWorkspace } from "./shell/WorkspaceMenu.tsx";
 
 const routes = PAGES.map(({ path, load }) => ({ path: `/w/:workspace${path}`, Component: lazy(load) }));
 
+const PublicAppPage = lazy(() => import("./pages/scripts/app/PublicAppPage.tsx"));
+
 const waiting = (
   <Center mih="60vh">
     <Loader aria-label="Loading" />
@@ -33,6 +35,13 @@ export function App() {
     <Switch>
       <Route path="/login" component={LoginPage} />
       <Route path="/setup/:token" component={SetupPage} />
+      <Route path="/public/:workspace/:secret">
+        <Guard>
+          <Suspense fallback={waiting}>
+            <PublicAppPage />
+          </Suspense>
+        </Guard>
+      </Route>
       <Route>
         <SignedIn />
       </Route>

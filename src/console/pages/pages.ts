@@ -78,6 +78,7 @@ export const PAGES: Page[] = [
   { path: "/review/*", load: () => import("./scripts/drawing/ReviewPage.tsx") },
   { path: "/new/flow", load: () => import("./scripts/drawing/NewFlowPage.tsx") },
   { path: "/begin/:kind/*", load: () => import("./run/begin/BeginPage.tsx") },
+  { path: "/apps/*", load: () => import("./scripts/app/AppPage.tsx") },
   { path: "/scripts/*", load: () => import("./scripts/view/ScriptPage.tsx") },
   { path: "/edit/*", load: () => import("./scripts/edit/EditPage.tsx") },
   { path: "/new/script", load: () => import("./scripts/edit/NewScriptPage.tsx") },

@@ -22,6 +22,7 @@ export const to = {
   beginLike: (workspace: string, kind: RunnableKind, path: string, run: string) =>
     `${to.begin(workspace, kind, path)}?from=${run}`,
   flow: (workspace: string, path: string) => `/w/${workspace}/flows/${encoded(path)}`,
+  app: (workspace: string, path: string) => `/w/${workspace}/apps/${encoded(path)}`,
   newFlow: (workspace: string) => `/w/${workspace}/new/flow`,
   /** What the draft of a flow changes. */
   review: (workspace: string, path: string) => `/w/${workspace}/review/${encoded(path)}`,

@@ -12,8 +12,7 @@ const KINDS: Record<ItemKind, { Icon: typeof IconBolt; word: string }> = {
   app: { Icon: IconLayoutDashboard, word: "App" },
 };
 
-const placeOf = (workspace: string, kind: "script" | "flow", path: string): string =>
-  kind === "script" ? to.script(workspace, path) : to.flow(workspace, path);
+const PLACES = { script: to.script, flow: to.flow, app: to.app };
 
 interface Props {
   workspace: string;
@@ -37,7 +36,7 @@ export function ItemRow({ workspace, item, star }: Props) {
     <div className="row item-row">
       <Icon size={18} aria-label={word} role="img" className="quiet" />
       <div style={{ minWidth: 0, padding: "0.4rem 0" }}>
-        {kind === "app" ? title : <Link href={placeOf(workspace, kind, path)}>{title}</Link>}
+        <Link href={PLACES[kind](workspace, path)}>{title}</Link>
       </div>
       <div className="item-kind quiet">
         {language ?? word}{" "}

@@ -1,0 +1,53 @@
+import { Alert, Anchor } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { Link, useParams } from "wouter";
+import { call } from "../../../api/call.ts";
+import { memberOf, whoami } from "../../../api/session.ts";
+import { Loading } from "../../../parts/Loading.tsx";
+import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to, useWorkspace } from "../../../parts/places.ts";
+import { AppView } from "./AppView.tsx";
+import { readApp } from "./read-app.ts";
+
+/** An app of the workspace, as far as its components are of the common kinds. */
+export default function AppPage() {
+  const workspace = useWorkspace();
+  const { "*": path = "" } = useParams<{ "*": string }>();
+  const found = useQuery({
+    queryKey: [workspace, "apps", "one", path],
+    queryFn: ({ signal }) => call("GET /w/{workspace}/apps/get/p/{path}", { workspace, path }, signal),
+  });
+  const email = useQuery(whoami).data?.email ?? "";
+  const username = useQuery(memberOf(workspace)).data?.username ?? "";
+  const components = useMemo(() => readApp(found.data?.value), [found.data?.value]);
+  return (
+    <div className="page page-wide">
+      <PageHead
+        title={found.data?.summary || path}
+        above={
+          <Anchor component={Link} href={to.home(workspace)} fz="sm">
+            Home
+          </Anchor>
+        }
+        about={<span className="mono">{path}</span>}
+      />
+      {found.error ? (
+        <Problem error={found.error} retry={() => void found.refetch()} />
+      ) : !found.data ? (
+        <Loading />
+      ) : components ? (
+        <AppView workspace={workspace} path={path} viewer={{ email, username }} components={components} />
+      ) : (
+        <NotShown />
+      )}
+    </div>
+  );
+}
+
+export const NotShown = () => (
+  <Alert color="gray" variant="light" title="This app is not shown here">
+    It is a program of its own (a raw app), not a page of components. Clients that know the interface open it.
+  </Alert>
+);

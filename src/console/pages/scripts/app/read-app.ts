@@ -1,0 +1,96 @@
+/** Reads the value of an app, as editors of the interface store it, to components in reading order. */
+import { isRecord } from "../../../parts/form/prepare.ts";
+
+type Fields = Record<string, unknown>;
+
+export interface AppComponent {
+  id: string;
+  /** Without the ending `component`: `text`, `button`. */
+  kind: string;
+  /** Of the twelve columns of a row. */
+  columns: number;
+  configuration: Fields;
+  input: unknown;
+  children: { label: string; components: AppComponent[] }[];
+}
+
+/** What a component runs. */
+export interface AppRunnable {
+  /** `script/<path>` or `flow/<path>`; undefined for code of the app. */
+  path: string | undefined;
+  code: { content: string; language: string; lock?: string } | undefined;
+  /** How each argument is given. */
+  fields: Record<string, Fields>;
+  schema: unknown;
+  /** Whether it runs as the page opens, and when what it reads changes. */
+  isAutomatic: boolean;
+}
+
+/** Levels of containers; what is deeper is left out. */
+const MAX_DEPTH = 10;
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+const number = (value: unknown): number => (typeof value === "number" ? value : 0);
+
+/** Lists the components of an app. @returns undefined where the value is no app of this form */
+export function readApp(value: unknown): AppComponent[] | undefined {
+  if (!isRecord(value) || !Array.isArray(value.grid)) return undefined;
+  const subgrids = isRecord(value.subgrids) ? value.subgrids : {};
+  return readGrid(value.grid, subgrids, 0);
+}
+
+function readGrid(grid: unknown, subgrids: Fields, depth: number): AppComponent[] {
+  if (!Array.isArray(grid) || depth > MAX_DEPTH) return [];
+  const cells = grid.filter(isRecord).map((cell) => {
+    const place = isRecord(cell["12"]) ? cell["12"] : isRecord(cell["3"]) ? cell["3"] : {};
+    return { data: cell.data, x: number(place.x), y: number(place.y), w: number(place.w) || 12 };
+  });
+  return cells
+    .sort((a, b) => a.y - b.y || a.x - b.x)
+    .flatMap(({ data, w }) => (isRecord(data) ? [readComponent(data, w, subgrids, depth)] : []));
+}
+
+function readComponent(data: Fields, columns: number, subgrids: Fields, depth: number): AppComponent {
+  const id = text(data.id);
+  const count = Math.min(number(data.numberOfSubgrids), 50);
+  const tabs: unknown[] = Array.isArray(data.tabs) ? data.tabs : [];
+  return {
+    id,
+    kind: text(data.type).replace(/component$/, ""),
+    columns: Math.min(Math.max(columns, 1), 12),
+    configuration: isRecord(data.configuration) ? data.configuration : {},
+    input: data.componentInput,
+    children: Array.from({ length: count }, (_, index) => ({
+      label: text(tabs[index]),
+      components: readGrid(subgrids[`${id}-${index}`], subgrids, depth + 1),
+    })),
+  };
+}
+
+/** Returns what a component runs, if it runs anything. */
+export function runnableOf({ input, kind }: AppComponent): AppRunnable | undefined {
+  if (!isRecord(input) || input.type !== "runnable" || !isRecord(input.runnable)) return undefined;
+  const { runnable } = input;
+  const script = isRecord(runnable.inlineScript) ? runnable.inlineScript : undefined;
+  const path = text(runnable.path);
+  const isCode = script !== undefined && text(script.content) !== "";
+  if (!isCode && path === "") return undefined;
+  const fields = isRecord(input.fields) ? input.fields : {};
+  return {
+    path: isCode ? undefined : `${runnable.runType === "flow" ? "flow" : "script"}/${path}`,
+    code: isCode
+      ? {
+          content: text(script.content),
+          language: text(script.language),
+          ...(text(script.lock) ? { lock: text(script.lock) } : {}),
+        }
+      : undefined,
+    fields: Object.fromEntries(
+      Object.entries(fields).filter((entry): entry is [string, Fields] => isRecord(entry[1])),
+    ),
+    schema: isRecord(script?.schema) ? script.schema : runnable.schema,
+    isAutomatic: !RUN_BY_HAND.has(kind) && input.autoRefresh !== false,
+  };
+}
+
+const RUN_BY_HAND: ReadonlySet<string> = new Set(["button", "form", "formbutton"]);

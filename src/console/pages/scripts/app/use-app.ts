@@ -1,0 +1,158 @@
+/** State of an open app: what is typed and chosen, and what its components came to. */
+import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
+import { call, type Input } from "../../../api/call.ts";
+import { computeInput, NotEvaluated, type Scope } from "./evaluate.ts";
+import { type AppComponent, type AppRunnable, runnableOf } from "./read-app.ts";
+
+const POLL_MS = 400;
+/** A run that takes longer is not waited for. */
+const MAX_WAIT_MS = 15 * 60_000;
+
+export interface Output {
+  result?: unknown;
+  values?: unknown;
+  selectedRow?: unknown;
+  loading?: boolean;
+  error?: string;
+}
+
+export interface OpenApp {
+  workspace: string;
+  path: string;
+  /** Values that expressions of components name, by the component's id. */
+  scope: Scope;
+  outputs: Readonly<Record<string, Output>>;
+  set: (id: string, output: Output) => void;
+  /** Runs what a component runs. @param typed arguments that the component itself asks for */
+  run: (component: AppComponent, typed?: Record<string, unknown>) => Promise<void>;
+}
+
+const Context = createContext<OpenApp | undefined>(undefined);
+export const AppProvider = Context.Provider;
+
+/** @throws outside of an app */
+export function useApp(): OpenApp {
+  const app = useContext(Context);
+  if (!app) throw new Error("This part stands in an app alone");
+  return app;
+}
+
+type Execution = Input<"POST /w/{workspace}/apps_u/execute_component/{path}">["body"];
+
+interface AppPlace {
+  workspace: string;
+  path: string;
+  /** Of the person, for expressions. */
+  viewer: { email: string; username: string };
+}
+
+export function useOpenApp({ workspace, path, viewer }: AppPlace, components: AppComponent[]): OpenApp {
+  const [outputs, setOutputs] = useState<Record<string, Output>>({});
+  const scope = useMemo(
+    (): Scope => ({ state: {}, ...outputs, ctx: { ...viewer, workspace } }),
+    [outputs, viewer, workspace],
+  );
+  const now = useRef(scope);
+  now.current = scope;
+  const set = useCallback(
+    (id: string, output: Output) =>
+      setOutputs((before) => ({ ...before, [id]: { ...before[id], ...output } })),
+    [],
+  );
+  const newest = useRef(new Map<string, number>());
+  const run = useCallback(
+    async (component: AppComponent, typed: Record<string, unknown> = {}) => {
+      const runnable = runnableOf(component);
+      if (!runnable) return;
+      const { id } = component;
+      const turn = (newest.current.get(id) ?? 0) + 1;
+      newest.current.set(id, turn);
+      set(id, { loading: true });
+      const outcome = await execute(workspace, path, id, runnable, {
+        ...argsOf(runnable, now.current),
+        ...typed,
+      }).catch((error: Error): Output => ({ error: error.message }));
+      // A run that was begun later has the say.
+      if (newest.current.get(id) === turn)
+        set(id, { result: undefined, ...outcome, loading: false, error: outcome.error ?? "" });
+    },
+    [workspace, path, set],
+  );
+  useAutomaticRuns(components, scope, run);
+  return useMemo(
+    () => ({ workspace, path, scope, outputs, set, run }),
+    [workspace, path, scope, outputs, set, run],
+  );
+}
+
+/** Runs what runs by itself: as the page opens, and when what it reads changes. */
+function useAutomaticRuns(components: AppComponent[], scope: Scope, run: OpenApp["run"]): void {
+  const begun = useRef(new Map<string, string>());
+  useEffect(() => {
+    for (const component of flatten(components)) {
+      const runnable = runnableOf(component);
+      if (!runnable?.isAutomatic || runnable.code?.language === "frontend") continue;
+      let args: string;
+      try {
+        args = JSON.stringify(argsOf(runnable, scope));
+      } catch (error) {
+        args = `not evaluated: ${(error as Error).message}`;
+      }
+      if (begun.current.get(component.id) === args) continue;
+      begun.current.set(component.id, args);
+      void run(component);
+    }
+  }, [components, scope, run]);
+}
+
+export const flatten = (components: AppComponent[]): AppComponent[] =>
+  components.flatMap((each) => [each, ...each.children.flatMap((child) => flatten(child.components))]);
+
+/** @throws Error that names an argument which is not evaluated */
+function argsOf({ fields }: AppRunnable, scope: Scope): Record<string, unknown> {
+  const args: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    if (field.type === "user") continue;
+    try {
+      const value = computeInput(field, scope);
+      if (value !== undefined) args[name] = value;
+    } catch (error) {
+      if (!(error instanceof NotEvaluated)) throw error;
+      throw new Error(`Its input ${name} is computed by code that this page does not run: ${error.message}`);
+    }
+  }
+  return args;
+}
+
+async function execute(
+  workspace: string,
+  path: string,
+  component: string,
+  { path: runnable, code }: AppRunnable,
+  args: Record<string, unknown>,
+): Promise<Output> {
+  if (code?.language === "frontend")
+    return { error: "It runs code in the browser, which this page does not do." };
+  const body = { component, args, ...(code ? { raw_code: code } : { path: runnable! }) } as Execution;
+  const id = (
+    await call("POST /w/{workspace}/apps_u/execute_component/{path}", { workspace, path, body })
+  ).trim();
+  for (const until = Date.now() + MAX_WAIT_MS; Date.now() < until; ) {
+    const { completed, result, success } = await call(
+      "GET /w/{workspace}/jobs_u/completed/get_result_maybe/{id}",
+      {
+        workspace,
+        id,
+      },
+    );
+    if (completed && success) return { result };
+    if (completed) return { error: messageOf(result) };
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  return { error: "It takes longer than this page waits. Runs shows how it ends." };
+}
+
+function messageOf(result: unknown): string {
+  const { error } = (result ?? {}) as { error?: { message?: unknown } };
+  return typeof error?.message === "string" ? error.message : "It failed.";
+}
