@@ -356,3 +356,52 @@ test("500 steps are drawn, selected and moved without a wait", async () => {
   })`);
   console.log(`500 steps: a frame while scrolling takes ${Number(frames).toFixed(1)} ms (9 of 10)`);
 }, 60_000);
+
+test("inputs are taken from a request that a sender made", async () => {
+  const path = "f/finance/hook";
+  await filled.ask("POST", "/w/acme/flows/create", { path, summary: "Hook", value: { modules: [] } });
+  await using ann = await visit(browser, serving.url, { token: filled.token });
+  const { page } = ann;
+  await ann.open(`/w/acme/draw/${path}`);
+  await page.getByRole("button", { name: "Inputs from a webhook" }).click();
+  await page.getByRole("button", { name: "Capture" }).click();
+  await page.getByText("Waiting for a request").waitFor();
+  const address = await page.getByRole("textbox", { name: "Address that captures" }).inputValue();
+  const sent = await fetch(address, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ order: 7, customer: { name: "Ann" } }),
+  });
+  expect(sent.ok).toBe(true);
+  await page.getByRole("button", { name: "Take as inputs" }).click();
+  await page.getByRole("group", { name: "order" }).waitFor();
+  await page.getByText("A draft, which is kept").waitFor();
+  const { draft } = await read(`flows/get/draft/${path}`);
+  expect(draft.schema.properties).toEqual({
+    order: { type: "integer" },
+    customer: { type: "object", properties: { name: { type: "string" } } },
+  });
+}, 60_000);
+
+test("an operation of an OpenAPI document becomes a step", async () => {
+  const path = "f/finance/api";
+  await filled.ask("POST", "/w/acme/flows/create", { path, summary: "Api", value: { modules: [] } });
+  await using ann = await visit(browser, serving.url, { token: filled.token });
+  const { page } = ann;
+  await ann.open(`/w/acme/draw/${path}`);
+  await page.getByRole("button", { name: "Insert a step here" }).click();
+  await choose(page, "Call of an API");
+  const document = await (await fetch(`${serving.url}/api/openapi.yaml`)).text();
+  await page.getByLabel("Or paste it").fill(document);
+  await page.getByRole("combobox", { name: /^Operation of/ }).fill("/version");
+  await page
+    .getByRole("option", { name: /GET \/version/ })
+    .first()
+    .click();
+  await ann.accessible("OpenAPI");
+  await page.getByRole("button", { name: "Insert the step" }).click();
+  await part(page, "Try");
+  await page.getByRole("textbox", { name: "base_url" }).fill(`${serving.url}/api`);
+  await page.getByRole("button", { name: "Run this step" }).click();
+  await page.getByRole("region", { name: "Result" }).getByText(/CE v1/).waitFor();
+}, 60_000);

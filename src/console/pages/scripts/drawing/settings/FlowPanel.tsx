@@ -1,8 +1,12 @@
 /** The flow itself: its texts, its inputs and its options. Shown while no step is selected. */
-import { Textarea, TextInput, Title } from "@mantine/core";
+import { Button, Modal, Textarea, TextInput, Title } from "@mantine/core";
+import { useState } from "react";
+import { consoleAddress } from "../../../../parts/calling/Address.tsx";
+import { Captures } from "../../../../parts/items/Captures.tsx";
 import { useShared } from "../context.ts";
 import { settingsOf } from "../model/difference.ts";
 import { isRecord, type Path, setAt } from "../model/document.ts";
+import { withInputs } from "../model/schema-of.ts";
 import { Options } from "../step/Options.tsx";
 import { FLOW_OPTIONS, shownFields } from "../step/option-fields.ts";
 import { Rest } from "../step/Rest.tsx";
@@ -19,7 +23,8 @@ const SHOWN = shownFields(
 );
 
 export function FlowPanel() {
-  const { drawing } = useShared();
+  const { workspace, drawing } = useShared();
+  const [isCapturing, setCapturing] = useState(false);
   const { flow } = drawing;
   const set = (path: Path, next: unknown, label: string) =>
     drawing.edit(label, (before) => setAt(before, path, next), path.join("/"));
@@ -43,6 +48,21 @@ export function FlowPanel() {
         schema={isRecord(flow.schema) ? flow.schema : {}}
         change={(schema) => set(["schema"], schema, "Inputs")}
       />
+      <Button variant="default" size="xs" w="fit-content" onClick={() => setCapturing(true)}>
+        Inputs from a webhook
+      </Button>
+      <Modal opened={isCapturing} onClose={() => setCapturing(false)} title="Inputs from a webhook" size="lg">
+        <Captures
+          workspace={workspace}
+          kind="flow"
+          path={flow.path}
+          base={consoleAddress()}
+          take={(example) => {
+            set(["schema"], withInputs(isRecord(flow.schema) ? flow.schema : {}, example), "Inputs");
+            setCapturing(false);
+          }}
+        />
+      </Modal>
       <Options
         of=""
         value={flow}

@@ -2,13 +2,13 @@ import { Button, Group, Text, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { call } from "../../../api/call.ts";
-import type { Capture } from "../../../api/interface.d.ts";
-import { handOver } from "../../../parts/form/handover.ts";
-import { tellProblem } from "../../../parts/Problem.tsx";
-import { type RunnableKind, to } from "../../../parts/places.ts";
-import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
-import { Moment } from "../../../parts/time.tsx";
+import { call } from "../../api/call.ts";
+import type { Capture } from "../../api/interface.d.ts";
+import { handOver } from "../form/handover.ts";
+import { tellProblem } from "../Problem.tsx";
+import { type RunnableKind, to } from "../places.ts";
+import { ResultPanel } from "../result/ResultPanel.tsx";
+import { Moment } from "../time.tsx";
 
 /** How often the server is told that somebody still looks. */
 const PING_MS = 10_000;
@@ -19,10 +19,12 @@ interface Props {
   kind: RunnableKind;
   path: string;
   base: string;
+  /** Takes the arguments of a request; without it the run form opens with them. */
+  take?: (args: Record<string, unknown>) => void;
 }
 
 /** Shows what a sender really sends, before anything is run. */
-export function Captures({ workspace, kind, path, base }: Props) {
+export function Captures({ workspace, kind, path, base, take }: Props) {
   const [isOn, setOn] = useState(false);
   const [, go] = useLocation();
   const captures = useQuery({
@@ -57,10 +59,12 @@ export function Captures({ workspace, kind, path, base }: Props) {
       tellProblem(error);
     }
   };
-  /** The run form with the arguments that the request came to. */
-  const runWith = ({ main_args }: Capture) => {
+  /** What the request came to: the inputs of a flow, or a run. */
+  const use = ({ main_args }: Capture) => {
+    const args = (main_args ?? {}) as Record<string, unknown>;
+    if (take) return take(args);
     const form = to.begin(workspace, kind, path);
-    handOver(form, (main_args ?? {}) as Record<string, unknown>);
+    handOver(form, args);
     go(form);
   };
   const address = `${base}/api/w/${workspace}/capture_u/webhook/${kind}/${path}`;
@@ -90,8 +94,8 @@ export function Captures({ workspace, kind, path, base }: Props) {
               <Text c="dimmed">
                 Received <Moment at={capture.created_at} />
               </Text>
-              <Button size="xs" variant="default" onClick={() => runWith(capture)}>
-                Run with it
+              <Button size="xs" variant="default" onClick={() => use(capture)}>
+                {take ? "Take as inputs" : "Run with it"}
               </Button>
             </Group>
             <ResultPanel title="Arguments" workspace={workspace} value={capture.main_args} />
