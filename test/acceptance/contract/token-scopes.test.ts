@@ -69,7 +69,7 @@ const EXEMPT: Record<string, string[]> = {
       " ",
     ),
   "starts nothing, and keeps what comes only while an author of the receiver asks for it":
-    "captureWebhook captureRouteGet captureRoutePost captureRoutePut captureRoutePatch captureRouteDelete".split(
+    "captureWebhook updateCapture captureRouteGet captureRoutePost captureRoutePut captureRoutePatch captureRouteDelete".split(
       " ",
     ),
   "asks for the right to run what it finds, once that is known (see the last test)": [

@@ -6,9 +6,11 @@ export function handOver(address: string, args: Record<string, unknown>): void {
   handed = { address, args };
 }
 
-/** Returns what was handed to a run form, once. */
-export function takeOver(address: string): Record<string, unknown> | undefined {
-  const found = handed?.address === address ? handed.args : undefined;
+/** Returns what was handed to a run form. The same until it is forgotten: a page may be rendered more than once. */
+export const handedTo = (address: string): Record<string, unknown> | undefined =>
+  handed?.address === address ? handed.args : undefined;
+
+/** Forgets it, once the form is there. */
+export function forgetHanded(): void {
   handed = undefined;
-  return found;
 }

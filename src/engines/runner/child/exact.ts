@@ -17,6 +17,13 @@ export function parseExactly(text: string): unknown {
   );
 }
 
+/** Parses JSON for programs that are given texts: every number is written again as it was. */
+export function parseVerbatim(text: string): unknown {
+  return parse(text, (_key, value, { source }) =>
+    typeof value === "number" && source !== undefined && String(value) !== source ? rawJSON(source) : value,
+  );
+}
+
 /** Converts a raw number to a 64-bit integer; undefined for any other value. */
 export function toBigInteger(value: unknown): bigint | undefined {
   const text = isRawJSON(value) ? value.rawJSON : "";

@@ -6,7 +6,7 @@
 import { closeSync } from "node:fs";
 import type { Done, HostedProgram, Load, Run } from "../protocol.ts";
 import { replaceProcess } from "./become.ts";
-import { parseExactly } from "./exact.ts";
+import { parseVerbatim } from "./exact.ts";
 import { createMemoryFile } from "./memory-file.ts";
 import { makeOutputBlocking } from "./output.ts";
 import { readErrorFile, readResultFile } from "./result-file.ts";
@@ -74,7 +74,7 @@ function prepare(load: Load, program: HostedProgram, message: Run, variables: Re
   if (!program.is_shell) {
     return { environment, stdio: [createMemoryFile(message.args), "inherit", "inherit"] };
   }
-  const args = parseExactly(message.args) as Record<string, unknown>;
+  const args = parseVerbatim(message.args) as Record<string, unknown>;
   const values = load.parameters.map(({ name, default: initial }) => toText(args[name] ?? initial));
   const prelude = createMemoryFile(createPrelude(environment, values));
   environment.BASH_ENV = `/proc/self/fd/${PRELUDE_FD}`;

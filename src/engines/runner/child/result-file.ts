@@ -2,7 +2,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import type { Done } from "../protocol.ts";
 import type { JobError } from "../types.ts";
-import { parseExactly } from "./exact.ts";
+import { parseExactly, parseVerbatim } from "./exact.ts";
 
 const MAX_ERROR_BYTES = 1_000_000;
 
@@ -18,7 +18,7 @@ export function readResultFile(max_result: number): Pick<Done, "result" | "error
     }
     if (name === "result.out") return { result: JSON.stringify(text.trimEnd()) };
     try {
-      return { result: JSON.stringify(parseExactly(text)) };
+      return { result: JSON.stringify(parseVerbatim(text)) };
     } catch (cause) {
       const message = `result.json is not JSON: ${(cause as Error).message}`;
       return { error: { name: "ResultNotSerializable", message } };

@@ -126,7 +126,9 @@ const nowhere = () => {
 function bare(text: string, ids: Record<string, string>): string {
   const named = [ids.path, ids.hash, ids.job_id, ids.flow_job_id, ids.job_or_input_id, ids.version];
   const whole = (name: string) => new RegExp(`(?<![\\w.-])${name}(?![\\w.-])`, "g");
-  const short = text.replace(/[0-9a-f]{8}(-[0-9a-f]{1,12}){4}/g, "…");
+  // The head of a page names no item, and its numbers are not those of versions.
+  const body = text.replace(/<head>.*?<\/head>/s, "");
+  const short = body.replace(/[0-9a-f]{8}(-[0-9a-f]{1,12}){4}/g, "…");
   return named.reduce<string>((rest, name) => rest.replace(whole(name!), "…"), short);
 }
 

@@ -159,7 +159,7 @@ describe("keys that are known", () => {
     ["base_url", "svc.example.org", "a URL that begins with http:// or https://"],
     ["base_url", 7, "a URL"],
     ["base_url", "javascript:alert(1)", "a URL"],
-    ["retention_period_secs", "30 days", "a whole number of seconds, 0 (for good) to 3155760000"],
+    ["retention_period_secs", "30 days", "a whole number of seconds, 0 (forever) to 3155760000"],
     ["retention_period_secs", -1, "a whole number"],
     ["retention_period_secs", 1.5, "a whole number"],
     ["job_default_timeout", 0, "1 to 3155760000"],

@@ -10,8 +10,11 @@ const WITHOUT: Record<string, string> = {
   captureRoutePost: "stores what a sender sent, who is nobody known",
   captureRoutePut: "stores what a sender sent, who is nobody known",
   captureWebhook: "stores what a sender sent, who is nobody known",
+  checkFlow: "tells what is wrong with a flow and stores nothing",
+  duckdbConnectionSettings: "answers with the settings of a resource that it is given",
   encryptValue: "answers with a sealed text and stores nothing",
   existsWorkspace: "asks a question whose answer is no secret",
+  evaluateFlowExpression: "evaluates what it is given and stores nothing",
   existsRoute: "asks a question whose answer is no secret",
   existsUserInWorkspace: "asks a question whose answer is no secret",
   existsUsername: "asks a question whose answer is no secret",
@@ -19,9 +22,11 @@ const WITHOUT: Record<string, string> = {
   getStartedAtByIds: "reads when jobs have begun",
   listSelectedJobGroups: "reads which jobs belong together",
   pingCaptureConfig: "goes on with what was set, each minute",
+  polarsConnectionSettings: "answers with the settings of a resource that it is given",
   previewSchedule: "tells the next times of a rule and stores nothing",
   setFlowUserState: "a running flow's note to itself, written as often as it likes and gone with its run",
   setJobProgress: "a running job's own percentage, written as often as it likes",
+  updateCapture: "stores what a sender sent, who is nobody known",
 };
 
 /** Names of the log: a noun in snake case, and what was done to it. */

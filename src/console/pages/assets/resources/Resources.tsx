@@ -98,7 +98,8 @@ export function Resources({ workspace }: { workspace: string }) {
             {
               name: "Account",
               width: "8rem",
-              cell: (resource) => (resource.is_oauth ? <TokenState {...resource} /> : null),
+              cell: (resource) =>
+                typeof resource.account === "number" ? <TokenState {...resource} /> : null,
             },
             {
               name: "Edited",

@@ -12,8 +12,8 @@ import {
 import { useHotkeys } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconCalendarTime, IconDots, IconLink, IconPlayerPlay } from "@tabler/icons-react";
-import { lazy, Suspense, useCallback, useMemo, useState } from "react";
-import { takeOver } from "../../../parts/form/handover.ts";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { forgetHanded, handedTo } from "../../../parts/form/handover.ts";
 import { JsonArguments } from "../../../parts/form/JsonArguments.tsx";
 import { hasFields, prepare } from "../../../parts/form/prepare.ts";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -35,7 +35,8 @@ interface Props {
 }
 
 export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
-  const [args, setArgs] = useState(() => takeOver(to.begin(workspace, kind, path)) ?? initial);
+  const [args, setArgs] = useState(() => handedTo(to.begin(workspace, kind, path)) ?? initial);
+  useEffect(forgetHanded, []);
   const [asJson, setAsJson] = useState(false);
   const [loaded, setLoaded] = useState(false);
   const [isValid, setValid] = useState(true);

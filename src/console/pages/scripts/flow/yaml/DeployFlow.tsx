@@ -15,7 +15,7 @@ interface Props {
   text: string;
   written: FlowText;
   close: () => void;
-  deployed: (version: number) => void;
+  deployed: (newest: Flow) => void;
 }
 
 /** Deploys with a message. What somebody else deployed in between is shown, and never overwritten unseen. */
@@ -41,10 +41,10 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
       value: value as Flow["value"],
       schema: schema ?? null,
       deployment_message: message.trim() || null,
+      parent_version: newest.version_id,
     };
     await call("POST /w/{workspace}/flows/update/{path}", { workspace, path, body });
-    const { version_id } = await queryClient.fetchQuery({ ...oneFlow(workspace, path), staleTime: 0 });
-    deployed(version_id);
+    deployed(await queryClient.fetchQuery({ ...oneFlow(workspace, path), staleTime: 0 }));
     return `${path} is deployed`;
   };
   return (

@@ -131,9 +131,12 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
           text={text}
           written={read.flow}
           close={() => setDeploying(false)}
-          deployed={(version) => {
+          deployed={(newest) => {
             localStorage.removeItem(storageKey);
-            setBegun({ text, base: version });
+            // As the server has it: form and comments of the text are no part of a flow.
+            const stored = asYaml(newest);
+            setBegun({ text: stored, base: newest.version_id });
+            setText(stored);
           }}
         />
       )}
