@@ -87,8 +87,10 @@ async function main(): Promise<void> {
     await beside("nothing", () => Bun.sleep(3_000));
     await fill(server);
     const secret = { value: "x", is_secret: true, description: "" };
-    for (let at = 0; at < SECRETS; at += 50) {
-      const some = Array.from({ length: 50 }, (_, i) => `u/ann/s${at + i}`);
+    await call("POST", "/w/acme/folders/create", { name: "much" });
+    for (let at = 0; at < 2 * SECRETS; at += 50) {
+      const place = at < SECRETS ? "u/ann" : "f/much";
+      const some = Array.from({ length: 50 }, (_, i) => `${place}/s${at + i}`);
       await Promise.all(some.map((path) => call("POST", "/w/acme/variables/create", { path, ...secret })));
     }
     await operations(beside, call);
@@ -122,12 +124,19 @@ async function operations(beside: Beside, call: Call): Promise<void> {
   await beside("a search inside of arguments", () =>
     call("GET", `${w}/jobs/list?args=${encodeURIComponent('{"kind":-1}')}`),
   );
-  await beside(`another key for ${count(SECRETS)} secrets`, () =>
+  await beside(`another key for ${count(SECRETS * 2)} secrets`, () =>
     call("POST", `${w}/workspaces/encryption_key`, { new_key: "k".repeat(64) }),
   );
   await beside(
     `another name for a user with ${count(QUEUED * 2)} queued runs and ${count(SECRETS)} variables`,
     () => call("POST", "/users/rename/ann@example.org", { new_username: "anna" }),
+  );
+  await beside(`deletion of a folder with ${count(SECRETS)} variables`, () =>
+    call("DELETE", `${w}/folders/delete/much`),
+  );
+  await beside(
+    `pruning a concurrency group of ${count(QUEUED)} ended and ${count(QUEUED)} blocked runs`,
+    () => call("DELETE", "/concurrency_groups/prune/crowd"),
   );
   const flow = { path: "f/all/flow", summary: "", value: { modules: [] }, schema: {} };
   await call("POST", `${w}/folders/create`, { name: "all" });
@@ -166,6 +175,8 @@ async function fill({ data_dir }: Bench): Promise<void> {
     jobRows(QUEUED, "01910000", "queued", "u/ann"),
     jobRows(QUEUED, "01920000", "queued", "u/ann"),
     jobRows(QUEUED, "01930000", "queued", "u/leaver"),
+    jobRows(QUEUED, "01940000", "completed", "u/ann", "crowd"),
+    jobRows(QUEUED, "01960000", "queued", "u/admin", "crowd"),
     ...others(),
   ];
   if (isPostgres) {
@@ -186,12 +197,19 @@ async function fill({ data_dir }: Bench): Promise<void> {
 }
 
 const moment = (ms: string) => (isPostgres ? `to_timestamp((${ms}) / 1000.0)` : ms);
+const yes = isPostgres ? "true" : "1";
 const no = isPostgres ? "false" : "0";
 const numbered = (count: number) =>
   `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${count - 1})`;
 const padded = (width: number) => (isPostgres ? `lpad(i::text, ${width}, '0')` : `printf('%0${width}d', i)`);
 
-function jobRows(count: number, family: string, state: "queued" | "completed", as: string): string {
+function jobRows(
+  count: number,
+  family: string,
+  state: "queued" | "completed",
+  as: string,
+  concurrency_key?: string,
+): string {
   const isQueued = state === "queued";
   const at = moment(`${Date.now() - 86_400_000} + i * 10`);
   const unless = (value: string) => (isQueued ? "NULL" : value);
@@ -213,6 +231,8 @@ function jobRows(count: number, family: string, state: "queued" | "completed", a
     script_hash: "'00000000000000aa'",
     language: "'bun'",
     tag: "'bun'",
+    concurrency_key: concurrency_key === undefined ? "NULL" : `'${concurrency_key}'`,
+    concurrency_blocked: concurrency_key !== undefined && isQueued ? yes : no,
     args: `'{"kind":1,"name":"Bob"}'`,
     result: unless(`'{"hello":"Bob"}'`),
   };

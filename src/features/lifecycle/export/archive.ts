@@ -5,17 +5,18 @@
  * restricted token needs. `svc pull` and `svc push` (cli/sync) read the same archive: read/canonical.ts compares items,
  * read/files.ts writes them, deploy/deploy.ts calls the operation that changes one.
  */
-import { Forbidden } from "../../../lib/errors.ts";
+import { BadRequest, Forbidden } from "../../../lib/errors.ts";
 import type { ZipEntry } from "../../../lib/files/zip.ts";
-import type { WorkspaceContext } from "../../../platform/app/context.ts";
+import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveOptions } from "../../../platform/app/lifecycle.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
+import { readCurrentKey } from "../../tenancy/workspaces/secrets.ts";
 import { requireNoOperation } from "../resumable/service.ts";
 
 /**
  * Returns the files of the workspace that the caller may read.
  * @throws Forbidden for settings and key unless the caller is an admin, and if a restricted token's scopes do not
- * suffice; BadRequest for encrypted secrets while the key is being exchanged
+ * suffice; BadRequest for encrypted secrets if the key is being exchanged, or was before all of them were read
  */
 export async function archiveEntries(ctx: WorkspaceContext, options: ArchiveOptions): Promise<ZipEntry[]> {
   const { identity, member } = ctx.caller;
@@ -27,11 +28,25 @@ export async function archiveEntries(ctx: WorkspaceContext, options: ArchiveOpti
       throw new Forbidden("the settings and the key of a workspace are exported to its admins alone");
     }
   }
-  if (!options.plain_secrets) await requireNoOperation(ctx.app.db.read, member.workspace_id);
+  const key = options.plain_secrets ? undefined : await readSettledKey(ctx.app, member.workspace_id);
   // Sequential, because reading plain secrets writes audit rows.
   const entries: ZipEntry[] = [];
   for (const section of wanted) entries.push(...(await section.entries(ctx, options)));
+  if (key !== undefined && key !== (await readSettledKey(ctx.app, member.workspace_id))) {
+    throw new BadRequest(
+      `the key of workspace ${member.workspace_id} was exchanged while its archive was made: ask for it again`,
+    );
+  }
   return entries.filter(({ name }) => isSafeName(name));
+}
+
+/**
+ * Returns the wrapped key, which every exchange replaces: what is read between two equal ones is encrypted with one key.
+ * @throws BadRequest while an exchange, or another operation on the workspace, is unfinished
+ */
+async function readSettledKey(app: App, workspace_id: string): Promise<string> {
+  await requireNoOperation(app.db.read, workspace_id);
+  return (await readCurrentKey(app, app.db.read, workspace_id)).wrapped;
 }
 
 /**

@@ -52,8 +52,10 @@ export function defineResumable<D extends object, R = void>(
         server: app.queue.worker,
         created_at: app.clock(),
       };
-      await tx.insert(resumableOperations).values(row);
-      return row;
+      // Another server may be storing one at this moment, which the check above cannot see.
+      const [stored] = await tx.insert(resumableOperations).values(row).onConflictDoNothing().returning();
+      if (!stored) throw new BadRequest(isUnderWay("another operation", subject));
+      return stored;
     },
     run: (app, row) => runOperation(app, row) as Promise<R>,
   };
@@ -65,8 +67,11 @@ export async function requireNoOperation(db: Reader, subject: string): Promise<v
     .select({ kind: resumableOperations.kind })
     .from(resumableOperations)
     .where(eq(resumableOperations.subject, subject));
-  if (row) throw new BadRequest(`${row.kind} of ${subject} is still under way: try again when it is done`);
+  if (row) throw new BadRequest(isUnderWay(row.kind, subject));
 }
+
+const isUnderWay = (what: string, subject: string) =>
+  `${what} of ${subject} is still under way: try again when it is done`;
 
 function runOperation(app: App, row: OperationRow): Promise<unknown> {
   const running = runningOperations(app);

@@ -131,3 +131,25 @@ test("a group is forgotten when none of its jobs runs, and what waited is due", 
     .where(eq(auditLog.operation, "concurrency_groups.prune"));
   expect(audited.map((row) => [row.resource, row.parameters])).toEqual([[KEY, { workspace_id: "acme" }]]);
 });
+
+test("a group of more jobs than one transaction changes is forgotten whole, and no other", async () => {
+  await using many = await startTestServer({ workers: 0 });
+  const { ask: by } = await many.workspace();
+  const { db } = many.server.app;
+  const rows = Array.from({ length: 2_500 }, (_, n) => [
+    job(n, { concurrency_key: "crowd" }),
+    job(n + 10_000, { ...QUEUED, concurrency_key: "crowd", concurrency_blocked: true, priority: n % 3 }),
+  ]).flat();
+  rows.push(job(20_000, { ...QUEUED, concurrency_key: "another", concurrency_blocked: true }));
+  await db.write(async (tx) => {
+    for (let at = 0; at < rows.length; at += 100) await tx.insert(jobs).values(rows.slice(at, at + 100));
+  });
+  const answer = await expectOk(many.operator("DELETE", "/concurrency_groups/prune/crowd"));
+  expect(answer.json().message).toStartWith("forgot 2500 jobs");
+  const kept = await db.read.select().from(jobs).where(eq(jobs.concurrency_key, "crowd"));
+  expect(kept).toHaveLength(2_500);
+  expect(kept.filter((row) => row.concurrency_blocked || row.scheduled_for >= FUTURE)).toEqual([]);
+  const blocked = await db.read.select({ id: jobs.id }).from(jobs).where(eq(jobs.concurrency_blocked, true));
+  expect(blocked).toEqual([{ id: idOf(20_000) }]);
+  expect((await by("GET", `/concurrency_groups/${idOf(1)}/key`)).json()).toBeNull();
+}, 30_000);

@@ -1,8 +1,12 @@
 /** Concurrency groups. A group has no row: it consists of the jobs with its key, and is busy while one of them runs. */
 import { and, count, eq, inArray, sql } from "drizzle-orm";
+import { unindexed } from "../../../../database/conditions.ts";
+import type { Tx } from "../../../../database/database.ts";
+import { drainInBatches } from "../../../../lib/async/batches.ts";
 import { BadRequest, NotFound } from "../../../../lib/errors.ts";
 import { isUuid } from "../../../../lib/text/ids.ts";
 import type { App, UserContext } from "../../../../platform/app/context.ts";
+import { sliceQueue } from "../../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { resolveMember } from "../../../tenancy/people/members.ts";
 import { workspaces } from "../../../tenancy/workspaces/tables.ts";
@@ -40,7 +44,7 @@ export async function listActiveGroups(app: App): Promise<ConcurrencyGroup[]> {
   return [...groups.values()].sort((a, b) => b.total_running - a.total_running);
 }
 
-/** Jobs changed in one transaction. */
+/** Jobs changed in the first transaction, which is audited. */
 const BATCH_SIZE = 500;
 
 const hasKey = (workspace_id: string, key: string) =>
@@ -69,8 +73,11 @@ export async function pruneConcurrencyGroup(
   }
   let forgotten = 0;
   for (const id of holders) {
-    for (let some = BATCH_SIZE; some === BATCH_SIZE; forgotten += some) some = await removeKey(app, id, key);
-    await unblockJobs(ctx, id, key);
+    forgotten += await ctx.write({ resource: key, parameters: { workspace_id: id } }, (tx) =>
+      removeKey(tx, id, key, BATCH_SIZE),
+    );
+    forgotten += await drainInBatches((limit) => app.db.write((tx) => removeKey(tx, id, key, limit)));
+    await unblockJobs(app, id, key);
   }
   app.queue.wake();
   return `forgot ${forgotten} jobs of the concurrency key ${key}`;
@@ -91,25 +98,22 @@ async function listWorkspacesWithKey(app: App, key: string, only: string | undef
   return holders;
 }
 
-function removeKey(app: App, workspace_id: string, key: string): Promise<number> {
+/** Removes the key from some of its completed jobs. @returns from how many */
+async function removeKey(tx: Tx, workspace_id: string, key: string, limit: number): Promise<number> {
   const completed = and(hasKey(workspace_id, key), eq(jobs.state, "completed"));
-  return app.db.write(async (tx) => {
-    const some = await tx.select({ id: jobs.id }).from(jobs).where(completed).limit(BATCH_SIZE);
-    const ids = some.map(({ id }) => id);
-    if (ids.length > 0) await tx.update(jobs).set({ concurrency_key: null }).where(inArray(jobs.id, ids));
-    return ids.length;
-  });
+  const some = await tx.select({ id: jobs.id }).from(jobs).where(completed).limit(limit);
+  const ids = some.map(({ id }) => id);
+  if (ids.length > 0) await tx.update(jobs).set({ concurrency_key: null }).where(inArray(jobs.id, ids));
+  return ids.length;
 }
 
 /** Makes blocked jobs of the key due. */
-async function unblockJobs(ctx: UserContext, workspace_id: string, key: string): Promise<void> {
-  const blocked = and(eq(jobs.state, "queued"), eq(jobs.concurrency_blocked, true));
-  await ctx.write({ resource: key, parameters: { workspace_id } }, (tx) =>
-    tx
-      .update(jobs)
-      .set({ scheduled_for: ctx.app.clock(), concurrency_blocked: false })
-      .where(and(hasKey(workspace_id, key), blocked)),
-  );
+async function unblockJobs(app: App, workspace_id: string, key: string): Promise<void> {
+  const blocked = unindexed(and(hasKey(workspace_id, key), eq(jobs.concurrency_blocked, true))!);
+  for await (const slice of sliceQueue(app.db.read)) {
+    const due = { scheduled_for: app.clock(), concurrency_blocked: false };
+    await app.db.write((tx) => tx.update(jobs).set(due).where(and(slice, blocked)));
+  }
 }
 
 /** Reads the concurrency key of a job. @throws NotFound, also if the caller may not see the job */
