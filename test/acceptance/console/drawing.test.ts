@@ -65,7 +65,7 @@ test("the flow of the README is drawn from nothing, tried, deployed and called",
   await page.getByRole("combobox", { name: "Type of order" }).click();
   await page.getByRole("option", { name: "Whole number" }).click();
 
-  await page.getByRole("button", { name: "Insert a step here" }).click();
+  await page.getByRole("button", { name: "Add a step here" }).click();
   await choose(page, "Code in TypeScript");
   await write(page, "Code of a", "export const main = (order: number) => `Refund order ${order}?`;");
   await page.getByRole("textbox", { name: "Id" }).fill("ask");
@@ -389,10 +389,11 @@ test("an operation of an OpenAPI document becomes a step", async () => {
   await using ann = await visit(browser, serving.url, { token: filled.token });
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
-  await page.getByRole("button", { name: "Insert a step here" }).click();
+  await page.getByRole("button", { name: "Add a step here" }).click();
   await choose(page, "Call of an API");
   const document = await (await fetch(`${serving.url}/api/openapi.yaml`)).text();
-  await page.getByLabel("Or paste it").fill(document);
+  const file = { name: "openapi.yaml", mimeType: "application/yaml", buffer: Buffer.from(document) };
+  await page.locator('input[type="file"]').setInputFiles(file);
   await page.getByRole("combobox", { name: /^Operation of/ }).fill("/version");
   await page
     .getByRole("option", { name: /GET \/version/ })

@@ -101,7 +101,7 @@ export default function VariablesPage() {
                   name: "Account",
                   width: "8rem",
                   cell: (variable) =>
-                    variable.is_oauth ? (
+                    typeof variable.account === "number" ? (
                       <TokenState {...variable} />
                     ) : variable.is_linked ? (
                       <Badge size="sm" variant="default" tt="none">

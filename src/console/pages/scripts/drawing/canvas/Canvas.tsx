@@ -107,7 +107,7 @@ function SlotButton({ slot, isEmpty, insert, drop }: SlotProps) {
       data-over={isOver || undefined}
       // By keyboard one inserts after the step that has the focus.
       tabIndex={isEmpty ? 0 : -1}
-      aria-label="Insert a step here"
+      aria-label={isEmpty ? "Add a step here" : "Insert a step here"}
       onClick={() => insert(slot)}
       onDragOver={(event) => {
         event.preventDefault();

@@ -11,7 +11,10 @@ interface Props {
 }
 
 export function OpenApiDialog({ insert, close }: Props) {
-  const [source, setSource] = useState("");
+  const [pasted, setPasted] = useState("");
+  /** Of a file, which may be too long for a field. */
+  const [chosenFile, setChosenFile] = useState<string>();
+  const source = chosenFile ?? pasted;
   const [chosen, setChosen] = useState<string | null>(null);
   const { document, problem } = useMemo(() => {
     if (source.trim() === "") return {};
@@ -30,16 +33,20 @@ export function OpenApiDialog({ insert, close }: Props) {
           description="YAML or JSON, versions 2.0 to 3.1. It stays in your browser."
           placeholder="Choose a file"
           accept=".json,.yaml,.yml,application/json"
-          onChange={(file) => void file?.text().then(setSource)}
+          clearable
+          clearButtonProps={{ "aria-label": "Remove the file" }}
+          onChange={(file) => {
+            if (file) void file.text().then(setChosenFile);
+            else setChosenFile(undefined);
+          }}
         />
         <Textarea
           label="Or paste it"
-          autosize
-          minRows={4}
-          maxRows={10}
-          value={source}
+          rows={6}
+          disabled={chosenFile !== undefined}
+          value={pasted}
           error={problem}
-          onChange={(event) => setSource(event.currentTarget.value)}
+          onChange={(event) => setPasted(event.currentTarget.value)}
           styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
         />
         {document && (
