@@ -7,7 +7,7 @@ import { useAction } from "../../../parts/actions.tsx";
 import { Copied, consoleAddress } from "../../../parts/calling/Address.tsx";
 import { CallExample } from "../../../parts/calling/CallExample.tsx";
 import { WEBHOOKS, type WebhookKind, webhookAddress } from "../../../parts/calling/snippets.ts";
-import { Captures } from "../../../parts/items/Captures.tsx";
+import { Captures } from "../../../parts/form/Captures.tsx";
 import { runnable } from "../../../parts/items/runnables.ts";
 import type { RunnableKind } from "../../../parts/places.ts";
 

@@ -2,7 +2,7 @@
 import { Button, Modal, Textarea, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import { consoleAddress } from "../../../../parts/calling/Address.tsx";
-import { Captures } from "../../../../parts/items/Captures.tsx";
+import { Captures } from "../../../../parts/form/Captures.tsx";
 import { useShared } from "../context.ts";
 import { settingsOf } from "../model/difference.ts";
 import { isRecord, type Path, setAt } from "../model/document.ts";

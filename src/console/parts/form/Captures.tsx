@@ -4,11 +4,11 @@ import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { call } from "../../api/call.ts";
 import type { Capture } from "../../api/interface.d.ts";
-import { handOver } from "../form/handover.ts";
 import { tellProblem } from "../Problem.tsx";
 import { type RunnableKind, to } from "../places.ts";
 import { ResultPanel } from "../result/ResultPanel.tsx";
 import { Moment } from "../time.tsx";
+import { handOver } from "./handover.ts";
 
 /** How often the server is told that somebody still looks. */
 const PING_MS = 10_000;
