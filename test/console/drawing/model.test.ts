@@ -287,3 +287,16 @@ test("typing into one field is one entry, a pause or another field begins anothe
   ]);
   expect(history.isDirty(history.redo(history.undo(saved)))).toBe(false);
 });
+
+test("what looks like an expression and is data stays; odd steps and large numbers are pasted as they are", () => {
+  const data = { expr: "results.a" };
+  const before = flow({ ...code("b"), mock: { enabled: true, return_value: data } }, code("a"));
+  const after = commands.renameStep(before, "a", "c");
+  expect((after.value.modules as Fields[])[0]).toBe((before.value.modules as Fields[])[0]!);
+  const commented = flow(code("a"), code("b", { n: js("results./*c*/a") }));
+  expect(ids(commands.renameStep(commented, "a", "the first"))).toEqual(["the first", "b"]);
+  const text = "- id: x\n  value: { type: forloopflow, limit: 9007199254740993, modules: [null] }\n";
+  const [pasted] = commands.insertSteps(flow(), { list: ROOT, index: 0 }, fromClipboard(text)!);
+  expect((pasted.value.modules as any[])[0].value.limit).toBe(9007199254740993n);
+  expect(commands.setStepField(before, "b", ["summary"], undefined)).toBe(before);
+});

@@ -52,6 +52,8 @@ export default function Editor(props: Props) {
   const mode = useRef(new Compartment());
   const changed = useRef(change);
   changed.current = change;
+  /** What the page itself writes is told to nobody. */
+  const isGiven = useRef(false);
   const names = useRef<Name[]>(undefined);
   names.current = props.names;
   const isReadOnly = change === undefined;
@@ -73,7 +75,7 @@ export default function Editor(props: Props) {
           keymap.of(searchKeymap),
           isReadOnly ? [] : [WRITING, isShort ? [] : lintGutter(), offer(names)],
           EditorView.updateListener.of(({ docChanged, state }) => {
-            if (docChanged) changed.current?.(state.doc.toString());
+            if (docChanged && !isGiven.current) changed.current?.(state.doc.toString());
           }),
         ],
       }),
@@ -99,7 +101,9 @@ export default function Editor(props: Props) {
   useEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === value) return;
+    isGiven.current = true;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    isGiven.current = false;
   }, [value]);
 
   useEffect(() => {

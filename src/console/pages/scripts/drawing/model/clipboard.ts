@@ -1,5 +1,6 @@
 /** Steps as text, which people copy between flows and workspaces. */
-import { parse, stringify } from "yaml";
+import { stringify } from "yaml";
+import { parseYaml } from "../../../../api/yaml.ts";
 import { type Fields, isRecord } from "./document.ts";
 
 export const toClipboard = (steps: Fields[]): string => stringify(steps, { lineWidth: 0 });
@@ -8,7 +9,7 @@ export const toClipboard = (steps: Fields[]): string => stringify(steps, { lineW
 export function fromClipboard(text: string): Fields[] | undefined {
   let found: unknown;
   try {
-    found = parse(text, { intAsBigInt: false });
+    found = parseYaml(text);
   } catch {
     return undefined;
   }

@@ -33,8 +33,10 @@ export function setAt<T>(value: T, path: Path, next: unknown): T {
   const [name, ...rest] = path;
   if (name === undefined) return next as T;
   if (Array.isArray(value)) {
+    const item = setAt(value[name as number], rest, next);
+    if (item === value[name as number]) return value;
     const copy = [...value];
-    copy[name as number] = setAt(copy[name as number], rest, next);
+    copy[name as number] = item;
     return copy as T;
   }
   const fields: Fields = isRecord(value) ? value : {};

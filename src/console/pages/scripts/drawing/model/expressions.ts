@@ -53,7 +53,9 @@ export function renameInExpression(expression: string, ids: ReadonlyMap<string, 
       result = `${result.slice(0, from)}${next}${result.slice(to)}`;
     } else {
       const before = result.slice(0, from);
-      const dot = /(\?)?\.\s*$/.exec(before)!;
+      const dot = /(\?)?\.\s*$/.exec(before);
+      // With a comment between, the name is left to whoever wrote it; the editor says that there is no such step.
+      if (!dot) continue;
       const open = dot[1] ? "?.[" : "[";
       result = `${before.slice(0, dot.index)}${open}${JSON.stringify(next)}]${result.slice(to)}`;
     }
@@ -68,6 +70,9 @@ export const resultOf = (id: string): string =>
 /** Fields of a flow that hold an expression as text, besides `expr`. */
 const EXPRESSION_FIELDS: ReadonlySet<string> = new Set(["expr", "skip_expr", "early_return"]);
 
+/** Fields whose values are data, whatever the fields in them are called. */
+const DATA_FIELDS: ReadonlySet<string> = new Set(["return_value", "flow_env", "resume_form"]);
+
 /** Applies a function to every expression in a value. What does not change is shared with the value before. */
 export function mapExpressions<T>(value: T, map: (expression: string) => string): T {
   if (Array.isArray(value)) {
@@ -79,6 +84,7 @@ export function mapExpressions<T>(value: T, map: (expression: string) => string)
   if (value.type === "static") return value;
   let result: Fields = value;
   for (const [name, each] of Object.entries(value)) {
+    if (DATA_FIELDS.has(name)) continue;
     const next =
       typeof each === "string" && EXPRESSION_FIELDS.has(name) ? map(each) : mapExpressions(each, map);
     if (next !== each) result = { ...result, [name]: next };

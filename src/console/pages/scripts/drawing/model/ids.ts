@@ -1,9 +1,10 @@
 /** Ids of steps: letters, the first that is free, as existing clients give them. */
-import type { Fields, FlowDocument } from "./document.ts";
+import { type Fields, type FlowDocument, isRecord } from "./document.ts";
 import { mapExpressions, renameInExpression } from "./expressions.ts";
 import { idOf, listSteps, mapLists } from "./steps.ts";
 
-const RESERVED = ["failure", "preprocessor", "Input", "Result", "Trigger"];
+/** Of steps and boxes that are no steps of a list. */
+export const RESERVED = ["failure", "preprocessor", "Input", "Result", "Trigger"];
 
 const formatLetters = (n: number): string => {
   const last = String.fromCharCode(97 + (n % 26));
@@ -31,7 +32,8 @@ export function withFreeIds(flow: FlowDocument, steps: Fields[]): Fields[] {
   const renamed = new Map<string, string>();
   const added: FlowDocument = { path: "", value: { modules: steps } };
   const rename = (step: unknown): unknown => {
-    const fields = step as Fields;
+    if (!isRecord(step)) return step;
+    const fields = step;
     const id = idOf(fields);
     if (id !== "" && !taken.has(id) && !RESERVED.includes(id)) {
       taken.add(id);

@@ -5,6 +5,7 @@ import { useShared } from "../context.ts";
 import type { FlowProblem } from "../model/check.ts";
 import { renameStep, setStepField } from "../model/commands.ts";
 import { type Fields, isRecord, type Path, setAt } from "../model/document.ts";
+import { RESERVED } from "../model/ids.ts";
 import { listSteps, type PlacedStep } from "../model/steps.ts";
 import { Branches } from "./Branches.tsx";
 import { CodePart } from "./CodePart.tsx";
@@ -96,7 +97,9 @@ function IdInput({ placed }: { placed: PlacedStep }) {
   const taken =
     text !== placed.id && listSteps(drawing.flow).some(({ id }) => id === text)
       ? `There is a step ${text} already`
-      : undefined;
+      : text !== placed.id && RESERVED.includes(text)
+        ? `${text} means another part of the flow`
+        : undefined;
   const isFixed = typeof placed.path.at(-1) !== "number";
   return (
     <TextInput

@@ -1,6 +1,7 @@
 /** Problems of a flow in YAML, each at its line. */
-import { isNode, LineCounter, parseDocument } from "yaml";
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
 import type { Answer } from "../../../../api/call.ts";
+import { toNumbers } from "../../../../api/yaml.ts";
 
 export interface TextProblem {
   message: string;
@@ -26,7 +27,7 @@ type Found = Answer<"POST /w/{workspace}/flows/check">["problems"][number];
 /** Parsed text: the flow, or why it is none, and a function that finds the place of a problem of the flow's value. */
 export function readFlow(text: string) {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
+  const document = parseDocument(text, { lineCounter: lines, intAsBigInt: true });
   const at = (from: number, to: number, message: string, isRefused: boolean): TextProblem => ({
     message,
     from,
@@ -37,20 +38,21 @@ export function readFlow(text: string) {
   const problems = document.errors.map(({ pos, message }) =>
     at(pos[0], pos[1], message.split("\n")[0] ?? message, true),
   );
-  const fields = problems.length === 0 ? (document.toJS({ maxAliasCount: 100 }) as unknown) : undefined;
+  let fields: unknown;
+  try {
+    // An alias without its anchor is found here alone.
+    if (problems.length === 0) fields = toNumbers(document.toJS({ maxAliasCount: 100 }));
+  } catch (error) {
+    problems.push(at(0, 0, (error as Error).message, true));
+  }
   if (problems.length === 0 && (typeof fields !== "object" || fields === null || Array.isArray(fields)))
     problems.push(at(0, 0, "A flow is written as summary, description, value and schema.", true));
   const names = problems.length === 0 ? Object.keys((fields ?? {}) as object) : [];
   for (const name of names) {
-    if (!FIELDS.includes(name))
-      problems.push(
-        at(
-          text.search(new RegExp(`^${name}`, "m")),
-          0,
-          `${name} is not kept: a flow has ${FIELDS.join(", ")}.`,
-          true,
-        ),
-      );
+    if (FIELDS.includes(name)) continue;
+    problems.push(
+      at(startOf(document, name), 0, `${name} is not kept: a flow has ${FIELDS.join(", ")}.`, true),
+    );
   }
   /** The nearest node that exists: what is missing is told where it should stand. */
   const place = ({ path, message, is_refused }: Found): TextProblem => {
@@ -71,6 +73,13 @@ export function readFlow(text: string) {
     schema: schema ?? undefined,
   };
   return { flow, problems, place };
+}
+
+/** Where a field of the outermost object begins. */
+function startOf({ contents }: Document, name: string): number {
+  const pairs = isMap(contents) ? contents.items : [];
+  const key = pairs.map((pair) => pair.key).find((each) => isScalar(each) && String(each.value) === name);
+  return isScalar(key) ? (key.range?.[0] ?? 0) : 0;
 }
 
 function endOfLine(text: string, from: number): number {
