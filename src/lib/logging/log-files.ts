@@ -2,15 +2,18 @@
  * The server's own log as files, beside what goes to stderr: `<host>/<start of the hour>.log` below a folder, one JSON
  * line after the other. Servers that share the folder share the list. Each server deletes its host's old files.
  */
-import { closeSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 
 const HOUR_MS = 3_600_000;
 /** Hours for which files are kept. */
 const KEPT_HOURS = 14 * 24;
-/** Bytes of a file: further lines of that hour are left out of it. */
+/** Bytes of a file, roughly: further lines of that hour are left out of it, and its last line says so. */
 const MAX_FILE_BYTES = 50_000_000;
+const FULL = `${JSON.stringify({ level: "warn", msg: "the file is full: the rest of the hour is on stderr alone" })}\n`;
+/** Only what has such a name is deleted. */
+const FILE_NAME = /^\d{4}-\d\d-\d\dT\d\d\.log$/;
 
 /** Host and file: `web-1/2026-01-31T08.log`. */
 export const LOG_FILE_PATTERN = /^([\w.-]{1,255})\/(\d{4}-\d\d-\d\dT\d\d)\.log$/;
@@ -23,15 +26,23 @@ export const hourOfFile = (name: string): Date => new Date(`${name.slice(0, 13)}
 /** Opens the folder. @returns a function that appends a line; what cannot be written is left out */
 export function openLogFiles(folder: string): (line: string) => void {
   const own = join(folder, hostname().replace(/[^\w.-]/g, "_"));
+  // A folder that cannot be made is told as the server starts.
   mkdirSync(own, { recursive: true, mode: 0o700 });
   let file: { hour: number; fd: number; bytes: number } | undefined;
 
   function openHour(hour: number): NonNullable<typeof file> {
     if (file?.hour === hour) return file;
-    if (file) closeSync(file.fd);
-    file = { hour, fd: openSync(join(own, nameOfHour(hour)), "a", 0o600), bytes: 0 };
+    // Forgotten first: its number is somebody else's once it is closed, whatever fails then.
+    const previous = file;
+    file = undefined;
+    if (previous) closeSync(previous.fd);
+    mkdirSync(own, { recursive: true, mode: 0o700 });
+    const fd = openSync(join(own, nameOfHour(hour)), "a", 0o600);
+    file = { hour, fd, bytes: fstatSync(fd).size };
     const oldest = nameOfHour(hour - KEPT_HOURS);
-    for (const name of readdirSync(own)) if (name < oldest) rmSync(join(own, name), { force: true });
+    for (const name of readdirSync(own)) {
+      if (FILE_NAME.test(name) && name < oldest) rmSync(join(own, name), { force: true });
+    }
     return file;
   }
 
@@ -40,6 +51,7 @@ export function openLogFiles(folder: string): (line: string) => void {
       const current = openHour(Math.floor(Date.now() / HOUR_MS));
       if (current.bytes > MAX_FILE_BYTES) return;
       current.bytes += writeSync(current.fd, line);
+      if (current.bytes > MAX_FILE_BYTES) writeSync(current.fd, FULL);
     } catch {
       // A full disk must not stop the server; the line is on stderr.
     }
