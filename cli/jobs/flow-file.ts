@@ -5,7 +5,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { parseSchemaJson } from "../../src/lib/json/json.ts";
-import { usageError } from "../terminal/text/failure.ts";
+import { type CliError, usageError } from "../terminal/text/failure.ts";
 
 const FLOW_FILE_NAMES = ["flow.yaml", "flow.yml", "flow.json"];
 const INLINE_PREFIX = "!inline ";
@@ -63,7 +63,7 @@ async function parse(file: string, text: string): Promise<unknown> {
   try {
     return isJson ? parseSchemaJson(text) : await parseYaml(text);
   } catch (cause) {
-    throw usageError(`${file} is not ${isJson ? "JSON" : "YAML"}: ${(cause as Error).message.trimEnd()}`);
+    throw notParsed(file, cause as Error);
   }
 }
 
@@ -71,7 +71,23 @@ async function parse(file: string, text: string): Promise<unknown> {
 export async function parseYaml(text: string): Promise<unknown> {
   const yaml = await import("yaml");
   const inline = { tag: "!inline", resolve: (name: string) => INLINE_PREFIX + name };
-  return yaml.parse(text, { customTags: [inline] });
+  const lineCounter = new yaml.LineCounter();
+  const document = yaml.parseDocument(text, { customTags: [inline], lineCounter, prettyErrors: false });
+  const [error] = document.errors;
+  if (!error) return document.toJS({ maxAliasCount: 100 });
+  const { line, col } = lineCounter.linePos(error.pos[0]);
+  throw new SyntaxError(`line ${line}, column ${col}: ${error.message}`);
+}
+
+/**
+ * The error of a file that does not parse. What stands in the file is not quoted: it may be a secret, and the error may
+ * be printed into the log of a build.
+ */
+export function notParsed(file: string, { message }: Error): CliError {
+  const plain = message
+    .replace(/"[^"]*"?|'[^']*'?|`[^`]*`?/g, "…")
+    .replace(/\b(alias|anchor|tag)\b[^:]*: .*/s, "$1");
+  return usageError(`${file} is not ${file.endsWith(".json") ? "JSON" : "YAML"}: ${plain.trimEnd()}`);
 }
 
 /** @param step id of the step that contains the value */

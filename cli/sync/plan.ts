@@ -37,7 +37,15 @@ function createPlan(
 
 /** Plans how to make the service's workspace equal to the folder. */
 export function planPush(folder: LocalFolder, remote: Map<string, Item>, deletes: boolean): SyncPlan {
-  return createPlan(folder.items, remote, (local, there) => compareItems(local, there), deletes);
+  const plan = createPlan(folder.items, remote, (local, there) => compareItems(local, there), deletes);
+  const hasLists = [...folder.items.values()].some(({ kind }) => kind === "dependencies");
+  if (hasLists) return plan;
+  // A folder without lists of packages may come from a client that knew none: they are kept.
+  const isList = (item: Item) => item.kind === "dependencies";
+  return {
+    steps: plan.steps.filter(({ change, item }) => change !== "delete" || !isList(item)),
+    left: plan.left.filter((item) => !isList(item)),
+  };
 }
 
 /** Plans how to make the folder equal to the service's workspace. */

@@ -78,6 +78,7 @@ export const createNew = createCommand("new", "write the beginning of a script i
     await Bun.write(file, BEGINNINGS[language]);
     if (json) return printJson({ file, language });
     printNote(`wrote ${file}`);
-    print(`run:    svc run ./${file.replace(/^\.\//, "")} name=Bob`);
+    const argument = language === "graphql" ? "id=7" : "name=Bob";
+    print(`run:    svc run ${/^[./]/.test(file) ? file : `./${file}`} ${argument}`);
     print(`deploy: svc script push ${file} u/<user>/<name>`);
   });

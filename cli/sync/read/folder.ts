@@ -1,7 +1,7 @@
 /** Reads the items of a workspace from a folder of files. */
 import { dirname, join } from "node:path";
 import { parseSchemaJson } from "../../../src/lib/json/json.ts";
-import { parseYaml, readInlineFile } from "../../jobs/flow-file.ts";
+import { notParsed, parseYaml, readInlineFile } from "../../jobs/flow-file.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
 import { type ItemSelection, isSelected } from "./archive.ts";
 import { type FolderSettings, findCodebase, isIncluded, parseFolderSettings } from "./folder-settings.ts";
@@ -112,7 +112,7 @@ async function parseFile(root: string, name: string, wanted?: "string"): Promise
   try {
     parsed = isJson ? parseSchemaJson(text) : await parseYaml(text);
   } catch (cause) {
-    throw usageError(`${name} is not ${isJson ? "JSON" : "YAML"}: ${(cause as Error).message.trimEnd()}`);
+    throw notParsed(name, cause as Error);
   }
   if (wanted === "string") {
     if (typeof parsed === "string") return parsed;

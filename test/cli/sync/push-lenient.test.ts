@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { planPush } from "../../../cli/sync/plan.ts";
+import { type Item, itemKey } from "../../../cli/sync/read/items.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 import { newPlace, type Place } from "../program.ts";
 import { writeFiles } from "./sync-files.ts";
@@ -197,4 +199,35 @@ test("lists of packages for the workspace are pushed, changed and deleted; folde
   const gone = await svc(place, "push", "--yes", "--delete", "--only", "dependencies");
   expect(gone.out).toMatch(/- dependencies +web\.package\.json/);
   expect(await get("/workspace_dependencies/list")).toHaveLength(1);
+}, 60_000);
+
+test("a folder without lists of packages, which another client may have made, takes none away", () => {
+  const list = {
+    kind: "dependencies",
+    path: "requirements.in",
+    fields: {},
+    content: "six",
+  } as unknown as Item;
+  const script = { kind: "script", path: "f/a/b", fields: {}, content: "" } as unknown as Item;
+  const remote = new Map([list, script].map((item) => [itemKey(item), item]));
+  const planOf = (...items: Item[]) =>
+    planPush({ items: new Map(items.map((item) => [itemKey(item), item])) } as never, remote, true);
+  expect(planOf().steps.map(({ item }) => item)).toEqual([script]);
+  const other = { ...list, path: "web.package.json" } as Item;
+  expect(planOf(other).steps.filter(({ change }) => change === "delete").length).toBe(2);
+});
+
+test("a file that does not parse is told by its place, never by what stands in it", async () => {
+  using place = newPlace();
+  const secret = "hunter2secret";
+  await writeFiles(place.folder, {
+    "encryption_key.yaml": `key: "${secret}\n`,
+    "f/data/one.variable.yaml": `value: *${secret}\n`,
+    "f/data/two.variable.yaml": `value: !${secret} [\n`,
+    "f/data/three.variable.json": `{"value": ${secret}}`,
+    "f/data/four.resource.yaml": `value: {a: ${secret}\n b: "${secret}": c}\n`,
+  });
+  const { code, out, err } = await svc(place, "push", "--yes", "--secrets", "sealed");
+  expect([code, `${out}${err}`.includes(secret)]).toEqual([expect.any(Number), false]);
+  expect(`${out}${err}`).toMatch(/encryption_key\.yaml is not YAML: line \d+, column \d+/);
 }, 60_000);
