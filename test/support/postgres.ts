@@ -19,7 +19,6 @@ const ELSEWHERE = [
   "test/features/code/dependencies/python-packages.test.ts",
   "test/features/code/scripts/program-languages.test.ts",
   "test/features/assets/storage/storage-memory.test.ts",
-  "test/features/runs/flows/flow-hostile-expressions.test.ts",
 ].map((file) => `--path-ignore-patterns=${file}`);
 const TEMPLATE = "svc_template";
 

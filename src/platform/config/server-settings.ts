@@ -66,6 +66,7 @@ export const SERVER_SETTINGS = {
   outgoing_timeout_s: {
     variable: "SVC_OUTGOING_TIMEOUT_S",
     kind: "number",
+    least: 1,
     default: 10,
     meaning: "seconds that mail servers, channels of alerts and OAuth providers (10 at most) have to answer",
   },

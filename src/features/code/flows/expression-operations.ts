@@ -2,7 +2,9 @@
 import { z } from "zod";
 import { ExpressionError, ExpressionSyntaxError } from "../../../engines/expressions/error.ts";
 import { checkExpression, evaluateExpression } from "../../../engines/expressions/evaluate.ts";
-import { Conflict } from "../../../lib/errors.ts";
+import { perApp } from "../../../lib/async/per-app.ts";
+import { Conflict, TooManyRequests } from "../../../lib/errors.ts";
+import type { App } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 
 /** Shorter than in a run: it is evaluated while somebody types. */
@@ -24,6 +26,26 @@ const notHere = (name: string) => async () => {
 };
 const functions = { variable: notHere("variable"), resource: notHere("resource") };
 
+/** Evaluations of one person at a time: runs of flows share the threads. */
+const MAX_AT_ONCE = 4;
+const evaluating = perApp<App, Map<string, number>>(() => new Map());
+
+/** @throws TooManyRequests */
+function takeTurn(app: App, email: string): Disposable {
+  const counts = evaluating(app);
+  const running = counts.get(email) ?? 0;
+  if (running >= MAX_AT_ONCE)
+    throw new TooManyRequests(`${MAX_AT_ONCE} expressions of yours are being evaluated: wait for one`, 1);
+  counts.set(email, running + 1);
+  return {
+    [Symbol.dispose]: () => {
+      const left = counts.get(email)! - 1;
+      if (left === 0) counts.delete(email);
+      else counts.set(email, left);
+    },
+  };
+}
+
 const evaluateFlowExpression = operation({
   name: "evaluateFlowExpression",
   method: "POST",
@@ -38,14 +60,15 @@ const evaluateFlowExpression = operation({
       .describe("values of the names that it uses; without them it is only parsed"),
   }),
   responds: responds.json(Outcome),
-  run: async (_ctx, { body: { expr, scope } }) => {
+  run: async ({ app, caller }, { body: { expr, scope } }) => {
     try {
-      if (!scope) await checkExpression(expr);
-      else {
-        const limits = { time_ms: TIME_MS, memory_mb: MEMORY_MB };
-        return { ok: true, value: await evaluateExpression(expr, scope, { functions, ...limits }) };
+      if (!scope) {
+        await checkExpression(expr);
+        return { ok: true };
       }
-      return { ok: true };
+      using _turn = takeTurn(app, caller.identity.email);
+      const limits = { time_ms: TIME_MS, memory_mb: MEMORY_MB };
+      return { ok: true, value: await evaluateExpression(expr, scope, { functions, ...limits }) };
     } catch (error) {
       const { message } = error as Error;
       if (error instanceof ExpressionSyntaxError) {

@@ -64,3 +64,11 @@ test.each([
 test("operators, who write no flows, evaluate nothing", async () => {
   expect((await evaluate("1", {}, viewer)).status).toBe(403);
 });
+
+test("one person cannot keep all threads of expressions busy", async () => {
+  const endless = "(() => { for (;;); })()";
+  const answers = await Promise.all(Array.from({ length: 12 }, () => evaluate(endless, {})));
+  const refused = answers.filter(({ status }) => status === 429);
+  expect([refused.length > 0, refused[0]?.headers.get("retry-after")]).toEqual([true, "1"]);
+  expect(await outcome("1 + 1", {})).toEqual({ ok: true, value: 2 });
+});
