@@ -282,7 +282,7 @@ test("what is refused is told one by one, and holds up nothing else", async () =
   const json = await svc(place, "push", "--yes", "--json");
   expect(JSON.parse(json.out).changes).toEqual([
     expect.objectContaining({ path: "f/data/broken", error: expect.stringContaining("Syntax error") }),
-    expect.objectContaining({ path: "f/data/wrong", error: expect.any(String) }),
+    expect.objectContaining({ path: "f/data/wrong", error: expect.stringContaining("never") }),
   ]);
 }, 60_000);
 
