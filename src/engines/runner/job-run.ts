@@ -1,6 +1,7 @@
 /** One run of a job in a child process, from start to outcome. */
 import { sharedFolderPath } from "./files/shared-folder.ts";
-import { assign, startVersion } from "./job/cold-start.ts";
+import { type AnswerHandler, AnswerReader } from "./job/answer-reader.ts";
+import { startChild } from "./job/cold-start.ts";
 import type { JobRunOptions } from "./job/job-run-options.ts";
 import {
   answered,
@@ -11,22 +12,23 @@ import {
   streamTooLargeOutcome,
   timeoutOutcome,
 } from "./job/outcomes.ts";
+import { Prefetch } from "./job/prefetch.ts";
+import type { Prefetched, QueuedRun } from "./job/queued-run.ts";
 import { replacedOutcome } from "./job/replaced-outcome.ts";
-import { resolvePreprocessed } from "./job/resolve-preprocessed.ts";
 import type { OutputSink } from "./output/child-output.ts";
 import { ResultStream } from "./output/result-stream.ts";
-import { findAnswerFault, findLongAnswerFault, isLongAnswer } from "./output/validate-answer.ts";
 import { cancelRemoteQuery } from "./process/cancel-query.ts";
-import { afterOutput, type Child, EXIT_GRACE_MS } from "./process/child.ts";
+import { type Child, EXIT_GRACE_MS } from "./process/child.ts";
 import { maskTokenIn } from "./process/job-token.ts";
 import { createRunMessage } from "./process/run-message.ts";
-import { isHosted, replacesChild } from "./programs/hosted.ts";
-import type { Done, FromChild } from "./protocol.ts";
+import { isHosted, replacesChild, runsInChild } from "./programs/hosted.ts";
+import type { Done } from "./protocol.ts";
 import type { WatchedJob } from "./sandbox/watch/resource-watch.ts";
 import type { ChildExit, JobError, JobLimits, RunOutcome } from "./types.ts";
 
-export class JobRun implements WatchedJob {
+export class JobRun implements WatchedJob, AnswerHandler {
   readonly #o: JobRunOptions;
+  #token: string | undefined;
   #child: Child | undefined;
   #deadline = Number.POSITIVE_INFINITY;
   #settled = false;
@@ -36,14 +38,16 @@ export class JobRun implements WatchedJob {
   #stopping = false;
   /** Aborted when the run ends while its files are written. */
   #preparing: AbortController | undefined;
-  /** References in a preprocessor's result are resolved once only. */
-  #mayRefer: boolean;
+  /** Set once its child has been sent its run. */
+  #reader: AnswerReader | undefined;
   /** Set if its child must not take another job. */
   retired = false;
+  /** Further runs that its child has been sent. */
+  readonly prefetch: Prefetch;
 
   constructor(options: JobRunOptions) {
     this.#o = options;
-    this.#mayRefer = options.request.preprocessor_input !== undefined;
+    this.prefetch = options.prefetch ?? new Prefetch();
   }
 
   get key(): string {
@@ -65,6 +69,34 @@ export class JobRun implements WatchedJob {
     }
   }
 
+  /** Takes over a run that the child has been sent, and may have begun. */
+  adopt(child: Child, { token, sequence }: Prefetched): void {
+    this.#setToken(child, token);
+    this.#listen(child, sequence);
+  }
+
+  /** Whether its child may be sent a further run of its key. */
+  get mayPrefetch(): boolean {
+    const { version } = this.#o.request;
+    const isRunning = this.#reader?.isAnswered === false && !this.hasEnded;
+    return isRunning && !this.retired && runsInChild(version.language) && this.prefetch.isOpen(this.#child!);
+  }
+
+  /** Sends its child a further run. @returns false if that has to wait for its turn here */
+  sendAhead(run: QueuedRun): boolean {
+    return this.prefetch.send(this.#child!, run, this.#o.options);
+  }
+
+  /** Asks for the runs that its child has not begun. */
+  recall(): void {
+    if (this.#reader) this.prefetch.recall(this.#child!);
+  }
+
+  onReturned(count: number): void {
+    this.prefetch.endRecall();
+    this.#o.onReturned(this.prefetch.takeBack(this.#child!, count));
+  }
+
   #failToStart(cause: unknown): void {
     const outcome = notStartedOutcome(cause, this.#child?.output.lastLines() ?? "", this.#o.options.log);
     if (outcome.kind === "postponed") this.#o.onShortage(cause);
@@ -72,72 +104,63 @@ export class JobRun implements WatchedJob {
   }
 
   async #startCold(): Promise<void> {
-    const { request, files, options, runtime } = this.#o;
-    const { version } = request;
     this.#arm();
-    if (!files.has(version)) {
-      this.#preparing = new AbortController();
-      await files.ensure(version, this.#preparing.signal);
-    }
-    const interpreter = await this.#o.interpreter(version);
-    if (this.#stopping || this.#settled) return;
-    const child = this.#o.takeBlank(interpreter);
-    this.#child = child;
-    assign(child, this.#o.key, request, options);
-    this.#giveToken(child);
-    const file = files.place(version, child.code);
-    child.output.begin(this.#sink());
-    this.#maskArguments(child);
-    await startVersion({ child, request, runtime, file, tool: interpreter });
-    if (this.#stopping || this.#settled) return;
-    this.#begin(child);
+    this.#preparing = new AbortController();
+    const child = await startChild(this.#o, this.#preparing.signal, (taken) => {
+      this.#child = taken;
+      this.#giveToken(taken);
+      taken.output.begin(this.#sink(), taken.runs_sent);
+      this.#maskArguments(taken);
+    });
+    if (child && !this.hasEnded) this.#begin(child);
   }
 
   /** Starts the job in a loaded child: one message to it, one back. */
   #begin(child: Child): void {
     const { request, options } = this.#o;
-    this.#child = child;
-    this.#arm();
     child.shared = request.shared;
-    child.output.begin(this.#sink());
-    this.#maskArguments(child);
-    child.onMessage = (message) => this.#onMessage(message);
-    child.onDisconnect = (problem) => this.#channelLost(problem);
-    child.onExit = (exit) => this.#exited(exit);
-    if (child.exited) this.#exited(child.exited);
-    if (child.exited) return;
     const message = createRunMessage(child, request, options);
+    this.#listen(child, message.sequence);
+    if (child.exited) return;
     try {
       child.send(message);
     } catch {
-      this.#channelLost();
+      this.onLost();
     }
     child.environment = request.environment;
+  }
+
+  /** Takes what comes from the child for this run's. */
+  #listen(child: Child, sequence: number): void {
+    this.#child = child;
+    const reader = new AnswerReader(child, this.#o.request, this.#o.options, this);
+    this.#reader = reader;
+    this.#arm();
+    child.output.begin(this.#sink(), sequence);
+    this.#maskArguments(child);
+    child.onMessage = (message) => reader.receive(message);
+    child.onDisconnect = (problem) => this.onLost(problem);
+    child.onExit = (exit) => this.#exited(exit);
+    if (child.exited) this.#exited(child.exited);
   }
 
   /** Gives the child a token for this job, which expires with the job. */
   #giveToken(child: Child): void {
     child.token = child.tokens!.begin(this.#o.request.job_id);
-    child.output.secrets.token = child.token;
+    this.#setToken(child, child.token);
+  }
+
+  #setToken(child: Child, token: string): void {
+    this.#token = token;
+    child.output.secrets.token = token;
   }
 
   #maskArguments(child: Child): void {
     for (const secret of this.#o.request.secrets ?? []) child.output.secrets.add(secret);
   }
 
-  async #refer(args: string): Promise<void> {
-    const child = this.#child!;
-    const answer = await resolvePreprocessed(child, args, this.#o.request, this.#o.options.log);
-    if (this.#stopping || this.#settled || child.exited) return;
-    try {
-      child.send(answer);
-    } catch {
-      this.#channelLost();
-    }
-  }
-
   /** Waits a moment, because an exiting process closes its channel first, and its exit status says more. */
-  #channelLost(problem?: string): void {
+  onLost(problem?: string): void {
     if (problem === undefined && replacesChild(this.#o.request.version.language)) return;
     setTimeout(() => this.#end(disconnectedOutcome(problem)), EXIT_GRACE_MS);
   }
@@ -146,14 +169,14 @@ export class JobRun implements WatchedJob {
     const { request, options } = this.#o;
     return {
       onLog: request.onLog,
-      onStream: (text) => this.#onStream(text),
+      onStream: (text) => this.onStream(text),
       max_bytes: options.max_log_bytes,
       keep_last_line: request.version.language === "bash",
     };
   }
 
-  #onStream(text: string): void {
-    if (this.#stopping || this.#settled) return;
+  onStream(text: string): void {
+    if (this.hasEnded) return;
     const { request, options } = this.#o;
     const limit = options.max_stream_bytes;
     this.#stream ??= new ResultStream(this.#child!.output.secrets, request.onStream, limit);
@@ -164,47 +187,13 @@ export class JobRun implements WatchedJob {
     this.#deadline = performance.now() + this.#o.request.timeout_ms;
   }
 
-  #onMessage(message: FromChild): void {
-    if (this.#stopping) return;
-    // User code can write to the channel too, so messages are validated.
-    if (message.t === "stream" && typeof message.text === "string") {
-      // Databases cannot store NUL.
-      this.#onStream(message.text.replaceAll("\0", "\ufffd"));
-    }
-    if (message.t === "refer" && typeof message.args === "string" && this.#mayRefer) {
-      this.#mayRefer = false;
-      void this.#refer(message.args);
-    }
-    if (message.t !== "done") return;
-    const limit = this.#o.options.max_result_bytes;
-    if (!isLongAnswer(message)) {
-      this.#answered(message, findAnswerFault(message, limit));
-      return;
-    }
-    // The answer counts even if the process ends meanwhile.
-    this.#child!.onExit = undefined;
-    void findLongAnswerFault(message, limit).then((fault) => this.#answered(message, fault));
-  }
-
-  /** @param fault reason why the answer is invalid */
-  #answered(message: Done, fault: string | undefined): void {
-    if (this.#stopping || this.#settled) return;
-    if (fault !== undefined) {
-      this.#end(invalidAnswerOutcome(fault));
-      return;
-    }
-    if (message.fence === 0) {
-      this.#done(message);
-      return;
-    }
-    afterOutput(this.#child!, message.fence, () => this.#done(message));
-  }
-
-  #done(done: Done): void {
-    if (this.#settled || this.#stopping) return;
+  onDone(done: Done): void {
+    if (this.hasEnded) return;
+    if (done.dropped) this.onReturned(done.dropped);
     const child = this.#child!;
     const isShared = this.#o.request.version.isolation === "shared";
-    const reusable = isShared && !done.leftovers && !child.output.secrets.isFull;
+    const reusable = isShared && !done.leftovers;
+    child.quick_runs = done.slow || done.fence !== 0 ? 0 : child.quick_runs + 1;
     const outcome = answered(done, this.#o.request, child.output);
     if (reusable) this.#settle(outcome, true);
     else this.#end(outcome);
@@ -212,7 +201,7 @@ export class JobRun implements WatchedJob {
 
   /** Ends the child and everything it started before reporting the outcome. */
   #end(outcome: RunOutcome): void {
-    if (this.#stopping || this.#settled) return;
+    if (this.hasEnded) return;
     this.#stopping = true;
     this.#preparing?.abort();
     const child = this.#child;
@@ -230,6 +219,15 @@ export class JobRun implements WatchedJob {
           this.#settle(outcome, false);
         },
       );
+  }
+
+  onInvalid(fault: string): void {
+    this.#end(invalidAnswerOutcome(fault));
+  }
+
+  /** Whether its outcome is settled, or its child is being ended. */
+  get hasEnded(): boolean {
+    return this.#stopping || this.#settled;
   }
 
   stop(outcome: RunOutcome): void {
@@ -281,11 +279,12 @@ export class JobRun implements WatchedJob {
   #settle(outcome: RunOutcome, reusable: boolean): void {
     if (this.#settled) return;
     this.#settled = true;
-    this.#child?.tokens?.end();
+    if (this.#token !== undefined) this.#child?.tokens?.end(this.#token);
     this.#child?.output.end();
     this.#stream?.end();
     if (this.#child) maskTokenIn(outcome, this.#child);
     this.#o.onFinished(outcome, this.#child, reusable);
+    this.#reader?.passOn();
   }
 
   #exited(exit: ChildExit): void {

@@ -64,6 +64,13 @@ export interface Run {
   /** Target of `./shared`. */
   shared?: string | undefined;
   max_result: number;
+  /** Number of this run among those of the child, from 1. It may be sent before the run before it has ended. */
+  sequence: number;
+}
+
+/** To a child that has been sent runs ahead: forget those that have not begun and reply `recalled`. */
+export interface Recall {
+  t: "recall";
 }
 
 /** Reply to `refer`: the arguments with references resolved, or the error. */
@@ -79,7 +86,7 @@ export interface Stop {
   t: "stop";
 }
 
-export type ToChild = Load | Exec | Run | ReferenceReply | Stop;
+export type ToChild = Load | Exec | Run | Recall | ReferenceReply | Stop;
 
 /** The child is ready for its next instruction. */
 export interface Ready {
@@ -103,6 +110,12 @@ export interface ReferenceRequest {
   args: string;
 }
 
+/** These runs, the first of those sent ahead, have not begun and will not. */
+export interface Recalled {
+  t: "recalled";
+  count: number;
+}
+
 export interface Done {
   t: "done";
   /** JSON text; absent if the job failed. */
@@ -116,6 +129,10 @@ export interface Done {
   fence: number;
   /** A process or file of the job remains, so the process takes no other job. */
   leftovers: boolean;
+  /** The code ran for more than a moment (`QUICK_MS`). */
+  slow?: boolean;
+  /** As `Recalled.count`. */
+  dropped?: number;
 }
 
-export type FromChild = Ready | LoadFailed | Stream | ReferenceRequest | Done;
+export type FromChild = Ready | Recalled | LoadFailed | Stream | ReferenceRequest | Done;

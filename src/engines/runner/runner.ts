@@ -1,17 +1,17 @@
 /**
  * Runs jobs in children. A child is started blank and ahead of need; the first job of a script version turns one into
  * that version, for one workspace, one identity and one caller, and it then takes the next jobs of that same key. One
- * job at a time; a child that died, timed out, was canceled or left something running is never used again.
+ * job at a time (`dispatcher.ts`); a child that died, timed out, was canceled or left something running is never used again.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { createChildPool, matchesKey } from "./child-pool.ts";
+import { createChildPool } from "./child-pool.ts";
+import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
 import { removeFolder } from "./files/remove-folder.ts";
 import { type RuntimeFiles, writeRuntimeFiles } from "./files/runtime-files.ts";
 import { sharedFolderPath } from "./files/shared-folder.ts";
 import { createVersionFiles } from "./files/version-files.ts";
 import { refusedOutcome } from "./job/outcomes.ts";
-import { JobRun } from "./job-run.ts";
 import { maxMessageBytes } from "./output/validate-answer.ts";
 import { createPackageStore } from "./packages/package-store.ts";
 import type { ToolOutcome, ToolRequest } from "./packages/tool.ts";
@@ -30,21 +30,11 @@ import { planUsers } from "./sandbox/users/child-users.ts";
 import { createServerFiles, type ServerFiles } from "./sandbox/users/server-files.ts";
 import { resolveLinks } from "./sandbox/walls/paths.ts";
 import { createResourceWatch, type WatchedJob } from "./sandbox/watch/resource-watch.ts";
-import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
+import type { Runner, RunnerOptions } from "./types.ts";
 
 const SWEEP_INTERVAL_MS = 50;
 const IDLE_CHECK_INTERVAL_MS = 1_000;
 const MB = 1024 * 1024;
-/** Assumed until jobs have been measured. */
-const INITIAL_AVERAGE_MS = 40;
-
-interface QueuedRun {
-  request: RunRequest;
-  signal: AbortSignal;
-  resolve: (outcome: RunOutcome) => void;
-  /** Effect of an abort: dequeues the run while it waits, later stops it. */
-  cancel: () => void;
-}
 
 export function createRunner(options: RunnerOptions): Runner {
   const { directory, log } = options;
@@ -59,19 +49,15 @@ export function createRunner(options: RunnerOptions): Runner {
     compileScript(version, runtime.wrappers, runTool, signal),
   );
   const passed_on = inheritedEnvironment(options.proxy_credentials);
-  const running = new Set<JobRun>();
   const tools = new Set<WatchedJob>();
-  const waiting: QueuedRun[] = [];
   let runtime: RuntimeFiles;
   let guard: Guard;
   let sandbox: Sandbox;
+  let dispatcher: Dispatcher;
   let own: ServerFiles;
   const watch = createResourceWatch(directory);
   let sweeper: ReturnType<typeof setInterval> | undefined;
   let stopped = false;
-  let busy = 0;
-  let averageMs = INITIAL_AVERAGE_MS;
-  let lastBegan = 0;
   let weighedAt = 0;
 
   const pool = createChildPool({
@@ -110,51 +96,10 @@ export function createRunner(options: RunnerOptions): Runner {
     }
   }
 
-  function pump(): void {
-    while (busy < options.concurrency && waiting.length > 0) begin(waiting.shift()!);
-  }
-
-  function begin(entry: QueuedRun): void {
-    const { request, signal, resolve } = entry;
-    if (signal.aborted) {
-      resolve({ kind: "canceled" });
-      return;
-    }
-    busy++;
-    const began = performance.now();
-    lastBegan = began;
-    const { version } = request;
-    const shared = sandbox.confinesFiles ? (request.shared ?? "") : "";
-    const key = `${version.workspace_id}\n${version.id}\n${request.permissioned_as}\n${request.email}\n${request.started_by ?? ""}\n${request.variant ?? ""}\n${shared}`;
-    const warm = version.isolation === "shared" ? pool.takeIdle(key) : undefined;
-    const job = new JobRun({
-      request,
-      options,
-      key,
-      runtime,
-      files,
-      interpreter: (version) => findInterpreter(version, sandbox),
-      takeBlank: (tool) => pool.takeBlank(request.shared, tool),
-      onShortage: pool.shortage.report,
-      onFinished: (outcome, child, reusable) => {
-        busy--;
-        averageMs += (performance.now() - began - averageMs) / 16;
-        running.delete(job);
-        if (child && !child.exited && reusable && !job.retired && !stopped) pool.keep(child);
-        else if (child) pool.discard(child);
-        resolve(outcome);
-        pump();
-      },
-    });
-    entry.cancel = () => job.stop({ kind: "canceled" });
-    running.add(job);
-    job.start(warm);
-  }
-
   function sweep(): void {
     const now = performance.now();
-    for (const job of running) job.checkDeadline(now);
-    watch.look(now, [...running, ...tools], pool.storing());
+    dispatcher.checkTimes(now);
+    watch.look(now, [...dispatcher.running, ...tools], pool.storing());
     pool.endOld(now);
     if (now - weighedAt > IDLE_CHECK_INTERVAL_MS) {
       weighedAt = now;
@@ -171,11 +116,6 @@ export function createRunner(options: RunnerOptions): Runner {
         error: String(cause),
       }),
     );
-  }
-
-  function retire(match: Parameters<Runner["retire"]>[0]): void {
-    pool.retire(match);
-    for (const job of running) if (matchesKey(job.key, match)) job.retired = true;
   }
 
   return {
@@ -206,6 +146,7 @@ export function createRunner(options: RunnerOptions): Runner {
         runtime.directory,
         support,
       );
+      dispatcher = createDispatcher({ options, pool, runtime, files, sandbox });
       if (plan) log("range" in plan ? "debug" : "warn", describeRootPlan(plan));
       if (sandbox.refusal) log("error", `no job will run: ${sandbox.refusal}`);
       else if (!sandbox.confinesFiles && options.sandbox.mode !== "off")
@@ -215,26 +156,8 @@ export function createRunner(options: RunnerOptions): Runner {
       setTimeout(pool.replenish);
     },
     run(request, signal) {
-      if (stopped) return Promise.resolve({ kind: "released" });
       if (sandbox.refusal) return Promise.resolve(refusedOutcome(sandbox.refusal));
-      return new Promise((resolve) => {
-        const abort = () => entry.cancel();
-        const entry: QueuedRun = {
-          request,
-          signal,
-          resolve(outcome) {
-            signal.removeEventListener("abort", abort);
-            resolve(outcome);
-          },
-          cancel() {
-            waiting.splice(waiting.indexOf(entry), 1);
-            resolve({ kind: "canceled" });
-          },
-        };
-        signal.addEventListener("abort", abort, { once: true });
-        waiting.push(entry);
-        pump();
-      });
+      return dispatcher.run(request, signal);
     },
     removeShared(name) {
       pool.retireSharing(name);
@@ -251,42 +174,33 @@ export function createRunner(options: RunnerOptions): Runner {
       await files.ensure(version);
     },
     lockPackages: packages.lock,
-    freeSlots: () => Math.max(0, options.concurrency - busy - waiting.length),
-    retire,
+    freeSlots: () => dispatcher.freeSlots(),
+    retire: (match) => dispatcher.retire(match),
     removeWorkspaceFiles(workspace_id) {
-      retire({ workspace_id });
+      dispatcher.retire({ workspace_id });
       return files.removeWorkspace(workspace_id);
     },
     prune(before) {
       return files.prune(before.getTime(), pool.hasVersion);
     },
-    maskSecret(job_id, secret) {
-      for (const job of running) {
-        if (job.job_id !== job_id) continue;
-        job.mask(secret);
-        return true;
-      }
-      return false;
-    },
+    maskSecret: (job_id, secret) => dispatcher.maskSecret(job_id, secret),
     shortageReason: pool.shortage.reason,
     jobsBusyFor(ms) {
       const before = performance.now() - ms;
-      return [...running].flatMap((job) => (job.since < before ? [job.job_id] : []));
+      return [...dispatcher.running].flatMap((job) => (job.since < before ? [job.job_id] : []));
     },
     sandboxSummary: () => sandbox.summary,
-    averageMs: () => averageMs,
-    stalledMs: () => (busy < options.concurrency ? 0 : performance.now() - lastBegan),
-    waitingJobs: () =>
-      waiting.flatMap(({ request }) => (request.shared === undefined ? [request.job_id] : [])),
+    averageMs: () => dispatcher.averageMs(),
+    stalledMs: () => dispatcher.stalledMs(),
+    waitingJobs: () => dispatcher.waitingJobs(),
     exemptOtherProcesses: () => guard.exemptOtherProcesses(),
-    stats: () => ({ running: busy, ...pool.stats() }),
+    stats: () => ({ running: dispatcher.running.size, ...pool.stats() }),
     async stop() {
       if (stopped) return;
       stopped = true;
       clearInterval(sweeper);
       pool.close();
-      for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
-      for (const job of [...running]) job.stop({ kind: "released" });
+      dispatcher.stop();
       packages.stop();
       own.restore();
       await pool.destroy();

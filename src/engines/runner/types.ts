@@ -117,10 +117,12 @@ export type RunOutcome =
 
 /** Issues the tokens of one child's jobs. They share a prefix, by which the child recognises its earlier tokens. */
 export interface ChildTokens {
-  /** Issues the token of a job that starts; it is valid until the job ends. */
+  /** Issues the token of a job; it is valid until the job ends. */
   begin(job_id: string): string;
-  /** Ends the job's token. */
-  end(): void;
+  /** Ends a job's token. */
+  end(token: string): void;
+  /** Ends all of them, since the child ends. */
+  endAll(): void;
 }
 
 /** Package indexes for Python, from the instance's settings. */

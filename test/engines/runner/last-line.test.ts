@@ -3,7 +3,7 @@ import { ChildOutput } from "../../../src/engines/runner/output/child-output.ts"
 
 function lastLineOf(pieces: string[]): string {
   const output = new ChildOutput();
-  output.begin({ onLog: () => {}, onStream: () => {}, max_bytes: 100, keep_last_line: true });
+  output.begin({ onLog: () => {}, onStream: () => {}, max_bytes: 100, keep_last_line: true }, 1);
   for (const piece of pieces) output.push(1, new TextEncoder().encode(piece));
   return output.lastStdoutLine;
 }

@@ -370,5 +370,5 @@ test("a token whose job is not running cannot read secrets, since nothing would 
   const answer = await asks("GET", "/w/acme/variables/get_value/u/admin/secret");
   expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("has ended")]);
   expect((await asks("GET", "/w/acme/variables/get_value/u/admin/plain")).json()).toBe("no secret at all");
-  tokens.end();
+  tokens.endAll();
 });

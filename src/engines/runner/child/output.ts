@@ -11,6 +11,24 @@ const O_NONBLOCK = 0o4000;
  * that printed ends its output with a mark. Output that bypasses these functions is detected in the pipe.
  */
 let printed = false;
+/** Written before the first output of a job that the server may not know to have begun. */
+let announcement: Uint8Array | undefined;
+
+/** @param nonce of the marks; undefined if the server knows that the job has begun */
+export function announceOutput(nonce: string | undefined, sequence: number): void {
+  announcement = nonce === undefined ? undefined : Buffer.from(`\0${nonce}>${sequence}\0`);
+}
+
+/** Call before each output. */
+function beginOutput(): void {
+  printed = true;
+  if (announcement === undefined) return;
+  const mark = announcement;
+  announcement = undefined;
+  writeAll(1, mark);
+  writeAll(2, mark);
+}
+
 const methods = console as unknown as Record<string, unknown>;
 for (const name of Object.keys(console)) {
   // Reading it loads Node's streams.
@@ -18,7 +36,7 @@ for (const name of Object.keys(console)) {
   const original = methods[name];
   if (typeof original !== "function") continue;
   methods[name] = function (this: unknown, ...values: unknown[]) {
-    printed = true;
+    beginOutput();
     return (original as (...values: unknown[]) => unknown).apply(this, values);
   };
 }
@@ -38,7 +56,7 @@ export function patchStreams(): void {
 
 function patchStream(stream: NodeJS.WriteStream, fd: 1 | 2): void {
   stream.write = ((chunk: string | Uint8Array, encoding?: unknown, callback?: unknown) => {
-    printed = true;
+    beginOutput();
     const bytes = typeof chunk === "string" ? Buffer.from(chunk, encodingOf(encoding)) : chunk;
     writeAll(fd, bytes);
     const done = typeof encoding === "function" ? encoding : callback;

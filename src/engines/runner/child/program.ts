@@ -13,7 +13,7 @@ import { toJobError } from "./error.ts";
 import { parseExactly } from "./exact.ts";
 import { emptyFolder, hasFiles } from "./folder.ts";
 import { openHost } from "./host.ts";
-import { patchStreams, writeEndMarks } from "./output.ts";
+import { announceOutput, patchStreams, writeEndMarks } from "./output.ts";
 import { isStream, streamResult, toJson } from "./result.ts";
 import { hasLeftovers } from "./system.ts";
 import { patchNodeHttp, setToken } from "./token.ts";
@@ -23,6 +23,11 @@ const ORPHAN_TIMEOUT_MS = 5_000;
 
 /** A process that becomes Python or a tool is told so before. */
 const PATCH_DELAY_MS = 20;
+
+/** Only where all jobs take no longer than this, further ones are sent ahead. */
+const QUICK_MS = 10;
+/** After a longer result, runs that were sent ahead do not begin. */
+const MAX_AHEAD_CHARACTERS = 30_000;
 
 const exit = process.exit.bind(process);
 
@@ -37,7 +42,8 @@ let failRunning: ((error: JobError) => void) | undefined;
 let onReferred: ((message: ReferenceReply) => void) | undefined;
 
 process.on("message", (message: ToChild) => {
-  if (message.t === "run") void run(message);
+  if (message.t === "run") enqueue(message);
+  else if (message.t === "recall") send({ t: "recalled", count: dropQueue() });
   else if (message.t === "stop") void stop();
   else if (message.t === "referred") onReferred?.(message);
   else if (message.t === "load") void load(message);
@@ -49,6 +55,35 @@ process.on("unhandledRejection", (cause) => failRunning?.(toJobError(cause, load
 process.send = undefined;
 send({ t: "blank" });
 const patching = setTimeout(patchStreams, PATCH_DELAY_MS);
+
+/** Runs that have not begun. */
+const queue: Run[] = [];
+/** Variables of runs that were dropped: those of the next one are relative to them. */
+let skipped: Record<string, string> = {};
+let isRunning = false;
+/** It takes no further job. */
+let isSpent = false;
+
+function enqueue(message: Run): void {
+  queue.push(message);
+  if (!isRunning) runNext(false);
+}
+
+/** @param isAhead the server has not read yet that the job before has ended */
+function runNext(isAhead: boolean): void {
+  const next = isSpent ? undefined : queue.shift();
+  isRunning = next !== undefined;
+  if (!next) return;
+  announceOutput(isAhead ? loaded!.load.nonce : undefined, next.sequence);
+  void run(next);
+}
+
+/** @returns number of runs that have not begun and will not */
+function dropQueue(): number {
+  const dropped = queue.splice(0);
+  for (const { environment } of dropped) Object.assign(skipped, environment);
+  return dropped.length;
+}
 
 async function load(message: Load): Promise<void> {
   Object.assign(process.env, message.environment);
@@ -86,7 +121,8 @@ async function stop(): Promise<void> {
 }
 
 async function run(message: Run): Promise<void> {
-  Object.assign(process.env, message.environment);
+  Object.assign(process.env, skipped, message.environment);
+  skipped = {};
   setToken(message.environment.WM_TOKEN);
   const outcome: Partial<Done> = {};
   let settled = false;
@@ -118,11 +154,16 @@ async function run(message: Run): Promise<void> {
 function sendDone(outcome: Partial<Done>, { shared }: Run): void {
   const fence = writeEndMarks(loaded!.load.nonce, host !== undefined);
   const leftovers = runsOnce || hasLeftovers() || !emptyFolder(shared);
-  send({ t: "done", ...outcome, fence, leftovers });
+  isSpent = leftovers;
+  // A long answer may be in this process still when the next job ends it.
+  const isLong = (outcome.result?.length ?? 0) > MAX_AHEAD_CHARACTERS;
+  const dropped = isLong || isSpent ? dropQueue() : 0;
+  send({ t: "done", ...outcome, fence, leftovers, ...(dropped > 0 && { dropped }) });
   if (!leftovers && !isSecondJobReady) {
     isSecondJobReady = true;
     if (loaded!.load.requests) patchNodeHttp();
   }
+  runNext(true);
 }
 
 function folderNotEmptyError(): Error {
@@ -146,8 +187,10 @@ async function callMain(message: Run, outcome: Partial<Done>): Promise<void> {
   outcome.result = isStream(value)
     ? await streamResult(value, message.max_result)
     : toJson(value, message.max_result);
+  const took = performance.now() - began;
+  if (took > QUICK_MS) outcome.slow = true;
   // A system call costs more than a short job.
-  if (performance.now() - began > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
+  if (took > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
 }
 
 /** Parses the arguments: exactly for queries, which pass them on; as plain numbers for code. */

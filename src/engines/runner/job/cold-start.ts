@@ -5,10 +5,11 @@ import { linkSharedFolder } from "../files/shared-folder.ts";
 import { pythonModuleName } from "../files/source-tree.ts";
 import { type Child, LoadFault, loadVersion } from "../process/child.ts";
 import { becomePython } from "../process/interpreter.ts";
-import { createHostedProgram } from "../programs/hosted.ts";
+import { createHostedProgram, runsInChild } from "../programs/hosted.ts";
 import type { Tool } from "../programs/tools.ts";
 import type { Load } from "../protocol.ts";
 import type { RunnableVersion, RunnerOptions, RunRequest } from "../types.ts";
+import type { JobRunOptions } from "./job-run-options.ts";
 
 interface ColdStart {
   child: Child;
@@ -20,8 +21,32 @@ interface ColdStart {
   tool: Tool | undefined;
 }
 
+/**
+ * Turns a blank child into the version of a run, and installs and compiles before what is missing.
+ * @param onTaken called as soon as there is a child
+ * @returns undefined if the run has been aborted
+ * @throws LoadFault, ChildEnded, DependencyError, and system errors
+ */
+export async function startChild(
+  run: JobRunOptions,
+  signal: AbortSignal,
+  onTaken: (child: Child) => void,
+): Promise<Child | undefined> {
+  const { request, files, options, runtime } = run;
+  const { version } = request;
+  if (!files.has(version)) await files.ensure(version, signal);
+  const tool = await run.interpreter(version);
+  if (signal.aborted) return undefined;
+  const child = run.takeBlank(tool);
+  assign(child, run.key, request, options);
+  onTaken(child);
+  const file = files.place(version, child.code);
+  await startVersion({ child, request, runtime, file, tool });
+  return child;
+}
+
 /** Makes a blank child one of a key: for one identity, whose tokens its jobs have, and with the folder that they share. */
-export function assign(child: Child, key: string, request: RunRequest, options: RunnerOptions): void {
+function assign(child: Child, key: string, request: RunRequest, options: RunnerOptions): void {
   const { version, permissioned_as, email, shared } = request;
   child.key = key;
   child.tokens = options.tokensFor({ workspace_id: version.workspace_id, permissioned_as, email });
@@ -37,7 +62,7 @@ function buildFirstEnvironment({ version, environment }: RunRequest, child: Chil
  * Resolves when the child is ready for its first job.
  * @throws LoadFault, ChildEnded
  */
-export async function startVersion(start: ColdStart): Promise<void> {
+async function startVersion(start: ColdStart): Promise<void> {
   const { child, request, runtime, file, tool } = start;
   const { version } = request;
   if (version.language === "python3") {
@@ -63,8 +88,7 @@ export async function startVersion(start: ColdStart): Promise<void> {
 
 /** Whether the script may use `node:http`: it imports the module, or packages that may do so. */
 function mayUseNodeHttp({ language, content, lock }: RunnableVersion): boolean {
-  const isScript = language === "bun" || language === "nativets";
-  return isScript && (Boolean(lock?.trim()) || /["'](node:)?https?["']/.test(content));
+  return runsInChild(language) && (Boolean(lock?.trim()) || /["'](node:)?https?["']/.test(content));
 }
 
 function fileOf(

@@ -18,7 +18,7 @@ export async function resolvePreprocessed(
   try {
     const plain = await resolveReferences!(args);
     for (const secret of plain.secrets) child.output.secrets.add(secret);
-    return { t: "referred", args: insertToken(plain, child) };
+    return { t: "referred", args: insertToken(plain, child.output.secrets.token) };
   } catch (cause) {
     return { t: "referred", error: toReferenceError(cause, log) };
   }

@@ -7,6 +7,9 @@ export const STREAM_MARK = "WM_STREAM: ";
 /** A longer stream line is passed on before it ends. */
 const MAX_PARTIAL_LINE = 65_536;
 
+/** More output of later jobs is lost. It waits for a moment only, unless a script counterfeits an announcement. */
+const MAX_AHEAD = 8_000_000;
+
 /** Maximum length of a last line. */
 const MAX_LAST_LINE = 8_000_000;
 
@@ -40,10 +43,18 @@ export class ChildOutput {
   /** Secrets read by the child's jobs; masked in logs and streams, but not in results. */
   readonly secrets = new Secrets();
   nonce = "";
+  /** Number of the current job among the child's. */
+  #sequence = 0;
+  /** Output of later jobs, which the server does not know to have begun yet, by pipe. */
+  readonly #ahead: [string, string] = ["", ""];
 
-  /** Assigns all further output to this job. */
-  begin(sink: OutputSink): void {
+  /**
+   * Assigns all further output to this job, and what it has printed already.
+   * @param sequence its number among the child's
+   */
+  begin(sink: OutputSink, sequence: number): void {
     this.#showKept();
+    this.#sequence = sequence;
     this.#sink = sink;
     this.#bytes = 0;
     this.#dropped = 0;
@@ -54,6 +65,11 @@ export class ChildOutput {
     this.#lastLine = [];
     this.#lastLineLength = 0;
     this.#lastLineEnded = false;
+    for (const fd of [1, 2] as const) {
+      const text = this.#ahead[fd - 1]!;
+      this.#ahead[fd - 1] = "";
+      if (text !== "") this.#assign(fd, text);
+    }
   }
 
   /** Last non-empty line of stdout. */
@@ -97,12 +113,35 @@ export class ChildOutput {
 
   /** @param fd 1 for stdout, 2 for stderr */
   push(fd: 1 | 2, bytes: Uint8Array): void {
-    let text = this.#carried[fd - 1]! + this.#decoders[fd - 1]!.decode(bytes, { stream: true });
+    const text = this.#carried[fd - 1]! + this.#decoders[fd - 1]!.decode(bytes, { stream: true });
     this.#carried[fd - 1] = "";
-    if (text.includes("\0")) text = this.#withoutMark(fd, text);
+    if (this.#ahead[fd - 1] === "") this.#assign(fd, text, bytes.byteLength);
+    else if (this.#ahead[fd - 1]!.length < MAX_AHEAD) this.#ahead[fd - 1] += text;
+  }
+
+  /** @param size bytes of the text, about */
+  #assign(fd: 1 | 2, given: string, size = given.length): void {
+    const text = given.includes("\0") ? this.#withoutMark(fd, this.#upToLaterJob(fd, given)) : given;
     if (fd === 1 && this.#sink?.keep_last_line) this.#keepLastLine(text);
-    if (text !== "") this.#take(fd, text, bytes.byteLength);
+    if (text !== "") this.#take(fd, text, size);
     this.#checkFence();
+  }
+
+  /** Sets the output of later jobs aside, and removes the mark before that of this one. */
+  #upToLaterJob(fd: 1 | 2, given: string): string {
+    const mark = `\0${this.nonce}>`;
+    let text = given;
+    for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at)) {
+      const end = text.indexOf("\0", at + mark.length);
+      // A part of the mark is missing.
+      if (end < 0) break;
+      if (Number(text.slice(at + mark.length, end)) > this.#sequence) {
+        this.#ahead[fd - 1] = text.slice(at);
+        return text.slice(0, at);
+      }
+      text = text.slice(0, at) + text.slice(end + 1);
+    }
+    return text;
   }
 
   /**
@@ -117,7 +156,7 @@ export class ChildOutput {
       this.#marks |= fd;
     }
     const begun = text.lastIndexOf("\0");
-    if (begun >= 0 && mark.startsWith(text.slice(begun))) {
+    if (begun >= 0 && isPartialMark(text.slice(begun), mark)) {
       this.#carried[fd - 1] = text.slice(begun);
       text = text.slice(0, begun);
     }
@@ -210,6 +249,12 @@ export class ChildOutput {
     this.#last = (this.#last + kept).slice(-2_000);
     sink.onLog(kept);
   }
+}
+
+/** @param mark the end mark, in whose place the announcement of a job may stand */
+function isPartialMark(text: string, mark: string): boolean {
+  const announcement = `${mark.slice(0, -1)}>`;
+  return mark.startsWith(text) || announcement.startsWith(text) || text.startsWith(announcement);
 }
 
 function lineAtEnd(text: string): string {

@@ -41,6 +41,10 @@ export class Secrets {
   }
 
   /** Token of the current job; replaces the previous job's. */
+  get token(): string {
+    return this.#token;
+  }
+
   set token(token: string) {
     this.#token = token;
   }

@@ -11,6 +11,11 @@ import type { FromChild, ReferenceReply, Run, ToChild } from "../protocol.ts";
 export interface ChildChannel {
   /** @throws if the channel is closed */
   send(message: ToChild): void;
+  /**
+   * Sends a short message at the end of this turn of the event loop, together with others.
+   * @throws if the channel is closed
+   */
+  sendLater(message: ToChild): void;
   close(): void;
   /** Resolves when no more messages can arrive. */
   readonly closed: Promise<void>;
@@ -143,6 +148,21 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
     if (written < Buffer.byteLength(text)) unsent.push(Buffer.from(text).subarray(written));
   }
 
+  function assertOpen(): void {
+    if (isClosed) throw new Error("the process has closed its connection to the server");
+  }
+
+  /** Short messages that are sent in this turn of the event loop. */
+  let pending = "";
+
+  function sendPending(): void {
+    const text = pending;
+    pending = "";
+    if (text === "" || isClosed) return;
+    sendText(text);
+    if (unsent.length === 1) flush();
+  }
+
   const handlers: SocketHandler<undefined> = {
     open(opened) {
       socket = opened;
@@ -163,10 +183,16 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
   return {
     closed,
     send(message) {
-      if (isClosed) throw new Error("the process has closed its connection to the server");
+      assertOpen();
+      sendPending();
       if (isLong(message)) unsent.push(encodeInChunks(message));
       else sendText(`${JSON.stringify(message)}\n`);
       if (unsent.length === 1) flush();
+    },
+    sendLater(message) {
+      assertOpen();
+      if (pending === "") setImmediate(sendPending);
+      pending += `${JSON.stringify(message)}\n`;
     },
     close() {
       socket?.end();

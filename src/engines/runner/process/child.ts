@@ -31,10 +31,14 @@ export interface Child {
   /** Resolves when it has become the interpreter of its script; undefined if it has not begun to. */
   interpreter: Promise<void> | undefined;
   tokens: ChildTokens | undefined;
-  /** Token of its current or last job. */
+  /** Token of the job that it was sent last. */
   token: string;
-  /** Contextual variables of its current or last job. */
+  /** Contextual variables of the job that it was sent last. */
   environment: Record<string, string>;
+  /** Number of jobs that it was sent. */
+  runs_sent: number;
+  /** Number of its last jobs that were quick and printed nothing, one after the other. */
+  quick_runs: number;
   /** Name of the folder at `./shared`, if any. */
   shared: string | undefined;
   idle_since: number;
@@ -48,6 +52,8 @@ export interface Child {
   onDisconnect: ((problem: string | undefined) => void) | undefined;
   readonly exited: ChildExit | undefined;
   send(message: ToChild): void;
+  /** Sends a short message in this turn of the event loop, with others. */
+  sendLater(message: ToChild): void;
   /** Kills it with all its descendants and removes its folder. */
   destroy(): Promise<void>;
 }
@@ -114,6 +120,8 @@ export function launchChild(options: LaunchOptions): Child {
     tokens: undefined,
     token: "",
     environment: {},
+    runs_sent: 0,
+    quick_runs: 0,
     shared: undefined,
     idle_since: 0,
     onMessage: undefined,
@@ -125,8 +133,11 @@ export function launchChild(options: LaunchOptions): Child {
     send(message) {
       channel.send(message);
     },
+    sendLater(message) {
+      channel.sendLater(message);
+    },
     async destroy() {
-      child.tokens?.end();
+      child.tokens?.endAll();
       if (!exited) {
         await guard.kill(subprocess.pid);
         await subprocess.exited;
@@ -150,7 +161,7 @@ export function launchChild(options: LaunchOptions): Child {
       onExit: ({ pid }, code, signal) => {
         exited = { code, signal: signal === null ? null : signalName(signal) };
         guard.remove(pid);
-        child.tokens?.end();
+        child.tokens?.endAll();
         // Its last output is still in the pipes; strays that hold them open are killed first.
         void guard.sweep().then(async () => {
           await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, PIPE_DRAIN_TIMEOUT_MS))]);

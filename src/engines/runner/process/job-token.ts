@@ -1,12 +1,12 @@
 import type { RunOutcome, RunRequest } from "../types.ts";
 import type { Child } from "./child.ts";
 
-/** Returns the arguments with the job's token in place of its placeholder. */
+/** Returns the arguments with a job's token in place of its placeholder. */
 export function insertToken(
   { args, token_placeholder }: Pick<RunRequest, "args" | "token_placeholder">,
-  child: Child,
+  token: string,
 ): string {
-  return token_placeholder ? args.replaceAll(token_placeholder, child.token) : args;
+  return token_placeholder ? args.replaceAll(token_placeholder, token) : args;
 }
 
 /** Masks the job's token in the parts of an outcome that are stored. */

@@ -1,20 +1,21 @@
-/** The message that starts a job in a child. */
-
 import { createSharedFolder } from "../files/shared-folder.ts";
 import type { Run } from "../protocol.ts";
 import type { RunnerOptions, RunRequest } from "../types.ts";
 import type { Child } from "./child.ts";
 import { insertToken } from "./job-token.ts";
 
+/** Creates the message that starts a job in a child. Its environment is relative to the message before. */
 export function createRunMessage(child: Child, request: RunRequest, options: RunnerOptions): Run {
+  child.runs_sent++;
   return {
     t: "run",
     environment: { ...changedVariables(child.environment, request.environment), WM_TOKEN: child.token },
     entrypoint: request.entrypoint,
-    args: insertToken(request, child),
+    args: insertToken(request, child.token),
     preprocessor_input: request.preprocessor_input,
     shared: request.shared && createSharedFolder(options.directory, request.shared),
     max_result: options.max_result_bytes,
+    sequence: child.runs_sent,
   };
 }
 

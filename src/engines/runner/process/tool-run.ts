@@ -47,7 +47,7 @@ export class ToolRun implements WatchedJob {
     const { folder } = child;
     for (const [name, text] of Object.entries(request.files)) await Bun.write(join(folder, name), text);
     if (child.uid !== undefined) await chownFolder(folder, child.uid);
-    child.output.begin({ onLog: request.onLog, onStream: () => {}, max_bytes: max_log_bytes });
+    child.output.begin({ onLog: request.onLog, onStream: () => {}, max_bytes: max_log_bytes }, 0);
     let timer: ReturnType<typeof setTimeout> | undefined;
     const abort = () => this.#stop({ name: "Canceled", message: `${request.name} was stopped` });
     try {

@@ -17,6 +17,11 @@ export function replacesChild(language: RunnableLanguage): boolean {
   return programOf(language)?.needs_own_entry === true;
 }
 
+/** Whether the child itself calls `main`, as it does for TypeScript. */
+export function runsInChild(language: RunnableLanguage): boolean {
+  return language === "bun" || language === "nativets";
+}
+
 function runsProgram(language: RunnableLanguage): boolean {
   return language === "bash" || programOf(language) !== undefined;
 }

@@ -25,8 +25,8 @@ interface RunningJob {
   identity: Identity;
 }
 
-/** The running job of each script process, by process name. */
-const runningJobs = perApp<App, Map<string, RunningJob>>(() => new Map());
+/** The jobs that each script process runs or was sent ahead, by process name. */
+const runningJobs = perApp<App, Map<string, RunningJob[]>>(() => new Map());
 
 /** Creates the runner's hook that issues and revokes job tokens. */
 export function createJobTokens(app: App): RunnerOptions["tokensFor"] {
@@ -36,10 +36,18 @@ export function createJobTokens(app: App): RunnerOptions["tokensFor"] {
     return {
       begin(job_id) {
         const token = name + crypto.randomUUID().replaceAll("-", "");
-        running.set(name, { token, identity: identityOf(token, job_id) });
+        const held = running.get(name);
+        const job = { token, identity: identityOf(token, job_id) };
+        if (held) held.push(job);
+        else running.set(name, [job]);
         return token;
       },
-      end: () => running.delete(name),
+      end(token) {
+        const left = running.get(name)?.filter((job) => job.token !== token) ?? [];
+        if (left.length > 0) running.set(name, left);
+        else running.delete(name);
+      },
+      endAll: () => running.delete(name),
     };
 
     function identityOf(token: string, job_id: string): Identity {
@@ -65,10 +73,9 @@ export function createJobTokens(app: App): RunnerOptions["tokensFor"] {
 /** Returns the identity behind a token, if it is that of a job running on this server. */
 export function findLocalJob(app: App, value: string): Identity | undefined {
   if (value.length !== PROCESS_NAME_CHARS + SECRET_CHARS) return undefined;
-  const job = runningJobs(app).get(value.slice(0, PROCESS_NAME_CHARS));
-  return job && timingSafeEqual(Buffer.from(job.token), Buffer.from(value, "latin1"))
-    ? job.identity
-    : undefined;
+  const held = runningJobs(app).get(value.slice(0, PROCESS_NAME_CHARS)) ?? [];
+  const given = Buffer.from(value, "latin1");
+  return held.find(({ token }) => timingSafeEqual(Buffer.from(token), given))?.identity;
 }
 
 /** Creates the name of a script process: random text, a mark of this server, and an HMAC over both; 32 characters. */
@@ -96,8 +103,10 @@ const processNameProof = (app: App, body: string) =>
   createHmac("sha256", app.instanceKey).update(`job token ${body}`).digest("hex").slice(0, PROOF_CHARS);
 
 const queryRemoteJob = defineQuery<[name: string, hash: string]>("job of token", (app, name, hash) => {
-  const job = runningJobs(app).get(name);
-  return job && sha256(job.token) === hash ? JSON.stringify(job.identity) : undefined;
+  const job = runningJobs(app)
+    .get(name)
+    ?.find(({ token }) => sha256(token) === hash);
+  return job && JSON.stringify(job.identity);
 });
 
 /** Asks the server that runs the job for its identity. Not cached, since the job may have ended. */
