@@ -36,7 +36,7 @@ import type { Config } from "../platform/config/config.ts";
 import { openSettings } from "../platform/config/settings-store.ts";
 import { createEvents } from "../platform/events/events.ts";
 import type { OperationPolicies } from "../platform/http/execute.ts";
-import { mountOperations } from "../platform/http/server.ts";
+import { type MountedServer, mountOperations } from "../platform/http/server.ts";
 import { createQueue } from "../platform/queue/queue.ts";
 import { createWorkerName } from "../platform/queue/worker-name.ts";
 import { serveConsole } from "./console/serve.ts";
@@ -168,16 +168,20 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       return done;
     },
   };
-  const network = mountOperations(app, hooks, operations, {
-    fallback: (request, pathname) => serveConsole(app, request, pathname),
-  });
-  const local = mountOperations(app, hooks, operations, {
-    identify: (request) => identifyLocalCaller(app, request),
-  });
+  const network = mountOnFirstCall(() =>
+    mountOperations(app, hooks, operations, {
+      fallback: (request, pathname) => serveConsole(app, request, pathname),
+    }),
+  );
+  const local = mountOnFirstCall(() =>
+    mountOperations(app, hooks, operations, {
+      identify: (request) => identifyLocalCaller(app, request),
+    }),
+  );
   return {
     app,
-    fetch: network.fetch,
-    fetchAsLocalAdmin: local.fetch,
+    fetch: network,
+    fetchAsLocalAdmin: local,
     setupPath: () => createSetupLink(app),
     setListenUrls(url, internal = url) {
       app.urls = createUrls(app, url, internal);
@@ -190,5 +194,14 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       app.acceptsJobs = false;
       return parts.stop();
     },
+  };
+}
+
+/** Delays the mounting, which takes as long as the start of the runtime: a command calls one mount, most servers the other. */
+function mountOnFirstCall(mount: () => MountedServer): MountedServer["fetch"] {
+  let handle: MountedServer["fetch"] | undefined;
+  return (request) => {
+    handle ??= mount().fetch;
+    return handle(request);
   };
 }

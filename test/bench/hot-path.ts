@@ -10,6 +10,8 @@ import { type Bench, load, startPrototype, startServer } from "./tools/processes
 const BODY = '{"name":"Bob"}';
 const SCRIPT = "export function main(name: string) {\n  return { hello: name };\n}\n";
 const MANY = 64;
+/** Calls after which the runtime has compiled what is called most, as it has on a server that has been up for a minute. */
+const WARM_UP = 60_000;
 
 /** @param scale share of the requests that is made, for a quick look */
 export async function hotPath(scale = 1): Promise<Figure[]> {
@@ -42,8 +44,8 @@ async function synchronous(
 ): Promise<Figure[]> {
   const call = callOf(server, "run_wait_result");
   const floor = { url: prototype, body: BODY };
-  await load({ ...call, connections: MANY, requests: times(5_000) });
-  await load({ ...floor, connections: MANY, requests: times(5_000) });
+  await load({ ...call, connections: MANY, requests: times(WARM_UP) });
+  await load({ ...floor, connections: MANY, requests: times(WARM_UP) });
   const many: [ours: number, floor: number][] = [];
   const above: number[] = [];
   const lone: [ours: number, floor: number][] = [];

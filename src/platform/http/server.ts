@@ -15,7 +15,7 @@ import { createErrorResponse, createSuccessResponse, describeError } from "./res
 import { createResponseFinisher } from "./response-headers.ts";
 import { createUnknownRoutes, toRouterPath, type UnknownRoutes } from "./unknown-routes.ts";
 
-interface MountedServer {
+export interface MountedServer {
   /** Handles a request. */
   fetch: (request: Request) => Response | Promise<Response>;
 }
