@@ -39,6 +39,8 @@ export class Prefetch {
     try {
       child.sendLater(createRunMessage(child, request, options));
     } catch {
+      // The child is lost.
+      child.tokens!.end(token);
       return false;
     }
     child.environment = request.environment;
