@@ -299,12 +299,14 @@ test("the next time of one that is paused is the first after the pause", async (
 
 test.each([
   ["no rule", { schedule: "often" }, 400, "five fields"],
-  ["a rule of wrong fields", { schedule: "0 0 25 * * *" }, 400, "`schedule`"],
+  ["a rule of wrong fields", { schedule: "0 0 25 * * *" }, 400, 'the hour is "25"; it may be 0 to 23'],
   ["four fields", { schedule: "0 0 1 *" }, 400, "five fields"],
   ["eight fields", { schedule: "0 0 0 1 1 * 2030 1" }, 400, "seven with the year last"],
   ["a step of nothing", { schedule: "5/ * * * *" }, 400, "cannot be read"],
   ["a step of none", { schedule: "5/0 * * * *" }, 400, "cannot be read"],
-  ["a minute that no hour has", { schedule: "70/5 * * * *" }, 400, "`schedule`"],
+  ["a minute that no hour has", { schedule: "70/5 * * * *" }, 400, "never comes"],
+  ["a weekday that no week has", { schedule: "* * * * fry" }, 400, 'the weekday is "fry"'],
+  ["a name that no rule has", { schedule: "@often" }, 400, "@daily"],
   ["a day that never comes", { schedule: "0 0 0 30 2 *" }, 400, "never comes"],
   ["no time zone", { timezone: "Mars/Base" }, 400, "`timezone`"],
   ["a path that is none", { path: "x" }, 400, "path"],

@@ -9,6 +9,17 @@ import { createWallClock } from "./wall-clock.ts";
 /** A time long past, from which every valid rule has a next time. */
 const EPOCH = new Date(0);
 
+/** Fields of a rule with seconds and a year. */
+const FIELDS = [
+  { name: "second", values: "0 to 59" },
+  { name: "minute", values: "0 to 59" },
+  { name: "hour", values: "0 to 23" },
+  { name: "day of the month", values: "1 to 31 or L" },
+  { name: "month", values: "1 to 12 or jan to dec" },
+  { name: "weekday", values: "0 to 7 or sun to sat" },
+  { name: "year", values: "a year" },
+];
+
 /**
  * Validates a rule of five to seven fields, or a name such as `@daily`.
  * @throws BadRequest saying what is wrong, also for a rule that never comes
@@ -35,11 +46,34 @@ function parseCron(schedule: string, timezone: string): Cron {
     // Allows `5/10` for "every ten from five", as Quartz does.
     const options = { timezone: isHourly(rule) ? timezone : "UTC", paused: true, sloppyRanges: true };
     cron = new Cron(rule, options);
-  } catch (cause) {
-    throw new BadRequest(`\`schedule\`: "${schedule}" cannot be read: ${(cause as Error).message}`);
+  } catch {
+    throw new BadRequest(`\`schedule\`: "${schedule}" cannot be read: ${explainFault(rule)}`);
   }
   if (!cron.nextRun(EPOCH)) throw new BadRequest(`\`schedule\`: "${schedule}" never comes`);
   return cron;
+}
+
+/** Returns which field of a rule is wrong, and what it may be. */
+function explainFault(rule: string): string {
+  if (rule.startsWith("@")) return "the names are @yearly, @monthly, @weekly, @daily and @hourly";
+  const fields = rule.split(/\s+/);
+  const first = fields.length === 5 ? 1 : 0;
+  for (const [n, field] of fields.entries()) {
+    const alone = fields.map((_, m) => (m === n ? field : "*"));
+    if (isReadable(alone.join(" "))) continue;
+    const { name, values } = FIELDS[first + n]!;
+    return `the ${name} is "${field}"; it may be ${values}, a list (1,3), a range (1-5), steps (*/10) or *`;
+  }
+  return "its fields do not go together";
+}
+
+function isReadable(rule: string): boolean {
+  try {
+    new Cron(rule, { paused: true, sloppyRanges: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Lists the next times after `from`, at most `count`. @throws BadRequest */
