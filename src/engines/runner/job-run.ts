@@ -189,7 +189,6 @@ export class JobRun implements WatchedJob, AnswerHandler {
 
   onDone(done: Done): void {
     if (this.hasEnded) return;
-    if (done.dropped) this.onReturned(done.dropped);
     const child = this.#child!;
     const isShared = this.#o.request.version.isolation === "shared";
     const reusable = isShared && !done.leftovers;

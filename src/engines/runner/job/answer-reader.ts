@@ -76,6 +76,8 @@ export class AnswerReader {
 
   #answer(done: Done): void {
     this.#isAnswered = true;
+    // At once: a recall that is answered later counts from what is left.
+    if (done.dropped) this.#run.onReturned(done.dropped);
     const limit = this.#options.max_result_bytes;
     if (!isLongAnswer(done)) {
       this.#check(done, findAnswerFault(done, limit));
