@@ -1,7 +1,7 @@
 /**
  * `bun run bench`: each figure against its floor in the same run, since only ratios say something on another machine.
  * Prints a table, writes dist/bench.json, and says which targets hold. `--quick` asks for a tenth of the work,
- * `--peers` for Restate, graphile-worker and pg-boss beside us.
+ * `--peers` for Restate, graphile-worker, pg-boss, Node-RED and n8n beside us.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,6 +15,7 @@ import { starts } from "./starts.ts";
 import { type Measured, measureStreams, type StreamReport } from "./streams.ts";
 import { type Figure, median, ms, printFigures, type Report } from "./tools/figures.ts";
 import { type Bench, load, residentMb, startServer } from "./tools/processes.ts";
+import { besideWorkflows } from "./workflow-peers.ts";
 
 const scale = process.argv.includes("--quick") ? 0.1 : 1;
 const BODY = '{"name":"Bob"}';
@@ -99,6 +100,7 @@ for (const figure of await events(scale)) record(figure);
 if (process.argv.includes("--peers")) {
   for (const figure of await besideRestate(scale)) record(figure);
   for (const figure of await besideQueues(scale)) record(figure);
+  for (const figure of await besideWorkflows(scale)) record(figure);
 }
 for (const figure of await starts(scale)) record(figure);
 await memory();
