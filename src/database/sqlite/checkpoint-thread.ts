@@ -11,8 +11,8 @@ function checkpoint({ path }: CheckpointRequest): CheckpointReply {
     // Writes to the database file only, and only what the log holds already.
     connection ??= new SqliteFile(path, { readwrite: true });
     connection.run("PRAGMA synchronous = NORMAL");
-    connection.run("PRAGMA wal_checkpoint(PASSIVE)");
-    return {};
+    const [counts] = connection.query("PRAGMA wal_checkpoint(PASSIVE)").values() as [number[]];
+    return { copied: counts[2] ?? 0 };
   } catch (cause) {
     return { error: String(cause) };
   }

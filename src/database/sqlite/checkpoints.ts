@@ -7,12 +7,15 @@
  * loop).
  */
 import type { Database as SqliteFile } from "bun:sqlite";
+import { createPageCount, readVersion } from "./log-size.ts";
 
 export interface CheckpointRequest {
   path: string;
 }
 
 export interface CheckpointReply {
+  /** Pages of the log that are in the database file by now. */
+  copied?: number;
   error?: string;
 }
 
@@ -31,7 +34,7 @@ const PROGRAM = import.meta.url.includes("$bunfs")
 
 export interface Checkpoints {
   /**
-   * Call after each commit; starts a checkpoint when the log has grown.
+   * Call after each commit; starts a checkpoint when the log has grown. It never throws: the writes are committed.
    * @param isLong the commit has written much
    */
   afterCommit(isLong: boolean): void;
@@ -42,9 +45,16 @@ export interface Checkpoints {
   close(): Promise<void>;
 }
 
-/** @param connection of the event loop, whose log is looked at */
-export function createCheckpoints(connection: SqliteFile, path: string): Checkpoints {
-  const counts = connection.prepare("PRAGMA wal_checkpoint(NOOP)");
+/**
+ * @param connections those of the event loop: the one that writes, and the one by which the log is looked at
+ * @param version of SQLite
+ */
+export function createCheckpoints(
+  connections: { writer: SqliteFile; reader: SqliteFile },
+  path: string,
+  version: string = readVersion(connections.reader),
+): Checkpoints {
+  const readPages = createPageCount(connections, path, version);
   let thread: Worker | undefined;
   let commits = 0;
   let running: Promise<void> | undefined;
@@ -52,11 +62,8 @@ export function createCheckpoints(connection: SqliteFile, path: string): Checkpo
   /** Pages in the log that start the next checkpoint: more if a reader kept the last one from completing. */
   let due_at = CHECKPOINT_PAGES;
 
-  /** Pages in the log, and those of them that have been copied. */
-  function readCounts(): { pages: number; copied: number } {
-    const [, pages, copied] = (counts.values()[0] ?? []) as number[];
-    return { pages: pages ?? 0, copied: copied ?? 0 };
-  }
+  /** Pages that the log had copied at the end of the last checkpoint. */
+  let copied = 0;
 
   function ask(request: CheckpointRequest | "close"): Promise<void> {
     const worker = thread ?? new Worker(PROGRAM);
@@ -64,7 +71,10 @@ export function createCheckpoints(connection: SqliteFile, path: string): Checkpo
     worker.unref();
     return new Promise((resolve) => {
       // A checkpoint that fails is repeated when the log has grown further: nothing is lost.
-      worker.onmessage = () => resolve();
+      worker.onmessage = ({ data }: MessageEvent<CheckpointReply>) => {
+        copied = data.copied ?? 0;
+        resolve();
+      };
       worker.onerror = () => {
         thread = undefined;
         resolve();
@@ -75,16 +85,15 @@ export function createCheckpoints(connection: SqliteFile, path: string): Checkpo
 
   async function checkpoint(): Promise<void> {
     await ask({ path });
-    const { pages, copied } = readCounts();
-    if (copied < pages) {
+    if (copied < readPages()) {
       const rest = ask({ path });
       holding = limitWait(rest);
       await holding;
       holding = undefined;
       await rest;
     }
-    const after = readCounts();
-    due_at = after.copied < after.pages ? after.pages + CHECKPOINT_PAGES : CHECKPOINT_PAGES;
+    const pages = readPages();
+    due_at = copied < pages ? pages + CHECKPOINT_PAGES : CHECKPOINT_PAGES;
   }
 
   function start(): Promise<void> {
@@ -97,10 +106,18 @@ export function createCheckpoints(connection: SqliteFile, path: string): Checkpo
   return {
     afterCommit(isLong) {
       if (++commits % COMMITS_PER_LOOK !== 0 && !isLong) return;
-      if (running === undefined && readCounts().pages > due_at) start().catch(() => {});
+      try {
+        if (running === undefined && readPages() > due_at) start().catch(reportError);
+      } catch (cause) {
+        reportError(cause);
+      }
     },
     hold: () => holding,
-    run: start,
+    async run() {
+      // A running one may have passed what was written since it began.
+      if (running) await running.catch(() => {});
+      await start();
+    },
     async close() {
       if (running) await limitWait(running);
       if (thread === undefined) return;

@@ -22,7 +22,8 @@ export interface LogFlush {
 }
 
 /**
- * @param path of the log, which exists once something was written
+ * Opens the log, so that no flush fails for want of a descriptor once writes are committed.
+ * @param path of the log, which exists once a connection has read
  * @param in_place_ms flushes that usually take at most this long run in place
  */
 export function createLogFlush(
@@ -30,7 +31,7 @@ export function createLogFlush(
   onFailure: (cause: Error) => Error,
   in_place_ms: number = IN_PLACE_MS,
 ): LogFlush {
-  let file: number | undefined;
+  const descriptor = openSync(path, "r+");
   /** Average duration in milliseconds. The first flushes show on another thread how fast the disk is. */
   let average = 2 * IN_PLACE_MS;
 
@@ -38,7 +39,7 @@ export function createLogFlush(
     average += (Math.min(performance.now() - began, MAX_COUNTED_MS) - average) * WEIGHT;
   }
 
-  function flushInPlace(descriptor: number, began: number): void {
+  function flushInPlace(began: number): void {
     try {
       fdatasyncSync(descriptor);
     } catch (cause) {
@@ -49,11 +50,9 @@ export function createLogFlush(
 
   return {
     flush() {
-      file ??= openSync(path, "r+");
-      const descriptor = file;
       const began = performance.now();
       if (average <= in_place_ms) {
-        flushInPlace(descriptor, began);
+        flushInPlace(began);
         return undefined;
       }
       return new Promise<void>((resolve, reject) => {
@@ -64,8 +63,6 @@ export function createLogFlush(
         });
       });
     },
-    close() {
-      if (file !== undefined) closeSync(file);
-    },
+    close: () => closeSync(descriptor),
   };
 }

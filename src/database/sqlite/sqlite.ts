@@ -101,7 +101,7 @@ export function openSqlite(options: SqliteOptions): Database {
   const vacuum = writer.prepare(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
   /** Released pages that the file still contains. */
   let cuttable = 0;
-  const checkpoints = createCheckpoints(reader, options.path);
+  const checkpoints = createCheckpoints({ writer, reader }, options.path);
 
   const write = createReader(writer);
   let effects: (() => void)[] = [];
@@ -168,6 +168,7 @@ export function openSqlite(options: SqliteOptions): Database {
     let settled: (() => void)[] = [];
     effects = [];
     let after: (() => void)[] = [];
+    let isLong = false;
     const held = checkpoints.hold();
     if (held) await held;
     const began = performance.now();
@@ -181,7 +182,8 @@ export function openSqlite(options: SqliteOptions): Database {
       }
       commit.run();
       after = effects;
-      checkpoints.afterCommit(performance.now() - began > MAX_BATCH_MS);
+      isLong = performance.now() - began > MAX_BATCH_MS;
+      // From here on only a failed flush may fail the writes, which are committed.
       if (batch.every(({ lazy }) => lazy)) flushLater();
       else {
         syncing = log.flush();
@@ -198,6 +200,7 @@ export function openSqlite(options: SqliteOptions): Database {
     }
     for (const settle of settled) settle();
     runEffects(after);
+    checkpoints.afterCommit(isLong);
   }
 
   /**
