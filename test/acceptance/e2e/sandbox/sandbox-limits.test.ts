@@ -167,6 +167,19 @@ if (process.platform !== "linux") {
     });
   }, 30_000);
 
+  test("processor time of a shell script's processes counts, also of those that their parent left and that ended", async () => {
+    const work = (rounds: number) => `for ((i = 0; i < ${rounds}; i++)); do :; done`;
+    // Each of the short ones has no parent but the warm process, which remains for the next job.
+    const short = `for ((n = 0; n < 100; n++)); do
+      (bash -c '${work(60_000)}; touch ended' &)
+      until [ -e ended ]; do sleep 0.02; done
+      rm ended
+    done`;
+    for (const content of [work(100_000_000), `bash -c '${work(100_000_000)}'`, short]) {
+      expect(await errorOf(content, { language: "bash" })).toMatchObject({ name: "CpuTimeExceeded" });
+    }
+  }, 120_000);
+
   test("a folder without permissions is deleted with the job", async () => {
     const name = `limit_${scripts.count()}`;
     await scripts.deploy(name, "mkdir -p a/b; touch a/b/c; chmod 000 a/b a; pwd", { language: "bash" });

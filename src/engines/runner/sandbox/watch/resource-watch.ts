@@ -19,7 +19,10 @@ export interface WatchedJob extends StorageUser {
   readonly limits: JobLimits;
   /** Start in `performance.now()` milliseconds. */
   readonly since: number;
-  /** Its processes are those below `pid`, which is the runner's own and remains. */
+  /**
+   * Its processes are those below `pid`, which is the runner's own and remains. That one waits for those of them whose
+   * parent has ended, so that their processor time is found there.
+   */
   readonly isHosted?: boolean;
 }
 
@@ -49,13 +52,16 @@ export function createResourceWatch(directory: string): ResourceWatch {
   function checkTree(job: WatchedJob, pid: number): void {
     const { limits } = job;
     const pids = listProcessTree(pid).slice(job.isHosted ? 1 : 0);
+    // Measured before the processes that it may wait for meanwhile, so that none counts twice.
+    const host = job.isHosted ? measureProcesses([pid]) : undefined;
     const usage = measureProcesses(pids);
+    const used_s = usage.cpu_s + (host?.cpu_s ?? 0);
     let before = seen.get(job);
     if (!before) {
-      before = { cpu_s: usage.cpu_s };
+      before = { cpu_s: used_s };
       seen.set(job, before);
     }
-    const cpu_s = usage.cpu_s - before.cpu_s;
+    const cpu_s = used_s - before.cpu_s;
     if (limits.processes > 0 && usage.processes > limits.processes) {
       job.fail(tooManyProcesses(usage.processes, limits.processes));
     } else if (limits.memory_mb > 0 && usage.bytes > limits.memory_mb * MB) {
