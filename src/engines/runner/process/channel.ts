@@ -4,6 +4,7 @@
  * can write to the socket too.
  */
 import type { Socket, SocketHandler } from "bun";
+import { createTimeSlices } from "../../../lib/async/time-slices.ts";
 import { yieldToEventLoop } from "../../../lib/async/yield.ts";
 import { isTooDeep } from "../../../lib/json/depth.ts";
 import type { FromChild, ReferenceReply, Run, ToChild } from "../protocol.ts";
@@ -105,20 +106,18 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
     else refuse("sent the server what is no message");
   }
 
-  /** Reads lines in turns of the event loop of their own, each step of a long one too. */
+  /** Reads each step of a long line in a turn of the event loop of its own, and the short lines after it in few. */
   async function readUnread(): Promise<void> {
+    let nextSlice = createTimeSlices();
     for (let line = unread[0]; line !== undefined; line = unread[0]) {
-      await yieldToEventLoop();
-      const text = toText(line.chunks);
-      // The text is all that is needed from now on.
-      line.chunks.length = 0;
-      await yieldToEventLoop();
-      const isRead = !isTooDeep(text);
-      await yieldToEventLoop();
+      const isLong = line.bytes > LONG_LINE_BYTES;
+      const message = isLong ? await parseLong(line.chunks) : parseMessage(toText(line.chunks));
       if (isClosed) return;
       unread_bytes -= line.bytes;
-      receive(isRead ? parseText(text) : undefined);
+      receive(message);
       unread.shift();
+      if (isLong) nextSlice = createTimeSlices();
+      await nextSlice();
     }
     if (hasEnded) end();
   }
@@ -239,6 +238,17 @@ function toText(chunks: Uint8Array[]): string {
 
 function parseMessage(text: string): FromChild | undefined {
   return isTooDeep(text) ? undefined : parseText(text);
+}
+
+async function parseLong(chunks: Uint8Array[]): Promise<FromChild | undefined> {
+  await yieldToEventLoop();
+  const text = toText(chunks);
+  // The text is all that is needed from now on.
+  chunks.length = 0;
+  await yieldToEventLoop();
+  const isRead = !isTooDeep(text);
+  await yieldToEventLoop();
+  return isRead ? parseText(text) : undefined;
 }
 
 function parseText(text: string): FromChild | undefined {
