@@ -50,6 +50,8 @@ async function runBunTest(args: string[], openReader?: () => StreamReader): Prom
   const output = openReader ? "pipe" : "inherit";
   const run = Bun.spawn([process.execPath, "test", TIMEOUT, ...args], {
     stdio: ["ignore", output, output],
+    // Named, because by default it is the environment that this process was started with.
+    env: process.env,
     detached: true,
   });
   const stop = (name: NodeJS.Signals) => {
