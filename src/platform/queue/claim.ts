@@ -90,16 +90,20 @@ export async function nextQueuedAt(db: Reader, tags: string[] | undefined): Prom
 
 /**
  * Claims up to `limit` due jobs for `worker`, highest priority first, and marks them `running`. On PostgreSQL it uses
- * `FOR UPDATE SKIP LOCKED`, so workers never block each other.
+ * `FOR UPDATE SKIP LOCKED`, so workers never block each other. On SQLite a claim that reaches `MAX_CLAIM_BYTES` ends
+ * there: no job of a lower priority precedes one that the limit has left.
  */
 export async function claimJobs(tx: Tx, { worker, limit, now, tags }: ClaimOptions): Promise<Job[]> {
   const taken: Job[] = [];
+  let room = dialect === "postgres" ? Number.POSITIVE_INFINITY : MAX_CLAIM_BYTES;
   for await (const priority of listPriorities(tx)) {
     const left = limit - taken.length;
-    const rows = await tx.exec(claimDue, { worker, now, priority, limit: left, tags: toJson(tags) });
+    const rows = await tx.exec(claimDue, { worker, now, priority, limit: left, room, tags: toJson(tags) });
     for (const row of rows) row.args ??= await readArguments(tx, row.id as string);
-    taken.push(...rows.map(toJob).sort(compareDueTime));
-    if (taken.length >= limit) break;
+    const found = rows.map(toJob).sort(compareDueTime);
+    for (const { args } of found) room -= Buffer.byteLength(args);
+    taken.push(...found);
+    if (taken.length >= limit || room <= 0) break;
   }
   return enforceConcurrencyLimits(tx, taken, now);
 }
@@ -126,10 +130,10 @@ const weighed = {
   bytes: sql`octet_length(${jobs.args})`.as("bytes"),
 };
 
-/** Ids of those due jobs that stay within the limit together. */
+/** Ids of those due jobs that stay within `room` bytes together; the last one may exceed them. */
 function firstBytes(due: unknown): SQL {
   const before = sql`sum(bytes) OVER (ORDER BY scheduled_for, id) - bytes`;
-  return sql`SELECT id FROM (SELECT id, ${before} AS bytes_before FROM (${due})) WHERE bytes_before < ${sql.raw(String(MAX_CLAIM_BYTES))}`;
+  return sql`SELECT id FROM (SELECT id, ${before} AS bytes_before FROM (${due})) WHERE bytes_before < ${placeholder("room")}`;
 }
 
 const returned = getTableColumns(jobs);
@@ -145,7 +149,7 @@ const selectArguments = statement<{ id: string }, { args: string }[]>((q) =>
 );
 
 const claimDue = statement<
-  { worker: string; now: Date; priority: number; limit: number; tags: string | null },
+  { worker: string; now: Date; priority: number; limit: number; room: number; tags: string | null },
   Record<string, unknown>[]
 >((q) => {
   const earliest = skipLocked(

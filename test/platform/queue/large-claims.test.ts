@@ -16,13 +16,14 @@ afterAll(() => server.stop());
 const TAG = "nobody-takes-this";
 const argumentsOf = (characters: number) => JSON.stringify({ x: "é".repeat(characters) });
 
-/** Claims as many as it may, of rows with these arguments in this order, and takes them away again. */
-async function claim(args: string[]): Promise<string[]> {
+/** Claims as many as it may, of rows with these arguments and priorities in this order, and takes them away again. */
+async function claim(args: string[], priorities: number[] = []): Promise<string[]> {
   const rows = args.map((each, at) => ({
     ...completedRow(idOf(at), new Date(at)),
     ...QUEUED,
     tag: TAG,
     args: each,
+    priority: priorities[at] ?? 0,
     scheduled_for: new Date(at),
   }));
   const ids = rows.map(({ id }) => id);
@@ -50,4 +51,15 @@ test("large ones as long as those before them are not too much, and at least one
   await expectClaimed([large, large, large, small], 2);
   await expectClaimed([argumentsOf(9_000_000), small], 1);
   await expectClaimed([small, small, large, small], 4);
+});
+
+test("none of a lower priority before one that is left of a higher", async () => {
+  const large = argumentsOf(5_000_000);
+  const small = argumentsOf(1);
+  const isSqlite = server.server.app.db.dialect === "sqlite";
+  const expectClaimed = async (given: string[], priorities: number[], count: number) =>
+    expect(await claim(given, priorities)).toEqual(given.slice(0, isSqlite ? count : given.length));
+  await expectClaimed([large, large, large, small], [5, 5, 5, 1], 2);
+  await expectClaimed([large, small, large, small, small], [5, 5, 4, 4, 1], 3);
+  await expectClaimed([large, large, small], [5, 4, 1], 2);
 });
