@@ -165,15 +165,15 @@ export async function createDatabase(base: string, kind: "empty" | "migrated" = 
   return { url: url.href, drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
 }
 
-/** Resolves with the first value that is there; fails after a generous time. */
+/** Resolves with the first value that is neither undefined nor false; fails after a generous time. */
 export async function until<T>(
   look: () => Promise<T | undefined> | T | undefined,
   what = "the condition",
-): Promise<T> {
+): Promise<Exclude<T, false>> {
   const end = Date.now() + 20_000;
   for (;;) {
     const value = await look();
-    if (value !== undefined) return value;
+    if (value !== undefined && value !== false) return value as Exclude<T, false>;
     if (Date.now() > end) throw new Error(`waited too long for ${what}`);
     await Bun.sleep(10);
   }

@@ -106,11 +106,11 @@ export async function until<T>(
   look: () => Promise<T | undefined> | T | undefined,
   what: string,
   ms = 30_000,
-): Promise<T> {
+): Promise<Exclude<T, false>> {
   const end = Date.now() + ms;
   for (;;) {
     const value = await look();
-    if (value !== undefined) return value;
+    if (value !== undefined && value !== false) return value as Exclude<T, false>;
     if (Date.now() > end) throw new Error(`waited too long for ${what}`);
     await Bun.sleep(20);
   }
