@@ -33,7 +33,7 @@ export interface ChildPool {
   start(reach?: FolderAccess): Child;
   remove(child: Child): Promise<void>;
   /**
-   * A blank child, started ahead if there is one. Makes room by ending the child that was idle longest.
+   * A blank child, started ahead if there is one. Makes room by ending one that waits.
    * @param shared the folder that it shares with others · @param tool program whose folders it reads
    */
   takeBlank(shared: string | undefined, tool: Tool | undefined): Child;
@@ -84,13 +84,14 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
   const idle = new Map<string, Child[]>();
   const blank: Child[] = [];
   const children = new Set<Child>();
+  const isFull = () => children.size >= options.max_children;
   const rest = createIdleCheck();
   const shortage = createShortageGate(startAhead, log);
   const pythons = createPythonsAhead({
     count: options.blank_children,
     idle_timeout_ms: options.idle_timeout_ms,
     start(python) {
-      if (children.size >= options.max_children) return undefined;
+      if (isFull()) return undefined;
       const child = start({ read: python.folders });
       becomePython(child, python.program).catch(() => {});
       return child;
@@ -118,18 +119,23 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
     const read = tool?.folders ?? [];
     const ahead = tool?.is_python && shared === undefined ? pythons.take(tool) : undefined;
     if (ahead) return ahead;
-    if (children.size >= options.max_children) evictOldest();
+    if (isFull()) evictWaiting();
     if (isWalled() && (shared !== undefined || read.length > 0)) {
+      const unfit = isFull() ? blank.shift() : undefined;
+      if (unfit) discard(unfit);
       return start({ shared: shared && createSharedFolder(directory, shared), read });
     }
-    for (let child = blank.shift(); child; child = blank.shift()) if (!child.exited) return child;
+    for (let child = blank.shift(); child; child = blank.shift()) {
+      if (child.isUsable) return child;
+      discard(child);
+    }
     return start();
   }
 
   function replenish(): void {
     if (closed) return;
     try {
-      while (blank.length < options.blank_children && children.size < options.max_children) startAhead();
+      while (blank.length < options.blank_children && !isFull()) startAhead();
       pythons.replenish();
     } catch (cause) {
       if (isShortage(cause)) shortage.report(cause);
@@ -138,7 +144,7 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
   }
 
   function startAhead(): void {
-    if (children.size >= options.max_children) evictOldest();
+    if (isFull()) evictWaiting();
     const child = start();
     child.onExit = () => {
       const at = blank.indexOf(child);
@@ -148,13 +154,15 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
     blank.push(child);
   }
 
-  function evictOldest(): void {
+  /** Ends the warm process that has been idle the longest; without any, a Python that waits. */
+  function evictWaiting(): void {
     let oldest: Child | undefined;
     for (const list of idle.values()) {
       const first = list[0];
       if (first && (!oldest || first.idle_since < oldest.idle_since)) oldest = first;
     }
-    if (oldest) discard(oldest);
+    const evicted = oldest ?? pythons.takeAny();
+    if (evicted) discard(evicted);
   }
 
   function discard(child: Child): void {
@@ -175,7 +183,7 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
   function takeIdle(key: string): Child | undefined {
     const list = idle.get(key);
     for (let child = list?.pop(); child; child = list?.pop()) {
-      if (!child.exited) return child;
+      if (child.isUsable) return child;
     }
     idle.delete(key);
     return undefined;
@@ -244,7 +252,7 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
     stats() {
       let warm = 0;
       for (const list of idle.values()) warm += list.length;
-      return { idle: warm, blank: blank.length, started_total };
+      return { idle: warm, blank: blank.length + pythons.count(), started_total };
     },
     close() {
       closed = true;

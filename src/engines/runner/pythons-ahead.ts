@@ -20,6 +20,10 @@ export interface PythonsAhead {
   use(python: Tool): void;
   /** Returns a waiting process, if there is one. */
   take(python: Tool): Child | undefined;
+  /** Returns a waiting process of the interpreter that has been unused the longest, to be ended. */
+  takeAny(): Child | undefined;
+  /** Number of waiting processes. */
+  count(): number;
   /** Starts what is missing. @throws if the system refuses */
   replenish(): void;
   /** Ends those whose interpreter has not been used for long. */
@@ -45,9 +49,18 @@ export function createPythonsAhead({
     };
     children.push(child);
     child.interpreter!.then(() => {
-      if (children.includes(child)) child.onExit = drop;
+      if (children.includes(child)) Object.assign(child, { onExit: drop, onDisconnect: drop });
     }, drop);
     return true;
+  }
+
+  /** Removes the first one from the list that has not ended. */
+  function takeFrom(children: Child[]): Child | undefined {
+    for (let child = children.shift(); child; child = children.shift()) {
+      if (child.isUsable) return child;
+      discard(child);
+    }
+    return undefined;
   }
 
   return {
@@ -56,11 +69,16 @@ export function createPythonsAhead({
       if (entry) entry.used_at = performance.now();
       else waiting.set(python.program, { python, children: [], used_at: performance.now() });
     },
-    take(python) {
-      const children = waiting.get(python.program)?.children ?? [];
-      for (let child = children.shift(); child; child = children.shift()) if (!child.exited) return child;
+    take: (python) => takeFrom(waiting.get(python.program)?.children ?? []),
+    takeAny() {
+      const longest = [...waiting.values()].sort((a, b) => a.used_at - b.used_at);
+      for (const { children } of longest) {
+        const child = takeFrom(children);
+        if (child) return child;
+      }
       return undefined;
     },
+    count: () => [...waiting.values()].reduce((count, { children }) => count + children.length, 0),
     replenish() {
       for (const { python, children } of waiting.values()) {
         while (children.length < count && startOne(python, children)) {}

@@ -1,6 +1,9 @@
 /** Python processes that wait for a script: there where Python is in use, blank, and gone when it is not used any more. */
 import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Child } from "../../../src/engines/runner/process/child.ts";
+import { createPythonsAhead } from "../../../src/engines/runner/pythons-ahead.ts";
 import { deploy, expectOk, startTestServer, type TestServer, until } from "../../support/harness.ts";
 
 let server: TestServer | undefined;
@@ -22,6 +25,11 @@ function pythons(): number[] {
         return false;
       }
     });
+}
+
+/** Number of processes for scripts below this test, whatever they have become. */
+function countChildren(data_dir: string): number {
+  return readdirSync(join(data_dir, "runner/children")).length;
 }
 
 const WHO =
@@ -73,4 +81,66 @@ test("where one has been ended from outside, the next script runs all the same",
   process.kill(ahead, "SIGKILL");
   await push("u/admin/second", `${WHO}# another`);
   expect((await run("u/admin/second"))[0]).not.toBe(ahead);
+});
+
+test("those that have ended are discarded, and none of them is given to a script", async () => {
+  const discarded: Child[] = [];
+  const started: Child[] = [];
+  const ahead = createPythonsAhead({
+    count: 3,
+    idle_timeout_ms: 1_000,
+    start() {
+      const child = { isUsable: true, interpreter: Promise.resolve() } as unknown as Child;
+      started.push(child);
+      return child;
+    },
+    discard: (child) => void discarded.push(child),
+  });
+  const python = { program: "python3", folders: [], is_python: true };
+  ahead.use(python);
+  ahead.replenish();
+  await Promise.resolve();
+  const [ended, closed, usable] = started as [Child, Child, Child];
+  // One has ended, which nobody has been told yet; one has closed its channel.
+  Object.assign(ended, { isUsable: false });
+  closed.onDisconnect!(undefined);
+  expect(ahead.count()).toBe(2);
+  expect(ahead.take(python)).toBe(usable);
+  ended.onExit!({ code: 0, signal: null });
+  expect(discarded).toEqual([closed, ended]);
+  expect(ahead.count()).toBe(0);
+});
+
+test("they count among the processes that are kept, and go before there are too many", async () => {
+  const max_children = 3;
+  const { ask, run, push } = await start({ child_idle_s: 600, blank_children: 1, workers: 3, max_children });
+  const blank = () => server!.server.app.runner.stats().blank;
+  await push("u/admin/python", WHO);
+  const [first] = await run("u/admin/python");
+  await until(async () => pythons().some((pid) => pid !== first), "a process ahead");
+  expect(blank()).toBe(2);
+  // Each waits until all run.
+  const { promise: all, resolve } = Promise.withResolvers<void>();
+  let begun = 0;
+  const gate = Bun.serve({
+    port: 0,
+    async fetch() {
+      if (++begun === max_children) resolve();
+      await all;
+      return new Response();
+    },
+  });
+  try {
+    const names = Array.from({ length: max_children }, (_, at) => `u/admin/waits_${at}`);
+    for (const name of names) {
+      await deploy(ask, "acme", name, `export const main = async () => (await fetch("${gate.url}")).status`);
+    }
+    const runs = names.map(run);
+    await all;
+    await until(async () => countChildren(server!.data_dir) === max_children, "the others to go");
+    expect(pythons()).toEqual([]);
+    expect(await Promise.all(runs)).toEqual(names.map(() => 200));
+  } finally {
+    gate.stop(true);
+  }
 });

@@ -51,6 +51,8 @@ export interface Child {
    */
   onDisconnect: ((problem: string | undefined) => void) | undefined;
   readonly exited: ChildExit | undefined;
+  /** Whether it has neither exited nor closed its channel, as far as is known. */
+  readonly isUsable: boolean;
   send(message: ToChild): void;
   /** Sends a short message in this turn of the event loop, with others. */
   sendLater(message: ToChild): void;
@@ -94,6 +96,7 @@ export function launchChild(options: LaunchOptions): Child {
   let user: ChildUser | undefined;
   const output = new ChildOutput();
   let exited: ChildExit | undefined;
+  let isDisconnected = false;
   let announceClosed!: () => void;
   const closed = new Promise<void>((resolve) => {
     announceClosed = resolve;
@@ -129,6 +132,9 @@ export function launchChild(options: LaunchOptions): Child {
     onDisconnect: undefined,
     get exited() {
       return exited;
+    },
+    get isUsable() {
+      return !exited && !isDisconnected;
     },
     send(message) {
       channel.send(message);
@@ -180,7 +186,10 @@ export function launchChild(options: LaunchOptions): Child {
     descriptor: subprocess.stdio[3] as unknown as number,
     max_bytes: options.max_message_bytes,
     onMessage: (message) => child.onMessage?.(message),
-    onClose: (problem) => child.onDisconnect?.(problem),
+    onClose(problem) {
+      isDisconnected = true;
+      child.onDisconnect?.(problem);
+    },
   });
   if (!exited) guard.add(subprocess.pid);
   const pipes = [
