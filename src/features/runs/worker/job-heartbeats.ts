@@ -18,6 +18,16 @@ function groupBySize(held: ActiveJob[]): string[][] {
   return small.length > 0 ? [small, ...large] : large;
 }
 
+/**
+ * Writes for each group, whatever becomes of the others.
+ * @throws AggregateError of all failures, after the last group
+ */
+async function forEachGroup(held: ActiveJob[], write: (ids: string[]) => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  for (const ids of groupBySize(held)) await write(ids).catch((cause) => failures.push(cause));
+  if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join("; "));
+}
+
 /** A job that this worker holds. */
 export interface ActiveJob {
   job: Job;
@@ -47,14 +57,13 @@ export function createJobHeartbeats(app: App, active: Map<string, ActiveJob>, on
   async function markLong(): Promise<void> {
     const long = app.runner.jobsBusyFor(BEGUN_AFTER_MS).flatMap((job_id) => active.get(job_id) ?? []);
     const unmarked = long.filter(({ isMarked }) => !isMarked);
-    if (unmarked.length === 0) return;
-    for (const ids of groupBySize(unmarked)) await db.write((tx) => markBegun(tx, queue.worker, ids));
-    for (const held of unmarked) held.isMarked = true;
+    await forEachGroup(unmarked, async (ids) => {
+      await db.write((tx) => markBegun(tx, queue.worker, ids));
+      for (const held of unmarked) held.isMarked ||= ids.includes(held.job.id);
+    });
   }
 
-  async function ping(): Promise<void> {
-    for (const some of groupBySize([...active.values()])) await pingSome(some);
-  }
+  const ping = () => forEachGroup([...active.values()], pingSome);
 
   async function pingSome(some: string[]): Promise<void> {
     // Only jobs this process runs: rows left under its name by a broken connection are for the rescuer.
