@@ -7,6 +7,33 @@ test("it has a bound: of more entries the oldest go", () => {
   expect([...cache.keys()]).toEqual(["a", "c"]);
 });
 
+test("what is used stays: of more entries those go that were not used for the longest", () => {
+  const cache = new Cache<string>({ max: 3 });
+  for (const name of ["a", "b", "c"]) cache.set(name, name);
+  expect(cache.get("a")).toBe("a");
+  cache.set("d", "d");
+  expect(["a", "b", "c", "d"].map((name) => cache.get(name))).toEqual(["a", undefined, "c", "d"]);
+});
+
+test("entries may weigh differently: as many go as it takes, and one that is too heavy is not kept", () => {
+  const cache = new Cache<string>({ max: 10, weigh: (key, value) => key.length + value.length });
+  cache.set("a", "123");
+  cache.set("b", "12");
+  cache.set("b", "123");
+  cache.set("c", "1");
+  expect([...cache.keys()]).toEqual(["a", "b", "c"]);
+  cache.set("d", "1234");
+  expect([...cache.keys()]).toEqual(["c", "d"]);
+  cache.delete("d");
+  cache.deleteWhere((key) => key === "c");
+  cache.set("e", "123456789");
+  expect([...cache.keys()]).toEqual(["e"]);
+  cache.clear();
+  cache.set("f", "1234567890");
+  cache.set("g", "12345");
+  expect([...cache.keys()]).toEqual(["g"]);
+});
+
 test("an entry is good until its time is over, each for its own", () => {
   let now = 0;
   const cache = new Cache<string>({ max: 9, ttl_ms: 10, now: () => now });

@@ -2,9 +2,11 @@
  * In-memory cache: a bounded number of values by key, optionally with a TTL. Hits are synchronous. Concurrent misses
  * share one load; a load that overlaps an invalidation is not cached, and later callers load again.
  */
-export interface CacheOptions {
-  /** Maximum number of entries; the oldest are evicted. */
+export interface CacheOptions<V> {
+  /** Maximum weight of all entries together; the least recently used are evicted. */
   max: number;
+  /** Weight of an entry; 1 if left out, so that `max` is their number. */
+  weigh?: ((key: string, value: V) => number) | undefined;
   /** Lifetime of an entry in milliseconds; omit it if every change invalidates the entry. */
   ttl_ms?: number | undefined;
   /** Current time in milliseconds; needed for a TTL. */
@@ -20,11 +22,14 @@ export class Cache<V> {
   readonly #entries = new Map<string, Entry<V>>();
   readonly #looking = new Map<string, Promise<V>>();
   readonly #max: number;
+  readonly #weigh: (key: string, value: V) => number;
+  #weight = 0;
   readonly #ttl_ms: number;
   readonly #now: () => number;
 
-  constructor({ max, ttl_ms = Infinity, now = () => 0 }: CacheOptions) {
+  constructor({ max, weigh = () => 1, ttl_ms = Infinity, now = () => 0 }: CacheOptions<V>) {
     this.#max = max;
+    this.#weigh = weigh;
     this.#ttl_ms = ttl_ms;
     this.#now = now;
   }
@@ -32,15 +37,31 @@ export class Cache<V> {
   /** Returns the value; undefined if it is absent or expired. */
   get(key: string): V | undefined {
     const entry = this.#entries.get(key);
-    return entry && (entry.until === Infinity || entry.until > this.#now()) ? entry.value : undefined;
+    if (!entry || (entry.until !== Infinity && entry.until <= this.#now())) return undefined;
+    // Reinserting moves the key to the end of the insertion order. With few entries none is evicted soon.
+    if (2 * this.#weight > this.#max) {
+      this.#entries.delete(key);
+      this.#entries.set(key, entry);
+    }
+    return entry.value;
   }
 
   /** @param ttl_ms overrides the cache's TTL */
   set(key: string, value: V, ttl_ms: number = this.#ttl_ms): void {
-    // Deleting first moves the key to the end of the insertion order.
-    this.#entries.delete(key);
-    if (this.#entries.size >= this.#max) this.#entries.delete(this.#entries.keys().next().value!);
+    this.#remove(key);
     this.#entries.set(key, { value, until: ttl_ms === Infinity ? Infinity : this.#now() + ttl_ms });
+    this.#weight += this.#weigh(key, value);
+    for (const oldest of this.#entries.keys()) {
+      if (this.#weight <= this.#max) return;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(key: string): void {
+    const entry = this.#entries.get(key);
+    if (!entry) return;
+    this.#entries.delete(key);
+    this.#weight -= this.#weigh(key, entry.value);
   }
 
   /**
@@ -73,18 +94,19 @@ export class Cache<V> {
 
   delete(key: string): void {
     this.#looking.clear();
-    this.#entries.delete(key);
+    this.#remove(key);
   }
 
   /** Deletes all entries that match `test`. */
   deleteWhere(test: (key: string, value: V) => boolean): void {
     this.#looking.clear();
-    for (const [key, { value }] of this.#entries) if (test(key, value)) this.#entries.delete(key);
+    for (const [key, { value }] of this.#entries) if (test(key, value)) this.#remove(key);
   }
 
   clear(): void {
     this.#looking.clear();
     this.#entries.clear();
+    this.#weight = 0;
   }
 
   keys(): IterableIterator<string> {

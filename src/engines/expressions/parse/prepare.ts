@@ -1,5 +1,6 @@
 /** Results of parsing expressions, cached for the most recently used texts. */
 import type { Expression, Node, Program } from "@babel/types";
+import { Cache } from "../../../lib/async/cache.ts";
 import { ExpressionSyntaxError } from "../error.ts";
 import { compileFast, type FastPath } from "./fast-path.ts";
 import { type FreeCall, findNames, type Mentions } from "./names.ts";
@@ -21,37 +22,19 @@ const MAXIMUM_FAST_CHARACTERS = 2000;
 const MAXIMUM_CACHE_WEIGHT = 2_000_000;
 const WEIGHT_OF_FAST = 10;
 
-const cache = new Map<string, Prepared>();
-let cacheWeight = 0;
+const cache = new Cache<Prepared>({
+  max: MAXIMUM_CACHE_WEIGHT,
+  weigh: (text, { fast }) => (fast ? text.length * WEIGHT_OF_FAST : text.length),
+});
 
 /** @throws ExpressionError like parseText */
 export async function prepareExpression(text: string): Promise<Prepared> {
-  const known = cache.get(text);
-  if (known) {
-    // Reinserting moves the entry to the end of the map; the first is the least recently used.
-    cache.delete(text);
-    cache.set(text, known);
-    return known;
-  }
+  return cache.get(text) ?? cache.load(text, () => parse(text));
+}
+
+async function parse(text: string): Promise<Prepared> {
   const { parseText } = await import("./parse.ts");
-  const prepared = toPrepared(text, parseText(text));
-  addToCache(text, prepared);
-  return prepared;
-}
-
-function addToCache(text: string, prepared: Prepared): void {
-  if (cache.has(text)) return;
-  cache.set(text, prepared);
-  cacheWeight += weightOf(text, prepared);
-  for (const [oldest, about] of cache) {
-    if (cacheWeight <= MAXIMUM_CACHE_WEIGHT) return;
-    cache.delete(oldest);
-    cacheWeight -= weightOf(oldest, about);
-  }
-}
-
-function weightOf(text: string, { fast }: Prepared): number {
-  return fast ? text.length * WEIGHT_OF_FAST : text.length;
+  return toPrepared(text, parseText(text));
 }
 
 function toPrepared(text: string, { root, returned }: Parsed): Prepared {

@@ -1,5 +1,6 @@
 /** Finds the programs of the machine that run or compile scripts. */
 import { join } from "node:path";
+import { Cache } from "../../../lib/async/cache.ts";
 import { programOf } from "../../languages/programs/table.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 
@@ -11,7 +12,7 @@ export interface Tool {
   is_python?: boolean;
 }
 
-const found = new Map<string, Tool>();
+const found = new Cache<Tool>({ max: 100 });
 
 /**
  * Finds the tool of a language. The command may be a shim (rustup, rbenv) that needs folders hidden from scripts, so it
@@ -19,8 +20,10 @@ const found = new Map<string, Tool>();
  * @throws DependencyError that says what to install
  */
 export async function findTool(language: string): Promise<Tool> {
-  const known = found.get(language);
-  if (known) return known;
+  return found.get(language) ?? found.load(language, () => locateTool(language));
+}
+
+async function locateTool(language: string): Promise<Tool> {
   const { tool, install, locate, program } = programOf(language)!;
   const path = Bun.which(tool);
   if (!path) throw new DependencyError(`${tool} is not installed on this server: ${install}`);
@@ -31,10 +34,8 @@ export async function findTool(language: string): Promise<Tool> {
     throw new DependencyError(`${path} does not say where it is installed: ${install}`);
   }
   const isOfSystem = folder === "/usr" || folder.startsWith("/usr/");
-  const answer = {
+  return {
     program: program === undefined ? lines[0]! : join(folder, program),
     folders: isOfSystem ? [] : [folder],
   };
-  found.set(language, answer);
-  return answer;
 }

@@ -1,5 +1,6 @@
 /** HTTP requests to OAuth providers: endpoints, limits, and conversion of errors. */
 import * as oauth from "oauth4webapi";
+import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest, SvcError, Unavailable } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -68,25 +69,23 @@ export async function fetchProvider(
   return new Response([204, 205, 304].includes(status) ? null : new Uint8Array(body), { status, headers });
 }
 
-interface CachedDiscovery {
-  server: Promise<oauth.AuthorizationServer>;
-  until: number;
-}
-
-const discoveryCache = perApp<App, Map<string, CachedDiscovery>>(() => new Map());
+const MAX_CACHED_PROVIDERS = 1_000;
+const discoveryCache = perApp(
+  (app: App) =>
+    new Cache<oauth.AuthorizationServer>({
+      max: MAX_CACHED_PROVIDERS,
+      ttl_ms: DISCOVERY_CACHE_MS,
+      now: () => app.clock().getTime(),
+    }),
+);
 
 /** Returns a provider's endpoints, from the configuration or by discovery. */
 export async function getProviderServer(app: App, client: OauthClient): Promise<oauth.AuthorizationServer> {
   const { provider } = client;
   if (provider.issuer === undefined) return toServer(provider);
-  const known = discoveryCache(app);
-  const now = app.clock().getTime();
-  const before = known.get(provider.issuer);
-  if (before && before.until > now) return before.server;
-  const server = fetchDiscovery(app, client, provider.issuer);
-  known.set(provider.issuer, { server, until: now + DISCOVERY_CACHE_MS });
-  server.catch(() => known.delete(provider.issuer!));
-  return server;
+  const { issuer } = provider;
+  const cache = discoveryCache(app);
+  return cache.get(issuer) ?? cache.load(issuer, () => fetchDiscovery(app, client, issuer));
 }
 
 function toServer(provider: OauthClient["provider"]): oauth.AuthorizationServer {

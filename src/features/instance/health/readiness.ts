@@ -4,6 +4,7 @@
  */
 import { statfs } from "node:fs/promises";
 import { findMigrationDrift, type MigrationDrift } from "../../../database/migrations/migrate.ts";
+import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { withTimeout } from "../../../lib/async/sleep.ts";
 import { VERSION } from "../../../lib/version.ts";
@@ -32,24 +33,19 @@ export interface Readiness {
   checks: ReadinessCheck[];
 }
 
-interface CachedChecks {
-  at: number;
-  answer: Promise<ReadinessCheck[]>;
-}
-
-const checksCache = perApp<App, { last: CachedChecks | undefined }>(() => ({ last: undefined }));
+const checksCache = perApp(
+  (_: App) => new Cache<ReadinessCheck[]>({ max: 1, ttl_ms: CACHE_TTL_MS, now: () => performance.now() }),
+);
 
 export async function checkReadiness(app: App): Promise<Readiness> {
   const checks = [...(await checkDatabaseCached(app)), checkProcesses(app), checkAccepting(app)];
   return { ready: checks.every((check) => check.ok), checks };
 }
 
-function checkDatabaseCached(app: App): Promise<ReadinessCheck[]> {
-  const kept = checksCache(app);
-  const now = performance.now();
-  const isOld = !kept.last || now - kept.last.at > CACHE_TTL_MS;
-  if (isOld || app.db.stats().broken) kept.last = { at: now, answer: checkDatabase(app) };
-  return kept.last!.answer;
+async function checkDatabaseCached(app: App): Promise<ReadinessCheck[]> {
+  if (app.db.stats().broken) return checkDatabase(app);
+  const cache = checksCache(app);
+  return cache.get("database") ?? cache.load("database", () => checkDatabase(app));
 }
 
 function checkProcesses({ runner }: App): ReadinessCheck {

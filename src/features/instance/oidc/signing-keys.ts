@@ -6,6 +6,7 @@
 import { asc, inArray } from "drizzle-orm";
 import type { CryptoKey, JWK } from "jose";
 import type { Reader, Tx } from "../../../database/database.ts";
+import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { decrypt, encrypt } from "../../../lib/crypto/seal.ts";
 import { createRandomText } from "../../../lib/text/ids.ts";
@@ -36,18 +37,11 @@ interface SigningKey {
   key: CryptoKey;
 }
 
-interface CachedKeys {
-  rows: KeyRow[];
-  /** Expiry by the app's clock, in milliseconds. */
-  until: number;
-}
-
-const keyCache = perApp<App, { keys: Promise<CachedKeys> | undefined; signing: SigningKey | undefined }>(
-  () => ({
-    keys: undefined,
-    signing: undefined,
-  }),
-);
+const keyCache = perApp((app: App) => ({
+  stored: new Cache<KeyRow[]>({ max: 1, ttl_ms: CACHE_TTL_MS, now: () => app.clock().getTime() }),
+  /** By id of the key. */
+  signing: new Cache<SigningKey>({ max: 1 }),
+}));
 
 /** Lists the keys that tokens can be verified with. @returns public keys (RFC 7517) */
 export async function listPublicKeys(app: App): Promise<JWK[]> {
@@ -64,13 +58,14 @@ export async function getSigningKey(app: App): Promise<SigningKey> {
   const shown = rows.filter(({ created_at }) => created_at.getTime() <= before);
   // The very first key signs at once: no verifier can have cached an older key set.
   const row = shown.findLast((each) => hasConfiguredAlgorithm(app, each)) ?? shown.at(-1) ?? rows[0]!;
-  const cache = keyCache(app);
-  if (cache.signing?.kid !== row.kid) {
-    const { importPKCS8 } = await import("jose");
-    const algorithm = readAlgorithm(row);
-    cache.signing = { kid: row.kid, algorithm, key: await importPKCS8(decryptKey(app, row)!, algorithm) };
-  }
-  return cache.signing;
+  const { signing } = keyCache(app);
+  return signing.get(row.kid) ?? signing.load(row.kid, () => importKey(app, row));
+}
+
+async function importKey(app: App, row: KeyRow): Promise<SigningKey> {
+  const { importPKCS8 } = await import("jose");
+  const algorithm = readAlgorithm(row);
+  return { kid: row.kid, algorithm, key: await importPKCS8(decryptKey(app, row)!, algorithm) };
 }
 
 function readAlgorithm({ public_jwk }: KeyRow): SigningAlgorithm {
@@ -82,13 +77,8 @@ function hasConfiguredAlgorithm(app: App, row: KeyRow): boolean {
 }
 
 async function listKeys(app: App): Promise<KeyRow[]> {
-  const cache = keyCache(app);
-  const now = app.clock().getTime();
-  const last = await cache.keys?.catch(() => undefined);
-  if (last && last.until > now) return last.rows;
-  const keys = readOrRotate(app).then((rows) => ({ rows, until: now + CACHE_TTL_MS }));
-  cache.keys = keys;
-  return (await keys).rows;
+  const { stored } = keyCache(app);
+  return stored.get("keys") ?? stored.load("keys", () => readOrRotate(app));
 }
 
 /** Reads the keys, oldest first, and rotates them if that is due. */

@@ -1,5 +1,6 @@
 /** Checks for a newer release, at the URL the operator configures and nowhere else. */
 
+import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parseJson } from "../../../lib/json/json.ts";
@@ -15,24 +16,17 @@ const CACHE_TTL_MS = 3_600_000;
 /** The latest version, or why it is unknown. */
 type LatestVersion = { version: string } | { unknown: string };
 
-interface CachedAnswer {
-  url: string;
-  until: number;
-  newest: Promise<LatestVersion>;
-}
-
-const answerCache = perApp<App, { last?: CachedAnswer }>(() => ({}));
+/** By URL. */
+const versionCache = perApp(
+  (app: App) => new Cache<LatestVersion>({ max: 10, ttl_ms: CACHE_TTL_MS, now: () => app.clock().getTime() }),
+);
 
 /** Describes whether an update is available. @returns `yes`, `Update: <this> -> <newest>`, or `unknown: ` and why */
 export async function describeUpdate(app: App): Promise<string> {
   const url = app.settings.get("newest_version_url");
   if (url === undefined) return "unknown: the setting newest_version_url names no address to compare with";
-  const asked = answerCache(app);
-  const now = app.clock().getTime();
-  if (asked.last?.url !== url || asked.last.until <= now) {
-    asked.last = { url, until: now + CACHE_TTL_MS, newest: fetchLatestVersion(app, url) };
-  }
-  const newest = await asked.last.newest;
+  const cache = versionCache(app);
+  const newest = cache.get(url) ?? (await cache.load(url, () => fetchLatestVersion(app, url)));
   if ("unknown" in newest) return `unknown: ${newest.unknown}`;
   return isNewer(newest.version, VERSION) ? `Update: ${VERSION} -> ${newest.version}` : "yes";
 }

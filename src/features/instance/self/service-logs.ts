@@ -3,6 +3,7 @@ import { createReadStream, existsSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { createTimeSlices } from "../../../lib/async/time-slices.ts";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
@@ -27,7 +28,9 @@ interface LineCounts {
   err_lines: number;
 }
 
-const countsOf = perApp<App, Map<string, LineCounts>>(() => new Map());
+/** By path; a file is one hour of one server. */
+const MAX_COUNTED_FILES = 10_000;
+const countsOf = perApp((_: App) => new Cache<LineCounts>({ max: MAX_COUNTED_FILES }));
 
 /** Which files are asked for; times are inclusive and concern the files' hours. */
 export interface LogFileFilter {

@@ -4,6 +4,7 @@
  */
 import { and, eq, inArray, sql } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
+import { Cache } from "../../../lib/async/cache.ts";
 import type { Service } from "../../../lib/async/service.ts";
 import { createRandomText, sha256 } from "../../../lib/text/ids.ts";
 import type { App, Identity } from "../../../platform/app/context.ts";
@@ -25,30 +26,20 @@ const BATCH_SIZE = 500;
 export function resolveToken(app: App, value: string): Identity | undefined | Promise<Identity | undefined> {
   const job = findLocalJob(app, value);
   if (job) return job;
-  const hash = hashOf(value);
+  const cached_hash = hashes.get(value);
+  const hash = cached_hash ?? sha256(value);
   const cache = tokenCache(app);
   const known = cache.entries.get(hash);
   if (known === undefined) {
     return mayBeRemoteJob(app, value) ? findRemoteJob(app, value) : resolveUncached(app, hash);
   }
   if (!known) return undefined;
-  rememberHash(value, hash);
+  if (cached_hash === undefined) hashes.set(value, hash);
   return recordUse(app, hash, known);
 }
 
 /** Hashes of the tokens in use: hashing costs more than all other steps of a cached token. */
-const hashes = new Map<string, string>();
-const MAX_HASHES = 1_000;
-
-function hashOf(token: string): string {
-  return hashes.get(token) ?? sha256(token);
-}
-
-function rememberHash(token: string, hash: string): void {
-  if (hashes.has(token)) return;
-  if (hashes.size >= MAX_HASHES) hashes.clear();
-  hashes.set(token, hash);
-}
+const hashes = new Cache<string>({ max: 1_000 });
 
 /** Records the use of a token and returns its identity; undefined if it has expired. */
 function recordUse(app: App, hash: string, known: CachedToken): Identity | undefined {

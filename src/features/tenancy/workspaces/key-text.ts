@@ -1,6 +1,7 @@
 /** Derives the 32 key bytes of a workspace from the key text that clients exchange. */
 import { createHash, type ScryptOptions, scrypt } from "node:crypto";
 import { promisify } from "node:util";
+import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -29,19 +30,14 @@ const SCRYPT_OPTIONS = { N: 2 ** 14, r: 8, p: 5, maxmem: 2 ** 26 };
 const MAX_CACHED_KEYS = 1_000;
 
 const deriveKey = promisify<string, string, number, ScryptOptions, Buffer>(scrypt);
-const derivedKeys = perApp<App, Map<string, Promise<Uint8Array>>>(() => new Map());
+const derivedKeys = perApp((_: App) => new Cache<Uint8Array>({ max: MAX_CACHED_KEYS }));
 
 /** Returns 32 bytes for AES-256. The salt is constant: the same text yields the same key in every workspace. */
 export async function deriveKeyBytes(app: App, text: string): Promise<Uint8Array> {
   const digest = createHash("sha256").update(text).digest();
   if (/^[\x21-\x7e]+$/.test(text) && text.length === KEY_TEXT_CHARS) return new Uint8Array(digest);
-  const known = derivedKeys(app);
+  const cache = derivedKeys(app);
   const name = digest.toString("hex");
-  let bytes = known.get(name);
-  if (!bytes) {
-    bytes = deriveKey(text, "svc workspace key", 32, SCRYPT_OPTIONS).then((made) => new Uint8Array(made));
-    if (known.size >= MAX_CACHED_KEYS) known.clear();
-    known.set(name, bytes);
-  }
-  return bytes;
+  const derive = async () => new Uint8Array(await deriveKey(text, "svc workspace key", 32, SCRYPT_OPTIONS));
+  return cache.get(name) ?? cache.load(name, derive);
 }

@@ -1,5 +1,6 @@
 import { eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
+import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { decrypt, encrypt, SCHEME_PREFIX } from "../../../lib/crypto/seal.ts";
 import { BadRequest, Internal, NotFound } from "../../../lib/errors.ts";
@@ -37,18 +38,23 @@ const KEY_CACHE_TTL_MS = 60_000;
 /** How long after a rotation the previous key is tried. No text is longer on its way from encryption to storage. */
 const PREVIOUS_KEY_MS = 600_000;
 
-const cachedKeys = perApp<App, Map<string, CachedKeys>>(() => new Map());
+const cachedKeys = perApp((_: App) => new Cache<CachedKeys>({ max: 10_000 }));
 
 /** Makes every server reload a workspace's key. The cached key stays available for texts it encrypted. */
 const expireKey = defineInvalidation<[workspace_id: string]>("key", {
-  forget(app, workspace_id) {
-    const known = cachedKeys(app).get(workspace_id);
-    if (known) known.at = 0;
-  },
+  forget: requireReload,
   forgetAll(app) {
-    for (const known of cachedKeys(app).values()) known.at = 0;
+    for (const workspace_id of [...cachedKeys(app).keys()]) requireReload(app, workspace_id);
   },
 });
+
+function requireReload(app: App, workspace_id: string): void {
+  const cache = cachedKeys(app);
+  const known = cache.get(workspace_id);
+  // Deleted first, so that a load that began before is not cached.
+  cache.delete(workspace_id);
+  if (known) cache.set(workspace_id, { ...known, at: 0 });
+}
 
 /** Drops the cached key of a workspace that was deleted or renamed. */
 export function invalidateKey(app: App, workspace_id: string): void {
@@ -120,19 +126,20 @@ export async function readCurrentKey(app: App, db: Reader, workspace_id: string)
   return (await readStoredKeys(app, db, workspace_id)).current;
 }
 
-/** Caches committed keys. On a rotation the key before is kept for texts that were read earlier. */
-function cacheKeys(app: App, workspace_id: string, { current, previous }: StoredKeys): WorkspaceKey {
+/** Returns committed keys to be cached. On a rotation the key before is kept for texts that were read earlier. */
+function toCached(app: App, workspace_id: string, { current, previous }: StoredKeys): CachedKeys {
   const before = cachedKeys(app).get(workspace_id);
   const at = Date.now();
   const isSame = before?.current.wrapped === current.wrapped;
   const kept = isSame ? before! : { previous: before?.current, changed_at: at };
-  cachedKeys(app).set(workspace_id, { ...kept, previous: previous ?? kept.previous, current, at });
-  return current;
+  return { ...kept, previous: previous ?? kept.previous, current, at };
 }
 
 /** Reloads the key from committed data; a transaction's uncommitted key is never cached. */
 async function loadKey(app: App, workspace_id: string): Promise<WorkspaceKey> {
-  return cacheKeys(app, workspace_id, await readStoredKeys(app, app.db.read, workspace_id));
+  const read = () => readStoredKeys(app, app.db.read, workspace_id);
+  const load = async () => toCached(app, workspace_id, await read());
+  return (await cachedKeys(app).load(workspace_id, load)).current;
 }
 
 /** Returns the workspace's current key. @throws NotFound for an unknown workspace */
@@ -228,7 +235,7 @@ async function decryptWithAnyKey(
   if (plain !== undefined) return plain;
   // Another server may have rotated the key, or this transaction did.
   const stored = await readStoredKeys(app, db, workspace_id);
-  if (!isTransaction(db)) cacheKeys(app, workspace_id, stored);
+  if (!isTransaction(db)) cachedKeys(app).set(workspace_id, toCached(app, workspace_id, stored));
   return open(stored.current) ?? open(stored.previous);
 }
 
@@ -288,6 +295,6 @@ export function activateKey(
   { keep }: { keep: boolean },
 ): void {
   expireKey(app, workspace_id);
-  cacheKeys(app, workspace_id, { current: key, previous: undefined });
-  if (!keep) cachedKeys(app).get(workspace_id)!.previous = undefined;
+  const keys = toCached(app, workspace_id, { current: key, previous: undefined });
+  cachedKeys(app).set(workspace_id, keep ? keys : { ...keys, previous: undefined });
 }
