@@ -1,4 +1,7 @@
+import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { MAX_ATTEMPTS } from "../../../src/platform/queue/states.ts";
 import { newPlace, processesOf, setUp, until } from "./executable.ts";
 
 const place = newPlace();
@@ -96,13 +99,29 @@ test("a server that is killed soon after each start gives up no job that it had 
       process.kill(server.pid, "SIGKILL");
       await server.process.exited;
     };
+    /** Lists the jobs that the server has claimed and of which none has begun, as its database says. */
+    const listClaimed = () => {
+      const database = new Database(join(place.data_dir, "svc.db"), { readonly: true });
+      try {
+        const query = "SELECT id FROM jobs WHERE state = 'running' AND NOT begun";
+        return (database.query(query).all() as { id: string }[]).map(({ id }) => id);
+      } finally {
+        database.close();
+      }
+    };
     await crash();
     await Bun.sleep(8_000);
+    const losses = new Map<string, number>();
     for (let kill = 0; kill < 5; kill++) {
       server = await place.serve();
-      await Bun.sleep(60);
+      await until(() => listClaimed().length > 0, "jobs to be claimed");
       await crash();
+      const claimed = listClaimed();
+      expect(claimed).not.toBeEmpty();
+      for (const id of claimed) losses.set(id, (losses.get(id) ?? 0) + 1);
     }
+    // Had they begun each time, they would have been given up.
+    expect([...losses.values()].filter((count) => count > MAX_ATTEMPTS)).not.toBeEmpty();
     server = await place.serve();
     for (const [n, id] of ids.entries()) {
       const job = await until(async () => {
