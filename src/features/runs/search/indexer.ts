@@ -156,6 +156,17 @@ async function lockPresent(db: Database, tx: Tx, ids: string[]): Promise<Set<str
   return new Set(rows.map(({ id }) => id));
 }
 
+/**
+ * Returns the id of the newest row beyond the size. On PostgreSQL ids have gaps, of writes that were done again, so rows
+ * are counted there. On SQLite, where that would hold up the event loop, rows that were deleted count as well.
+ */
+async function newestBeyond(db: Database, size: number, last: number): Promise<number | undefined> {
+  if (db.dialect === "sqlite") return last - size;
+  const rows = db.read.select({ id: jobSearch.id }).from(jobSearch).orderBy(desc(jobSearch.id));
+  const [row] = await rows.limit(1).offset(size);
+  return row && Number(row.id);
+}
+
 /** Deletes the oldest rows beyond the size; with 0 everything. @returns whether there may be more */
 async function trimIndex(db: Database, size: number): Promise<boolean> {
   const [ends] = await db.read.rows<{ first: number | null; last: number | null }>(
@@ -165,8 +176,11 @@ async function trimIndex(db: Database, size: number): Promise<boolean> {
     if (size === 0) await db.write((tx) => tx.delete(jobSearchProgress));
     return false;
   }
-  const through = Math.min(Number(ends.last) - size, Number(ends.first) + BATCH_SIZE);
-  if (through < Number(ends.first)) return false;
+  const first = Number(ends.first);
+  if (Number(ends.last) - first < size) return false;
+  const beyond = await newestBeyond(db, size, Number(ends.last));
+  if (beyond === undefined) return false;
+  const through = Math.min(beyond, first + BATCH_SIZE);
   await db.write(
     async (tx) => {
       const gone = await tx

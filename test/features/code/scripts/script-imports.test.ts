@@ -34,8 +34,10 @@ async function deploy(path: string, content: string, language = "bun", more: obj
   }, `the deployment of ${path}`);
 }
 
-const run = async (path: string, args = {}) =>
-  (await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, args)).json();
+const run = async (path: string, args = {}) => {
+  const { status, text, json } = await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, args);
+  return status < 400 ? json() : text;
+};
 
 /** What it answers once it is what is expected: importers are locked again in the background. */
 const untilRunGives = (path: string, result: unknown) =>
