@@ -19,7 +19,6 @@ import { requireScope } from "../features/tenancy/tokens/scopes.ts";
 import { createTokenUseFlusher, resolveToken } from "../features/tenancy/tokens/service.ts";
 import { requireInstanceKey } from "../features/tenancy/workspaces/secrets.ts";
 import { createUsageFlusher } from "../features/tenancy/workspaces/usage.ts";
-import { andThen } from "../lib/async/awaitable.ts";
 import { awaitBackground } from "../lib/async/background.ts";
 import { createServiceStack } from "../lib/async/service.ts";
 import { loadInstanceKey, protectInstanceKey, requireSharedInstanceKey } from "../lib/crypto/instance-key.ts";
@@ -157,16 +156,11 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
     throw cause;
   }
 
-  const auditedChange = features.flatMap(({ on }) => on?.changeAudited ?? []);
   const hooks: OperationPolicies = {
     resolveToken,
     resolveMember,
     checkScopes: requireScope,
-    recordAudit(tx, row) {
-      let done = recordAudit(tx, row);
-      for (const note of auditedChange) done = andThen(done, () => note(app, tx, row));
-      return done;
-    },
+    recordAudit,
   };
   const network = mountOnFirstCall(() =>
     mountOperations(app, hooks, operations, {

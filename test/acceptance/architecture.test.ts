@@ -183,6 +183,15 @@ test("what a server does now and then is a periodic task, and nothing else sets 
   expect(others).toEqual([]);
 });
 
+test("contexts are made by one constructor, so that all write their changes in one way", async () => {
+  const others: string[] = [];
+  for (const file of await sourceFiles()) {
+    if (file === "src/platform/app/create-context.ts" || file.startsWith("src/console/")) continue;
+    if (/^\s*write: \(/m.test(await Bun.file(join(root, file)).text())) others.push(file);
+  }
+  expect(others).toEqual([]);
+});
+
 test("operations are named once, live in one place, and say who may call them", async () => {
   const names = operations.map((op) => op.name);
   expect(new Set(names).size).toBe(names.length);

@@ -6,11 +6,10 @@
  * every operation as callers who must get nothing.
  */
 
-import type { Tx } from "../../database/database.ts";
-import { type Awaitable, andThen } from "../../lib/async/awaitable.ts";
 import { Forbidden, Unauthorized, Unavailable } from "../../lib/errors.ts";
 import { parseWorkspaceId } from "../../lib/text/paths.ts";
-import type { App, AuditedAction, Caller, Context, Identity, Member } from "../app/context.ts";
+import type { App, Caller, Identity, Member } from "../app/context.ts";
+import { createContext, type RecordAudit } from "../app/create-context.ts";
 import type { Access, Operation, OperationScope } from "./operation.ts";
 import { scopeOf } from "./operation.ts";
 
@@ -25,18 +24,7 @@ export interface OperationPolicies {
   ) => Promise<Member | undefined> | Member | undefined;
   /** @throws Forbidden if a restricted token does not cover the operation */
   checkScopes: (identity: Identity, scope: OperationScope, resource: string | undefined) => void;
-  recordAudit: (
-    tx: Tx,
-    row: {
-      timestamp: Date;
-      workspace_id: string;
-      username: string;
-      email: string;
-      audit: AuditedAction;
-      resource: string | undefined;
-      parameters: Record<string, string> | undefined;
-    },
-  ) => Awaitable<void>;
+  recordAudit: RecordAudit;
 }
 
 export interface Call {
@@ -77,30 +65,16 @@ export function authorizeCall(
  */
 export function executeOperation(app: App, hooks: OperationPolicies, op: Operation, call: Call): unknown {
   const { caller } = call;
-  const workspace_id = call.input.workspace as string | undefined;
-  const username = caller.member?.username ?? caller.identity?.email ?? "anonymous";
-  const audit: Context["audit"] = (tx, { action = op.audit, actor_email, resource, parameters }) => {
-    if (!action) return undefined;
-    return hooks.recordAudit(tx, {
-      timestamp: app.clock(),
-      workspace_id: workspace_id ?? "global",
-      username: actor_email ?? username,
-      email: actor_email ?? caller.identity?.email ?? "",
-      audit: action,
-      resource,
-      parameters,
-    });
-  };
-  const context: Context = {
+  const context = createContext({
     app,
     caller,
-    username,
+    username: caller.member?.username ?? caller.identity?.email ?? "anonymous",
     request: call.request,
     request_id: call.request_id,
-    audit,
-    write: (audited, work) =>
-      app.db.write((tx) => andThen(work(tx), (value) => andThen(audit(tx, audited), () => value)), audited),
-  };
+    workspace_id: call.input.workspace as string | undefined,
+    action: op.audit,
+    recordAudit: hooks.recordAudit,
+  });
   return op.run(context as never, call.input as never);
 }
 

@@ -1,5 +1,6 @@
 /** The person who requested a resumable operation, recorded so that it can complete in their name after the call. */
 import type { App } from "../../../platform/app/context.ts";
+import { createContext } from "../../../platform/app/create-context.ts";
 import type { CancelContext } from "../../../platform/app/lifecycle.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
 
@@ -14,20 +15,7 @@ export function createActorContext(
   workspace_id: string,
   { username, email }: Requester,
 ): CancelContext {
-  return {
-    app,
-    username,
-    write: (audited, work) =>
-      app.db.write(async (tx) => {
-        const value = await work(tx);
-        if (audited.action) {
-          const { action: audit, resource, parameters } = audited;
-          const who = { timestamp: app.clock(), workspace_id, username, email };
-          const row = { ...who, audit, resource, parameters };
-          await recordAudit(tx, row);
-          for (const { on } of app.features) await on?.changeAudited?.(app, tx, row);
-        }
-        return value;
-      }, audited),
-  };
+  const identity = { email, super_admin: false, devops: false, token: undefined };
+  const caller = { identity, member: undefined };
+  return createContext({ app, caller, username, workspace_id, action: undefined, recordAudit });
 }

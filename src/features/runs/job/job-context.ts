@@ -1,5 +1,6 @@
 import { NotFound } from "../../../lib/errors.ts";
 import type { App, Identity, WorkspaceContext } from "../../../platform/app/context.ts";
+import { createContext } from "../../../platform/app/create-context.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
 
@@ -26,13 +27,12 @@ export async function createJobContext(app: App, job: Job): Promise<WorkspaceCon
   if (!member || member.disabled) {
     throw new NotFound(`active user ${job.email} in workspace ${job.workspace_id}`);
   }
-  return {
+  return createContext({
     app,
     caller: { identity, member },
     username: member.username,
-    request: new Request("http://localhost/"),
     request_id: job.request_id ?? undefined,
-    audit: async () => {},
-    write: (_audited, work) => app.db.write(work),
-  };
+    workspace_id: job.workspace_id,
+    action: undefined,
+  });
 }

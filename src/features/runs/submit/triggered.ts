@@ -5,6 +5,7 @@
 import type { Tx } from "../../../database/database.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { App, AuditedAction, WorkspaceContext } from "../../../platform/app/context.ts";
+import { createContext } from "../../../platform/app/create-context.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
 import { resolveMember } from "../../tenancy/people/members.ts";
 import { isSuperAdmin } from "../../tenancy/people/super-admin.ts";
@@ -44,31 +45,17 @@ export async function createTriggerContext(
   if (!member || member.disabled) {
     throw new BadRequest(`${email}, in whose name it runs, is no active member of workspace ${workspace_id}`);
   }
-  const audit: WorkspaceContext["audit"] = (tx, { action = RUN_AUDIT, resource, parameters }) =>
-    recordAudit(tx, {
-      timestamp: app.clock(),
-      workspace_id,
-      username: created_by,
-      email,
-      audit: action,
-      resource,
-      parameters,
-    });
-  return {
+  return createContext({
     app,
     caller: { identity, member },
     username: created_by,
-    request: new Request("http://localhost/"),
-    request_id: undefined,
-    audit,
-    write: (audited, work) =>
-      app.db.write(async (tx) => {
-        if (!(await guard(tx))) throw new GuardRejected();
-        const value = await work(tx);
-        await audit(tx, audited);
-        return value;
-      }),
-  };
+    workspace_id,
+    action: RUN_AUDIT,
+    recordAudit,
+    async guard(tx) {
+      if (!(await guard(tx))) throw new GuardRejected();
+    },
+  });
 }
 
 /**

@@ -203,10 +203,7 @@ export async function decryptSecret(
   throw new BadRequest(`the encrypted value cannot be read with the key of workspace ${workspace_id}`);
 }
 
-/**
- * Returns the plain text of a stored secret, also in the format of another service. Undefined if no key of this
- * workspace decrypts it.
- */
+/** Returns the plain text of a stored secret, also one of another service; undefined if no key here decrypts it. */
 export function decryptStoredSecret(
   app: App,
   db: Reader,

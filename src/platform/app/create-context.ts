@@ -1,0 +1,72 @@
+/** The one constructor of contexts: calls, triggers and jobs write their changes and audit rows the same way. */
+import type { Tx } from "../../database/database.ts";
+import { type Awaitable, andThen } from "../../lib/async/awaitable.ts";
+import { perApp } from "../../lib/async/per-app.ts";
+import type { App, AuditedAction, Caller, Context } from "./context.ts";
+
+/** A row of the audit log. */
+export interface AuditRow {
+  timestamp: Date;
+  workspace_id: string;
+  username: string;
+  email: string;
+  audit: AuditedAction;
+  resource: string | undefined;
+  parameters: Record<string, string> | undefined;
+}
+
+export type RecordAudit = (tx: Tx, row: AuditRow) => Awaitable<void>;
+
+interface ContextOptions<C extends Caller> {
+  app: App;
+  caller: C;
+  /** Name in audit rows, `created_by` and similar columns. */
+  username: string;
+  /** Left out for work that no request started. */
+  request?: Request;
+  request_id?: string | undefined;
+  /** Audit rows are of this workspace; undefined: of the instance. */
+  workspace_id: string | undefined;
+  /** Action of audit rows whose details name none; undefined: such rows are left out. */
+  action: AuditedAction | undefined;
+  /** Inserts an audit row, which features that declare `on.changeAudited` then see; left out: writes leave none. */
+  recordAudit?: RecordAudit;
+  /** Called in the transaction before the work of each write. @throws to write nothing */
+  guard?: (tx: Tx) => Awaitable<void>;
+}
+
+const changeListeners = perApp((app: App) => app.features.flatMap(({ on }) => on?.changeAudited ?? []));
+
+export function createContext<C extends Caller>(
+  options: ContextOptions<C>,
+): Context & { readonly caller: C } {
+  const { app, caller, username, workspace_id, recordAudit, guard } = options;
+  const audit: Context["audit"] = (tx, { action = options.action, actor_email, resource, parameters }) => {
+    if (!action || !recordAudit) return undefined;
+    const row: AuditRow = {
+      timestamp: app.clock(),
+      workspace_id: workspace_id ?? "global",
+      username: actor_email ?? username,
+      email: actor_email ?? caller.identity?.email ?? "",
+      audit: action,
+      resource,
+      parameters,
+    };
+    let done = recordAudit(tx, row);
+    for (const note of changeListeners(app)) done = andThen(done, () => note(app, tx, row));
+    return done;
+  };
+  return {
+    app,
+    caller,
+    username,
+    request: options.request ?? new Request("http://localhost/"),
+    request_id: options.request_id,
+    audit,
+    write: (audited, work) =>
+      app.db.write((tx) => {
+        const writeAll = () => andThen(work(tx), (value) => andThen(audit(tx, audited), () => value));
+        return guard ? andThen(guard(tx), writeAll) : writeAll();
+      }, audited),
+  };
+}
