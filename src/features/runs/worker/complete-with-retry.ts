@@ -43,7 +43,6 @@ export async function completeWithRetry(
         app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
       } else {
         app.log.warn(jobLogFields(job), "a job ended here that another worker had been given");
-        app.events.closeTail(job.id);
       }
       return;
     } catch (cause) {

@@ -27,7 +27,7 @@ export interface OutputWriter {
   store: (tx: Tx) => Promise<void> | undefined;
   /** The job has ended: stops periodic flushes and resolves once none is in progress; undefined: none is. */
   stop: () => Promise<unknown> | undefined;
-  /** Closes the forwarded tail, once the job's outcome is published. */
+  /** Closes the live log and stream. Call it whatever became of the job, after its outcome was published. */
   close: () => void;
   /** Ids of the jobs under which this output is stored. */
   jobIds: () => string[];
@@ -145,7 +145,9 @@ function createWriter(
       return tail.stream.end > 0;
     },
     close() {
-      if (forwarded) app.events.closeTail(flow_job!);
+      clearInterval(timer);
+      app.events.closeTail(job.id);
+      forwarded?.close();
     },
     jobIds: () => (forwarded ? [job.id, flow_job!] : [job.id]),
     async resultWithStream(result) {

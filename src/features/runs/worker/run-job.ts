@@ -36,6 +36,20 @@ export const RELEASED = "released";
  */
 export async function runJob(app: App, job: Job, signal: AbortSignal, onEnd: () => void): Promise<void> {
   const output = createOutputWriter(app, job);
+  try {
+    await runWithOutput(app, job, signal, output, onEnd);
+  } finally {
+    output.close();
+  }
+}
+
+async function runWithOutput(
+  app: App,
+  job: Job,
+  signal: AbortSignal,
+  output: OutputWriter,
+  onEnd: () => void,
+): Promise<void> {
   // A queued job is claimed even if its workspace was closed meanwhile.
   const fate = queuedJobPolicy(app, job.workspace_id);
   let outcome = fate
@@ -45,13 +59,8 @@ export async function runJob(app: App, job: Job, signal: AbortSignal, onEnd: () 
   const stopping = output.stop();
   if (stopping) await stopping;
   if (outcome === "released" && job.delete_after_use) outcome = await readCanceledOutcome(app, job);
-  if (outcome === "begun") {
-    app.events.closeTail(job.id);
-    return;
-  }
   if (outcome === "released") await requeueJob(app, job, output);
-  else await completeWithRetry(app, job, outcome, output);
-  output.close();
+  else if (outcome !== "begun") await completeWithRetry(app, job, outcome, output);
 }
 
 async function outcomeOfClosedWorkspace(
@@ -247,10 +256,6 @@ async function requeueJob(app: App, job: Job, output: OutputWriter): Promise<voi
       await deleteOutput(tx, output.jobIds());
       tx.afterCommit(app.queue.wake);
     });
-  try {
-    if (app.acceptsJobs) await retryOnOutage(app, jobLogFields(job), put);
-    else await put();
-  } finally {
-    app.events.closeTail(job.id);
-  }
+  if (app.acceptsJobs) await retryOnOutage(app, jobLogFields(job), put);
+  else await put();
 }
