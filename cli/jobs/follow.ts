@@ -6,6 +6,8 @@
 import { getJobUpdateStream } from "../../src/features/runs/api/read/operations.ts";
 import { LIMIT_COMMENT } from "../../src/features/runs/follow/update-events.ts";
 import { stripLogHeader } from "../../src/features/runs/job/log-header.ts";
+import { type Backoff, computeBackoffMs } from "../../src/lib/async/retry.ts";
+import { sleep } from "../../src/lib/async/sleep.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import { CliError } from "../terminal/text/failure.ts";
 
@@ -26,8 +28,9 @@ export interface JobWatcher {
   again?: () => void;
 }
 
-/** Delays before the attempts to reconnect; after the last one the command fails. */
-const RECONNECT_DELAYS_MS = [100, 200, 500, 1_000, 2_000, 4_000];
+const RECONNECT_BACKOFF: Backoff = { first_ms: 100, max_ms: 4_000, jitter: 0 };
+/** After the last attempt the command fails. */
+const MAX_RECONNECTS = 7;
 /** The server sends something every 5 s, so a connection that is silent this long is dead. */
 const SILENCE_TIMEOUT_MS = 20_000;
 
@@ -47,11 +50,10 @@ export async function followJob(client: ServiceClient, job: JobRef, watcher: Job
     const end = await followOnce(client, job, seen, watcher);
     if (end === "completed") return;
     if (typeof end === "string") failures = 0;
-    else if (failures >= RECONNECT_DELAYS_MS.length) throw createUnreachableError(end, job);
+    else if (failures >= MAX_RECONNECTS) throw createUnreachableError(end, job);
     if (end === "resume") continue;
     watcher.state?.("reconnecting");
-    const pause = RECONNECT_DELAYS_MS[failures++];
-    await new Promise((resolve) => setTimeout(resolve, pause));
+    await sleep(computeBackoffMs(RECONNECT_BACKOFF, ++failures));
   }
 }
 

@@ -5,7 +5,7 @@ import { serve as h3serve } from "h3";
 import { explainNoRoom } from "../database/open-database.ts";
 import { raiseAlert } from "../features/signals/alerts/service.ts";
 import { createServiceStack, type Service } from "../lib/async/service.ts";
-import { sleep } from "../lib/async/sleep.ts";
+import { sleep, waitAtMost } from "../lib/async/sleep.ts";
 import { BadRequest } from "../lib/errors.ts";
 import { lockDirectory } from "../lib/files/directory-lock.ts";
 import { createLog } from "../lib/logging/log.ts";
@@ -183,7 +183,7 @@ export async function startListener(
     },
     async drain() {
       const answered = Promise.all(all.map((each) => each.close(false)));
-      await Promise.race([answered, Bun.sleep(SHUTDOWN_GRACE_MS)]);
+      await waitAtMost(SHUTDOWN_GRACE_MS, answered);
     },
     async close() {
       await Promise.all(all.map((each) => each.close(true)));

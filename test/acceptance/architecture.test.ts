@@ -165,10 +165,8 @@ test("folders and files are small enough to be read in one sitting", async () =>
   expect([...folders].filter(([, list]) => list.size > MAX_FOLDERS).map(([folder]) => folder)).toEqual([]);
 });
 
-/** What ticks while one job, one caller or one connection is there; the runner knows no app. */
+/** What ticks without an app, and for each job that writes, which a task would cost more than its interval does. */
 const TICKERS = [
-  "src/features/runs/follow/job-feed.ts",
-  "src/features/runs/submit/wait.ts",
   "src/platform/outgoing/websocket.ts",
   "src/engines/runner/runner.ts",
   "src/features/runs/worker/job-output.ts",

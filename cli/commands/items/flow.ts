@@ -9,6 +9,7 @@ import {
 } from "../../../src/features/code/flows/operations.ts";
 import type { NewFlow } from "../../../src/features/code/flows/records.ts";
 import { toRunnableFlow } from "../../../src/features/code/flows/value/to-runnable.ts";
+import { sleep } from "../../../src/lib/async/sleep.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { printDeployed } from "../../jobs/deployed.ts";
 import { type FlowFile, parseFolderPath, readFlowFile } from "../../jobs/flow-file.ts";
@@ -105,7 +106,7 @@ async function waitUntilReady(client: ServiceClient, workspace: string, path: st
         hint: "fix the import and push again; the previous version stays in use",
       });
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 

@@ -10,6 +10,7 @@ import {
   listScripts,
 } from "../../../src/features/code/scripts/operations.ts";
 import { ScriptFields } from "../../../src/features/code/scripts/records.ts";
+import { sleep } from "../../../src/lib/async/sleep.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { printDeployed } from "../../jobs/deployed.ts";
 import { parseFileLanguage } from "../../jobs/file-language.ts";
@@ -131,7 +132,7 @@ async function waitUntilReady(client: ServiceClient, workspace: string, hash: st
         hint: "fix the import and push again; the previous version stays in use",
       });
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 

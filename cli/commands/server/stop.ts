@@ -1,3 +1,4 @@
+import { sleep } from "../../../src/lib/async/sleep.ts";
 import { isOwnerAlive, type LockOwner } from "../../../src/lib/files/directory-lock.ts";
 import { readServerStatus } from "../../client/running-server.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
@@ -43,6 +44,6 @@ async function endServer(owner: LockOwner, data_dir: string, seconds: number): P
         hint: `it waits for running jobs; kill -9 ${pid} ends it, and its jobs start again with the next server`,
       });
     }
-    await Bun.sleep(POLL_INTERVAL_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
 }

@@ -12,6 +12,7 @@ import {
   getScriptByPath,
   getScriptDeploymentStatus,
 } from "../../../src/features/code/scripts/operations.ts";
+import { sleep } from "../../../src/lib/async/sleep.ts";
 import { CliError } from "../../terminal/text/failure.ts";
 import { listExplicitEmpty, toCanonicalFields } from "../read/canonical.ts";
 import { listFlowCode } from "../read/inline.ts";
@@ -76,6 +77,6 @@ async function waitUntilReady(
     if (lock_error_logs !== undefined) {
       throw new CliError("DependencyError", `it is stored but cannot run: ${lock_error_logs.trimEnd()}`);
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
+    await sleep(POLL_INTERVAL_MS);
   }
 }

@@ -7,6 +7,7 @@
  * loop).
  */
 import type { Database as SqliteFile } from "bun:sqlite";
+import { waitAtMost } from "../../lib/async/sleep.ts";
 import { createPageCount, readVersion } from "./log-size.ts";
 
 export interface CheckpointRequest {
@@ -87,7 +88,7 @@ export function createCheckpoints(
     await ask({ path });
     if (copied < readPages()) {
       const rest = ask({ path });
-      holding = limitWait(rest);
+      holding = waitAtMost(MAX_WAIT_MS, rest);
       await holding;
       holding = undefined;
       await rest;
@@ -119,21 +120,10 @@ export function createCheckpoints(
       await start();
     },
     async close() {
-      if (running) await limitWait(running);
+      if (running) await waitAtMost(MAX_WAIT_MS, running);
       if (thread === undefined) return;
-      await limitWait(ask("close"));
+      await waitAtMost(MAX_WAIT_MS, ask("close"));
       thread.terminate();
     },
   };
-}
-
-function limitWait(work: Promise<void>): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    const timer = setTimeout(end, MAX_WAIT_MS);
-    work.then(end, end);
-  });
 }

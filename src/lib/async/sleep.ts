@@ -28,6 +28,14 @@ export function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T |
   });
 }
 
+/** Resolves once `work` has settled, at the latest after `ms` milliseconds. `work` continues. */
+export function waitAtMost(ms: number, work: Promise<unknown>): Promise<void> {
+  const settled = new AbortController();
+  const end = () => settled.abort();
+  work.then(end, end);
+  return sleep(ms, settled.signal);
+}
+
 /** Resolves with the result of `work`. @throws the error of `late` after `ms` milliseconds */
 export async function withTimeout<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;

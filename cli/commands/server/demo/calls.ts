@@ -1,6 +1,8 @@
 /** The calls that `svc demo` makes of its examples, each shown with its answer. */
+
 import chalk from "chalk";
 import { formatMilliseconds } from "../../../../src/lib/async/duration.ts";
+import { sleep } from "../../../../src/lib/async/sleep.ts";
 
 /** Shows a text to whoever runs the demo. */
 export type PrintLine = (text: string) => void;
@@ -127,7 +129,7 @@ const COMPLETION_TIMEOUT_MS = 10_000;
 
 /** Polls until the job is completed, so that the shown call has a result. */
 async function waitCompleted(url: string, token: string): Promise<void> {
-  for (const end = Date.now() + COMPLETION_TIMEOUT_MS; Date.now() < end; await Bun.sleep(POLL_INTERVAL_MS)) {
+  for (const end = Date.now() + COMPLETION_TIMEOUT_MS; Date.now() < end; await sleep(POLL_INTERVAL_MS)) {
     const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
     const { completed } = (await response.json()) as { completed?: boolean };
     if (completed) return;

@@ -1,6 +1,8 @@
 /** Starts a server that continues after the command has ended. */
+
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sleep } from "../../../../src/lib/async/sleep.ts";
 import { CliError } from "../../../terminal/text/failure.ts";
 
 export interface ServeTarget {
@@ -53,7 +55,7 @@ export async function startInBackground(serving: ServeTarget): Promise<Backgroun
       child.kill();
       throw createStartError(`it said nothing for ${START_TIMEOUT_MS / 1000} s; its log is ${log}`);
     }
-    await Bun.sleep(POLL_INTERVAL_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 

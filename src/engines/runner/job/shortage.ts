@@ -2,6 +2,7 @@
  * Pauses job execution while the machine lacks resources to start processes (disk space, descriptors, memory,
  * processes). Affected jobs return to the queue, and none is claimed until a process can be started again.
  */
+import { type Backoff, computeBackoffMs } from "../../../lib/async/retry.ts";
 import type { RunnerOptions } from "../types.ts";
 
 /** System error codes (errno(3)) for exhausted or inaccessible resources. */
@@ -20,8 +21,7 @@ const SHORTAGE_CODES = new Set([
 /** The same errors in the package installer's output. */
 const SHORTAGE_PATTERN =
   /\b(ENOSPC|EDQUOT|EROFS|EMFILE|ENFILE|ENOMEM|NoSpaceLeft|DiskQuota|ReadOnlyFileSystem|No space left)\b/i;
-/** Delays of successive attempts; the last one repeats. */
-const RETRY_DELAYS_MS = [200, 500, 1_000, 2_000, 5_000, 10_000];
+const BACKOFF: Backoff = { first_ms: 200, max_ms: 10_000 };
 /** After this long without a failure, the delays start over. */
 const RESET_AFTER_MS = 60_000;
 
@@ -49,7 +49,7 @@ export function createShortageGate(attempt: () => void, log: RunnerOptions["log"
   function tryLater(cause: unknown): void {
     why = cause instanceof Error ? cause.message : String(cause);
     last = performance.now();
-    const again_in_ms = RETRY_DELAYS_MS[Math.min(tries++, RETRY_DELAYS_MS.length - 1)]!;
+    const again_in_ms = Math.round(computeBackoffMs(BACKOFF, ++tries));
     log("error", "no process can be started for jobs: jobs stay queued", { error: why, again_in_ms });
     timer = setTimeout(tryNow, again_in_ms);
     timer.unref();

@@ -1,5 +1,6 @@
 /** Cancels queries that run in a database server and outlive their client. */
 
+import { waitAtMost } from "../../../lib/async/sleep.ts";
 import type { RunnableLanguage } from "../../languages/languages.ts";
 import type { Child } from "./child.ts";
 
@@ -12,20 +13,15 @@ const CANCEL_TIMEOUT_MS = 2_000;
 /** Tells the child to cancel its query: a database would continue without its client. */
 export function cancelRemoteQuery(child: Child, language: RunnableLanguage): Promise<void> {
   if (child.exited || !REMOTE_QUERY_LANGUAGES.has(language)) return Promise.resolve();
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, CANCEL_TIMEOUT_MS);
-    const done = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    child.onMessage = (message) => {
-      if (message.t === "stopped") done();
-    };
-    child.onExit = done;
-    try {
-      child.send({ t: "stop" });
-    } catch {
-      done();
-    }
-  });
+  const { promise: stopped, resolve: done } = Promise.withResolvers<unknown>();
+  child.onMessage = (message) => {
+    if (message.t === "stopped") done(message);
+  };
+  child.onExit = done;
+  try {
+    child.send({ t: "stop" });
+  } catch {
+    return Promise.resolve();
+  }
+  return waitAtMost(CANCEL_TIMEOUT_MS, stopped);
 }

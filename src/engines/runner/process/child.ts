@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { constants } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { waitAtMost } from "../../../lib/async/sleep.ts";
 import { removeFolder } from "../files/remove-folder.ts";
 import type { RuntimeFiles } from "../files/runtime-files.ts";
 import { ChildOutput } from "../output/child-output.ts";
@@ -170,7 +171,7 @@ export function launchChild(options: LaunchOptions): Child {
         child.tokens?.endAll();
         // Its last output is still in the pipes; strays that hold them open are killed first.
         void guard.sweep().then(async () => {
-          await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, PIPE_DRAIN_TIMEOUT_MS))]);
+          await waitAtMost(PIPE_DRAIN_TIMEOUT_MS, closed);
           channel.close();
           child.onExit?.(exited!);
         });

@@ -5,6 +5,7 @@
 
 import { dlopen } from "bun:ffi";
 import { readFileSync } from "node:fs";
+import { type Backoff, computeBackoffMs } from "../../../lib/async/retry.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import type { RunnerOptions } from "../types.ts";
 import { killTrees, listProcesses } from "./kill-tree.ts";
@@ -15,8 +16,7 @@ const WNOHANG = 1;
 /** Killed processes disappear at once, unless the kernel is busy with them. */
 const REAP_TIMEOUT_MS = 2_000;
 /** Polling hundreds of processes too often would take the processor they need to exit. */
-const MIN_POLL_INTERVAL_MS = 2;
-const MAX_POLL_INTERVAL_MS = 50;
+const POLL_BACKOFF: Backoff = { first_ms: 2, max_ms: 50 };
 /** Result of waitpid(2) for another process's child. */
 const NOT_OUR_CHILD = -1;
 
@@ -79,13 +79,13 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
   async function reap(pids: number[]): Promise<void> {
     const until = Date.now() + REAP_TIMEOUT_MS;
     let left = pids;
-    for (let pause = MIN_POLL_INTERVAL_MS; ; pause = Math.min(2 * pause, MAX_POLL_INTERVAL_MS)) {
+    for (let polls = 1; ; polls++) {
       left = left.filter((pid) => {
         const waited = libc?.waitpid(pid, null, WNOHANG) ?? NOT_OUR_CHILD;
         return waited === NOT_OUR_CHILD ? isAlive(pid) : waited === 0;
       });
       if (left.length === 0 || Date.now() > until) return;
-      await sleep(pause);
+      await sleep(computeBackoffMs(POLL_BACKOFF, polls));
     }
   }
 

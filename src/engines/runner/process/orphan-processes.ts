@@ -4,6 +4,7 @@
  */
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { pollUntil } from "../../../lib/async/sleep.ts";
 import type { UserIdRange } from "../sandbox/users/user-ids.ts";
 import { killTrees, listProcesses } from "./kill-tree.ts";
 
@@ -24,8 +25,7 @@ export async function killOrphans(directory: string, range: UserIdRange | undefi
     const found = findOrphans({ children, runtime }, range);
     if (found.length === 0) return;
     const killed = killTrees(found);
-    const until = Date.now() + KILL_TIMEOUT_MS;
-    while (killed.some(isAlive) && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
+    await pollUntil(() => !killed.some(isAlive), KILL_TIMEOUT_MS);
   }
 }
 

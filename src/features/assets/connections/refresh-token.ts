@@ -6,6 +6,8 @@
 import { and, eq, isNull, lte, or } from "drizzle-orm";
 import { isOutage } from "../../../database/failure.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
+import { type Backoff, retry } from "../../../lib/async/retry.ts";
+import { sleep, withTimeout } from "../../../lib/async/sleep.ts";
 import { BadRequest, SvcError, Unavailable } from "../../../lib/errors.ts";
 import { createUuid } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -32,7 +34,7 @@ const LEASE_MS = 30_000;
 const POLL_INTERVAL_MS = 500;
 /** How long storing new tokens is retried, since the provider has already invalidated the old ones. */
 const STORE_RETRY_MS = 3_600_000;
-const MAX_BACKOFF_MS = 5_000;
+const STORE_BACKOFF: Backoff = { first_ms: 100, max_ms: 5_000 };
 /** Longest time a reader waits for a refresh. */
 const READER_TIMEOUT_MS = 40_000;
 
@@ -64,7 +66,7 @@ function isStale({ expires_at, lifetime_s }: OauthAccount, now: Date): boolean {
   return expires_at.getTime() - now.getTime() <= ahead_s * 1000;
 }
 
-const isOfRunningJob = perApp<App, Map<number, Promise<void>>>(() => new Map());
+const runningRefreshes = perApp<App, Map<number, Promise<void>>>(() => new Map());
 
 /**
  * Refreshes the account's token, or joins a running refresh.
@@ -75,28 +77,18 @@ export function refreshAccountToken(
   account: OauthAccount,
   how: { byPerson: boolean },
 ): Promise<void> {
-  const ours = isOfRunningJob(app);
+  const ours = runningRefreshes(app);
   const before = ours.get(account.id);
   if (before) return before;
   const turn = refreshOrWait(app, account, how).finally(() => {
     ours.delete(account.id);
     notifyRefreshed(app, String(account.id));
   });
-  const answered = withReaderTimeout(turn, account.id);
+  const late = () => new Unavailable(`the token of OAuth account ${account.id} is still being refreshed`);
+  // The refresh itself continues.
+  const answered = withTimeout(READER_TIMEOUT_MS, turn, late);
   ours.set(account.id, answered);
   return answered;
-}
-
-/** Fails readers after the timeout; the refresh itself continues. */
-async function withReaderTimeout(turn: Promise<void>, id: number): Promise<void> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const late = () => reject(new Unavailable(`the token of OAuth account ${id} is still being refreshed`));
-  const timer = setTimeout(late, READER_TIMEOUT_MS);
-  try {
-    await Promise.race([turn, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 const refreshWaiters = perApp<App, Map<string, Set<() => void>>>(() => new Map());
@@ -111,19 +103,15 @@ const notifyRefreshed = defineInvalidation("oauth refresh", {
   },
 });
 
-function awaitRefresh(app: App, id: string, at_most_ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    const wakes = refreshWaiters(app).get(id) ?? new Set();
-    refreshWaiters(app).set(id, wakes);
-    const wake = () => {
-      clearTimeout(timer);
-      wakes.delete(wake);
-      if (wakes.size === 0) refreshWaiters(app).delete(id);
-      resolve();
-    };
-    wakes.add(wake);
-    const timer = setTimeout(wake, at_most_ms);
-  });
+async function awaitRefresh(app: App, id: string, at_most_ms: number): Promise<void> {
+  const wakes = refreshWaiters(app).get(id) ?? new Set();
+  refreshWaiters(app).set(id, wakes);
+  const refreshed = new AbortController();
+  const wake = () => refreshed.abort();
+  wakes.add(wake);
+  await sleep(at_most_ms, refreshed.signal);
+  wakes.delete(wake);
+  if (wakes.size === 0) refreshWaiters(app).delete(id);
 }
 
 /** Refreshes the account, or waits until another server has. @param seen the account when the need was found */
@@ -200,19 +188,15 @@ async function storeWithRetry(
   tokens: ProviderTokens,
 ): Promise<void> {
   const until = performance.now() + STORE_RETRY_MS;
-  for (let pause_ms = 100; ; pause_ms = Math.min(pause_ms * 2, MAX_BACKOFF_MS)) {
-    try {
-      await storeTokens(app, account, holder, tokens);
-      return;
-    } catch (error) {
-      if (!isOutage(error) || performance.now() > until) throw error;
-      app.log.warn(
-        { account: account.id, error: String(error) },
-        "a refreshed OAuth token waits for the database",
-      );
-      await new Promise((resolve) => setTimeout(resolve, pause_ms).unref());
-    }
-  }
+  const isRetryable = (error: unknown) => isOutage(error) && performance.now() <= until;
+  const onRetry = (error: unknown) =>
+    app.log.warn(
+      { account: account.id, error: String(error) },
+      "a refreshed OAuth token waits for the database",
+    );
+  await retry({ backoff: STORE_BACKOFF, isRetryable, onRetry }, () =>
+    storeTokens(app, account, holder, tokens),
+  );
 }
 
 /** Stores the tokens in the account and all its variables. A rotated refresh token replaces the old one. */

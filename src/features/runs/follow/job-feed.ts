@@ -11,6 +11,7 @@ import { perApp } from "../../../lib/async/per-app.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { JobFinished } from "../../../platform/events/events.ts";
 import type { JobTail } from "../../../platform/events/job-tail.ts";
+import { createPeriodicTask, type PeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import type { Job } from "../../../platform/queue/tables.ts";
 import { findJob } from "../submit/find-and-cancel.ts";
 
@@ -28,12 +29,25 @@ export interface FeedFollower {
 
 interface FeedRegistry {
   byJob: Map<string, JobFeed>;
-  timer: ReturnType<typeof setInterval> | undefined;
+  /** Runs while there are feeds. */
+  ticking: PeriodicTask;
   /** The server stops: streams end after what is known. */
   isEnding: boolean;
 }
 
-const feedsOf = perApp<App, FeedRegistry>(() => ({ byJob: new Map(), timer: undefined, isEnding: false }));
+const feedsOf = perApp((app: App): FeedRegistry => {
+  const byJob = new Map<string, JobFeed>();
+  const ticking = createPeriodicTask(app, {
+    failure_message: "streams of updates could not be continued",
+    first_delay_ms: TICK_INTERVAL_MS,
+    interval_ms: TICK_INTERVAL_MS,
+    async run(now) {
+      if (byJob.size === 0) void ticking.stop();
+      for (const feed of byJob.values()) feed.tick(now.getTime());
+    },
+  });
+  return { byJob, ticking, isEnding: false };
+});
 const encoder = new TextEncoder();
 
 /** Adds a follower. Events after this call are not missed. */
@@ -46,10 +60,7 @@ export function joinFeed(app: App, job_id: string, follower: FeedFollower): JobF
   }
   feed.followers.add(follower);
   if (feeds.isEnding) follower.end();
-  if (!feeds.timer) {
-    feeds.timer = setInterval(tickFeeds, TICK_INTERVAL_MS, app, feeds);
-    feeds.timer.unref();
-  }
+  void feeds.ticking.start();
   return feed;
 }
 
@@ -58,9 +69,6 @@ export function leaveFeed(app: App, feed: JobFeed, follower: FeedFollower): void
   if (!feed.followers.delete(follower) || feed.followers.size > 0) return;
   feed.stop();
   feeds.byJob.delete(feed.job_id);
-  if (feeds.byJob.size > 0) return;
-  clearInterval(feeds.timer);
-  feeds.timer = undefined;
 }
 
 /** Returns the number of streams that follow a job. */
@@ -75,11 +83,6 @@ export function endAllStreams(app: App): void {
   const feeds = feedsOf(app);
   feeds.isEnding = true;
   for (const feed of feeds.byJob.values()) for (const follower of [...feed.followers]) follower.end();
-}
-
-function tickFeeds(app: App, feeds: FeedRegistry): void {
-  const now = app.clock().getTime();
-  for (const feed of feeds.byJob.values()) feed.tick(now);
 }
 
 export class JobFeed {

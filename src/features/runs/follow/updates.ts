@@ -1,6 +1,7 @@
 /** Job updates since the caller's last request: JobUpdate, the response of getupdate. */
 
 import { z } from "zod";
+import { sleep } from "../../../lib/async/sleep.ts";
 import { parseJson } from "../../../lib/json/json.ts";
 import type { App, Context } from "../../../platform/app/context.ts";
 import type { JobTail } from "../../../platform/events/job-tail.ts";
@@ -81,19 +82,13 @@ function hasNews({ running, completed, new_logs, new_result_stream }: JobUpdate)
 
 /** Starts to listen for output, start or completion of the job. */
 function watchNextChange(app: App, job_id: string) {
-  let wake!: () => void;
-  const changed = new Promise<void>((resolve) => {
-    wake = resolve;
-  });
+  const changed = new AbortController();
+  const wake = () => changed.abort();
   const stops = [app.events.onChange(job_id, wake), app.events.onFinished(job_id, wake)];
-  let timer: ReturnType<typeof setTimeout> | undefined;
   return {
-    within(ms: number): Promise<void> {
-      timer = setTimeout(wake, ms);
-      return changed;
-    },
+    within: (ms: number) => sleep(ms, changed.signal),
     stop() {
-      clearTimeout(timer);
+      wake();
       for (const stop of stops) stop();
     },
   };

@@ -6,6 +6,7 @@ import { CallerGone, Conflict, Unavailable, WaitTimeout } from "../../../lib/err
 import { createUuid } from "../../../lib/text/ids.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { JobFinished } from "../../../platform/events/events.ts";
+import { createPeriodicTask, type PeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import { findEarlyResult } from "../flows/status/early-return.ts";
 import { cancelJob } from "./find-and-cancel.ts";
 import { getJobOfKey, submitIdempotently } from "./idempotency.ts";
@@ -32,15 +33,26 @@ const WATCH_INTERVAL_MS = 25;
 
 interface WaitWatch {
   waits: Set<ActiveWait>;
-  timer: ReturnType<typeof setInterval> | undefined;
+  /** Runs while calls wait. */
+  checking: PeriodicTask;
+  isRunning: boolean;
 }
 
-const waitWatchOf = perApp<App, WaitWatch>(() => ({ waits: new Set(), timer: undefined }));
+const waitWatchOf = perApp((app: App): WaitWatch => {
+  const checking = createPeriodicTask(app, {
+    failure_message: "synchronous calls could not be checked",
+    first_delay_ms: WATCH_INTERVAL_MS,
+    interval_ms: WATCH_INTERVAL_MS,
+    run: async () => checkWaits(watch),
+  });
+  const watch: WaitWatch = { waits: new Set(), checking, isRunning: false };
+  return watch;
+});
 
 function checkWaits(watch: WaitWatch): void {
   if (watch.waits.size === 0) {
-    clearInterval(watch.timer);
-    watch.timer = undefined;
+    watch.isRunning = false;
+    void watch.checking.stop();
     return;
   }
   const now = performance.now();
@@ -145,7 +157,10 @@ async function waitFor(
     ? app.events.onEarly(id, (answer) => settle({ ...answer, status: "success" }))
     : undefined;
   watch.waits.add(wait);
-  watch.timer ??= setInterval(checkWaits, WATCH_INTERVAL_MS, watch);
+  if (!watch.isRunning) {
+    watch.isRunning = true;
+    void watch.checking.start();
+  }
   try {
     const other = await begin(settle);
     if (other !== undefined) return await waitForJob(ctx, other);

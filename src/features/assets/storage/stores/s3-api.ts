@@ -2,7 +2,9 @@
  * Requests to the S3 API, signed with AWS Signature Version 4. They use the server's HTTP client, which checks target
  * addresses before connecting.
  */
+
 import { AwsV4Signer } from "aws4fetch";
+import { type Backoff, retry } from "../../../../lib/async/retry.ts";
 import { BadRequest, NotFound, type SvcError, Unavailable } from "../../../../lib/errors.ts";
 import { hostOfUrl } from "../../../../lib/network.ts";
 import { OutgoingError, openRequest, TargetRefused } from "../../../../platform/outgoing/connect.ts";
@@ -16,7 +18,7 @@ const RESPONSE_TIMEOUT_MS = 120_000;
 const MAX_XML_BYTES = 16_000_000;
 /** Attempts of a call that fails with a transient error. */
 const MAX_ATTEMPTS = 4;
-const FIRST_BACKOFF_MS = 100;
+const BACKOFF: Backoff = { first_ms: 100, max_ms: 400, jitter: 0.5 };
 
 export interface S3Call {
   method: "GET" | "HEAD" | "POST" | "PUT" | "DELETE";
@@ -85,15 +87,15 @@ export function createS3Api(resource: S3Resource, targets: Targets): S3Api {
   }
 
   async function send(call: S3Call): Promise<Response> {
-    for (let tried = 1; ; tried++) {
-      try {
-        return await attempt(call);
-      } catch (cause) {
-        const failure = toBucketError(cause, place);
-        if (!(failure instanceof Unavailable) || tried === MAX_ATTEMPTS || !isRepeatable(call)) throw failure;
-        await Bun.sleep(FIRST_BACKOFF_MS * 2 ** (tried - 1) * (0.5 + Math.random() / 2));
-      }
-    }
+    let tried = 0;
+    const isRetryable = (failure: unknown) =>
+      failure instanceof Unavailable && tried < MAX_ATTEMPTS && isRepeatable(call);
+    return retry({ backoff: BACKOFF, isRetryable }, () => {
+      tried++;
+      return attempt(call).catch((cause) => {
+        throw toBucketError(cause, place);
+      });
+    });
   }
 
   return {

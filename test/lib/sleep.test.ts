@@ -1,0 +1,16 @@
+import { expect, test } from "bun:test";
+import { waitAtMost } from "../../src/lib/async/sleep.ts";
+
+const LONG_MS = 60_000;
+
+test("who waits for work waits until it has settled, however it ends", async () => {
+  const work = Promise.withResolvers<number>();
+  const waited = waitAtMost(LONG_MS, work.promise);
+  work.resolve(1);
+  expect(await waited).toBeUndefined();
+  expect(await waitAtMost(LONG_MS, Promise.reject(new Error("no")))).toBeUndefined();
+});
+
+test("and no longer than the time that is given", async () => {
+  expect(await waitAtMost(1, new Promise(() => {}))).toBeUndefined();
+});
