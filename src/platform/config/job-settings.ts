@@ -35,7 +35,7 @@ export const JOB_SETTINGS = {
     variable: "SVC_MAX_CHILDREN",
     kind: "number",
     default: Math.max(8, cores * 8),
-    meaning: "script processes kept, running or warm",
+    meaning: "script processes kept: running, warm or started ahead",
   },
   blank_children: {
     variable: "SVC_BLANK_CHILDREN",
