@@ -1,7 +1,7 @@
 import { kit, sql } from "../../database/kit.ts";
 import type { JobKind, JobState, JobStatus } from "./states.ts";
 
-const { table, text, integer, serial, words, boolean, timestamp, json, index, uniqueIndex, primaryKey } = kit;
+const { table, text, integer, words, boolean, timestamp, json, index, uniqueIndex, primaryKey } = kit;
 
 /** One row per job, from submission to retention. `args` and `result` are JSON text and are not parsed here. */
 export const jobs = table(
@@ -122,26 +122,33 @@ export const jobStreams = table(
 );
 
 /**
- * Full-text index of completed jobs; the newest have the greatest `id`. SQLite has an FTS5 table `job_search_words` over
- * it, which triggers keep up to date, PostgreSQL a GIN index (see the migrations). It is derived from `jobs`, so backups
- * leave it out.
+ * Full-text index of completed jobs; those created last have the greatest `id` (features/runs/search/rows.ts). SQLite has
+ * an FTS5 table `job_search_words` over it, which triggers keep up to date, PostgreSQL a GIN index (see the migrations).
+ * It is derived from `jobs`, so backups leave it out.
  */
 export const jobSearch = table(
   "job_search",
   {
-    id: serial("id"),
+    id: integer("id").primaryKey(),
     job_id: text("job_id").notNull(),
+    workspace_id: text("workspace_id").notNull().default(""),
     words: words("words").notNull(),
   },
-  (t) => [uniqueIndex("job_search_by_job").on(t.job_id)],
+  (t) => [
+    uniqueIndex("job_search_by_job").on(t.job_id),
+    index("job_search_by_workspace").on(t.workspace_id, t.id),
+  ],
 );
 
 /** One row: the completed job up to which `job_search` is filled, in the order of `completed_at` and id. */
 export const jobSearchProgress = table("job_search_progress", {
   id: integer("id").primaryKey(),
   completed_at: timestamp("completed_at").notNull(),
+  /** Always empty: where a column has this name, rows are deleted with the job. */
   job_id: text("job_id").notNull(),
-  /** Jobs that completed before it are not in the index; null: it holds all. */
+  /** Id of the job. */
+  last_job: text("last_job").notNull().default(""),
+  /** Jobs created by then may be missing in the index; null: it holds all. */
   oldest: timestamp("oldest"),
 });
 

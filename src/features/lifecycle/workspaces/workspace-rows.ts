@@ -24,9 +24,13 @@ async function listTablesWithColumn(
   return (await db.rows<{ table: string }>(columns)).map(({ table }) => table);
 }
 
-/** Returns the tables that have a `workspace_id` column. */
-export function listWorkspaceTables(db: Database): Promise<string[]> {
-  return listTablesWithColumn(db.read, db.dialect, "workspace_id");
+/**
+ * Returns the tables that have a `workspace_id` column. The one of jobs is first, so that what is stored beside a job
+ * meanwhile follows it (features/runs/search/rows.ts).
+ */
+export async function listWorkspaceTables(db: Database): Promise<string[]> {
+  const tables = await listTablesWithColumn(db.read, db.dialect, "workspace_id");
+  return tables.sort((a, b) => Number(b === "jobs") - Number(a === "jobs"));
 }
 
 /** Changes the workspace id of a table's rows, in batches. @param more further assignments of the UPDATE */

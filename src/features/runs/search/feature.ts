@@ -6,6 +6,6 @@ export const feature = defineFeature({
   operations: {},
   loops: [{ name: "search indexer", roles: ["all"], create: createSearchIndexer }],
   on: {
-    clockSetBack: (app) => app.db.write((tx) => lowerSearchProgress(tx, app.clock())),
+    clockSetBack: lowerSearchProgress,
   },
 });

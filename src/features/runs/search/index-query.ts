@@ -1,54 +1,81 @@
 /** Reads the full-text index of jobs. */
 
 import type { SQL } from "drizzle-orm";
-import { and, desc, inArray, lt, sql } from "drizzle-orm";
-import { yieldToEventLoop } from "../../../lib/async/yield.ts";
+import { and, desc, eq, gte, inArray, lt, sql } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
 import { jobSearch, jobs } from "../../../platform/queue/tables.ts";
+import { firstIdFor, latestCreation } from "./rows.ts";
+import { canGoOn } from "./words.ts";
 
-/** Matches read by one statement. */
-const WINDOW_SIZE = 1_000;
+/** Matches read by the first statement, and at most: statements for rare finds read more and more of them. */
+const FIRST_WINDOW = 250;
+const LAST_WINDOW = 4_000;
+/** Rows of jobs read at once. */
+const BATCH_SIZE = 500;
+/** More jobs are not created within one millisecond than have ids in this time. */
+const SPILL_MS = 10_000;
 
-/**
- * Yields the ids of indexed jobs that have all terms and meet a condition, those that completed last first, in groups.
- */
-export async function* findIndexed(
-  { db }: Pick<App, "db">,
-  terms: readonly string[],
-  condition: SQL | undefined,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<string[]> {
-  const matches = db.dialect === "postgres" ? matchesOnPostgres(terms) : matchesOnSqlite(terms);
-  for (let below = Number.MAX_SAFE_INTEGER; !signal?.aborted; ) {
+export interface IndexQuery {
+  workspace_id: string;
+  terms: readonly string[];
+  /** Condition on the jobs. */
+  condition: SQL | undefined;
+  /** Bounds on the creation of the jobs. */
+  created_before?: Date | undefined;
+  created_after?: Date | undefined;
+}
+
+/** Jobs found in the index, and a moment by whose creation there may be more. */
+export interface IndexWindow {
+  ids: string[];
+  reached: Date | undefined;
+}
+
+/** Yields the ids of indexed jobs that have all terms and meet the condition, those created last first, in groups. */
+export async function* findIndexed({ db }: Pick<App, "db">, query: IndexQuery): AsyncGenerator<IndexWindow> {
+  const { condition, created_before, created_after } = query;
+  const least = created_after ? firstIdFor(created_after) : 0;
+  const matches = db.dialect === "postgres" ? matchesOnPostgres(query) : matchesOnSqlite(query);
+  let below = created_before
+    ? firstIdFor(new Date(created_before.getTime() + SPILL_MS))
+    : Number.MAX_SAFE_INTEGER;
+  for (let size = FIRST_WINDOW; ; size = Math.min(size * 4, LAST_WINDOW)) {
     const window = await db.read
       .select({ id: jobSearch.id, job_id: jobSearch.job_id })
       .from(jobSearch)
-      .where(and(lt(jobSearch.id, below), matches(below)))
+      .where(and(lt(jobSearch.id, below), gte(jobSearch.id, least), matches(below, size)))
       .orderBy(desc(jobSearch.id))
-      .limit(WINDOW_SIZE);
-    const last = window.at(-1);
+      .limit(size);
+    const last = window.length < size ? undefined : window.at(-1);
+    const ids: string[] = [];
+    for (let at = 0; at < window.length; at += BATCH_SIZE) {
+      const some = window.slice(at, at + BATCH_SIZE).map(({ job_id }) => job_id);
+      const rows = await db.read
+        .select({ id: jobs.id })
+        .from(jobs)
+        .where(and(inArray(jobs.id, some), condition));
+      const found = new Set(rows.map(({ id }) => id));
+      ids.push(...some.filter((id) => found.has(id)));
+    }
+    yield { ids, reached: last && latestCreation(last.id) };
     if (!last) return;
-    const ids = window.map(({ job_id }) => job_id);
-    const rows = await db.read
-      .select({ id: jobs.id })
-      .from(jobs)
-      .where(and(inArray(jobs.id, ids), condition));
-    const found = new Set(rows.map(({ id }) => id));
-    yield ids.filter((id) => found.has(id));
-    if (window.length < WINDOW_SIZE) return;
     below = last.id;
-    await yieldToEventLoop();
   }
 }
 
-/** Terms hold letters, digits and spaces only: they need no escaping. The last word of each may go on. */
-const matchesOnPostgres = (terms: readonly string[]) => {
-  const query = terms.map((term) => `(${term.replaceAll(" ", " <-> ")}:*)`).join(" & ");
-  return () => sql`${jobSearch.words} @@ ${query}::tsquery`;
+/** Terms hold letters, digits and spaces only: they need no escaping. */
+const matchesOnPostgres = ({ workspace_id, terms }: IndexQuery) => {
+  const query = terms
+    .map((term) => `(${term.replaceAll(" ", " <-> ")}${canGoOn(term) ? ":*" : ""})`)
+    .join(" & ");
+  const inWorkspace = eq(jobSearch.workspace_id, workspace_id);
+  return () => and(inWorkspace, sql`${jobSearch.words} @@ ${query}::tsquery`);
 };
 
-const matchesOnSqlite = (terms: readonly string[]) => {
-  const query = terms.map((term) => `"${term}"*`).join(" AND ");
-  return (below: number) =>
-    sql`${jobSearch.id} IN (SELECT rowid FROM job_search_words WHERE job_search_words MATCH ${query} AND rowid < ${below} ORDER BY rowid DESC LIMIT ${WINDOW_SIZE})`;
+/** The workspace is a word before those of the job, which no query can contain (migration `0013_job_search_order`). */
+const matchesOnSqlite = ({ workspace_id, terms }: IndexQuery) => {
+  const workspace = `"§${Buffer.from(workspace_id).toString("hex")}"`;
+  const query = [workspace, ...terms.map((term) => `"${term}"${canGoOn(term) ? "*" : ""}`)].join(" AND ");
+  return (below: number, size: number) =>
+    sql`${jobSearch.id} IN (SELECT rowid FROM job_search_words WHERE job_search_words MATCH ${query} AND rowid < ${below} ORDER BY rowid DESC LIMIT ${size})`;
 };

@@ -1,18 +1,22 @@
 /**
  * Fills the full-text index of completed jobs, on the leader, behind the jobs: storing a job costs nothing more. Each
  * pass reads the jobs that completed since the last one, in small batches with pauses, so that it takes at most a tenth
- * of the time. How many jobs are kept is the setting `job_search_index`; with 0 the index is emptied.
+ * of the time. How many jobs are kept, those created last, is the setting `job_search_index`; with 0 the index is
+ * emptied.
  *
  * The table `job_search_progress` says how far it got. Jobs beyond, and unfinished ones, are searched without the index
- * (features/runs/api/lists/search-operations.ts). Whoever deletes a job's contents deletes its row of `job_search` after that, in the same transaction.
+ * (features/runs/api/lists/search-operations.ts). Jobs that complete in the past are indexed by who stores them
+ * (`indexImported`). Whoever deletes a job's contents deletes its row of `job_search` after that, in the same transaction.
  */
-import { and, asc, desc, eq, gt, inArray, lte, not, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, inArray, lte, not, or, sql } from "drizzle-orm";
 import type { Database, Tx } from "../../../database/database.ts";
+import { perApp } from "../../../lib/async/per-app.ts";
 import type { Service } from "../../../lib/async/service.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
-import { jobSearch, jobSearchProgress, jobs } from "../../../platform/queue/tables.ts";
+import { jobSearch, jobSearchProgress, jobs, type NewJob } from "../../../platform/queue/tables.ts";
+import { insertSearchRows, type JobWords, latestCreation } from "./rows.ts";
 import { MAX_TEXT_CHARS, wordsOfJob } from "./words.ts";
 
 const INTERVAL_MS = 5_000;
@@ -20,23 +24,47 @@ const INTERVAL_MS = 5_000;
 const BATCH_SIZE = 100;
 /** Pause after a batch, as a multiple of the time that it took. */
 const PAUSE_FACTOR = 9;
-/** Where servers share a database: commits of other servers may come late, by clocks that differ. */
+/**
+ * Jobs that completed less long ago are not indexed yet, since others that completed before them may still be being
+ * stored; where servers share a database, by clocks that differ.
+ */
+const DELAY_MS = 10_000;
 const CLUSTER_DELAY_MS = 60_000;
+/** Share of the index's size by which it may exceed it before its rows are counted. */
+const EXCESS_SHARE = 1 / 1_000;
 
 /** How far the index is filled. */
 export type SearchProgress = typeof jobSearchProgress.$inferSelect;
+
+/** Most rows that the index may have, by the count of this server; undefined before it has counted. */
+const sizeOf = perApp<App, { most?: number }>(() => ({}));
 
 export async function readSearchProgress({ read }: Database): Promise<SearchProgress | undefined> {
   const [progress] = await read.select().from(jobSearchProgress);
   return progress;
 }
 
-/** Makes the indexer look again at jobs that completed since then: some were stored late. */
-export async function lowerSearchProgress(tx: Tx, completed_at: Date): Promise<void> {
-  await tx
-    .update(jobSearchProgress)
-    .set({ completed_at, job_id: "" })
-    .where(gt(jobSearchProgress.completed_at, completed_at));
+/** Makes the indexer look again at jobs that complete from now on: the clock was set back. */
+export async function lowerSearchProgress(app: App): Promise<void> {
+  const completed_at = new Date(app.clock().getTime() - CLUSTER_DELAY_MS);
+  await app.db.write((tx) =>
+    tx
+      .update(jobSearchProgress)
+      .set({ completed_at, last_job: "" })
+      .where(gt(jobSearchProgress.completed_at, completed_at)),
+  );
+}
+
+/** Indexes jobs that are stored as completed, in the transaction that stores them. */
+export async function indexImported(app: App, tx: Tx, rows: readonly NewJob[]): Promise<void> {
+  if (app.settings.get("job_search_index") === 0) return;
+  const words = rows.flatMap((row) => {
+    if (row.state !== "completed" || row.deleted) return [];
+    const { script_path = null, result = null, labels = null } = row;
+    return [{ job_id: row.id, words: wordsOfJob({ ...row, script_path, result, labels }) }];
+  });
+  await insertSearchRows(app.db, tx, words);
+  sizeOf(app).most = undefined;
 }
 
 export function createSearchIndexer(app: App): Service {
@@ -49,28 +77,43 @@ export function createSearchIndexer(app: App): Service {
   });
 }
 
-/** Indexes all jobs that completed by now, and deletes the oldest rows beyond the index's size. */
+/** Indexes the jobs that have completed, and deletes the rows beyond the index's size; ends early if that is changed. */
 export async function fillSearchIndex(app: App, now: Date, stopping?: AbortSignal): Promise<void> {
   const size = app.settings.get("job_search_index");
-  const until = new Date(now.getTime() - (app.db.channel ? CLUSTER_DELAY_MS : 0));
-  const index = () => indexBatch(app.db, size, until);
-  const trim = () => trimIndex(app.db, size);
-  for (const step of size > 0 ? [index, trim] : [trim]) {
-    for (let goesOn = true; goesOn && !stopping?.aborted; ) {
-      const began = performance.now();
-      goesOn = await step();
-      if (goesOn) await sleep((performance.now() - began) * PAUSE_FACTOR, stopping);
-    }
+  const isValid = () => app.settings.get("job_search_index") === size;
+  const until = new Date(now.getTime() - (app.db.channel ? CLUSTER_DELAY_MS : DELAY_MS));
+  // However slow the disk is: what waits to be written is there after that.
+  await app.db.write(async () => {}, { lazy: true });
+  if (size > 0) await repeatGently(async () => isValid() && indexBatch(app, size, until), stopping);
+  let excess = await countExcess(app, size);
+  await repeatGently(async () => {
+    if (excess <= 0 || !isValid()) return false;
+    await deleteOldest(app, Math.min(excess, BATCH_SIZE));
+    excess -= BATCH_SIZE;
+    return true;
+  }, stopping);
+  if (excess > 0) sizeOf(app).most = undefined;
+  else if (size === 0 && isValid() && (await readSearchProgress(app.db)))
+    await app.db.write((tx) => tx.delete(jobSearchProgress));
+}
+
+/** Repeats a step while it returns true, with pauses. */
+async function repeatGently(step: () => Promise<boolean>, stopping: AbortSignal | undefined): Promise<void> {
+  for (let goesOn = true; goesOn && !stopping?.aborted; ) {
+    const began = performance.now();
+    goesOn = await step();
+    if (goesOn) await sleep((performance.now() - began) * PAUSE_FACTOR, stopping);
   }
 }
 
 /** Indexes the next jobs. @returns whether there may be more */
-async function indexBatch(db: Database, size: number, until: Date): Promise<boolean> {
+async function indexBatch(app: App, size: number, until: Date): Promise<boolean> {
+  const { db } = app;
   const progress = (await readSearchProgress(db)) ?? (await startProgress(db, size));
-  const { completed_at, job_id } = progress;
+  const { completed_at, last_job } = progress;
   const isNext = or(
     gt(jobs.completed_at, completed_at),
-    and(eq(jobs.completed_at, completed_at), gt(jobs.id, job_id)),
+    and(eq(jobs.completed_at, completed_at), gt(jobs.id, last_job)),
   );
   const page = await db.read
     .select({ id: jobs.id, completed_at: jobs.completed_at })
@@ -94,27 +137,25 @@ async function indexBatch(db: Database, size: number, until: Date): Promise<bool
   );
   await db.write(
     async (tx) => {
-      const present = await lockPresent(
-        db,
-        tx,
-        rows.map(({ job_id }) => job_id),
-      );
-      const some = rows.filter(({ job_id }) => present.has(job_id));
-      if (some.length > 0) await tx.insert(jobSearch).values(some).onConflictDoNothing();
+      await insertSearchRows(db, tx, rows);
       // Lowered meanwhile, it stays.
       await tx
         .update(jobSearchProgress)
-        .set({ completed_at: last.completed_at!, job_id: last.id })
-        .where(and(eq(jobSearchProgress.completed_at, completed_at), eq(jobSearchProgress.job_id, job_id)));
+        .set({ completed_at: last.completed_at!, last_job: last.id })
+        .where(
+          and(eq(jobSearchProgress.completed_at, completed_at), eq(jobSearchProgress.last_job, last_job)),
+        );
     },
     { lazy: true },
   );
+  const counted = sizeOf(app);
+  if (counted.most !== undefined) counted.most += rows.length;
   return page.length === BATCH_SIZE;
 }
 
 const at = (moment: Date) => sql.param(moment, jobs.completed_at);
 
-/** Begins with the newest jobs that the index may hold. */
+/** Begins with the jobs that completed last, as many as the index may hold. */
 async function startProgress(db: Database, size: number): Promise<SearchProgress> {
   const [first] = await db.read
     .select({ completed_at: jobs.completed_at })
@@ -123,13 +164,14 @@ async function startProgress(db: Database, size: number): Promise<SearchProgress
     .orderBy(desc(jobs.completed_at))
     .limit(1)
     .offset(size);
+  // Jobs that completed before it were created before it.
   const oldest = first?.completed_at ?? null;
-  const progress = { id: 1, completed_at: oldest ?? new Date(0), job_id: "", oldest };
+  const progress = { id: 1, completed_at: oldest ?? new Date(0), job_id: "", last_job: "", oldest };
   await db.write((tx) => tx.insert(jobSearchProgress).values(progress).onConflictDoNothing());
   return progress;
 }
 
-async function readWords(db: Database, ids: string[]): Promise<{ job_id: string; words: string }[]> {
+async function readWords(db: Database, ids: string[]): Promise<JobWords[]> {
   const head = (column: typeof jobs.args | typeof jobs.result) =>
     sql<string>`substr(${column}, 1, ${sql.raw(`${MAX_TEXT_CHARS}`)})`;
   const { id, script_path, created_by, labels } = jobs;
@@ -137,70 +179,35 @@ async function readWords(db: Database, ids: string[]): Promise<{ job_id: string;
     .select({ id, script_path, created_by, labels, args: head(jobs.args), result: head(jobs.result) })
     .from(jobs)
     .where(and(inArray(jobs.id, ids), not(jobs.deleted)));
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  // The newest get the greatest ids.
-  return ids.flatMap((job_id) => {
-    const row = byId.get(job_id);
-    return row ? [{ job_id, words: wordsOfJob(row) }] : [];
-  });
+  return rows.map((row) => ({ job_id: row.id, words: wordsOfJob(row) }));
 }
 
-/** Returns which jobs still have their contents; until the end of the transaction these stay. */
-async function lockPresent(db: Database, tx: Tx, ids: string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set();
-  const lock: SQL = db.dialect === "postgres" ? sql`FOR SHARE` : sql``;
-  const which = and(inArray(jobs.id, ids), not(jobs.deleted));
-  const rows = await tx.rows<{ id: string }>(
-    sql`SELECT ${jobs.id} AS id FROM ${jobs} WHERE ${which} ${lock}`,
-  );
-  return new Set(rows.map(({ id }) => id));
+/** Returns how many rows exceed the size; counts them only if they may exceed it by more than a small share. */
+async function countExcess(app: App, size: number): Promise<number> {
+  const counted = sizeOf(app);
+  if (counted.most !== undefined && counted.most <= size * (1 + EXCESS_SHARE)) return 0;
+  const [all] = await app.db.read.select({ rows: count() }).from(jobSearch);
+  const rows = all?.rows ?? 0;
+  counted.most = Math.min(rows, size);
+  return rows - counted.most;
 }
 
-/**
- * Returns the id of the newest row beyond the size. On PostgreSQL ids have gaps, of writes that were done again, so rows
- * are counted there. On SQLite, where that would hold up the event loop, rows that were deleted count as well.
- */
-async function newestBeyond(db: Database, size: number, last: number): Promise<number | undefined> {
-  if (db.dialect === "sqlite") return last - size;
-  const rows = db.read.select({ id: jobSearch.id }).from(jobSearch).orderBy(desc(jobSearch.id));
-  const [row] = await rows.limit(1).offset(size);
-  return row && Number(row.id);
-}
-
-/** Deletes the oldest rows beyond the size; with 0 everything. @returns whether there may be more */
-async function trimIndex(db: Database, size: number): Promise<boolean> {
-  const [ends] = await db.read.rows<{ first: number | null; last: number | null }>(
-    sql`SELECT (SELECT min(id) FROM ${jobSearch}) AS first, (SELECT max(id) FROM ${jobSearch}) AS last`,
-  );
-  if (ends?.first == null || ends.last == null) {
-    if (size === 0) await db.write((tx) => tx.delete(jobSearchProgress));
-    return false;
-  }
-  const first = Number(ends.first);
-  if (Number(ends.last) - first < size) return false;
-  const beyond = await newestBeyond(db, size, Number(ends.last));
-  if (beyond === undefined) return false;
-  const through = Math.min(beyond, first + BATCH_SIZE);
+/** Deletes the rows of the oldest jobs. */
+async function deleteOldest({ db }: App, rows: number): Promise<void> {
+  const [end] = await db.read
+    .select({ id: jobSearch.id })
+    .from(jobSearch)
+    .orderBy(asc(jobSearch.id))
+    .limit(1)
+    .offset(rows - 1);
+  if (!end) return;
+  const gone = latestCreation(end.id);
+  const isNewer = sql`${jobSearchProgress.oldest} IS NULL OR ${jobSearchProgress.oldest} < ${at(gone)}`;
   await db.write(
     async (tx) => {
-      const gone = await tx
-        .delete(jobSearch)
-        .where(lte(jobSearch.id, through))
-        .returning({ job_id: jobSearch.job_id });
-      const oldest = tx
-        .select({ at: sql`max(${jobs.completed_at})` })
-        .from(jobs)
-        .where(
-          inArray(
-            jobs.id,
-            gone.map(({ job_id }) => job_id),
-          ),
-        );
-      await tx
-        .update(jobSearchProgress)
-        .set({ oldest: sql`coalesce((${oldest}), ${jobSearchProgress.oldest})` });
+      await tx.delete(jobSearch).where(lte(jobSearch.id, end.id));
+      await tx.update(jobSearchProgress).set({ oldest: gone }).where(isNewer);
     },
     { lazy: true },
   );
-  return true;
 }

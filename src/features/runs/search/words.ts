@@ -12,6 +12,8 @@ export const MAX_TEXT_CHARS = 65_536;
 const MAX_WORDS_CHARS = 8_000;
 /** Longer words are cut, in searches too. */
 const MAX_WORD_CHARS = 64;
+/** Characters of a word that may go on in what is found. */
+const MIN_PREFIX_CHARS = 3;
 /** Maximum words of a query, and characters of one. */
 const MAX_QUERY_TERMS = 20;
 
@@ -36,7 +38,7 @@ export function wordsOfJob({ id, script_path, created_by, labels, args, result }
 
 /**
  * Splits a query into terms: a word, or words that must follow each other, as `ann example com` for an e-mail address
- * or a quoted phrase. The last word of a term may go on.
+ * or a quoted phrase. The last word of a term may go on, unless it is short.
  * @throws BadRequest for none, and for too many
  */
 export function parseTerms(query: string): string[] {
@@ -49,10 +51,15 @@ export function parseTerms(query: string): string[] {
   return terms;
 }
 
+/** Whether the last word of a term may go on. Short ones must be whole: they would begin too many words. */
+export function canGoOn(term: string): boolean {
+  return term.length - (term.lastIndexOf(" ") + 1) >= MIN_PREFIX_CHARS;
+}
+
 /** Whether a job has all terms: the same that the index finds. */
 export function hasTerms(job: SearchedFields, terms: readonly string[]): boolean {
-  const words = ` ${wordsOfJob(job)}`;
-  return terms.every((term) => words.includes(` ${term}`));
+  const words = ` ${wordsOfJob(job)} `;
+  return terms.every((term) => words.includes(canGoOn(term) ? ` ${term}` : ` ${term} `));
 }
 
 /** Returns the words of JSON text, which may be cut anywhere; encrypted values are left out. */

@@ -60,8 +60,14 @@ async function indexed(word: string): Promise<string[]> {
 /** Gives an indexed job a word that it has not, so that only the index finds it. */
 async function giveWord(job_id: string, word: string): Promise<void> {
   await server.server.app.db.write(async (tx) => {
-    await tx.delete(jobSearch).where(inArray(jobSearch.job_id, [job_id]));
-    await tx.insert(jobSearch).values({ job_id, words: word });
+    const [row] = await tx
+      .delete(jobSearch)
+      .where(inArray(jobSearch.job_id, [job_id]))
+      .returning({
+        id: jobSearch.id,
+        workspace_id: jobSearch.workspace_id,
+      });
+    await tx.insert(jobSearch).values({ ...row!, job_id, words: word });
   });
 }
 

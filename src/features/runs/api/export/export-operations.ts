@@ -21,7 +21,7 @@ import {
 import { jobLogs, jobs, type NewJob } from "../../../../platform/queue/tables.ts";
 import { workspaceMembers } from "../../../tenancy/workspaces/tables.ts";
 import { readLog } from "../../job/logs.ts";
-import { lowerSearchProgress } from "../../search/indexer.ts";
+import { indexImported } from "../../search/indexer.ts";
 import { findJob } from "../../submit/find-and-cancel.ts";
 import { createJobQuery, QUEUED_JOBS } from "../lists/filters.ts";
 import { listPageOfIds } from "../lists/pages.ts";
@@ -242,8 +242,12 @@ async function storeJobs(
         if (logs && ids.delete(row.id))
           await tx.insert(jobLogs).values({ job_id: row.id, seq: 0, content: logs });
       }
-      const ended = rows.flatMap(({ completed_at }) => (completed_at ? [completed_at.getTime()] : []));
-      if (ended.length > 0) await lowerSearchProgress(tx, new Date(Math.min(...ended)));
+      const isStored = new Set(stored.map(({ id }) => id));
+      await indexImported(
+        ctx.app,
+        tx,
+        rows.filter(({ id }) => isStored.delete(id)),
+      );
       return stored;
     });
   const imported = (await processInBatches(list, storeSome, BATCH_SIZE)).length;

@@ -3,7 +3,8 @@
  *
  * SQLite reads on the thread that serves requests. So each statement reads at most a few thousand rows, and other
  * requests are served between two statements. There are three strategies:
- * - a small set that an index returns directly (queued jobs, children of a job): only its rows are read;
+ * - a small set that an index returns directly (queued jobs, children of a job): only its rows are read, those whose
+ *   JSON is looked at in batches, for as long as the others;
  * - no filter: the index on creation time and id is used to skip earlier pages;
  * - any other filter: slices of that index one after the other, until the page is full, the table ends or the time is
  * over. At most MAX_CONCURRENT_SCANS do so at once, which leaves most of the thread to other requests.
@@ -109,7 +110,7 @@ export async function countJobs(app: App, selection: JobQuery): Promise<number> 
  * there is only one.
  */
 export async function* scanInSlices(app: App, selection: JobQuery): AsyncGenerator<SQL | undefined> {
-  const { base, within, filters, sets, ascending, signal, budget } = selection;
+  const { base, within, filters, sets, signal } = selection;
   const small = await findSmallSet(app, sets);
   const others = sets.filter((set) => set !== small).map((set) => set.condition);
   if (small) {
@@ -133,15 +134,17 @@ export async function* scanInSlices(app: App, selection: JobQuery): AsyncGenerat
       if (end === undefined || signal?.aborted) return;
       last = end;
       await yieldToEventLoop();
-      if (!(await scan.awaitTurn())) {
-        // `created_before` is inclusive, `created_after` exclusive.
-        if (budget) budget.reached = new Date(end.created_at.getTime() - (ascending ? 1 : 0));
-        return;
-      }
+      if (!(await scan.awaitTurn())) return stopScan(selection, end.created_at);
     }
   } finally {
     if (scan !== selection.scan) scan.release();
   }
+}
+
+/** Notes that jobs from this creation on were not searched. */
+export function stopScan({ budget, ascending }: JobQuery, from: Date): void {
+  // `created_before` is inclusive, `created_after` exclusive.
+  if (budget) budget.reached = new Date(from.getTime() - (ascending ? 1 : 0));
 }
 
 function sliceLength(selection: JobQuery): number {

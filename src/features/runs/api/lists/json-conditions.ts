@@ -2,7 +2,7 @@
  * Finds jobs whose arguments or result contain some JSON. It is done here and not in SQL: SQLite has no operator for
  * it, and PostgreSQL's `jsonb` rejects the escaped NUL that stored JSON may contain.
  */
-import { inArray, type SQL, sql } from "drizzle-orm";
+import { count, inArray, type SQL, sql } from "drizzle-orm";
 import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import { containsJson } from "../../../../lib/json/contains.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
@@ -29,33 +29,57 @@ interface JsonRow {
 
 /** Bytes of JSON read and parsed at once. */
 const MAX_BATCH_BYTES = 1_000_000;
-/** Rows read at once if there are more bytes than that. */
+/** Rows read at once if there are more rows or bytes than that. */
 const MAX_BATCH_ROWS = 500;
+/** Rows read at once if they are small: those of a slice of a scan. */
+const MAX_SMALL_ROWS = 1_000;
 
-/** Returns the ids of up to `enough` jobs among `where` that contain the JSON, in the given order. */
+/** What was found. */
+export interface JsonMatches {
+  ids: string[];
+  /** Set if it was stopped: creation of the first job that was not read. */
+  stopped_at?: Date;
+}
+
+/**
+ * Finds up to `enough` jobs among `where` that contain the JSON, in the given order.
+ * @param goesOn asked before each batch but the first
+ */
 export async function filterByJson(
   app: App,
   where: SQL | undefined,
   order: SQL[],
   wanted: JsonCondition,
   enough: number,
-): Promise<string[]> {
-  const found: string[] = [];
-  for await (const rows of readBatches(app, where, order, wanted)) {
-    for (const row of rows) if (matchesJson(row, wanted)) found.push(row.id);
-    if (found.length >= enough) break;
+  goesOn: () => Promise<boolean> = async () => true,
+): Promise<JsonMatches> {
+  const ids: string[] = [];
+  let first: Date | undefined;
+  for await (const { created_at, read } of planBatches(app, where, order, wanted)) {
+    // A search that continues at a moment must come further than that.
+    if (first && created_at.getTime() !== first.getTime() && !(await goesOn()))
+      return { ids: ids.slice(0, enough), stopped_at: created_at };
+    first ??= created_at;
+    for (const row of await read()) if (matchesJson(row, wanted)) ids.push(row.id);
+    if (ids.length >= enough) break;
     await yieldToEventLoop();
   }
-  return found.slice(0, enough);
+  return { ids: ids.slice(0, enough) };
 }
 
-/** Reads all rows at once if they are small, else in batches of at most MAX_BATCH_BYTES; a larger row alone. */
-async function* readBatches(
+interface Batch {
+  /** Creation of its first job. */
+  created_at: Date;
+  read(): Promise<JsonRow[]>;
+}
+
+/** Plans to read all rows at once if they are few and small, else in batches of at most MAX_BATCH_BYTES; a larger row alone. */
+async function* planBatches(
   app: App,
   where: SQL | undefined,
   order: SQL[],
   wanted: JsonCondition,
-): AsyncGenerator<JsonRow[]> {
+): AsyncGenerator<Batch> {
   const { read } = app.db;
   const columns = {
     id: jobs.id,
@@ -65,46 +89,51 @@ async function* readBatches(
       ? { script_path: jobs.script_path, created_by: jobs.created_by, labels: jobs.labels }
       : {}),
   };
+  const readWhere = (which: SQL | undefined) => async (): Promise<JsonRow[]> =>
+    read
+      .select(columns)
+      .from(jobs)
+      .where(which)
+      .orderBy(...order);
   const { id: _id, ...texts } = columns;
   const lengths = Object.values(texts).map((column) => sql`coalesce(octet_length(${column}), 0)`);
   const bytes = sql<number>`${sql.join(lengths, sql` + `)}`;
   const [all] = await read
-    .select({ bytes: sql<number>`coalesce(sum(${bytes}), 0)` })
+    .select({ bytes: sql<number>`coalesce(sum(${bytes}), 0)`, rows: count() })
     .from(jobs)
     .where(where);
-  if (Number(all?.bytes) <= MAX_BATCH_BYTES) {
-    yield await read
-      .select(columns)
-      .from(jobs)
-      .where(where)
-      .orderBy(...order);
+  if (Number(all?.bytes) <= MAX_BATCH_BYTES && all!.rows <= MAX_SMALL_ROWS) {
+    yield { created_at: new Date(0), read: readWhere(where) };
     return;
   }
   const sizes = await read
-    .select({ id: jobs.id, bytes })
+    .select({ id: jobs.id, created_at: jobs.created_at, bytes })
     .from(jobs)
     .where(where)
     .orderBy(...order);
-  for (const ids of groupBySize(sizes)) {
-    yield await read
-      .select(columns)
-      .from(jobs)
-      .where(inArray(jobs.id, ids))
-      .orderBy(...order);
+  for (const group of groupBySize(sizes)) {
+    const ids = group.map(({ id }) => id);
+    yield { created_at: group[0]!.created_at, read: readWhere(inArray(jobs.id, ids)) };
   }
 }
 
-function* groupBySize(rows: readonly { id: string; bytes: number }[]): Generator<string[]> {
-  let group: string[] = [];
+interface Sized {
+  id: string;
+  created_at: Date;
+  bytes: number;
+}
+
+function* groupBySize(rows: readonly Sized[]): Generator<Sized[]> {
+  let group: Sized[] = [];
   let weight = 0;
-  for (const { id, bytes } of rows) {
-    weight += Number(bytes);
+  for (const row of rows) {
+    weight += Number(row.bytes);
     if (group.length === MAX_BATCH_ROWS || (group.length > 0 && weight > MAX_BATCH_BYTES)) {
       yield group;
       group = [];
-      weight = Number(bytes);
+      weight = Number(row.bytes);
     }
-    group.push(id);
+    group.push(row);
   }
   if (group.length > 0) yield group;
 }

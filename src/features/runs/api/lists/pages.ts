@@ -14,8 +14,9 @@ import {
   type ScanPosition,
   scanInSlices,
   scanOrder,
+  stopScan,
 } from "./job-scan.ts";
-import { filterByJson } from "./json-conditions.ts";
+import { filterByJson, type JsonCondition } from "./json-conditions.ts";
 
 /** Index entries skipped by one statement: about 1 ms. */
 const SKIP_ENTRIES = 20_000;
@@ -32,25 +33,44 @@ export async function listPageOfIds(app: App, selection: JobQuery, window: PageW
   const { base, filters, containment, sets } = selection;
   if (!base && !(await hasSmallSet(app, selection))) return listPageOfAllWorkspaces(app, selection, window);
   if (!filters && !containment && sets.length === 0) return listUnfilteredPage(app, selection, window);
+  if (containment) return listPageByJson(app, selection, containment, window);
   const page: string[] = [];
   let skip = window.offset;
   for await (const slice of scanInSlices(app, selection)) {
     const wanted = window.limit - page.length;
-    if (containment) {
-      const ids = await filterByJson(app, slice, scanOrder(selection), containment, skip + wanted);
-      page.push(...ids.slice(skip));
-      skip = Math.max(0, skip - ids.length);
-    } else {
-      const held = skip > 0 ? await countSlice(app, slice) : undefined;
-      if (held === undefined || held > skip) {
-        const places = await readPositions(app, selection, slice, { offset: skip, limit: wanted });
-        page.push(...places.map(({ id }) => id));
-        skip = 0;
-      } else skip -= held;
-    }
+    const held = skip > 0 ? await countSlice(app, slice) : undefined;
+    if (held === undefined || held > skip) {
+      const places = await readPositions(app, selection, slice, { offset: skip, limit: wanted });
+      page.push(...places.map(({ id }) => id));
+      skip = 0;
+    } else skip -= held;
     if (page.length >= window.limit) break;
   }
   return page;
+}
+
+/** Lists a page of the jobs that contain some JSON, or some words. */
+async function listPageByJson(
+  app: App,
+  selection: JobQuery,
+  containment: JsonCondition,
+  { offset, limit }: PageWindow,
+): Promise<string[]> {
+  const found: string[] = [];
+  const scan = selection.scan ?? createScanTurn(app, selection);
+  const order = scanOrder(selection);
+  try {
+    for await (const slice of scanInSlices(app, { ...selection, scan })) {
+      const missing = offset + limit - found.length;
+      const part = await filterByJson(app, slice, order, containment, missing, scan.awaitTurn);
+      found.push(...part.ids);
+      if (part.stopped_at) stopScan(selection, part.stopped_at);
+      if (part.stopped_at || found.length >= offset + limit) break;
+    }
+  } finally {
+    if (scan !== selection.scan) scan.release();
+  }
+  return found.slice(offset);
 }
 
 async function listUnfilteredPage(
@@ -138,11 +158,14 @@ async function* walkPositions(app: App, selection: JobQuery): AsyncGenerator<Sca
   for await (const slice of scanInSlices(app, selection)) {
     if (selection.containment) {
       const { containment } = selection;
-      const ids = await filterByJson(app, slice, scanOrder(selection), containment, Infinity);
+      const order = scanOrder(selection);
+      const goesOn = selection.scan?.awaitTurn;
+      const { ids, stopped_at } = await filterByJson(app, slice, order, containment, Infinity, goesOn);
       for (let at = 0; at < ids.length; at += BATCH_SIZE) {
         const some = ids.slice(at, at + BATCH_SIZE);
         yield* await readPositions(app, selection, inArray(jobs.id, some), { offset: 0, limit: BATCH_SIZE });
       }
+      if (stopped_at) return stopScan(selection, stopped_at);
       continue;
     }
     for (let last: ScanPosition | undefined; ; ) {

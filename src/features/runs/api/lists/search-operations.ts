@@ -1,11 +1,13 @@
 /**
- * Searches jobs for words, newest first: unfinished jobs and those that completed just now by reading them, as lists
- * with JSON filters do, then those in the full-text index (search/indexer.ts), then older ones by reading them. Without
- * an index all jobs are read.
+ * Searches jobs for words. Unfinished jobs, and those that completed just now, are read, as lists with JSON filters do;
+ * others are found in the full-text index (search/indexer.ts), and those that are too old for it are read again. Each
+ * part finds the jobs created last first, and what they find is merged in that order. If the time is over, what is
+ * returned ends where the first part had to. Without an index all jobs are read.
  */
-import { and, inArray, type SQL, sql } from "drizzle-orm";
+import { and, inArray, lte, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
-import type { WorkspaceContext } from "../../../../platform/app/context.ts";
+import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
+import type { App } from "../../../../platform/app/context.ts";
 import {
   isoTimestamp,
   type Operation,
@@ -19,7 +21,14 @@ import { findIndexed } from "../../search/index-query.ts";
 import { readSearchProgress } from "../../search/indexer.ts";
 import { parseTerms } from "../../search/words.ts";
 import { createJobQuery, mixedFilters, UNFINISHED_JOBS } from "./filters.ts";
-import { type IdSet, type JobQuery, readRows, type ScanBudget } from "./job-scan.ts";
+import {
+  createScanTurn,
+  type IdSet,
+  type JobQuery,
+  readRows,
+  type ScanBudget,
+  type ScanTurn,
+} from "./job-scan.ts";
 import { filterByJson } from "./json-conditions.ts";
 import { listPageOfIds } from "./pages.ts";
 
@@ -46,14 +55,20 @@ const searchJobs = operation({
       query_parse_errors: z.array(z.string()),
       /** Jobs that have all words, with arguments and without results. */
       hits: z.array(z.object({ document: JobRecord })),
-      /** Set if the time was over: older jobs were not searched. Continue with it as `created_before`. */
+      /** Set if the time was over: jobs created by then were not searched. Continue with it as `created_before`. */
       searched_until: isoTimestamp.optional(),
     }),
   ),
   run: async (ctx, { workspace, query }) => {
     const { search_query, pagination_offset: offset, ...filters } = query;
-    const selection = createJobQuery(ctx, workspace, filters, undefined);
-    const { ids, reached } = await findJobs(ctx, selection, parseTerms(search_query), offset + PAGE_SIZE);
+    const { ids, reached } = await findJobs(ctx.app, {
+      selection: createJobQuery(ctx, workspace, filters, undefined),
+      terms: parseTerms(search_query),
+      wanted: offset + PAGE_SIZE,
+      workspace,
+      created_before: filters.created_before,
+      created_after: filters.created_after,
+    });
     const rows = await readRows(ctx.app, { ...lightColumns, args: jobs.args }, ids.slice(offset));
     return {
       query_parse_errors: [],
@@ -63,41 +78,102 @@ const searchJobs = operation({
   },
 });
 
-/** Finds the first jobs of a query that have all terms, up to `wanted`. */
-async function findJobs(
-  { app }: WorkspaceContext,
-  selection: JobQuery,
-  terms: readonly string[],
-  wanted: number,
-): Promise<{ ids: string[]; reached?: Date | undefined }> {
-  const found = new Set<string>();
-  const scan = async (set?: IdSet): Promise<Date | undefined> => {
-    const budget: ScanBudget = { ms: SEARCH_TIMEOUT_MS };
-    const sets = set ? [...selection.sets, set] : selection.sets;
-    const { args, result } = selection.containment ?? {};
-    const part = { ...selection, sets, containment: { args, result, terms }, budget };
-    for (const id of await listPageOfIds(app, part, { offset: 0, limit: wanted })) found.add(id);
-    return found.size < wanted ? budget.reached : undefined;
-  };
-  const page = (reached?: Date) => ({ ids: [...found].slice(0, wanted), reached });
+interface Search {
+  selection: JobQuery;
+  terms: readonly string[];
+  /** Jobs to find at most. */
+  wanted: number;
+  workspace: string;
+  created_before: Date | undefined;
+  created_after: Date | undefined;
+}
 
-  const progress = app.settings.get("job_search_index") > 0 ? await readSearchProgress(app.db) : undefined;
-  if (!progress) return page(await scan());
-  const reached = await scan(completedSince(progress.completed_at));
-  if (reached || found.size >= wanted) return page(reached);
+interface Found {
+  ids: string[];
+  /** Set if the time was over: jobs created by then were not all searched. */
+  reached?: Date | undefined;
+}
 
+/** Finds the first jobs of a query that have all terms, up to `wanted`, in the time that a search may take. */
+async function findJobs(app: App, search: Search): Promise<Found> {
+  const { selection, wanted } = search;
+  const turn = createScanTurn(app, { ...selection, budget: { ms: SEARCH_TIMEOUT_MS } });
+  try {
+    const progress = app.settings.get("job_search_index") > 0 ? await readSearchProgress(app.db) : undefined;
+    if (!progress) return await scanJobs(app, search, turn);
+    const recent = await scanJobs(app, search, turn, completedSince(progress.completed_at));
+    const indexed = await readIndex(app, search, turn, progress.oldest);
+    // Rows of the index may have been deleted meanwhile.
+    const now = await readSearchProgress(app.db);
+    if (!now) return await scanJobs(app, search, turn);
+    const { oldest } = now;
+    const { rows, reached } = await merge(app, wanted, [recent, indexed]);
+    // All that is in neither was created by then.
+    const end = reached ?? rows[wanted - 1]?.created_at;
+    const isComplete = !oldest || (end && end > oldest);
+    if (isComplete) return { ids: rows.map(({ id }) => id), reached };
+    const bound = and(selection.within, lte(jobs.created_at, oldest));
+    const older = await scanJobs(app, { ...search, selection: { ...selection, within: bound } }, turn);
+    const all = await merge(app, wanted, [recent, indexed, older]);
+    return { ids: all.rows.map(({ id }) => id), reached: all.reached };
+  } finally {
+    turn.release();
+  }
+}
+
+/** Merges what parts of a search have found first: the newest, as far as all parts have come. */
+async function merge(app: App, wanted: number, parts: readonly Found[]) {
+  const ends = parts.flatMap(({ reached }) => (reached ? [reached.getTime()] : []));
+  const end = ends.length > 0 ? new Date(Math.max(...ends)) : undefined;
+  const ids = [...new Set(parts.flatMap((part) => part.ids))];
+  const rows = (await readRows(app, { id: jobs.id, created_at: jobs.created_at }, ids))
+    .filter(({ created_at }) => !end || created_at > end)
+    .sort((a, b) => b.created_at.getTime() - a.created_at.getTime() || (a.id < b.id ? 1 : -1))
+    .slice(0, wanted);
+  return { rows, reached: rows.length < wanted ? end : undefined };
+}
+
+/** Searches jobs by reading them. @param set those to read; undefined: all */
+async function scanJobs(
+  app: App,
+  { selection, terms, wanted }: Search,
+  turn: ScanTurn,
+  set?: IdSet,
+): Promise<Found> {
+  const budget: ScanBudget = { ms: SEARCH_TIMEOUT_MS };
+  const sets = set ? [...selection.sets, set] : selection.sets;
+  const { args, result } = selection.containment ?? {};
+  const part = { ...selection, sets, containment: { args, result, terms }, budget, scan: turn };
+  const ids = await listPageOfIds(app, part, { offset: 0, limit: wanted });
+  return { ids, reached: ids.length < wanted ? budget.reached : undefined };
+}
+
+/** Reads the index. @param oldest jobs that were created by then need not be found */
+async function readIndex(
+  app: App,
+  { selection, terms, wanted, workspace, created_before, created_after }: Search,
+  turn: ScanTurn,
+  oldest: Date | null,
+): Promise<Found> {
   const { base, within, filters, sets, containment, signal } = selection;
   const condition = and(base, within, filters, ...sets.map((set) => set.condition ?? inSet(set)));
-  for await (const ids of findIndexed(app, terms, condition, signal)) {
-    const meeting = containment ? await filterIds(ids, containment) : ids;
-    for (const id of meeting) found.add(id);
-    if (found.size >= wanted) return page();
+  const after = new Date(Math.max(created_after?.getTime() ?? 0, oldest?.getTime() ?? 0));
+  const query = { workspace_id: workspace, terms, condition, created_before, created_after: after };
+  const found: string[] = [];
+  let isOver = !(await turn.awaitTurn());
+  for await (const { ids, reached } of findIndexed(app, query)) {
+    const meeting = containment
+      ? await filterByJson(app, inArray(jobs.id, ids), [], containment, Number.POSITIVE_INFINITY)
+      : { ids };
+    const isMeeting = new Set(meeting.ids);
+    found.push(...ids.filter((id) => isMeeting.has(id)));
+    if (found.length >= wanted || !reached || signal?.aborted) break;
+    isOver ||= !(await turn.awaitTurn());
+    // A search that continues must come further than where it begins.
+    if (isOver && !(created_before && reached >= created_before)) return { ids: found, reached };
+    await yieldToEventLoop();
   }
-  return page(progress.oldest ? await scan(completedBefore(progress.oldest)) : undefined);
-
-  function filterIds(ids: string[], wantedJson: NonNullable<JobQuery["containment"]>): Promise<string[]> {
-    return filterByJson(app, inArray(jobs.id, ids), [], wantedJson, Number.POSITIVE_INFINITY);
-  }
+  return { ids: found };
 }
 
 const at = (moment: Date) => sql.param(moment, jobs.completed_at);
@@ -110,12 +186,6 @@ function completedSince(moment: Date): IdSet {
     ids: sql`${UNFINISHED_JOBS.ids} UNION ALL SELECT ${jobs.id} FROM ${jobs} WHERE ${since}`,
     condition: sql`(${jobs.state} <> 'completed' OR ${jobs.completed_at} >= ${at(moment)})`,
   };
-}
-
-/** The jobs that the index holds no more. */
-function completedBefore(moment: Date): IdSet {
-  const before = sql`${jobs.state} = 'completed' AND ${jobs.completed_at} <= ${at(moment)}`;
-  return { ids: sql`SELECT ${jobs.id} FROM ${jobs} WHERE ${before}`, condition: sql`(${before})` };
 }
 
 export const searchOperations: Operation[] = [searchJobs];
