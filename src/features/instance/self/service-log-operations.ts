@@ -1,4 +1,3 @@
-import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { z } from "zod";
 import {
@@ -8,7 +7,7 @@ import {
   queryBoolean,
   responds,
 } from "../../../platform/http/operation.ts";
-import { countLines, findLogFile, listLogFiles, searchLog } from "./service-logs.ts";
+import { listCounted, openLogFile, searchLog } from "./service-logs.ts";
 
 const list = operation({
   name: "listLogFiles",
@@ -29,22 +28,24 @@ const list = operation({
         worker_group: z.string(),
         log_ts: isoTimestamp,
         file_path: z.string(),
-        ok_lines: z.number().int(),
-        err_lines: z.number().int(),
+        /** Absent if there was no time to count them: ask again. */
+        ok_lines: z.number().int().optional(),
+        err_lines: z.number().int().optional(),
         json_fmt: z.boolean(),
       }),
     ),
   ),
   run: async ({ app }, { query: { with_error, ...filter } }) => {
-    const files = [];
-    for (const file of await listLogFiles(app, filter)) {
-      const { ok_lines, err_lines } = await countLines(app, file);
-      if (with_error && err_lines === 0) continue;
-      const { worker_group } = app.config;
-      const log_ts = file.log_ts.toISOString();
-      files.push({ ...file, log_ts, mode: "server", worker_group, ok_lines, err_lines, json_fmt: true });
-    }
-    return files;
+    const { worker_group } = app.config;
+    return (await listCounted(app, filter))
+      .filter(({ err_lines }) => !with_error || err_lines !== 0)
+      .map((file) => ({
+        ...file,
+        log_ts: file.log_ts.toISOString(),
+        mode: MODE,
+        worker_group,
+        json_fmt: true,
+      }));
   },
 });
 
@@ -55,11 +56,18 @@ const get = operation({
   access: "superAdmin",
   summary: "Read a file of the server's own log, one JSON line after the other",
   responds: responds.raw("text/plain", "the file"),
-  run: ({ app }, { path }) => {
-    const lines = Readable.toWeb(createReadStream(findLogFile(app, path))) as unknown as ReadableStream;
+  run: async ({ app }, { path }) => {
+    const file = await openLogFile(app, path);
+    const lines = Readable.toWeb(file.createReadStream()) as unknown as ReadableStream;
     return new Response(lines, { headers: { "content-type": "text/plain; charset=utf-8" } });
   },
 });
+
+/** Each process is a server, with workers or without. */
+const MODE = "server";
+/** Lines that a search returns. */
+const MAX_HITS = 1_000;
+const searched_until = isoTimestamp.optional();
 
 const span = { min_ts: isoTimestamp.optional(), max_ts: isoTimestamp.optional() };
 const search_query = z.string().max(1_000);
@@ -83,17 +91,24 @@ const search = operation({
     z.object({
       query_parse_errors: z.array(z.string()),
       hits: z.array(z.object({ file_path: z.string(), log_ts: isoTimestamp, line: z.string() })),
+      /** Set if the time was over: older files were not searched. Continue with it as `max_ts`. */
+      searched_until,
     }),
   ),
-  run: async ({ app }, { query: { search_query: words, hostname, min_ts, max_ts } }) => {
-    const hits = [];
-    const filter = { hostnames: [hostname], after: min_ts, before: max_ts };
-    for await (const { file, line } of searchLog(app, words, filter)) {
-      hits.push({ file_path: file.file_path, log_ts: file.log_ts.toISOString(), line });
-    }
-    return { query_parse_errors: [], hits };
+  run: async ({ app }, { query }) => {
+    const { search_query: words, hostname, mode, worker_group } = query;
+    const hits: { file_path: string; log_ts: string; line: string }[] = [];
+    const others = (mode && mode !== MODE) || (worker_group && worker_group !== app.config.worker_group);
+    const filter = { hostnames: others ? [] : [hostname], after: query.min_ts, before: query.max_ts };
+    const reached = await searchLog(app, words, filter, ({ file_path, log_ts }, line) => {
+      hits.push({ file_path, log_ts: log_ts.toISOString(), line });
+      return hits.length < MAX_HITS;
+    });
+    return { query_parse_errors: [], hits, ...untilOf(reached) };
   },
 });
+
+const untilOf = (reached: Date | undefined) => (reached ? { searched_until: reached.toISOString() } : {});
 
 const count = operation({
   name: "countSearchLogsIndex",
@@ -107,16 +122,19 @@ const count = operation({
     z.object({
       query_parse_errors: z.array(z.string()),
       count_per_host: z.record(z.string(), z.number().int()),
+      /** Set if the time was over: older files were not searched. Continue with it as `max_ts`, and add up. */
+      searched_until,
     }),
   ),
   run: async ({ app }, { query: { search_query: words, hosts, min_ts, max_ts } }) => {
-    const count_per_host: Record<string, number> = {};
-    for (const hostname of hosts.split(",").map((host) => host.trim())) {
-      count_per_host[hostname] = 0;
-      const filter = { hostnames: [hostname], after: min_ts, before: max_ts };
-      for await (const _ of searchLog(app, words, filter)) count_per_host[hostname]++;
-    }
-    return { query_parse_errors: [], count_per_host };
+    const hostnames = hosts.split(",").map((host) => host.trim());
+    const counts = new Map(hostnames.map((host) => [host, 0]));
+    const filter = { hostnames, after: min_ts, before: max_ts };
+    const reached = await searchLog(app, words, filter, ({ hostname }) => {
+      counts.set(hostname, counts.get(hostname)! + 1);
+      return true;
+    });
+    return { query_parse_errors: [], count_per_host: Object.fromEntries(counts), ...untilOf(reached) };
   },
 });
 

@@ -2,6 +2,7 @@
 
 import type { SQL } from "drizzle-orm";
 import { and, desc, eq, gte, inArray, lt, sql } from "drizzle-orm";
+import { yieldToEventLoop } from "../../../lib/async/yield.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { jobSearch, jobs } from "../../../platform/queue/tables.ts";
 import { firstIdFor, latestCreation } from "./rows.ts";
@@ -49,6 +50,7 @@ export async function* findIndexed({ db }: Pick<App, "db">, query: IndexQuery): 
     const last = window.length < size ? undefined : window.at(-1);
     const ids: string[] = [];
     for (let at = 0; at < window.length; at += BATCH_SIZE) {
+      if (at > 0) await yieldToEventLoop();
       const some = window.slice(at, at + BATCH_SIZE).map(({ job_id }) => job_id);
       const rows = await db.read
         .select({ id: jobs.id })

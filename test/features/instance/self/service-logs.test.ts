@@ -1,6 +1,6 @@
 /** The files of the server's own log. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, spyOn, test } from "bun:test";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expectOk, startTestServer, type TestServer } from "../../../support/harness.ts";
@@ -61,6 +61,68 @@ test("lines are found by words, host and time", async () => {
   expect((await search("here&min_ts=2020-01-01T06:30:00Z")).hits).toEqual([]);
   const counted = await get("/srch/index/search/count_service_logs?search_query=here&hosts=web-1,web-2");
   expect(counted.count_per_host).toEqual({ "web-1": 2, "web-2": 0 });
+});
+
+test("filters of a search that no file meets leave nothing", async () => {
+  const [own] = await get("/service_logs/list_files");
+  const search = (more: string) =>
+    get(`/srch/index/search/service_logs?hostname=web-1&search_query=here&${more}`);
+  expect((await search(`mode=server&worker_group=${own.worker_group}`)).hits).toHaveLength(2);
+  expect((await search("mode=&worker_group=")).hits).toHaveLength(2);
+  expect((await search("mode=worker")).hits).toEqual([]);
+  expect((await search("worker_group=elsewhere")).hits).toEqual([]);
+});
+
+test("a file that has vanished is left out, and not found", async () => {
+  const path = "web-1/2020-01-01T06.log";
+  const read = () => server.operator("GET", `/service_logs/get_log_file/${path}`);
+  const full = join(log_dir, path);
+  for (const make of [() => symlinkSync(join(log_dir, "gone"), full), () => mkdirSync(full)]) {
+    make();
+    expect(await get("/service_logs/list_files")).toHaveLength(2);
+    const found = await get("/srch/index/search/service_logs?hostname=web-1&search_query=here");
+    expect(found.hits).toHaveLength(2);
+    const answer = await read();
+    expect(answer.status).toBe(404);
+    expect(answer.text).toContain(path);
+    rmSync(full, { recursive: true });
+  }
+});
+
+test("what takes long is continued from file to file, and counted another time", async () => {
+  for (const hour of ["07", "08"])
+    writeFileSync(
+      join(log_dir, `web-1/2020-01-01T${hour}.log`),
+      `{"time":"2020-01-01T${hour}:10:00.000Z","msg":"here"}\n`,
+    );
+  const real = performance.now.bind(performance);
+  let looks = 0;
+  const clock = spyOn(performance, "now").mockImplementation(() => real() + ++looks * 6_000);
+  const lines: string[] = [];
+  const counts: number[] = [];
+  try {
+    for (const [kind, add] of [
+      ["service_logs?hostname=web-1", (part: any) => lines.push(...part.hits.map(({ line }: any) => line))],
+      ["count_service_logs?hosts=web-1", (part: any) => counts.push(part.count_per_host["web-1"])],
+    ] as const) {
+      for (let until: string | undefined = "2020-01-02T00:00:00Z"; until !== undefined; ) {
+        const part = await get(`/srch/index/search/${kind}&search_query=here&max_ts=${until}`);
+        add(part);
+        until = part.searched_until;
+      }
+    }
+    const files = await get("/service_logs/list_files?before=2020-01-02T00:00:00Z");
+    expect(files.map(({ ok_lines }: any) => ok_lines)).toEqual([undefined, undefined, 1]);
+  } finally {
+    clock.mockRestore();
+  }
+  expect(lines.map((line) => JSON.parse(line).time.slice(11, 16))).toEqual([
+    "08:10",
+    "07:10",
+    "05:10",
+    "05:50",
+  ]);
+  expect(counts).toEqual([1, 1, 2]);
 });
 
 test("nobody but super admins reads the log", async () => {

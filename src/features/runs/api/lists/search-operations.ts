@@ -6,6 +6,7 @@
  */
 import { and, inArray, lte, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
+import { unindexed } from "../../../../database/conditions.ts";
 import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import {
@@ -156,7 +157,8 @@ async function readIndex(
   oldest: Date | null,
 ): Promise<Found> {
   const { base, within, filters, sets, containment, signal } = selection;
-  const condition = and(base, within, filters, ...sets.map((set) => set.condition ?? inSet(set)));
+  const bounds = [base && unindexed(base), within && unindexed(within)];
+  const condition = and(...bounds, filters, ...sets.map((set) => set.condition ?? inSet(set)));
   const after = new Date(Math.max(created_after?.getTime() ?? 0, oldest?.getTime() ?? 0));
   const query = { workspace_id: workspace, terms, condition, created_before, created_after: after };
   const found: string[] = [];
