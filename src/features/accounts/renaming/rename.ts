@@ -34,6 +34,7 @@ import { reserveUsername } from "../members/removal.ts";
 import { requireFreeUsername } from "../members/usernames.ts";
 import { invalidateIdentity } from "../sessions/sessions.ts";
 import { getUser, requireFreeInstanceUsername } from "../users/service.ts";
+import { recordMoves } from "./moved-events.ts";
 import { renameAuthor, renamePathPrefix, rewriteMentions } from "./references.ts";
 import { renamingOf } from "./rewrite-json.ts";
 
@@ -76,6 +77,7 @@ async function renameInWorkspace(app: App, tx: Tx, renaming: RenameParameters): 
   await rewriteMentions(app, tx, renaming);
   await rewriteStorage(tx, renaming);
   await renamePathPrefix(app, tx, renaming);
+  await recordMoves(app, tx, renaming);
   await renameGrantee(app, tx, workspace_id, `u/${from}`, `u/${to}`);
   await renameAuthor(app, tx, renaming);
   for (const { on } of app.features) await on?.userRenamed?.(app, tx, renaming);

@@ -11,7 +11,13 @@ export const feature = defineFeature({
     "operations.ts": resourceOperations,
     "type-operations.ts": resourceTypeOperations,
   },
-  itemKinds: [{ kind: "resource", table: asPathTable(resources, "extra_perms") }],
+  itemKinds: [
+    {
+      kind: "resource",
+      table: asPathTable(resources, "extra_perms"),
+      updateEvent: { type: "UpdateResource" },
+    },
+  ],
   usernameColumns: [resources.created_by, resourceTypes.created_by],
   mentioningJson: [{ column: resources.value, key: resources.path, form: "references" }],
   encryptedColumns: [{ columns: [resources.value], key: [resources.path] }],

@@ -11,7 +11,13 @@ export const feature = defineFeature({
   operations: {
     "operations.ts": variableOperations,
   },
-  itemKinds: [{ kind: "variable", table: asPathTable(variables, "extra_perms") }],
+  itemKinds: [
+    {
+      kind: "variable",
+      table: asPathTable(variables, "extra_perms"),
+      updateEvent: { type: "UpdateVariable" },
+    },
+  ],
   secretColumns: [
     { column: variables.value, key: variables.path, where: eq(variables.is_secret, true), isImported: true },
   ],

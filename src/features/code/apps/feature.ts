@@ -16,7 +16,7 @@ export const feature = defineFeature({
     "raw-operations.ts": rawAppOperations,
   },
   itemKinds: [
-    { kind: "app", table: asPathTable(apps, "extra_perms") },
+    { kind: "app", table: asPathTable(apps, "extra_perms"), updateEvent: { type: "UpdateApp" } },
     // Clients do not distinguish raw apps.
     { kind: "raw_app", table: asPathTable(rawApps, "extra_perms"), countedAs: "apps" },
   ],

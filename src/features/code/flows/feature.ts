@@ -24,6 +24,7 @@ export const feature = defineFeature({
       kind: "flow",
       table: asPathTable(flows, "extra_perms"),
       listed: eq(flows.archived, false),
+      updateEvent: { type: "UpdateFlow" },
       invalidate: invalidateFlow,
     },
   ],

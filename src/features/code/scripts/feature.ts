@@ -27,6 +27,7 @@ export const feature = defineFeature({
       table: asPathTable(scripts, "extra_perms"),
       live: eq(scripts.deleted, false),
       listed: and(eq(scripts.deleted, false), eq(scripts.archived, false)),
+      updateEvent: { type: "UpdateScript", version: { hash: scripts.hash, seq: scripts.seq } },
       invalidate: invalidateScriptPath,
     },
   ],
