@@ -12,6 +12,8 @@ test.each([
   ["runDependencies", 201, "json"],
   ["createFolder", 200, "text"],
   ["createGroup", 200, "text"],
+  ["createInstanceGroup", 200, "text"],
+  ["updateCapture", 204, "raw"],
   ["createAccount", 200, "text"],
   ["deleteS3File", 200, "json"],
   ["moveS3File", 200, "json"],

@@ -63,7 +63,7 @@ const createInstanceGroup = operation({
   path: "/groups/create",
   summary: "Make a group of the instance: who is in it is in the group of that name in all their workspaces",
   body: z.object({ name: z.string(), summary: optional(z.string()) }),
-  responds: responds.created("confirmation"),
+  responds: responds.text("confirmation"),
   audit: { operation: "igroup.create", action_kind: "Create" },
   run: async (ctx, { body }) => {
     await requireLicense(ctx.app);

@@ -31,7 +31,7 @@ const common = {
   allowsWorkspaceTokens: true,
   cors: "any method",
   cookie: "ignored",
-  responds: responds.raw("text/plain", "empty, with status 204, once it is stored"),
+  responds: { ...responds.raw("text/plain", "empty, once it is stored"), status: 204 },
 } as const;
 
 /** @throws NotFound unless somebody captures there */
