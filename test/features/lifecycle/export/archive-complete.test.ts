@@ -25,6 +25,7 @@ const NOT_EXPORTED: Record<string, string> = {
   workspace_usage: "history",
   idempotency_keys: "work under way",
   job_cache: "results, which are computed again",
+  job_search: "words of jobs, which are indexed again",
   jobs: "history and work under way",
 };
 

@@ -6,6 +6,7 @@ import { and, eq, getTableColumns, getTableName, ne } from "drizzle-orm";
 import type { Tx } from "../../../../src/database/database.ts";
 import { oauthAccounts } from "../../../../src/features/assets/account-tables.ts";
 import { flowFrames } from "../../../../src/features/code/flows/tables.ts";
+import { fillSearchIndex } from "../../../../src/features/runs/search/indexer.ts";
 import { raiseAlert } from "../../../../src/features/signals/alerts/service.ts";
 import { auditLog } from "../../../../src/features/signals/audit/tables.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../../../src/features/signals/webhooks/tables.ts";
@@ -220,6 +221,8 @@ describe("an archived workspace", () => {
 describe("a deleted workspace", () => {
   test("leaves nothing behind in any table nor on the disk, and nothing that runs", async () => {
     const { ask, bound } = await furnished("gone");
+    await expectOk(ask("POST", "/w/gone/jobs/run_wait_result/p/u/admin/hello", {}));
+    await fillSearchIndex(server.server.app, new Date(Date.now() + 120_000));
     await expectOk(ask("POST", "/w/gone/jobs/run/p/u/admin/sleep", {}));
     const flow = (await expectOk(ask("POST", "/w/gone/jobs/run/f/u/admin/flow", {}))).text;
     const before = await rowsOf("gone");
