@@ -53,8 +53,6 @@ async function runBunTest(args: string[], openReader?: () => StreamReader): Prom
     // Named, because by default it is the environment that this process was started with.
     env: process.env,
     detached: true,
-    // Without it, what this process has set itself would be left out, such as DATABASE_URL.
-    env: process.env,
   });
   const stop = (name: NodeJS.Signals) => {
     isStopped = true;
