@@ -154,7 +154,8 @@ function createClient(send: Send, close: () => Promise<void>, target: Connection
     const { path, body } = toRequest(operation, input as Record<string, unknown>);
     const response = await send(path, {
       method: operation.method,
-      ...(body === undefined ? {} : { body, headers: { "content-type": "application/json" } }),
+      ...(body === undefined ? {} : { body }),
+      ...(typeof body === "string" ? { headers: { "content-type": "application/json" } } : {}),
       ...(signal ? { signal } : {}),
     });
     if (!isServiceResponse(response, operation)) throw createNotServiceError(response, target);
@@ -177,7 +178,7 @@ function createClient(send: Send, close: () => Promise<void>, target: Connection
 function toRequest(
   operation: { path: string },
   input: Record<string, unknown>,
-): { path: string; body: string | undefined } {
+): { path: string; body: string | FormData | undefined } {
   let path = `/api${operation.path}`;
   for (const name of listParameterNames(operation.path))
     path = path.replace(`{${name}}`, encodeURI(String(input[name])));
@@ -187,6 +188,7 @@ function toRequest(
       query.set(name, value instanceof Date ? value.toISOString() : String(value));
   }
   const search = query.size > 0 ? `?${query}` : "";
+  if (input.form instanceof FormData) return { path: path + search, body: input.form };
   return { path: path + search, body: "body" in input ? JSON.stringify(input.body) : undefined };
 }
 

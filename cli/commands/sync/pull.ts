@@ -56,7 +56,7 @@ belong to a workspace are left alone.`,
       }
       await confirmFirst(options.yes, `Apply these changes to the files in ${folder.root}?`);
       const file_types = await readFileTypes(client, workspace, [...remote.values()]);
-      const style = { naming: folder.naming, file_types };
+      const style = { folder, file_types };
       const done: StepResult[] = [];
       for (const step of plan.steps) {
         const before = folder.items.get(itemKey(step.item));

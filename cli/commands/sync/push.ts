@@ -152,7 +152,7 @@ async function writeComputedFields(
     const key = itemKey(step.item);
     const [local, there] = [folder.items.get(key), remote.get(key)];
     if (!local || !there || Bun.deepEquals(toCanonicalFields(local), toCanonicalFields(there))) continue;
-    await writeItem(folder.root, there, { naming: folder.naming, file_types }, local);
+    await writeItem(folder.root, there, { folder, file_types }, local);
     completed.push(local.path || local.kind);
   }
   return completed;

@@ -12,11 +12,12 @@ import {
   getScriptByPath,
   getScriptDeploymentStatus,
 } from "../../../src/features/code/scripts/operations.ts";
+import { createScriptSnapshot } from "../../../src/features/code/scripts/snapshot-operations.ts";
 import { sleep } from "../../../src/lib/async/sleep.ts";
 import { CliError } from "../../terminal/text/failure.ts";
 import { listExplicitEmpty, toCanonicalFields } from "../read/canonical.ts";
 import { listFlowCode } from "../read/inline.ts";
-import type { Item } from "../read/items.ts";
+import type { Fields, Item } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";
 import { dropStaleFields, isLockStale } from "./stale-fields.ts";
 
@@ -31,11 +32,20 @@ export async function deployScript(at: Deployment, item: Item, before: Item | un
   const fields = await dropStaleFields(toSentFields(item), before && toCanonicalFields(before));
   const parent_hash = now?.archived ? undefined : now?.hash;
   const body = { ...fields, path, parent_hash, deployment_message: message };
-  const hash = await client.call(createScript, { workspace, body } as never);
+  const hash = await (item.bundle
+    ? client.call(createScriptSnapshot, { workspace, form: createForm(body, await item.bundle()) } as never)
+    : client.call(createScript, { workspace, body } as never));
   await waitUntilReady(async () => {
     const { lock, lock_error_logs } = await client.call(getScriptDeploymentStatus, { workspace, hash });
     return { ready: lock !== undefined, lock_error_logs };
   });
+}
+
+function createForm(script: Fields, bundle: string): FormData {
+  const form = new FormData();
+  form.append("script", JSON.stringify(script));
+  form.append("file", bundle);
+  return form;
 }
 
 /** Deploys a flow; an archived one is restored. @throws CliError as for scripts */

@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { isFileExtension } from "../../../src/features/assets/resources/types.ts";
 import { listCodeOwners, RUNS_OWN_CODE } from "./canonical.ts";
-import type { LocalItem } from "./folder.ts";
+import type { LocalFolder, LocalItem } from "./folder.ts";
+import { findCodebase } from "./folder-settings.ts";
 import { compareBySortKey, extractCode, listAppCode, listFlowCode, type Naming } from "./inline.ts";
 import {
   DEPENDENCIES_FOLDER,
@@ -21,7 +22,7 @@ import { resolveItemFile } from "./layout.ts";
 export type FileTypes = Record<string, string>;
 
 export interface FileStyle {
-  naming: Naming;
+  folder: Pick<LocalFolder, "naming" | "settings">;
   file_types: FileTypes;
 }
 
@@ -39,16 +40,16 @@ export function createItemFiles(item: Item, style: FileStyle, before?: LocalItem
       : [`${name}.yaml`, formatYaml(content)];
   switch (kind) {
     case "script":
-      return createScriptFiles(path, fields, write, before);
+      return createScriptFiles(path, fields, write, style, before);
     case "flow": {
-      const folder = `${path}${folderSuffix(".flow", style.naming)}`;
-      const files = extractCode(listFlowCode(fields.value), style.naming, before?.inline ?? new Map());
+      const folder = `${path}${folderSuffix(".flow", style.folder.naming)}`;
+      const files = extractCode(listFlowCode(fields.value), style.folder.naming, before?.inline ?? new Map());
       return new Map([write(`${folder}/flow`, fields), ...prefixNames(folder, files)]);
     }
     case "app":
-      return createAppFiles(path, fields, write, style.naming);
+      return createAppFiles(path, fields, write, style.folder.naming);
     case "raw app": {
-      const folder = `${path}${folderSuffix(".raw_app", style.naming)}`;
+      const folder = `${path}${folderSuffix(".raw_app", style.folder.naming)}`;
       const bundle = String(fields.value);
       return new Map([
         write(`${folder}/raw_app`, { ...fields, value: "!inline bundle.js" }),
@@ -85,11 +86,15 @@ function createScriptFiles(
   path: string,
   fields: Fields,
   write: FileWriter,
+  { folder }: FileStyle,
   before?: LocalItem,
 ): Map<string, string> {
   const { content, language, ...described } = fields;
-  const source = before?.files.find((name) => parseScriptName(name)?.language === language);
-  const files = new Map([[source ?? `${path}${fileEnding(String(language))}`, String(content)]]);
+  const there = before?.files.find((name) => parseScriptName(name)?.language === language);
+  const source = there ?? `${path}${fileEnding(String(language))}`;
+  const files = new Map([[source, String(content)]]);
+  // It is computed from the folder's files.
+  if (findCodebase(folder.settings, source)) delete described.codebase;
   if (described.lock) {
     files.set(`${path}.script.lock`, String(described.lock));
     described.lock = `!inline ${path}.script.lock`;

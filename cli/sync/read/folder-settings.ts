@@ -12,10 +12,14 @@ export interface FolderSettings {
   new_names: boolean;
 }
 
-interface Codebase {
+/** Scripts that are deployed with all that they import, as one bundle each. */
+export interface Codebase {
+  /** Folder below the root; empty: the root. */
   path: string;
   includes: string[];
   excludes: string[];
+  /** The entry of `wmill.yaml`, with the options of the bundler. */
+  options: Fields;
 }
 
 export function parseFolderSettings(fields: Fields): FolderSettings {
@@ -27,6 +31,7 @@ export function parseFolderSettings(fields: Fields): FolderSettings {
       path: String(each?.relative_path ?? ".").replace(/^\.\/?|\/+$/g, ""),
       includes: filterStrings(each?.includes),
       excludes: filterStrings(each?.excludes),
+      options: each ?? {},
     })),
     default_ts: fields.defaultTs === "deno" ? "deno" : "bun",
     new_names: fields.nonDottedPaths === true,
@@ -54,11 +59,10 @@ export function filterIncluded(
 }
 
 /** Finds the codebase that a script is bundled with; undefined for a standalone script. */
-export function findCodebase({ codebases }: FolderSettings, name: string): string | undefined {
-  const found = codebases.find(({ path, includes, excludes }) => {
+export function findCodebase({ codebases }: FolderSettings, name: string): Codebase | undefined {
+  return codebases.find(({ path, includes, excludes }) => {
     if (!name.endsWith(".ts") || !(path === "" || name.startsWith(`${path}/`))) return false;
     const below = path === "" ? name : name.slice(path.length + 1);
     return (includes.length === 0 || matches(includes, below)) && !matches(excludes, below);
   });
-  return found && (found.path || ".");
 }

@@ -4,7 +4,14 @@ import { parseSchemaJson } from "../../../src/lib/json/json.ts";
 import { notParsed, parseYaml, readInlineFile } from "../../jobs/flow-file.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
 import { type ItemSelection, isSelected } from "./archive.ts";
-import { type FolderSettings, findCodebase, isIncluded, parseFolderSettings } from "./folder-settings.ts";
+import { bundleScript, digestCodebase } from "./codebase.ts";
+import {
+  type Codebase,
+  type FolderSettings,
+  findCodebase,
+  isIncluded,
+  parseFolderSettings,
+} from "./folder-settings.ts";
 import { type CodePlace, listAppCode, listFlowCode, type Naming, parseInlineReference } from "./inline.ts";
 import {
   type Fields,
@@ -128,6 +135,7 @@ class FolderReader {
   readonly settings: FolderSettings;
   /** Code files by the path of their script. */
   readonly #sources = new Map<string, string[]>();
+  readonly #digests = new Map<Codebase, Promise<string>>();
 
   constructor(root: string, names: Set<string>, settings: FolderSettings) {
     this.root = root;
@@ -139,9 +147,10 @@ class FolderReader {
     }
   }
 
-  /** Returns whether the file is a script's code, or inside the folder of a flow or app. */
+  /** Returns whether the file is a script's code, or inside a codebase or the folder of a flow or app. */
   isPart(name: string): boolean {
     return (
+      this.settings.codebases.some(({ path }) => name.startsWith(`${path}/`)) ||
       INSIDE_FOLDER.test(name) ||
       parseScriptName(name) !== undefined ||
       /\.(?:script\.lock|policy\.yaml)$/.test(name)
@@ -181,9 +190,6 @@ class FolderReader {
     if (source === undefined) throw usageError(`${description}: there is no code beside it`);
     if (sources.length > 1) throw usageError(`script ${path} has more than one file: ${sources.join(", ")}`);
     const codebase = findCodebase(this.settings, source);
-    if (codebase !== undefined) {
-      throw usageError(`${source} is part of the codebase ${codebase}: wmill bundles and deploys it`);
-    }
     const fields = description ? await parseFile(this.root, description) : {};
     const files = description ? [description, source] : [source];
     const lock = /^!inline (.+)$/.exec(String(fields.lock ?? ""))?.[1]?.trim();
@@ -202,7 +208,17 @@ class FolderReader {
     fields.content = await Bun.file(join(this.root, source)).text();
     const { ending, language } = parseScriptName(source)!;
     fields.language = ending === ".ts" ? this.settings.default_ts : language;
-    return { kind: "script", path, fields, files, inline: new Map() };
+    const item: LocalItem = { kind: "script", path, fields, files, inline: new Map() };
+    if (codebase === undefined || fields.language !== "bun") return item;
+    fields.codebase = await this.#digest(codebase);
+    return { ...item, bundle: () => bundleScript(this.root, source, codebase) };
+  }
+
+  /** Computes a codebase's digest once. */
+  #digest(codebase: Codebase): Promise<string> {
+    const digest = this.#digests.get(codebase) ?? digestCodebase(this.root, codebase);
+    this.#digests.set(codebase, digest);
+    return digest;
   }
 
   /** Reads the content of a resource whose type is stored as a file. */

@@ -32,6 +32,8 @@ export interface Item {
   /** The item's path; the name of a folder, group, resource type or file of dependencies; empty for what a workspace has one of. */
   path: string;
   fields: Fields;
+  /** Bundles a script of a codebase with all that it imports. @throws CliError */
+  bundle?: () => Promise<string>;
 }
 
 /** In order of deployment: items before those that refer to them. */

@@ -6,7 +6,7 @@ import { type Operation, operation, responds } from "../../../platform/http/oper
 import { createScript } from "./deploy.ts";
 import { NewScript } from "./records.ts";
 
-const createScriptSnapshot = operation({
+export const createScriptSnapshot = operation({
   name: "createScriptSnapshot",
   method: "POST",
   path: "/w/{workspace}/scripts/create_snapshot",

@@ -1,0 +1,63 @@
+/**
+ * Codebases of `wmill.yaml`: scripts that import packages and files of the folder that are no scripts of the workspace.
+ * Each is deployed with a bundle of all that it imports, which runs in its place.
+ */
+import { basename, join } from "node:path";
+import { CliError, usageError } from "../../terminal/text/failure.ts";
+import type { Codebase } from "./folder-settings.ts";
+import { type Fields, filterStrings } from "./items.ts";
+
+/** Files that say about scripts what a pull writes; no code imports them. */
+const DESCRIPTION = /\.script\.(?:yaml|json|lock)$/;
+/** Options of other bundlers. */
+const UNSUPPORTED = ["customBundler", "inject", "assets"] as const;
+
+/** Returns the digest of a codebase's files and options: another one makes all of its scripts differ. */
+export async function digestCodebase(root: string, { path, options }: Codebase): Promise<string> {
+  const folder = join(root, path);
+  const names: string[] = [];
+  for await (const name of new Bun.Glob("**/*").scan({ cwd: folder })) {
+    if (!/(^|\/)node_modules\//.test(name) && !DESCRIPTION.test(name)) names.push(name);
+  }
+  const hash = new Bun.CryptoHasher("sha256").update(JSON.stringify(options));
+  for (const name of names.sort()) {
+    hash.update(`\0${name}\0`).update(await Bun.file(join(folder, name)).bytes());
+  }
+  return `${hash.digest("hex")}.esm`;
+}
+
+/** Bundles a script. @throws CliError with the bundler's messages, or for options that the bundler does not have */
+export async function bundleScript(root: string, source: string, { options }: Codebase): Promise<string> {
+  for (const name of UNSUPPORTED) {
+    const value = options[name];
+    if (value && !(Array.isArray(value) && value.length === 0)) {
+      throw usageError(`the codebase of ${source} has the option ${name}, which only wmill has`);
+    }
+  }
+  const built = await Bun.build({
+    entrypoints: [join(root, source)],
+    root,
+    target: "node",
+    format: "esm",
+    throw: false,
+    external: filterStrings(options.external),
+    define: toTexts(options.define),
+    loader: toTexts(options.loader) as Record<string, Bun.Loader>,
+    banner: String((options.banner as Fields | undefined)?.js ?? ""),
+  });
+  if (!built.success) {
+    const reasons = built.logs.filter(({ level }) => level === "error").map(String);
+    throw new CliError("BundleError", `${source} could not be bundled: ${reasons.join("; ")}`, {
+      hint: "install the packages that it imports: npm install, in the folder of its package.json",
+    });
+  }
+  const [bundle, ...others] = built.outputs;
+  const files = others.map(({ path }) => basename(path));
+  if (files.length > 0) {
+    throw usageError(`${source} imports files that are no code: ${files.join(", ")}`);
+  }
+  return bundle!.text();
+}
+
+const toTexts = (value: unknown): Record<string, string> =>
+  Object.fromEntries(Object.entries((value ?? {}) as Fields).map(([name, text]) => [name, String(text)]));

@@ -1,0 +1,74 @@
+/** Scripts of a codebase: bundled with what they import, pushed, run, and pulled without a difference. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
+import { newPlace, type Place } from "../program.ts";
+import { writeFiles } from "./sync-files.ts";
+
+let server: TestServer;
+let ask: Ask;
+let token: string;
+
+beforeAll(async () => {
+  server = await startTestServer();
+  ({ ask, token } = await server.workspace());
+});
+afterAll(() => server.stop());
+
+const svc = (place: Place, ...words: string[]) =>
+  place.svc([...words, "--url", server.url, "--token", token, "--workspace", "acme"]);
+const run = async (path: string, args: object = {}) =>
+  (await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, args)).json();
+const show = async () =>
+  (await expectOk(ask("GET", "/w/acme/scripts/get/p/f/shop/total"))).json() as { hash: string };
+
+const SETTINGS =
+  "codebases:\n  - relative_path: f/shop\n    includes: ['**']\n    define: { SHOP: '\"Corner\"' }\n";
+const TOTAL =
+  "import { plus } from './lib/sums.js';\nimport { tax } from 'taxes';\ndeclare const SHOP: string;\nexport const main = (net: number) => `${SHOP} ${plus(net, tax)}`;\n";
+
+test("a codebase is bundled, runs, and is deployed again when a file of it changes", async () => {
+  using place = newPlace();
+  await writeFiles(place.folder, {
+    "wmill.yaml": SETTINGS,
+    "f/shop/total.ts": TOTAL,
+    "f/shop/lib/sums.js": "export const plus = (a, b) => a + b;\n",
+    "f/shop/node_modules/taxes/package.json": '{"name":"taxes","main":"index.js"}',
+    "f/shop/node_modules/taxes/index.js": "exports.tax = 7;\n",
+  });
+  const push = () => svc(place, "push", "--yes");
+  expect(await push()).toMatchObject({ code: 0 });
+  expect(await run("f/shop/total", { net: 3 })).toBe("Corner 10");
+  expect(await show()).toMatchObject({ content: TOTAL, schema: { properties: { net: { type: "number" } } } });
+
+  const { hash } = await show();
+  expect((await push()).out).toBe("nothing to change\n");
+  expect((await svc(place, "pull", "--dry-run")).out).toBe("nothing to change\n");
+  using back = newPlace();
+  await writeFiles(back.folder, { "wmill.yaml": SETTINGS });
+  expect(await svc(back, "pull", "--yes")).toMatchObject({ code: 0 });
+  for (const name of ["total.ts", "total.script.yaml"]) {
+    const read = ({ folder }: Place) => Bun.file(join(folder, "f/shop", name)).text();
+    expect(await read(back)).toBe(await read(place));
+  }
+
+  await writeFiles(place.folder, { "f/shop/lib/sums.js": "export const plus = (a, b) => a + b + 100;\n" });
+  expect(await push()).toMatchObject({ code: 0 });
+  expect(await run("f/shop/total", { net: 3 })).toBe("Corner 110");
+  expect((await show()).hash).not.toBe(hash);
+}, 60_000);
+
+test.each([
+  ["{ relative_path: f/shop, customBundler: make }", "the option customBundler, which only wmill has"],
+  ["{ relative_path: f/shop }", "could not be bundled"],
+])(
+  "what cannot be bundled is told: %s",
+  async (codebase, says) => {
+    using place = newPlace();
+    await writeFiles(place.folder, { "wmill.yaml": `codebases: [${codebase}]\n`, "f/shop/broken.ts": TOTAL });
+    const { code, err } = await svc(place, "push", "--yes");
+    expect([code, err]).toEqual([1, expect.stringContaining(says)]);
+    expect(await (await ask("GET", "/w/acme/scripts/exists/p/f/shop/broken")).json()).toBe(false);
+  },
+  60_000,
+);
