@@ -7,7 +7,7 @@ import { mergeWords } from "../program/arguments.ts";
 import { resolveWorkspace } from "../program/command.ts";
 import { askFor, isInteractive } from "../terminal/prompts.ts";
 import { usageError } from "../terminal/text/failure.ts";
-import type { RunTarget } from "./start.ts";
+import { isLocal, type RunTarget } from "./start.ts";
 
 interface ArgumentSchema {
   properties: Record<string, { type?: string; default?: unknown }>;
@@ -30,8 +30,10 @@ export async function resolveArguments(
   workspace: string | undefined,
   { data, words }: GivenArguments,
 ): Promise<Record<string, unknown>> {
-  // A file is run as it is: its schema is made when it is deployed.
-  const schema = "content" in code ? undefined : await readSchema(client, code, workspace);
+  // A script's file is run as it is: its schema is made when it is deployed.
+  const schema = isLocal(code)
+    ? parseSchema("value" in code ? code.schema : undefined)
+    : await readSchema(client, code, workspace);
   if (!schema) return mergeWords(data, words);
   const types = Object.fromEntries(Object.entries(schema.properties).map(([name, { type }]) => [name, type]));
   const args = mergeWords(data, words, types);

@@ -33,8 +33,9 @@ export async function readFlowFile(given: string): Promise<FlowFile> {
 /** Parses a flow's path from its folder: `f/shop/order.flow/flow.yaml` is f/shop/order. */
 export function parseFolderPath(given: string): string | undefined {
   const folder = isFolder(given) ? resolve(given) : dirname(resolve(given));
-  if (!folder.endsWith(".flow")) return undefined;
-  const path = relative(process.cwd(), folder.slice(0, -".flow".length)).split(sep).join("/");
+  const start = /^(.+)(?:\.|__)flow$/.exec(folder)?.[1];
+  if (start === undefined) return undefined;
+  const path = relative(process.cwd(), start).split(sep).join("/");
   return /^[ufg]\//.test(path) ? path : undefined;
 }
 

@@ -3,6 +3,7 @@
 import { createWorkspace, listWorkspaces } from "../../src/features/lifecycle/workspaces/operations.ts";
 import { runPreview } from "../../src/features/runs/api/run/preview-operations.ts";
 import { runFlowByPath, runScriptByPath } from "../../src/features/runs/api/run/run-operations.ts";
+import { runFlowPreview } from "../../src/features/runs/api/run-flow/preview-operations.ts";
 import { readDefaultWorkspace } from "../client/default-workspace.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import { resolveWorkspace } from "../program/command.ts";
@@ -13,7 +14,19 @@ import { suggestPath } from "./similar-path.ts";
 /** The code to run. */
 export type RunTarget =
   /** A script, or else a flow, at this path. */
-  { path: string } | { flow: string } | LocalCode;
+  { path: string } | { flow: string } | LocalCode | LocalFlow;
+
+/** A flow of a folder or file that is not deployed, with the code of its steps in place. */
+export interface LocalFlow {
+  value: unknown;
+  schema?: unknown;
+  /** Path it would be deployed at, which the imports of its steps are resolved against. */
+  path?: string | undefined;
+}
+
+/** Returns whether the code comes along, and so needs no deployment. */
+export const isLocal = (code: RunTarget): code is LocalCode | LocalFlow =>
+  "content" in code || "value" in code;
 
 /** Due time in the API's fields. A delay counts from the receipt by the server. */
 export type StartTime = { scheduled_for: Date } | { scheduled_in_secs: number };
@@ -33,7 +46,7 @@ export interface StartOptions {
 /** Submits the job; it is stored when this returns. */
 export async function startJob(client: ServiceClient, start: StartOptions): Promise<JobRef> {
   const { code, args, when, timeout, tag } = start;
-  if (!("content" in code) && "path" in code) {
+  if (!isLocal(code) && "path" in code) {
     const workspace = await resolveWorkspace(client, start.workspace);
     // The arguments are main's own, and there is no webhook request for a preprocessor.
     const query = { timeout, tag, skip_preprocessor: true, ...when };
@@ -43,7 +56,7 @@ export async function startJob(client: ServiceClient, start: StartOptions): Prom
     });
     return { workspace, id: await id };
   }
-  if (!("content" in code)) {
+  if (!isLocal(code)) {
     const workspace = await resolveWorkspace(client, start.workspace);
     const input = {
       workspace,
@@ -57,7 +70,13 @@ export async function startJob(client: ServiceClient, start: StartOptions): Prom
     return { workspace, id: await id };
   }
   const workspace = await resolveFileWorkspace(client, start.workspace);
-  const input = { workspace, query: { timeout, tag, ...toFixedTime(when) }, body: { ...code, args } };
+  const query = { timeout, tag, ...toFixedTime(when) };
+  if ("value" in code) {
+    const { value, path } = code;
+    const flow = { workspace, query, body: { value, path, args } };
+    return { workspace, id: await client.call(runFlowPreview, flow as never) };
+  }
+  const input = { workspace, query, body: { ...code, args } };
   return { workspace, id: await client.call(runPreview, input) };
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { Option } from "commander";
 import { listFlows } from "../../../src/features/code/flows/list-operations.ts";
 import {
@@ -13,6 +14,7 @@ import { sleep } from "../../../src/lib/async/sleep.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { printDeployed } from "../../jobs/deployed.ts";
 import { type FlowFile, parseFolderPath, readFlowFile } from "../../jobs/flow-file.ts";
+import type { RunTarget } from "../../jobs/start.ts";
 import {
   createNoun,
   createWorkspaceCommand,
@@ -26,7 +28,7 @@ import { CliError, usageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable, writeText } from "../../terminal/text/output.ts";
 import { formatMermaid } from "../../terminal/tree/flow-mermaid.ts";
 import { createTreeLines, drawTree } from "../../terminal/tree/flow-tree.ts";
-import { type RunCommandOptions, runCode } from "../runs/run.ts";
+import { isDeployed, type RunCommandOptions, runCode } from "../runs/run.ts";
 
 import { flowVersionCommands } from "./versions.ts";
 
@@ -133,7 +135,7 @@ const list = createWorkspaceCommand("list", "list flows")
   });
 
 const run = createWorkspaceCommand("run", "run a flow, and show its steps while it runs")
-  .argument("<path>", "such as u/ann/order")
+  .argument("<path>", "such as u/ann/order, or a folder or file such as ./f/shop/order.flow")
   .argument("[arguments...]", "the flow's input: name=value, such as order=7")
   .option("-d, --data <json>", "the flow's input: JSON, @file, or - for stdin")
   .option("--async", "print the job's id and do not wait for it")
@@ -145,10 +147,23 @@ const run = createWorkspaceCommand("run", "run a flow, and show its steps while 
   .option("--timeout <seconds>", "stop the job after this time")
   .option("--no-log", "leave the steps out")
   .option("--tag <tag>", "run it on a worker that serves this tag")
-  .addHelpText("after", formatExamples(`svc flow run u/ann/order -d '{"day":"2030-01-31"}'`))
-  .action((path: string, words: string[], options: RunCommandOptions) =>
-    runCode({ flow: path }, options, words),
+  .addHelpText(
+    "after",
+    formatExamples(
+      `svc flow run u/ann/order -d '{"day":"2030-01-31"}'`,
+      "svc flow run ./f/shop/order.flow day=2030-01-31",
+    ),
+  )
+  .action(async (path: string, words: string[], options: RunCommandOptions) =>
+    runCode(await readFlow(path), options, words),
   );
+
+/** Returns the deployed flow, or the one that a folder or file on this machine describes. */
+async function readFlow(given: string): Promise<RunTarget> {
+  if (isDeployed(given) && !existsSync(given)) return { flow: given };
+  const { value, schema, path = parseFolderPath(given) } = await readFlowFile(given);
+  return { value, schema, ...(typeof path === "string" && { path }) };
+}
 
 const read = (path: string, options: WorkspaceOptions) =>
   withClient(options, async (client) =>

@@ -6,7 +6,7 @@ import { followJob, type JobRef, type JobWatcher } from "../../jobs/follow.ts";
 import { startStepDisplay } from "../../jobs/follow-steps.ts";
 import { readLocalCode } from "../../jobs/local-modules.ts";
 import { printOutcome } from "../../jobs/outcome.ts";
-import { type RunTarget, type StartTime, startJob } from "../../jobs/start.ts";
+import { isLocal, type RunTarget, type StartTime, startJob } from "../../jobs/start.ts";
 import { RESTART_NOTE, readJob } from "../../jobs/wait.ts";
 import { readJsonArguments, readTextFile } from "../../program/arguments.ts";
 import {
@@ -82,12 +82,12 @@ export async function runCode(
     async (client) => {
       const args = await resolveArguments(client, code, workspace, { data, words });
       const job = await startJob(client, { ...start, args });
-      if (waits) await followRun(client, job, options, !("content" in code));
+      if (waits) await followRun(client, job, options, !isLocal(code) || "value" in code);
       else printJobId(client, job, options);
     },
     // A job that is not waited for is only stored: a server runs it.
     waits ? "own" : "none",
-    "content" in code ? "create" : "refuse",
+    isLocal(code) ? "create" : "refuse",
   );
 }
 
@@ -97,7 +97,7 @@ function parseStartTime(options: RunCommandOptions): StartTime | undefined {
   return undefined;
 }
 
-const isDeployed = (path: string) => /^[ufg]\//.test(path);
+export const isDeployed = (path: string) => /^[ufg]\//.test(path);
 
 /** Returns what to run: a path begins with u/, f/ or g/, anything else is a file. */
 async function readCode(path: string): Promise<RunTarget> {
@@ -120,7 +120,7 @@ export async function followRun(
   options: RunCommandOptions,
   mayBeFlow: boolean,
 ): Promise<void> {
-  const isFlow = mayBeFlow && (await readJob(client, job)).job_kind === "flow";
+  const isFlow = mayBeFlow && /^flow/.test((await readJob(client, job)).job_kind);
   const live = isFlow
     ? await startStepDisplay(client, job, options.log)
     : startLiveDisplay(options.log ? process.stderr : undefined);

@@ -61,6 +61,34 @@ describe("with a server", () => {
     place[Symbol.dispose]();
   });
 
+  test("svc flow run <folder> runs the folder's files, which need not be deployed", async () => {
+    const words = script("words", "!inline words.py", { n: js("results.twice") });
+    const folder = "f/shop/local.flow";
+    const files = {
+      "flow.yaml": JSON.stringify({
+        summary: "",
+        value: {
+          modules: [
+            script("twice", "!inline twice.ts", { n: js("flow_input.n") }),
+            { ...words, value: { ...words.value, language: "python3" } },
+          ],
+        },
+        schema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
+      }),
+      "twice.ts": "export const main = (n: number) => n * 2",
+      "words.py": "def main(n):\n    return f'{n} words'",
+    };
+    for (const [name, text] of Object.entries(files))
+      await Bun.write(`${place.folder}/${folder}/${name}`, text);
+    for (const given of [`./${folder}`, folder, `./${folder}/flow.yaml`]) {
+      const { code, out, err } = await place.svc(["flow", "run", given, "n=4"]);
+      expect([code, out, err]).toEqual([0, '"8 words"\n', expect.any(String)]);
+      expect(timeless(err).trim().split("\n")).toEqual(["twice: success, T", "words: success, T"]);
+    }
+    const missing = await place.svc(["flow", "run", folder]);
+    expect([missing.code, missing.err]).toEqual([2, expect.stringContaining("the argument n is missing")]);
+  });
+
   test.each([[["flow", "run"]], [["run"]]])(
     "svc %p tells the steps, and the result",
     async (words) => {

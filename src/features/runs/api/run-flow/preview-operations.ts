@@ -90,7 +90,7 @@ const common = {
   body: FlowPreview,
 } as const;
 
-const runFlowPreview = operation({
+export const runFlowPreview = operation({
   ...common,
   name: "runFlowPreview",
   method: "POST",
