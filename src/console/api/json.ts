@@ -27,3 +27,34 @@ Object.defineProperty(BigInt.prototype, "toJSON", {
 export function writeJson(value: unknown, indent?: number): string {
   return JSON.stringify(value, undefined, indent) ?? "null";
 }
+
+export type Fields = Record<string, unknown>;
+
+export const isRecord = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+export const recordsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
+
+/** The value at a path of names and indexes. */
+export function getAt(value: unknown, path: readonly (string | number)[]): unknown {
+  let found = value;
+  for (const name of path) {
+    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return undefined;
+    found = (found as Fields)[name];
+  }
+  return found;
+}
+
+/** Whether two JSON values have the same content; the order of fields does not count. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) {
+    return Array.isArray(b) && a.length === b.length && a.every((each, index) => isSame(each, b[index]));
+  }
+  if (!isRecord(a) || !isRecord(b)) return false;
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name]))
+  );
+}

@@ -1,11 +1,12 @@
 /** Changes of a flow in the editor: pure functions, held against the server's own rules. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import type { Fields } from "../../../src/console/api/json.ts";
 import { listProblems } from "../../../src/console/pages/scripts/drawing/model/check.ts";
 import { fromClipboard, toClipboard } from "../../../src/console/pages/scripts/drawing/model/clipboard.ts";
 import * as commands from "../../../src/console/pages/scripts/drawing/model/commands.ts";
 import { compareFlows } from "../../../src/console/pages/scripts/drawing/model/difference.ts";
-import type { Fields, FlowDocument } from "../../../src/console/pages/scripts/drawing/model/document.ts";
+import type { FlowDocument } from "../../../src/console/pages/scripts/drawing/model/document.ts";
 import * as history from "../../../src/console/pages/scripts/drawing/model/history.ts";
 import { listKnown } from "../../../src/console/pages/scripts/drawing/model/known.ts";
 import { newFailureStep } from "../../../src/console/pages/scripts/drawing/model/new-steps.ts";

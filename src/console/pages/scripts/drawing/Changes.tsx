@@ -2,9 +2,10 @@
 import { Accordion, Text } from "@mantine/core";
 import { useMemo } from "react";
 import { stringify } from "yaml";
+import { isSame } from "../../../api/json.ts";
 import { CodeDifference } from "../../../parts/editor/lazy.tsx";
 import { compareFlows, settingsOf } from "./model/difference.ts";
-import { type FlowDocument, isSame } from "./model/document.ts";
+import type { FlowDocument } from "./model/document.ts";
 
 const WORDS = { added: "added", removed: "removed", changed: "changed", moved: "moved" } as const;
 

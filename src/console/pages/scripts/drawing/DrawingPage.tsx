@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import { queryClient } from "../../../api/client.ts";
+import { isRecord } from "../../../api/json.ts";
 import { whoami } from "../../../api/session.ts";
 import { useQuestion } from "../../../parts/actions.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -10,7 +11,6 @@ import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { FlowEditor } from "./FlowEditor.tsx";
-import { isRecord } from "./model/document.ts";
 import { forgetNewFlow, readNewFlow, writeNewFlow } from "./new-flows.ts";
 import { type Draft, discardDraft, type FoundFlow, flowWithDraft, keepDraft, toDocument } from "./queries.ts";
 

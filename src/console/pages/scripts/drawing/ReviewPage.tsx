@@ -2,6 +2,7 @@ import { Anchor, Button } from "@mantine/core";
 import { IconPencil } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "wouter";
+import { isRecord } from "../../../api/json.ts";
 import { useMay } from "../../../api/session.ts";
 import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -9,7 +10,7 @@ import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { Changes } from "./Changes.tsx";
-import { type FlowDocument, isRecord } from "./model/document.ts";
+import type { FlowDocument } from "./model/document.ts";
 import { type Draft, flowWithDraft, toDocument } from "./queries.ts";
 
 /** What the draft of a flow changes: for whoever is asked to look at it before it is deployed. */

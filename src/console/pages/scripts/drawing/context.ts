@@ -1,7 +1,7 @@
 /** What the parts of the editor share: the drawing, and the run whose values are shown beside it. */
 import { createContext, useContext } from "react";
+import type { Fields } from "../../../api/json.ts";
 import type { StepJob } from "../../../parts/flow/run-model.ts";
-import type { Fields } from "./model/document.ts";
 import type { Drawing } from "./use-drawing.ts";
 
 /** A run of this flow, deployed or tried here. */

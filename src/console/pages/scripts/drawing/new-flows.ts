@@ -1,7 +1,7 @@
 /** New flows: kept in the browser until they are deployed, since they have no place on the server before. */
 import { storedBy } from "../../../api/base.ts";
-import { parseJson, writeJson } from "../../../api/json.ts";
-import { type FlowDocument, isRecord } from "./model/document.ts";
+import { isRecord, parseJson, writeJson } from "../../../api/json.ts";
+import type { FlowDocument } from "./model/document.ts";
 
 const keyOf = (email: string, workspace: string, path: string) =>
   storedBy(email, `new-flow:${workspace}:${path}`);

@@ -1,7 +1,8 @@
 /** Reads flows for the editor, and writes what was drawn. */
 import { queryOptions } from "@tanstack/react-query";
 import { type Answer, call, type Input } from "../../../api/call.ts";
-import type { Fields, FlowDocument } from "./model/document.ts";
+import type { Fields } from "../../../api/json.ts";
+import type { FlowDocument } from "./model/document.ts";
 
 export type FoundFlow = Answer<"GET /w/{workspace}/flows/get/draft/{path}">;
 type NewFlow = Input<"POST /w/{workspace}/flows/create">["body"];

@@ -2,9 +2,9 @@
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { call } from "../../../api/call.ts";
+import { type Fields, isRecord } from "../../../api/json.ts";
 import { useQuiet } from "../../../parts/editor/quiet.ts";
 import { type EarlierRun, useShared } from "./context.ts";
-import { type Fields, isRecord } from "./model/document.ts";
 import { listMentionedSteps } from "./model/expressions.ts";
 import { type KnownName, listKnown } from "./model/known.ts";
 import { isLoop, listSteps } from "./model/steps.ts";

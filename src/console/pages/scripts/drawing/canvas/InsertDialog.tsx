@@ -2,8 +2,8 @@
 import { Combobox, Modal, ScrollArea, TextInput, useCombobox } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
+import type { Fields } from "../../../../api/json.ts";
 import { flowList, scriptList } from "../../../../parts/lists.ts";
-import type { Fields } from "../model/document.ts";
 import { NEW_STEPS, newFlow, newScript } from "../model/new-steps.ts";
 
 /** Further ones are found by typing. */

@@ -1,5 +1,6 @@
 /** What is wrong with a flow that can be seen without running it. */
-import { type FlowDocument, isRecord } from "./document.ts";
+import { isRecord } from "../../../../api/json.ts";
+import type { FlowDocument } from "./document.ts";
 import { listExpressions, listMentionedSteps } from "./expressions.ts";
 import { bodiesOf, listSteps, type PlacedStep } from "./steps.ts";
 

@@ -1,7 +1,7 @@
 /** Steps as text, which people copy between flows and workspaces. */
 import { stringify } from "yaml";
+import { type Fields, isRecord } from "../../../../api/json.ts";
 import { parseYaml } from "../../../../api/yaml.ts";
-import { type Fields, isRecord } from "./document.ts";
 
 export const toClipboard = (steps: Fields[]): string => stringify(steps, { lineWidth: 0 });
 

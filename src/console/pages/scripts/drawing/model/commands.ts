@@ -2,7 +2,8 @@
  * Changes of a flow: pure functions from one document to the next. What a change does not touch is shared with the
  * document before; a change that is not possible returns the document itself.
  */
-import { type Fields, type FlowDocument, getAt, isRecord, type Path, setAt } from "./document.ts";
+import { type Fields, getAt, isRecord } from "../../../../api/json.ts";
+import { type FlowDocument, type Path, setAt } from "./document.ts";
 import { mapExpressions, renameInExpression } from "./expressions.ts";
 import { createIdGenerator, withFreeIds } from "./ids.ts";
 import {

@@ -1,5 +1,6 @@
 /** What two versions of a flow differ in, step by step. */
-import { type Fields, type FlowDocument, isRecord, isSame } from "./document.ts";
+import { type Fields, isRecord, isSame } from "../../../../api/json.ts";
+import type { FlowDocument } from "./document.ts";
 import { bodiesOf, listSteps, type PlacedStep } from "./steps.ts";
 
 export interface StepDifference {

@@ -1,6 +1,6 @@
 /** The flow that is edited: the document as the server sent it, never mutated, unknown fields kept. */
 
-export type Fields = Record<string, unknown>;
+import { type Fields, isRecord } from "../../../../api/json.ts";
 
 /** Position in the document, from its root: names of fields and indexes of lists. */
 export type Path = readonly (string | number)[];
@@ -9,20 +9,6 @@ export type Path = readonly (string | number)[];
 export interface FlowDocument extends Fields {
   path: string;
   value: Fields;
-}
-
-export const isRecord = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-export const recordsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
-
-export function getAt(value: unknown, path: Path): unknown {
-  let found = value;
-  for (const name of path) {
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, name)) return undefined;
-    found = (found as Fields)[name];
-  }
-  return found;
 }
 
 /**
@@ -45,18 +31,4 @@ export function setAt<T>(value: T, path: Path, next: unknown): T {
   if (inner !== undefined) return { ...fields, [name]: inner } as T;
   const { [name]: _removed, ...others } = fields;
   return others as T;
-}
-
-/** Whether two JSON values have the same content; the order of fields does not count. */
-export function isSame(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (Array.isArray(a)) {
-    return Array.isArray(b) && a.length === b.length && a.every((each, index) => isSame(each, b[index]));
-  }
-  if (!isRecord(a) || !isRecord(b)) return false;
-  const names = Object.keys(a);
-  return (
-    names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && isSame(a[name], b[name]))
-  );
 }

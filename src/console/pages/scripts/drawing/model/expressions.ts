@@ -1,6 +1,6 @@
 /** Reads and rewrites what expressions say about other steps. */
 import { parser } from "@lezer/javascript";
-import { type Fields, isRecord } from "./document.ts";
+import { type Fields, isRecord } from "../../../../api/json.ts";
 
 /** Where an expression names a step's result: `results.a`, `results?.a`, `results["a"]`. */
 export interface Mention {

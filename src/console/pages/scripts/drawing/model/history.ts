@@ -1,5 +1,6 @@
 /** The document with what was done to it. Since documents share what is equal, each entry holds the whole one. */
-import { type FlowDocument, isSame } from "./document.ts";
+import { isSame } from "../../../../api/json.ts";
+import type { FlowDocument } from "./document.ts";
 
 /** Changes with the same key that follow each other as quickly are one entry. */
 const MERGE_MS = 500;

@@ -1,5 +1,6 @@
 /** Ids of steps: letters, the first that is free, as existing clients give them. */
-import { type Fields, type FlowDocument, isRecord } from "./document.ts";
+import { type Fields, isRecord } from "../../../../api/json.ts";
+import type { FlowDocument } from "./document.ts";
 import { mapExpressions, renameInExpression } from "./expressions.ts";
 import { idOf, listSteps, mapLists } from "./steps.ts";
 

@@ -1,5 +1,6 @@
 /** What an expression can name where it stands. */
-import { type Fields, type FlowDocument, getAt, isRecord } from "./document.ts";
+import { type Fields, getAt, isRecord } from "../../../../api/json.ts";
+import type { FlowDocument } from "./document.ts";
 import { resultOf } from "./expressions.ts";
 import { isLoop, listSteps, type PlacedStep } from "./steps.ts";
 

@@ -1,7 +1,8 @@
 /** What a new step is before anything of it was written. */
+
+import type { Fields } from "../../../../api/json.ts";
 import { beginningOf } from "../../../../parts/editor/beginnings.ts";
 import type { Language } from "../../../../parts/scripts.ts";
-import type { Fields } from "./document.ts";
 
 export interface NewStep {
   /** For search and menu. */

@@ -1,5 +1,6 @@
 /** Parts of a flow that are tried by themselves. */
-import { type FlowDocument, getAt, setAt } from "./document.ts";
+import { getAt } from "../../../../api/json.ts";
+import { type FlowDocument, setAt } from "./document.ts";
 import { findPlaced, slotAfter } from "./steps.ts";
 
 /** Returns the flow up to and including a step: what comes after it, at every level, is left out. */

@@ -1,5 +1,5 @@
 /** The JSON Schema of an example: what arrived at a webhook, as inputs of a flow. */
-import { type Fields, isRecord } from "./document.ts";
+import { type Fields, isRecord } from "../../../../api/json.ts";
 
 /** Deeper parts are of any type. */
 const MAX_DEPTH = 5;

@@ -1,5 +1,6 @@
 /** Finds steps in a flow, any part of which may be missing or malformed, and rewrites lists of steps. */
-import { type Fields, type FlowDocument, getAt, isRecord, type Path, recordsOf } from "./document.ts";
+import { type Fields, getAt, isRecord, recordsOf } from "../../../../api/json.ts";
+import type { FlowDocument, Path } from "./document.ts";
 
 /** A list of steps that stands inside a step, below the step. */
 export interface Body {

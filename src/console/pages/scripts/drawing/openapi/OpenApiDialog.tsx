@@ -1,7 +1,7 @@
 /** Asks for an OpenAPI document and an operation, and makes a step that calls it. */
 import { Button, FileInput, Group, Modal, Select, Text, Textarea } from "@mantine/core";
 import { useMemo, useState } from "react";
-import type { Fields } from "../model/document.ts";
+import type { Fields } from "../../../../api/json.ts";
 import { readApi } from "./read.ts";
 import { toStep } from "./to-step.ts";
 

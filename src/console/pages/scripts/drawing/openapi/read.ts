@@ -1,6 +1,6 @@
 /** Reads the operations of an OpenAPI document (versions 3.0 and 3.1, and their ancestor Swagger 2.0). */
 import { parse } from "yaml";
-import { type Fields, getAt, isRecord } from "../model/document.ts";
+import { type Fields, getAt, isRecord } from "../../../../api/json.ts";
 
 export interface Parameter {
   name: string;

@@ -1,5 +1,5 @@
 /** Makes a step of an operation of an OpenAPI document: code that calls it, with typed arguments. */
-import { type Fields, isRecord } from "../model/document.ts";
+import { type Fields, isRecord } from "../../../../api/json.ts";
 import { type ApiDocument, type ApiOperation, resolve } from "./read.ts";
 
 /** Deeper parts of a schema are of any type. */

@@ -6,13 +6,14 @@ import { lazy, Suspense, useMemo, useState } from "react";
 import { Link } from "wouter";
 import { call } from "../../../../api/call.ts";
 import type { Job } from "../../../../api/interface.d.ts";
+import type { Fields } from "../../../../api/json.ts";
 import { JsonArguments } from "../../../../parts/form/JsonArguments.tsx";
 import { hasFields, prepare } from "../../../../parts/form/prepare.ts";
 import { Loading } from "../../../../parts/Loading.tsx";
 import { Problem } from "../../../../parts/Problem.tsx";
 import { to } from "../../../../parts/places.ts";
 import { State } from "../../../../parts/run-state.tsx";
-import type { Fields, FlowDocument } from "../model/document.ts";
+import type { FlowDocument } from "../model/document.ts";
 import { upTo } from "../model/partial.ts";
 import type { PlacedStep } from "../model/steps.ts";
 

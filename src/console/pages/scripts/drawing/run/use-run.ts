@@ -2,12 +2,13 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { call } from "../../../../api/call.ts";
+import { isRecord } from "../../../../api/json.ts";
 import { useLive } from "../../../../api/live.ts";
 import { type Picked, RunModel, type StepJob } from "../../../../parts/flow/run-model.ts";
 import { type StepNode, treeOf } from "../../../../parts/flow/tree.ts";
 import { oneRun } from "../../../../parts/following.ts";
 import type { EarlierRun } from "../context.ts";
-import { type FlowDocument, isRecord } from "../model/document.ts";
+import type { FlowDocument } from "../model/document.ts";
 
 const NOTHING_PICKED: Picked = {};
 

@@ -1,11 +1,12 @@
 /** The flow itself: its texts, its inputs and its options. Shown while no step is selected. */
 import { Button, Modal, Textarea, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
+import { isRecord } from "../../../../api/json.ts";
 import { consoleAddress } from "../../../../parts/calling/Address.tsx";
 import { Captures } from "../../../../parts/form/Captures.tsx";
 import { useShared } from "../context.ts";
 import { settingsOf } from "../model/difference.ts";
-import { isRecord, type Path, setAt } from "../model/document.ts";
+import { type Path, setAt } from "../model/document.ts";
 import { withInputs } from "../model/schema-of.ts";
 import { Options } from "../step/Options.tsx";
 import { FLOW_OPTIONS, shownFields } from "../step/option-fields.ts";

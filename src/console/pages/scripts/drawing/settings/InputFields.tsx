@@ -2,7 +2,8 @@
 import { ActionIcon, Button, Checkbox, Select, TextInput, Title } from "@mantine/core";
 import { IconArrowUp, IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
-import { type Fields, isRecord, setAt } from "../model/document.ts";
+import { type Fields, isRecord } from "../../../../api/json.ts";
+import { setAt } from "../model/document.ts";
 
 /** What is chosen, and what it is in JSON Schema. */
 const TYPES: { value: string; label: string; schema: Fields }[] = [

@@ -1,9 +1,9 @@
 /** The branches of a step: their names, conditions and order. */
 import { ActionIcon, Button, Switch, TextInput } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconTrash } from "@tabler/icons-react";
+import { type Fields, recordsOf } from "../../../../api/json.ts";
 import { useShared } from "../context.ts";
 import { addBranch, moveBranch, removeBranch, setStepField } from "../model/commands.ts";
-import { type Fields, recordsOf } from "../model/document.ts";
 import type { PlacedStep } from "../model/steps.ts";
 import { Expression } from "./Expression.tsx";
 

@@ -1,11 +1,11 @@
 /** The code of an inline script. */
 import { Select, Text } from "@mantine/core";
+import type { Fields } from "../../../../api/json.ts";
 import { beginningOf } from "../../../../parts/editor/beginnings.ts";
 import { Code } from "../../../../parts/editor/lazy.tsx";
 import { LANGUAGES, type Language } from "../../../../parts/scripts.ts";
 import { useShared } from "../context.ts";
 import { setStepField } from "../model/commands.ts";
-import type { Fields } from "../model/document.ts";
 import type { PlacedStep } from "../model/steps.ts";
 import { useCodeAnalysis } from "./step-schema.ts";
 

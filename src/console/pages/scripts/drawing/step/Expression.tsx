@@ -2,9 +2,8 @@
 import { ActionIcon, Popover, ScrollArea, Text, UnstyledButton } from "@mantine/core";
 import { IconPlugConnected } from "@tabler/icons-react";
 import { useRef, useState } from "react";
-import { writeJson } from "../../../../api/json.ts";
+import { isRecord, writeJson } from "../../../../api/json.ts";
 import { Code } from "../../../../parts/editor/lazy.tsx";
-import { isRecord } from "../model/document.ts";
 import type { KnownName } from "../model/known.ts";
 import { useEvaluated, useKnown, useScope } from "../values.ts";
 

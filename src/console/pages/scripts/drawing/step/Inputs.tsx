@@ -1,9 +1,9 @@
 /** Inputs of a step, by the schema of what it runs. */
 import { Button, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
+import { type Fields, isRecord } from "../../../../api/json.ts";
 import { useShared } from "../context.ts";
 import { setStepField } from "../model/commands.ts";
-import { type Fields, isRecord } from "../model/document.ts";
 import type { PlacedStep } from "../model/steps.ts";
 import { useStepSchema } from "./step-schema.ts";
 import { Transform } from "./Transform.tsx";

@@ -1,6 +1,7 @@
 /** What a loop goes over. */
 import { Text } from "@mantine/core";
-import type { Fields, Path } from "../model/document.ts";
+import type { Fields } from "../../../../api/json.ts";
+import type { Path } from "../model/document.ts";
 import type { PlacedStep } from "../model/steps.ts";
 import { Transform } from "./Transform.tsx";
 

@@ -1,8 +1,9 @@
 /** Options in sections, each as a field of its kind. */
 import { Accordion, NumberInput, Switch, Text, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
+import { getAt, isRecord } from "../../../../api/json.ts";
 import { JsonEditor } from "../../../../parts/form/JsonEditor.tsx";
-import { getAt, isRecord, type Path } from "../model/document.ts";
+import type { Path } from "../model/document.ts";
 import { Expression } from "./Expression.tsx";
 import type { OptionField, OptionSection } from "./option-fields.ts";
 import { Transform } from "./Transform.tsx";

@@ -1,11 +1,11 @@
 /** The script or flow of the workspace that a step runs. */
 import { Anchor } from "@mantine/core";
 import { Link } from "wouter";
+import type { Fields } from "../../../../api/json.ts";
 import { RunnableInput } from "../../../../parts/form/RunnableInput.tsx";
 import { to } from "../../../../parts/places.ts";
 import { useShared } from "../context.ts";
 import { setStepField } from "../model/commands.ts";
-import type { Fields } from "../model/document.ts";
 import type { PlacedStep } from "../model/steps.ts";
 
 export function PathPart({ placed }: { placed: PlacedStep }) {

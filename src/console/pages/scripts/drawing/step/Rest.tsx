@@ -1,7 +1,7 @@
 /** Fields that have no place of their own, so that nothing has to be written in a file. */
 import { Text } from "@mantine/core";
+import { type Fields, isRecord } from "../../../../api/json.ts";
 import { JsonEditor } from "../../../../parts/form/JsonEditor.tsx";
-import { type Fields, isRecord } from "../model/document.ts";
 
 interface Props {
   value: Fields;

@@ -1,10 +1,11 @@
 /** The selected step: what it runs, with what, and how. */
 import { Alert, SegmentedControl, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
+import { type Fields, isRecord } from "../../../../api/json.ts";
 import { useShared } from "../context.ts";
 import type { FlowProblem } from "../model/check.ts";
 import { renameStep, setStepField } from "../model/commands.ts";
-import { type Fields, isRecord, type Path, setAt } from "../model/document.ts";
+import { type Path, setAt } from "../model/document.ts";
 import { RESERVED } from "../model/ids.ts";
 import { listSteps, type PlacedStep } from "../model/steps.ts";
 import { Branches } from "./Branches.tsx";

@@ -1,8 +1,8 @@
 /** An input: a fixed value, or an expression. */
 import { SegmentedControl, Text } from "@mantine/core";
 import { lazy, Suspense, useMemo } from "react";
+import { type Fields, isRecord } from "../../../../api/json.ts";
 import { Loading } from "../../../../parts/Loading.tsx";
-import { type Fields, isRecord } from "../model/document.ts";
 import { useKnown } from "../values.ts";
 import { Expression, NamePicker } from "./Expression.tsx";
 

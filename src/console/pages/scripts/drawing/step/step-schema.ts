@@ -1,11 +1,11 @@
 /** The schema of what a step runs. */
 import { useQuery } from "@tanstack/react-query";
+import { type Fields, isRecord } from "../../../../api/json.ts";
 import { useAnalysis } from "../../../../parts/editor/analysis.ts";
 import { runnable } from "../../../../parts/items/runnables.ts";
 import type { RunnableKind } from "../../../../parts/places.ts";
 import type { Language } from "../../../../parts/scripts.ts";
 import { useShared } from "../context.ts";
-import { type Fields, isRecord } from "../model/document.ts";
 import type { PlacedStep } from "../model/steps.ts";
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -1,5 +1,5 @@
 /** Parts of the flows that new ones begin with. */
-import type { Fields } from "../model/document.ts";
+import type { Fields } from "../../../../api/json.ts";
 
 export interface Template {
   id: string;

@@ -1,9 +1,14 @@
-import { Alert, Text, TextInput } from "@mantine/core";
+import { Alert, Anchor, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
+import { url } from "../../../../api/base.ts";
 import { call } from "../../../../api/call.ts";
 import { queryClient } from "../../../../api/client.ts";
+import { isRecord } from "../../../../api/json.ts";
 import { FormDialog } from "../../../../parts/actions.tsx";
 import { CodeDifference } from "../../../../parts/editor/lazy.tsx";
+import { to } from "../../../../parts/places.ts";
+import { flowWithDraft } from "../../drawing/queries.ts";
 import { asYaml, type Flow, oneFlow, toNewFlow } from "../queries.ts";
 import type { FlowText } from "./problems.ts";
 
@@ -15,7 +20,7 @@ interface Props {
   text: string;
   written: FlowText;
   close: () => void;
-  deployed: (newest: Flow) => void;
+  deployed: () => void;
 }
 
 /** Deploys with a message. What somebody else deployed in between is shown, and never overwritten unseen. */
@@ -24,6 +29,7 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
   const [seen, setSeen] = useState(base);
   const [theirs, setTheirs] = useState<Flow>();
   const { path } = flow;
+  const drawn = useQuery({ ...flowWithDraft(workspace, path), staleTime: 0 }).data?.draft;
   const action = async () => {
     const newest = await queryClient.fetchQuery({ ...oneFlow(workspace, path), staleTime: 0 });
     if (newest.version_id !== seen) {
@@ -44,7 +50,8 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
       parent_version: newest.version_id,
     };
     await call("POST /w/{workspace}/flows/update/{path}", { workspace, path, body });
-    deployed(await queryClient.fetchQuery({ ...oneFlow(workspace, path), staleTime: 0 }));
+    await queryClient.fetchQuery({ ...oneFlow(workspace, path), staleTime: 0 });
+    deployed();
     return `${path} is deployed`;
   };
   return (
@@ -66,6 +73,14 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
       />
       <Text>From {theirs ? `the version of ${theirs.edited_by}` : "what is deployed"} to yours:</Text>
       <CodeDifference label="Difference" language="yaml" before={asYaml(theirs ?? flow)} after={text} />
+      {isRecord(drawn) && (
+        <Alert color="yellow" variant="light">
+          Changes of this flow are drawn and not deployed. This deployment deletes them.{" "}
+          <Anchor href={url(to.review(workspace, path))} target="_blank" fz="sm">
+            Look at them
+          </Anchor>
+        </Alert>
+      )}
       {theirs && (
         <Alert color="yellow" variant="light">
           What they changed and yours does not have would be gone.

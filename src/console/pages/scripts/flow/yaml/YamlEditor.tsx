@@ -26,6 +26,8 @@ export default function YamlEditor({ label, value, change, problems, schema }: P
   const view = useRef<EditorView>(undefined);
   const known = useRef({ change, schema });
   known.current = { change, schema };
+  /** What the page itself writes is told to nobody. */
+  const isGiven = useRef(false);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: made once; a later value is written into it below
   useEffect(() => {
@@ -48,7 +50,7 @@ export default function YamlEditor({ label, value, change, problems, schema }: P
           lintGutter(),
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap]),
           EditorView.updateListener.of(({ docChanged, state }) => {
-            if (docChanged) known.current.change(state.doc.toString());
+            if (docChanged && !isGiven.current) known.current.change(state.doc.toString());
           }),
         ],
       }),
@@ -60,7 +62,9 @@ export default function YamlEditor({ label, value, change, problems, schema }: P
   useEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === value) return;
+    isGiven.current = true;
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    isGiven.current = false;
   }, [value]);
 
   useEffect(() => {

@@ -7,26 +7,12 @@ import { whoami } from "../../../../api/session.ts";
 import { Loading } from "../../../../parts/Loading.tsx";
 import { asYaml, type Flow } from "../queries.ts";
 import { DeployFlow } from "./DeployFlow.tsx";
+import { type KeptText, keepText, readKept, typed } from "./kept-text.ts";
 import { readFlow } from "./problems.ts";
 
 const YamlEditor = lazy(() => import("./YamlEditor.tsx"));
 
 const QUIET_MS = 400;
-
-/** What somebody wrote and did not deploy, with the version it was begun from. */
-interface Kept {
-  text: string;
-  base: number;
-}
-
-function readKept(key: string): Kept | undefined {
-  try {
-    const kept = JSON.parse(localStorage.getItem(key) ?? "null") as Kept | null;
-    return typeof kept?.text === "string" && typeof kept.base === "number" ? kept : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Writes a flow as YAML. What is written is kept in the browser until it is deployed. */
 export function YamlTab({ workspace, flow }: { workspace: string; flow: Flow }) {
@@ -37,20 +23,23 @@ export function YamlTab({ workspace, flow }: { workspace: string; flow: Flow }) 
 }
 
 function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flow; storageKey: string }) {
-  const [begun, setBegun] = useState<Kept>(
-    () => readKept(storageKey) ?? { text: asYaml(flow), base: flow.version_id },
-  );
-  const [text, setText] = useState(begun.text);
+  const [kept, setKept] = useState(() => readKept(localStorage, storageKey));
+  const [isStored, setStored] = useState(true);
+  const deployed = useMemo(() => asYaml(flow), [flow]);
+  // What nobody typed into shows what is deployed, also when somebody deploys meanwhile.
+  const text = kept?.text ?? deployed;
+  const base = kept?.base ?? flow.version_id;
+  const isChanged = kept !== undefined;
   const [quiet, setQuiet] = useState(text);
   const [isDeploying, setDeploying] = useState(false);
-  const deployed = useMemo(() => asYaml(flow), [flow]);
-  const isChanged = text !== deployed;
+  const keep = (next: KeptText | undefined) => {
+    setKept(next);
+    setStored(keepText(localStorage, storageKey, next));
+  };
   useEffect(() => {
-    if (isChanged) localStorage.setItem(storageKey, JSON.stringify({ text, base: begun.base }));
-    else localStorage.removeItem(storageKey);
     const timer = setTimeout(() => setQuiet(text), QUIET_MS);
     return () => clearTimeout(timer);
-  }, [text, isChanged, storageKey, begun.base]);
+  }, [text]);
   const read = useMemo(() => readFlow(quiet), [quiet]);
   const { value } = read.flow;
   const isYaml = read.problems.length === 0;
@@ -77,19 +66,19 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
     isYaml &&
     checked !== undefined &&
     !problems.some((each) => each.isRefused);
-  const discard = () => {
-    setBegun({ text: deployed, base: flow.version_id });
-    setText(deployed);
-  };
   return (
     <section aria-label="YAML" className="stack">
       <Group justify="space-between">
         <Text c="dimmed" role="status">
-          {isChanged ? "Changed, and kept in this browser until it is deployed" : "As it is deployed"}
+          {!isChanged
+            ? "As it is deployed"
+            : isStored
+              ? "Changed, and kept in this browser until it is deployed"
+              : "Changed, but this browser has no room to keep it: deploy it before you close the page"}
         </Text>
         <Group gap="xs">
           {isChanged && (
-            <Button variant="subtle" onClick={discard}>
+            <Button variant="subtle" onClick={() => keep(undefined)}>
               Discard the changes
             </Button>
           )}
@@ -98,16 +87,16 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
           </Button>
         </Group>
       </Group>
-      {isChanged && begun.base !== flow.version_id && (
+      {isChanged && base !== flow.version_id && (
         <Alert color="yellow" variant="light">
-          This was begun from version {begun.base}; version {flow.version_id} is deployed now.
+          This was begun from version {base}; version {flow.version_id} is deployed now.
         </Alert>
       )}
       <Suspense fallback={<Loading rows={3} />}>
         <YamlEditor
           label="YAML of the flow"
-          value={begun.text}
-          change={setText}
+          value={text}
+          change={(next) => keep(typed(kept, { text: deployed, version: flow.version_id }, next))}
           problems={problems}
           schema={whole}
         />
@@ -127,17 +116,11 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
         <DeployFlow
           workspace={workspace}
           flow={flow}
-          base={begun.base}
+          base={base}
           text={text}
           written={read.flow}
           close={() => setDeploying(false)}
-          deployed={(newest) => {
-            localStorage.removeItem(storageKey);
-            // As the server has it: form and comments of the text are no part of a flow.
-            const stored = asYaml(newest);
-            setBegun({ text: stored, base: newest.version_id });
-            setText(stored);
-          }}
+          deployed={() => keep(undefined)}
         />
       )}
     </section>
