@@ -1,12 +1,12 @@
-import { Button, CopyButton } from "@mantine/core";
+import { Button } from "@mantine/core";
+import { useCopy } from "./use-copy.ts";
 
 /** Button that copies a text. */
-export const Copy = ({ text }: { text: string }) => (
-  <CopyButton value={text}>
-    {({ copied, copy }) => (
-      <Button variant="default" onClick={copy}>
-        {copied ? "Copied" : "Copy"}
-      </Button>
-    )}
-  </CopyButton>
-);
+export function Copy({ text }: { text: string }) {
+  const { isCopied, copy } = useCopy(text);
+  return (
+    <Button variant="default" onClick={copy}>
+      {isCopied ? "Copied" : "Copy"}
+    </Button>
+  );
+}

@@ -1,8 +1,9 @@
-import { ActionIcon, Anchor, Button, CopyButton, Image, Text, Title, Tooltip } from "@mantine/core";
+import { ActionIcon, Anchor, Button, Image, Text, Title, Tooltip } from "@mantine/core";
 import { IconBraces, IconCheck, IconCopy, IconDownload } from "@tabler/icons-react";
 import { useMemo, useState } from "react";
 import { addressOf } from "../../api/call.ts";
 import { writeJson } from "../../api/json.ts";
+import { useCopy } from "../calling/use-copy.ts";
 import { tellProblem } from "../Problem.tsx";
 import { ErrorView, type Source } from "./ErrorView.tsx";
 import { HtmlFrame } from "./HtmlFrame.tsx";
@@ -59,17 +60,14 @@ const write = (value: unknown) => (typeof value === "string" ? value : writeJson
 
 function Actions({ name, value }: { name: string; value: unknown }) {
   const text = useMemo(() => write(value), [value]);
+  const { isCopied, copy } = useCopy(text);
   return (
     <>
-      <CopyButton value={text}>
-        {({ copied, copy }) => (
-          <Tooltip label={copied ? "Copied" : "Copy"}>
-            <ActionIcon variant="subtle" color="gray" aria-label={`Copy the ${name}`} onClick={copy}>
-              {copied ? <IconCheck size={16} /> : <IconCopy size={16} />}
-            </ActionIcon>
-          </Tooltip>
-        )}
-      </CopyButton>
+      <Tooltip label={isCopied ? "Copied" : "Copy"}>
+        <ActionIcon variant="subtle" color="gray" aria-label={`Copy the ${name}`} onClick={copy}>
+          {isCopied ? <IconCheck size={16} /> : <IconCopy size={16} />}
+        </ActionIcon>
+      </Tooltip>
       <Tooltip label="Save as a file">
         <ActionIcon
           variant="subtle"

@@ -13,6 +13,7 @@ import { useHotkeys } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconCalendarTime, IconDots, IconLink, IconPlayerPlay } from "@tabler/icons-react";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { copyText } from "../../../parts/calling/clipboard.ts";
 import { forgetHanded, handedTo } from "../../../parts/form/handover.ts";
 import { JsonArguments } from "../../../parts/form/JsonArguments.tsx";
 import { hasFields, prepare } from "../../../parts/form/prepare.ts";
@@ -52,7 +53,7 @@ export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
   };
   useHotkeys([["mod+Enter", submit]], []);
   const share = async () => {
-    await navigator.clipboard.writeText(linkWith(args));
+    await copyText(linkWith(args));
     notifications.show({ message: "The link is copied. It holds the arguments: mind to whom you give it." });
   };
   return (

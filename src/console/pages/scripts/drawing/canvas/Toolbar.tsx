@@ -3,7 +3,9 @@ import { ActionIcon, Button, Menu, Modal, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconArrowForwardUp, IconDots, IconPlus, IconSettings } from "@tabler/icons-react";
 import { useState } from "react";
 import { url } from "../../../../api/base.ts";
+import { isRecord } from "../../../../api/json.ts";
 import { useAction } from "../../../../parts/actions.tsx";
+import { copyText } from "../../../../parts/calling/clipboard.ts";
 import { to } from "../../../../parts/places.ts";
 import { useShared } from "../context.ts";
 import {
@@ -120,7 +122,9 @@ export function Toolbar({ drawing, insertAt }: Props) {
             </Menu.Item>
           ))}
           {chosen && bodiesOf(chosen.step).length > 0 && (
-            <Menu.Item onClick={() => drawing.edit("Take apart", (before) => unwrapStep(before, only!))}>
+            <Menu.Item
+              onClick={() => drawing.edit("Remove the frame", (before) => unwrapStep(before, only!))}
+            >
               Keep its steps, remove the frame
             </Menu.Item>
           )}
@@ -139,7 +143,7 @@ export function Toolbar({ drawing, insertAt }: Props) {
         <Menu.Dropdown>
           <Menu.Item onClick={() => drawing.select([])}>Settings and inputs</Menu.Item>
           <Menu.Item
-            disabled={flow.value.failure_module !== undefined}
+            disabled={isRecord(flow.value.failure_module)}
             onClick={() =>
               drawing.edit("Add failure step", (before) => [
                 setFailureStep(before, newFailureStep()),
@@ -150,7 +154,7 @@ export function Toolbar({ drawing, insertAt }: Props) {
             Add a step for failures
           </Menu.Item>
           <Menu.Item
-            disabled={flow.value.preprocessor_module !== undefined}
+            disabled={isRecord(flow.value.preprocessor_module)}
             onClick={() =>
               drawing.edit("Add preprocessor", (before) => [
                 setPreprocessor(before, newPreprocessor()),
@@ -165,7 +169,7 @@ export function Toolbar({ drawing, insertAt }: Props) {
             onClick={() =>
               act(async () => {
                 const address = url(to.review(workspace, flow.path).slice(1));
-                await navigator.clipboard.writeText(new URL(address, window.location.href).href);
+                await copyText(new URL(address, window.location.href).href);
                 return "Copied: whoever may read the flow sees there what the draft changes.";
               })
             }

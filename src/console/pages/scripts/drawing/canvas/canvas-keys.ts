@@ -1,8 +1,16 @@
 /** What keys do while a step has the focus. */
 import { type KeyboardEvent, type RefObject, useCallback } from "react";
+import { copyText, pasteText } from "../../../../parts/calling/clipboard.ts";
 import { tellProblem } from "../../../../parts/Problem.tsx";
 import { fromClipboard, toClipboard } from "../model/clipboard.ts";
-import { duplicateSteps, insertSteps, listOutermost, nudgeStep, removeSteps } from "../model/commands.ts";
+import {
+  duplicateSteps,
+  insertSteps,
+  listOutermost,
+  nudgeStep,
+  removeSteps,
+  stepAfterRemoval,
+} from "../model/commands.ts";
 import { type PlacedStep, ROOT, type Slot, slotAfter } from "../model/steps.ts";
 import type { Drawing } from "../use-drawing.ts";
 
@@ -33,7 +41,7 @@ export function slotFor({ selection, open, flow }: Drawing, steps: PlacedStep[])
 }
 
 export async function copySteps({ flow, selection }: Drawing): Promise<void> {
-  await navigator.clipboard.writeText(toClipboard(listOutermost(flow, selection)));
+  await copyText(toClipboard(listOutermost(flow, selection)));
 }
 
 export function removeSelected(drawing: Drawing, label = "Delete"): void {
@@ -42,7 +50,7 @@ export function removeSelected(drawing: Drawing, label = "Delete"): void {
 }
 
 export async function pasteSteps(drawing: Drawing, steps: PlacedStep[]): Promise<void> {
-  const found = fromClipboard(await navigator.clipboard.readText());
+  const found = fromClipboard(await pasteText());
   if (!found) throw new Error("The clipboard holds no steps: copy some of a flow, here or from a file.");
   const slot = slotFor(drawing, steps);
   drawing.edit("Paste", (flow) => insertSteps(flow, slot, found));
@@ -53,6 +61,13 @@ const focusStep = (key: string) =>
   requestAnimationFrame(() =>
     document.querySelector<HTMLElement>(`.step[data-step="${CSS.escape(key)}"]`)?.focus(),
   );
+
+/** Removes the selected steps and focuses the card after them, or else the one before. */
+function removeAndGoOn(drawing: Drawing, steps: PlacedStep[], label?: string): void {
+  const next = stepAfterRemoval(steps, drawing.selection);
+  removeSelected(drawing, label);
+  if (next !== undefined) focusStep(next);
+}
 
 export function useCanvasKeys(now: RefObject<Now>) {
   return useCallback(
@@ -81,7 +96,7 @@ function actionOf(event: KeyboardEvent, { drawing, steps, insertAt }: Now, key: 
       case "x":
         return async () => {
           await copySteps(own);
-          removeSelected(own, "Cut");
+          removeAndGoOn(own, steps, "Cut");
         };
       case "v":
         return () => pasteSteps(own, steps);
@@ -109,7 +124,7 @@ function actionOf(event: KeyboardEvent, { drawing, steps, insertAt }: Now, key: 
   switch (pressed) {
     case "Delete":
     case "Backspace":
-      return () => removeSelected(own);
+      return () => removeAndGoOn(own, steps);
     case "Insert":
     case "i":
       return () => insertAt(slotFor(own, steps));

@@ -12,6 +12,7 @@ import {
   findPlaced,
   listSteps,
   mapLists,
+  type PlacedStep,
   PREPROCESSOR,
   type Slot,
   slotAfter,
@@ -38,6 +39,15 @@ export function removeSteps(flow: FlowDocument, keys: ReadonlySet<string>): Flow
     if (path === FAILURE || path === PREPROCESSOR) next = setAt(next, path, undefined);
   }
   return mapLists(next, (list) => list.filter((step) => !steps.has(step)));
+}
+
+/** Returns the key of the step that follows the removed ones, or else comes before them; undefined if none is left. */
+export function stepAfterRemoval(steps: PlacedStep[], keys: ReadonlySet<string>): string | undefined {
+  const isGone = ({ key, around }: PlacedStep) => keys.has(key) || around.some((outer) => keys.has(outer));
+  const last = steps.findLastIndex(isGone);
+  const next =
+    steps.slice(last + 1).find((placed) => !isGone(placed)) ?? steps.findLast((placed) => !isGone(placed));
+  return next?.key;
 }
 
 /** Lists the selected steps that stand in no other selected step, in the order of the flow. */

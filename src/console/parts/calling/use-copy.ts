@@ -1,0 +1,17 @@
+import { useEffect, useState } from "react";
+import { tellProblem } from "../Problem.tsx";
+import { copyText } from "./clipboard.ts";
+
+const SHOWN_MS = 1_000;
+
+/** Copies a text, and says for a moment that it did. */
+export function useCopy(text: string) {
+  const [isCopied, setCopied] = useState(false);
+  useEffect(() => {
+    if (!isCopied) return;
+    const timer = setTimeout(() => setCopied(false), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [isCopied]);
+  const copy = () => void copyText(text).then(() => setCopied(true), tellProblem);
+  return { isCopied, copy };
+}
