@@ -50,6 +50,7 @@ export default function Editor(props: Props) {
   const box = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView>(undefined);
   const mode = useRef(new Compartment());
+  const named = useRef(new Compartment());
   const changed = useRef(change);
   changed.current = change;
   /** What the page itself writes is told to nobody. */
@@ -68,7 +69,7 @@ export default function Editor(props: Props) {
           LOOK,
           isShort ? EditorView.lineWrapping : lineNumbers(),
           mode.current.of([]),
-          EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
+          named.current.of(nameOf(label)),
           EditorState.readOnly.of(isReadOnly),
           highlightSelectionMatches(),
           bracketMatching(),
@@ -99,6 +100,10 @@ export default function Editor(props: Props) {
   }, [language]);
 
   useEffect(() => {
+    view.current?.dispatch({ effects: named.current.reconfigure(nameOf(label)) });
+  }, [label]);
+
+  useEffect(() => {
     const editor = view.current;
     if (!editor || editor.state.doc.toString() === value) return;
     isGiven.current = true;
@@ -113,6 +118,8 @@ export default function Editor(props: Props) {
 
   return <div ref={box} className={isShort ? "editor editor-short" : "editor"} />;
 }
+
+const nameOf = (label: string) => EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" });
 
 /** Offers the names that begin with what stands before the cursor. */
 function offer(names: RefObject<Name[] | undefined>) {

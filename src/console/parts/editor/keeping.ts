@@ -3,23 +3,31 @@ import { useEffect, useState } from "react";
 import { writeJson } from "../../api/json.ts";
 
 const SAVE_AFTER_MS = 1_500;
+/** Before a failed save is tried again; longer each time. */
+const RETRY_AFTER_MS = 2_000;
+const LONGEST_RETRY_MS = 60_000;
 
 type Kept = "" | "saving" | "kept" | "failed";
 type Keep<T> = (draft: T) => Promise<void>;
 
-class Keeper<T> {
+/** Saves the newest draft until it is saved. */
+export class Keeper<T> {
   #kept: string;
   #newest: T;
   #keep: Keep<T>;
   #tell: (kept: Kept) => void;
   #saving: Promise<void> | undefined;
   #isHeld = false;
+  #failures = 0;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  readonly #retryAfter: number;
 
-  constructor(draft: T, keep: Keep<T>, tell: (kept: Kept) => void) {
+  constructor(draft: T, keep: Keep<T>, tell: (kept: Kept) => void, retryAfter = RETRY_AFTER_MS) {
     this.#kept = writeJson(draft);
     this.#newest = draft;
     this.#keep = keep;
     this.#tell = tell;
+    this.#retryAfter = retryAfter;
   }
 
   /** Whether something would be lost with the page. */
@@ -40,22 +48,36 @@ class Keeper<T> {
   };
 
   async #saveAll(): Promise<void> {
+    clearTimeout(this.#retry);
     while (this.isBehind && !this.#isHeld) {
       const draft = this.#newest;
       this.#tell("saving");
       try {
         await this.#keep(draft);
       } catch {
-        return this.#tell("failed");
+        return this.#fail();
       }
+      this.#failures = 0;
       this.#kept = writeJson(draft);
       this.#tell("kept");
     }
   }
 
+  #fail(): void {
+    this.#tell("failed");
+    const pause = Math.min(this.#retryAfter * 2 ** this.#failures++, LONGEST_RETRY_MS);
+    this.#retry = setTimeout(this.save, pause);
+  }
+
+  /** Tries nothing more by itself. */
+  stop(): void {
+    clearTimeout(this.#retry);
+  }
+
   /** Performs what ends the draft. Nothing is saved meanwhile, and afterwards only if it failed. */
   readonly end = async (action: () => Promise<void>): Promise<void> => {
     this.#isHeld = true;
+    this.stop();
     try {
       await this.#saving;
       await action();
@@ -84,9 +106,11 @@ export function useKeeping<T>(draft: T, keep: Keep<T>) {
       if (keeper.isBehind) event.preventDefault();
     };
     window.addEventListener("beforeunload", warn);
+    window.addEventListener("online", keeper.save);
     return () => {
       window.removeEventListener("beforeunload", warn);
-      void keeper.save();
+      window.removeEventListener("online", keeper.save);
+      void keeper.save().then(() => keeper.stop());
     };
   }, [keeper]);
   return { kept, end: keeper.end };

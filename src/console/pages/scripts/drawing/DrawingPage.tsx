@@ -6,13 +6,14 @@ import { queryClient } from "../../../api/client.ts";
 import { isRecord } from "../../../api/json.ts";
 import { whoami } from "../../../api/session.ts";
 import { useQuestion } from "../../../parts/actions.tsx";
+import { discardDraft } from "../../../parts/editor/drafts.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { FlowEditor } from "./FlowEditor.tsx";
 import { forgetNewFlow, readNewFlow, writeNewFlow } from "./new-flows.ts";
-import { type Draft, discardDraft, type FoundFlow, flowWithDraft, keepDraft, toDocument } from "./queries.ts";
+import { type Draft, type FoundFlow, flowWithDraft, keepDraft, toDocument } from "./queries.ts";
 
 /** Draws a flow: one that is deployed, its draft, or a new one. */
 export default function DrawingPage() {
@@ -71,7 +72,8 @@ function Opened({ workspace, path, found: given, email, above, reopen }: Props) 
   const first = kept
     ? { ...draft, path, value: draft.value! }
     : (deployed ?? fresh ?? { path, summary: "", description: "", value: { modules: [] } });
-  const base = kept ? parent_version : found?.version_id;
+  // Other clients keep drafts that do not say what they were begun from.
+  const base = kept ? (parent_version ?? found?.version_id) : found?.version_id;
   const keep = async (next: Draft) => {
     if (found) await keepDraft(workspace, path, next);
     else writeNewFlow(email, workspace, next);
@@ -83,7 +85,7 @@ function Opened({ workspace, path, found: given, email, above, reopen }: Props) 
       label: "Discard",
       action: async () => {
         await end(async () => {
-          await discardDraft(workspace, path);
+          await discardDraft(workspace, "flow", path);
           await queryClient.fetchQuery({ ...flowWithDraft(workspace, path), staleTime: 0 });
         });
         reopen();

@@ -50,9 +50,6 @@ export const flowWithDraft = (workspace: string, path: string) =>
 export const keepDraft = (workspace: string, path: string, draft: Draft) =>
   call("POST /w/{workspace}/drafts/create", { workspace, body: { path, typ: "flow", value: draft } });
 
-export const discardDraft = (workspace: string, path: string) =>
-  call("DELETE /w/{workspace}/drafts/delete/{kind}/{path}", { workspace, kind: "flow", path });
-
 interface Deployment {
   /** Undefined for a new flow. */
   parent: number | undefined;

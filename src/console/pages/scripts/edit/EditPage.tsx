@@ -6,6 +6,7 @@ import { type Answer, call } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { useQuestion } from "../../../parts/actions.tsx";
+import { discardDraft } from "../../../parts/editor/drafts.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
@@ -84,11 +85,7 @@ function Opened({ workspace, path, found, above, reopen }: Props) {
       label: "Discard",
       action: async () => {
         await end(async () => {
-          await call("DELETE /w/{workspace}/drafts/delete/{kind}/{path}", {
-            workspace,
-            kind: "script",
-            path,
-          });
+          await discardDraft(workspace, "script", path);
           await queryClient.fetchQuery({ ...scriptWithDraft(workspace, path), staleTime: 0 });
         });
         reopen();
