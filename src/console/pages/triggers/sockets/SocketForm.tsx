@@ -6,6 +6,7 @@ import { parseJson, writeJson } from "../../../api/json.ts";
 import { RunnableInput, type RunnableRef } from "../../../parts/form/RunnableInput.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
+import { MessagesInput, toMessages, toRows } from "./MessagesInput.tsx";
 import { useSaveSocket } from "./queries.ts";
 
 interface Props {
@@ -16,7 +17,6 @@ interface Props {
 }
 
 type Filter = WebsocketTrigger["filters"][number];
-type Message = WebsocketTrigger["initial_messages"][number];
 
 /** `key = value` in lines; a value is JSON, or text where it is none. */
 function parseFilters(text: string): Filter[] | string {
@@ -38,8 +38,6 @@ function parsed(text: string): unknown {
   }
 }
 
-const isRaw = (message: Message): message is { raw_message: string } => "raw_message" in message;
-
 export function SocketForm({ workspace, existing, initial, path: firstPath }: Props) {
   const [of, setOf] = useState<RunnableRef | undefined>(
     existing ? { kind: existing.is_flow ? "flow" : "script", path: existing.script_path } : initial,
@@ -51,12 +49,7 @@ export function SocketForm({ workspace, existing, initial, path: firstPath }: Pr
     (existing?.filters ?? []).map(({ key, value }) => `${key} = ${writeJson(value)}`).join("\n"),
   );
   const messages = existing?.initial_messages ?? [];
-  const [first, setFirst] = useState(
-    messages
-      .filter(isRaw)
-      .map(({ raw_message }) => raw_message)
-      .join("\n"),
-  );
+  const [rows, setRows] = useState(() => toRows(messages));
   const [answers, setAnswers] = useState(existing?.can_return_message ?? false);
   const [answersErrors, setAnswersErrors] = useState(existing?.can_return_error_result ?? false);
   const filters = parseFilters(filterText);
@@ -70,7 +63,6 @@ export function SocketForm({ workspace, existing, initial, path: firstPath }: Pr
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!isComplete) return;
-    const lines = first.split("\n").filter((line) => line.trim() !== "");
     save.mutate({
       path,
       summary,
@@ -79,11 +71,7 @@ export function SocketForm({ workspace, existing, initial, path: firstPath }: Pr
       url: url.trim(),
       url_runnable_args: existing?.url_runnable_args ?? null,
       filters,
-      // What a script makes is not shown here, and stays.
-      initial_messages: [
-        ...lines.map((raw_message) => ({ raw_message })),
-        ...messages.filter((message) => !isRaw(message)),
-      ],
+      initial_messages: toMessages(rows, messages),
       can_return_message: answers,
       can_return_error_result: answers && answersErrors,
     });
@@ -112,15 +100,7 @@ export function SocketForm({ workspace, existing, initial, path: firstPath }: Pr
           value={filterText}
           onChange={(event) => setFilterText(event.currentTarget.value)}
         />
-        <Textarea
-          label="Sent when it connects"
-          description="A message in each line, such as one that subscribes."
-          className="mono-input"
-          autosize
-          minRows={2}
-          value={first}
-          onChange={(event) => setFirst(event.currentTarget.value)}
-        />
+        <MessagesInput value={rows} change={setRows} />
         <Checkbox
           label="Send the results back"
           checked={answers}

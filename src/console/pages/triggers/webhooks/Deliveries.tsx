@@ -25,7 +25,7 @@ const STATES: Record<DeliveryState, { word: string; tone: string; Icon: typeof I
 export function Deliveries({ workspace, id }: { workspace: string; id: string }) {
   const { get, set } = useAddress();
   const chosen = get("state");
-  const state = chosen in STATES ? (chosen as DeliveryState) : undefined;
+  const state = Object.hasOwn(STATES, chosen) ? (chosen as DeliveryState) : undefined;
   const before = Number(get("before")) || undefined;
   const list = useQuery({ ...deliveryList(workspace, id, state, before), ...useLive(5_000) });
   const { act, isPending } = useAction();
