@@ -11,14 +11,17 @@ export interface Runnable {
   schema: unknown;
 }
 
-export const runnable = (workspace: string, kind: RunnableKind, path: string) =>
+/** @param hash of a version of a script; empty: the newest one */
+export const runnable = (workspace: string, kind: RunnableKind, path: string, hash = "") =>
   queryOptions({
-    queryKey: [workspace, `${kind}s`, "form", path],
+    queryKey: [workspace, `${kind}s`, "form", path, hash],
     queryFn: async ({ signal }): Promise<Runnable> => {
       const found =
-        kind === "script"
-          ? await call("GET /w/{workspace}/scripts/get/p/{path}", { workspace, path }, signal)
-          : await call("GET /w/{workspace}/flows/get/{path}", { workspace, path }, signal);
+        kind === "script" && hash !== ""
+          ? await call("GET /w/{workspace}/scripts/get/h/{hash}", { workspace, hash }, signal)
+          : kind === "script"
+            ? await call("GET /w/{workspace}/scripts/get/p/{path}", { workspace, path }, signal)
+            : await call("GET /w/{workspace}/flows/get/{path}", { workspace, path }, signal);
       return { path, summary: found.summary, description: found.description ?? "", schema: found.schema };
     },
   });

@@ -136,7 +136,7 @@ export function FlowEditor(props: Props) {
           </section>
           <div className="drawing-panel">
             {placed ? (
-              <StepPanel key={placed.key} placed={placed} problems={byKey.get(placed.key) ?? []} />
+              <StepPanel key={drawing.panel} placed={placed} problems={byKey.get(placed.key) ?? []} />
             ) : (
               <FlowPanel />
             )}

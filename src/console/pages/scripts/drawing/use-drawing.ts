@@ -1,5 +1,6 @@
 /** State of the editor: the document with its history, and what is selected, which is no part of either. */
 import { useCallback, useMemo, useReducer } from "react";
+import { renameStep } from "./model/commands.ts";
 import type { FlowDocument } from "./model/document.ts";
 import * as history from "./model/history.ts";
 import { listSteps } from "./model/steps.ts";
@@ -10,6 +11,8 @@ interface State {
   selection: ReadonlySet<string>;
   /** The step whose details are shown. */
   open: string | undefined;
+  /** Changes with the step whose details are shown, and stays when that step gets another id. */
+  panel: number;
 }
 
 /** A change: the next document, or with the keys of the steps to select then. */
@@ -17,6 +20,7 @@ export type Edit = (flow: FlowDocument) => FlowDocument | readonly [FlowDocument
 
 type Action =
   | { type: "edit"; label: string; edit: Edit; mergeKey: string | undefined; at: number }
+  | { type: "rename"; key: string; id: string; at: number }
   | { type: "undo" | "redo" }
   | { type: "saved"; flow: FlowDocument }
   | { type: "select"; keys: readonly string[]; open: string | undefined };
@@ -24,6 +28,12 @@ type Action =
 const NOTHING: ReadonlySet<string> = new Set();
 
 function reduce(state: State, action: Action): State {
+  const next = perform(state, action);
+  const isSameStep = next.open === state.open || (action.type === "rename" && next.open === action.id);
+  return isSameStep ? next : { ...next, panel: state.panel + 1 };
+}
+
+function perform(state: State, action: Action): State {
   switch (action.type) {
     case "edit": {
       const outcome = action.edit(state.history.flow);
@@ -36,8 +46,13 @@ function reduce(state: State, action: Action): State {
       if (next === state.history) return state;
       const selected = keys?.filter((key) => key !== undefined);
       return selected
-        ? { history: next, selection: new Set(selected), open: selected.at(-1) }
+        ? { history: next, selection: new Set(selected), open: selected.at(-1), panel: state.panel }
         : withoutGone({ ...state, history: next });
+    }
+    case "rename": {
+      const { key, id, at } = action;
+      const edit = (flow: FlowDocument): [FlowDocument, string[]] => [renameStep(flow, key, id), [id]];
+      return perform(state, { type: "edit", label: "Id", edit, mergeKey: undefined, at });
     }
     case "undo":
       return withoutGone({ ...state, history: history.undo(state.history) });
@@ -66,6 +81,8 @@ export interface Drawing extends State {
   isDirty: boolean;
   /** @param mergeKey names the field that is typed into: its changes in quick succession are undone together */
   edit: (label: string, edit: Edit, mergeKey?: string) => void;
+  /** Gives a step another id. */
+  rename: (key: string, id: string) => void;
   undo: () => void;
   redo: () => void;
   markSaved: (flow: FlowDocument) => void;
@@ -78,10 +95,15 @@ export function useDrawing(first: FlowDocument, saved: FlowDocument, open: strin
     history: history.begin(first, saved),
     selection: open === undefined ? NOTHING : new Set([open]),
     open,
+    panel: 0,
   }));
   const edit = useCallback(
     (label: string, change: Edit, mergeKey?: string) =>
       dispatch({ type: "edit", label, edit: change, mergeKey, at: Date.now() }),
+    [],
+  );
+  const rename = useCallback(
+    (key: string, id: string) => dispatch({ type: "rename", key, id, at: Date.now() }),
     [],
   );
   const undo = useCallback(() => dispatch({ type: "undo" }), []);
@@ -93,5 +115,5 @@ export function useDrawing(first: FlowDocument, saved: FlowDocument, open: strin
     [],
   );
   const isDirty = useMemo(() => history.isDirty(state.history), [state.history]);
-  return { ...state, flow: state.history.flow, isDirty, edit, undo, redo, markSaved, select };
+  return { ...state, flow: state.history.flow, isDirty, edit, rename, undo, redo, markSaved, select };
 }

@@ -6,13 +6,14 @@ import { type Fields, isRecord } from "../../../api/json.ts";
 import { useQuiet } from "../../../parts/editor/quiet.ts";
 import { type EarlierRun, useShared } from "./context.ts";
 import { listMentionedSteps } from "./model/expressions.ts";
+import { identify } from "./model/identify.ts";
 import { type KnownName, listKnown } from "./model/known.ts";
 import { isLoop, listSteps } from "./model/steps.ts";
 
 /** Results that the list of names shows; further ones are read when an expression names them. */
 const SHOWN_RESULTS = 12;
 
-/** Results of steps in the run, and of steps that are mocked, by id. */
+/** Results of steps in the run, and of steps whose result is pinned, by id. */
 function useResults(
   workspace: string,
   run: EarlierRun | undefined,
@@ -72,8 +73,15 @@ function useMocks(): Map<string, unknown> {
   );
 }
 
+/** What an expression is evaluated with, and a text that tells one such scope from another. */
+export interface Scope {
+  values: Fields;
+  /** Names the values without holding them: results may be large. */
+  key: string;
+}
+
 /** Values of the names in an expression, as far as the earlier run tells them; undefined without one. */
-export function useScope(key: string, expression: string): Fields | undefined {
+export function useScope(key: string, expression: string): Scope | undefined {
   const { workspace, drawing, run } = useShared();
   const { flow } = drawing;
   const mocks = useMocks();
@@ -89,19 +97,24 @@ export function useScope(key: string, expression: string): Fields | undefined {
       iterators: loops.map(({ step }) => (step.value as Fields).iterator),
     };
   }, [flow, key, expression]);
-  const wanted = [...new Set([...ids, ...(previous ? [previous] : [])])];
+  // A loop around it may read what the step before it came to.
+  const isPreviousRead = iterators.length > 0 || /\b(previous_)?result\b/.test(expression);
+  const wanted = [...new Set([...ids, ...(previous && isPreviousRead ? [previous] : [])])].sort();
   const results = useResults(workspace, run, wanted, mocks);
   const input = run?.input;
-  const scope = useMemo(() => {
+  const names = wanted.join("\n");
+  const scope = useMemo((): Scope | undefined => {
     if (!run && mocks.size === 0) return undefined;
-    return {
+    const known = names.split("\n").filter((id) => results.has(id));
+    const last = previous !== undefined && known.includes(previous) ? previous : undefined;
+    const values = {
       flow_input: input ?? {},
-      results: Object.fromEntries(results),
-      ...(previous && results.has(previous)
-        ? { previous_result: results.get(previous), result: results.get(previous) }
-        : {}),
+      results: Object.fromEntries(known.map((id) => [id, results.get(id)])),
+      ...(last === undefined ? {} : { previous_result: results.get(last), result: results.get(last) }),
     };
-  }, [run, mocks, input, results, previous]);
+    const told = known.map((id) => [id, identify(results.get(id))]);
+    return { values, key: JSON.stringify([run?.id, identify(input), told, last]) };
+  }, [run, mocks, input, results, previous, names]);
   const iterator = iterators.at(-1);
   const list = useEvaluated(
     isRecord(iterator) && typeof iterator.expr === "string" ? iterator.expr : "",
@@ -109,21 +122,25 @@ export function useScope(key: string, expression: string): Fields | undefined {
   ).data;
   return useMemo(() => {
     if (!scope || iterators.length === 0) return scope;
-    const items = Array.isArray(list?.value) ? list.value : [];
-    return { ...scope, flow_input: { ...scope.flow_input, iter: { index: 0, value: items[0] ?? null } } };
+    const items: unknown[] = Array.isArray(list?.value) ? list.value : [];
+    const flow_input = {
+      ...(scope.values.flow_input as Fields),
+      iter: { index: 0, value: items[0] ?? null },
+    };
+    return { values: { ...scope.values, flow_input }, key: `${scope.key} ${identify(items[0])}` };
   }, [scope, iterators.length, list]);
 }
 
 /** Checks an expression as it is typed, and evaluates it where values are known. */
-export function useEvaluated(expression: string, scope: Fields | undefined) {
+export function useEvaluated(expression: string, scope: Scope | undefined) {
   const { workspace } = useShared();
   const expr = useQuiet(expression, 300);
   return useQuery({
-    queryKey: [workspace, "flows", "evaluation", expr, scope],
+    queryKey: [workspace, "flows", "evaluation", expr, scope?.key],
     queryFn: ({ signal }) =>
       call(
         "POST /w/{workspace}/flows/expressions/evaluate",
-        { workspace, body: { expr, ...(scope ? { scope } : {}) } },
+        { workspace, body: { expr, ...(scope ? { scope: scope.values } : {}) } },
         signal,
       ),
     enabled: expr.trim() !== "",

@@ -1,7 +1,7 @@
 /** What is wrong with a flow that can be seen without running it. */
 import { isRecord } from "../../../../api/json.ts";
 import type { FlowDocument } from "./document.ts";
-import { listExpressions, listMentionedSteps } from "./expressions.ts";
+import { mentionsOf } from "./expressions.ts";
 import { bodiesOf, listSteps, type PlacedStep } from "./steps.ts";
 
 export interface FlowProblem {
@@ -24,8 +24,8 @@ export function listProblems(flow: FlowDocument): FlowProblem[] {
     seen.add(placed.id);
     if (placed.id.length > MAX_ID_CHARS) add(`Its id is longer than ${MAX_ID_CHARS} characters.`);
     for (const message of listOwn(placed)) add(message);
-    for (const unknown of listUnknown(placed, ids))
-      add(`There is no step ${unknown}, which an expression names.`);
+    for (const id of mentionsOf(placed.step))
+      if (!ids.has(id)) add(`There is no step ${id}, which an expression names.`);
   }
   return problems;
 }
@@ -42,9 +42,4 @@ function listOwn({ step }: PlacedStep): string[] {
     Array.isArray(value.modules) &&
     value.modules.length === 0;
   return isEmpty ? ["It has no steps."] : [];
-}
-
-function listUnknown({ step }: PlacedStep, ids: ReadonlySet<string>): Set<string> {
-  const mentioned = listExpressions(step).flatMap((expression) => listMentionedSteps(expression));
-  return new Set(mentioned.map(({ id }) => id).filter((id) => !ids.has(id)));
 }

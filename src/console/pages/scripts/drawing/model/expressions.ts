@@ -12,32 +12,31 @@ export interface Mention {
 
 const isPlainName = (id: string): boolean => /^[A-Za-z_$][\w$]*$/.test(id);
 
+const SCRIPT = parser.configure({ top: "Script" });
+
 /** Lists the steps whose results an expression reads; texts and comments in it do not count. */
 export function listMentionedSteps(expression: string): Mention[] {
   if (!expression.includes("results")) return [];
   const found: Mention[] = [];
-  parser
-    .configure({ top: "Script" })
-    .parse(expression)
-    .iterate({
-      enter: ({ type, node }) => {
-        if (type.name !== "MemberExpression") return;
-        const object = node.firstChild;
-        if (object?.name !== "VariableName" || expression.slice(object.from, object.to) !== "results") return;
-        const name = node.lastChild?.name === "]" ? node.lastChild.prevSibling : node.lastChild;
-        if (name?.name === "PropertyName") {
-          found.push({
-            id: expression.slice(name.from, name.to),
-            from: name.from,
-            to: name.to,
-            isQuoted: false,
-          });
-        } else if (name?.name === "String") {
-          const id = expression.slice(name.from + 1, name.to - 1);
-          if (!id.includes("\\")) found.push({ id, from: name.from, to: name.to, isQuoted: true });
-        }
-      },
-    });
+  SCRIPT.parse(expression).iterate({
+    enter: ({ type, node }) => {
+      if (type.name !== "MemberExpression") return;
+      const object = node.firstChild;
+      if (object?.name !== "VariableName" || expression.slice(object.from, object.to) !== "results") return;
+      const name = node.lastChild?.name === "]" ? node.lastChild.prevSibling : node.lastChild;
+      if (name?.name === "PropertyName") {
+        found.push({
+          id: expression.slice(name.from, name.to),
+          from: name.from,
+          to: name.to,
+          isQuoted: false,
+        });
+      } else if (name?.name === "String") {
+        const id = expression.slice(name.from + 1, name.to - 1);
+        if (!id.includes("\\")) found.push({ id, from: name.from, to: name.to, isQuoted: true });
+      }
+    },
+  });
   return found;
 }
 
@@ -105,5 +104,20 @@ export function listExpressions(step: Fields): string[] {
       return expression;
     },
   );
+  return found;
+}
+
+/** Of steps that were looked at: steps are never changed in place. */
+const mentionedBy = new WeakMap<Fields, ReadonlySet<string>>();
+
+/** Ids of the steps whose results the expressions of a step read. */
+export function mentionsOf(step: Fields): ReadonlySet<string> {
+  const known = mentionedBy.get(step);
+  if (known) return known;
+  const ids = listExpressions(step).flatMap((expression) =>
+    listMentionedSteps(expression).map(({ id }) => id),
+  );
+  const found = new Set(ids);
+  mentionedBy.set(step, found);
   return found;
 }

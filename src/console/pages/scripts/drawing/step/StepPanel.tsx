@@ -1,10 +1,10 @@
 /** The selected step: what it runs, with what, and how. */
 import { Alert, SegmentedControl, TextInput, Title } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { type Fields, isRecord } from "../../../../api/json.ts";
 import { useShared } from "../context.ts";
 import type { FlowProblem } from "../model/check.ts";
-import { renameStep, setStepField } from "../model/commands.ts";
+import { setStepField } from "../model/commands.ts";
 import { type Path, setAt } from "../model/document.ts";
 import { RESERVED } from "../model/ids.ts";
 import { listSteps, type PlacedStep } from "../model/steps.ts";
@@ -61,7 +61,7 @@ export function StepPanel({ placed, problems }: Props) {
           value={typeof step.summary === "string" ? step.summary : ""}
           onChange={(event) => set(["summary"], event.currentTarget.value || undefined, "Summary")}
         />
-        <IdInput key={key} placed={placed} />
+        <IdInput placed={placed} />
       </div>
       <SegmentedControl
         aria-label="Part of the step"
@@ -71,7 +71,7 @@ export function StepPanel({ placed, problems }: Props) {
       />
       {part === "runs" && <Runs type={type} placed={placed} set={set} />}
       {part === "inputs" && <Inputs placed={placed} />}
-      {part === "try" && <StepTry key={key} placed={placed} />}
+      {part === "try" && <StepTry placed={placed} />}
       {part === "options" && (
         <Options
           of={key}
@@ -95,6 +95,7 @@ export function StepPanel({ placed, problems }: Props) {
 function IdInput({ placed }: { placed: PlacedStep }) {
   const { drawing } = useShared();
   const [text, setText] = useState(placed.id);
+  useEffect(() => setText(placed.id), [placed.id]);
   const taken =
     text !== placed.id && listSteps(drawing.flow).some(({ id }) => id === text)
       ? `There is a step ${text} already`
@@ -113,7 +114,7 @@ function IdInput({ placed }: { placed: PlacedStep }) {
       onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
       onBlur={() => {
         if (taken || text === "" || text === placed.id) return setText(placed.id);
-        drawing.edit("Id", (flow) => [renameStep(flow, placed.key, text), [text]]);
+        drawing.rename(placed.key, text);
       }}
     />
   );
@@ -129,7 +130,7 @@ function Runs({ type, placed, set }: RunsProps) {
   const value = placed.step.value as Fields;
   switch (type) {
     case "rawscript":
-      return <CodePart key={placed.key} placed={placed} />;
+      return <CodePart placed={placed} />;
     case "script":
     case "flow":
       return <PathPart placed={placed} />;
@@ -150,13 +151,6 @@ function Runs({ type, placed, set }: RunsProps) {
         <p className="quiet">It passes on the result before it. Its options say whether it waits or asks.</p>
       );
     default:
-      return (
-        <Rest
-          key={placed.key}
-          value={value}
-          shown={new Set()}
-          change={(next) => set(["value"], next, "Value")}
-        />
-      );
+      return <Rest value={value} shown={new Set()} change={(next) => set(["value"], next, "Value")} />;
   }
 }

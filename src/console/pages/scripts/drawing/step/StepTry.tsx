@@ -95,6 +95,9 @@ export function StepTry({ placed }: { placed: PlacedStep }) {
 
 async function runStep(workspace: string, flowPath: string, value: Fields, args: Fields): Promise<string> {
   const path = String(value.path ?? "");
+  if (value.type === "script" && typeof value.hash === "string" && value.hash !== "") {
+    return call("POST /w/{workspace}/jobs/run/h/{hash}", { workspace, hash: value.hash, body: args });
+  }
   if (value.type === "script") {
     return call("POST /w/{workspace}/jobs/run/p/{path}", { workspace, path, body: args });
   }
@@ -125,14 +128,14 @@ function useInputs({ key, step }: PlacedStep) {
   );
   const scope = useScope(key, all);
   return useQuery({
-    queryKey: [workspace, "flows", "inputs", transforms, scope],
+    queryKey: [workspace, "flows", "inputs", transforms, scope?.key],
     queryFn: async ({ signal }): Promise<Fields> => {
       const inputs: Fields = {};
       for (const [name, transform] of Object.entries(transforms)) {
         if (!isRecord(transform)) continue;
         if (transform.type !== "javascript") inputs[name] = transform.value;
         else if (scope) {
-          const body = { expr: String(transform.expr), scope };
+          const body = { expr: String(transform.expr), scope: scope.values };
           const answer = await call(
             "POST /w/{workspace}/flows/expressions/evaluate",
             { workspace, body },

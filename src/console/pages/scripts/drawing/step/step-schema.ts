@@ -27,7 +27,12 @@ export function useStepSchema(placed: PlacedStep): Fields | undefined {
   const value = isRecord(placed.step.value) ? placed.step.value : {};
   const isPath = (value.type === "script" || value.type === "flow") && text(value.path) !== "";
   const found = useQuery({
-    ...runnable(workspace, (isPath ? value.type : "script") as RunnableKind, text(value.path)),
+    ...runnable(
+      workspace,
+      (isPath ? value.type : "script") as RunnableKind,
+      text(value.path),
+      value.type === "script" ? text(value.hash) : "",
+    ),
     enabled: isPath,
     retry: false,
   });
