@@ -20,7 +20,7 @@ export interface ApiOperation {
   /** Schema of a JSON body; undefined where none is sent. */
   body: unknown;
   isBodyRequired: boolean;
-  security: "bearer" | "basic" | { header: string } | { query: string } | undefined;
+  security: "bearer" | "basic" | { header: string } | { query: string } | { cookie: string } | undefined;
 }
 
 export interface ApiDocument {
@@ -131,5 +131,8 @@ function securityOf(root: Fields, given: Fields): ApiOperation["security"] {
   if (scheme.type === "basic" || scheme.scheme === "basic") return "basic";
   if (scheme.type === "apiKey" && scheme.in === "header") return { header: text(scheme.name) };
   if (scheme.type === "apiKey" && scheme.in === "query") return { query: text(scheme.name) };
-  return "bearer";
+  if (scheme.type === "apiKey" && scheme.in === "cookie") return { cookie: text(scheme.name) };
+  // Others cannot be given by a header that a person fills in.
+  const isBearer = scheme.scheme === "bearer" || scheme.type === "oauth2" || scheme.type === "openIdConnect";
+  return isBearer ? "bearer" : undefined;
 }

@@ -37,7 +37,9 @@ export function toStep(document: ApiDocument, operation: ApiOperation): Fields {
       ? [{ name: body, type: typeOf(document, operation.body, 0), isRequired: operation.isBodyRequired }]
       : []),
     ...secrets.map((name) => ({ name, type: "string", isRequired: true })),
-    { name: base, type: "string", isRequired: false, initial: JSON.stringify(document.server) },
+    isAddress(document.server)
+      ? { name: base, type: "string", isRequired: false, initial: JSON.stringify(document.server) }
+      : { name: base, type: "string", isRequired: true },
   ];
   const ordered = [...args.filter((each) => each.isRequired), ...args.filter((each) => !each.isRequired)];
   const path = operation.path
@@ -76,7 +78,7 @@ export function toStep(document: ApiDocument, operation: ApiOperation): Fields {
     `  const headers: Record<string, string> = { ${headers.join(", ")} };`,
     ...headerArguments.map(
       ({ name, argument }) =>
-        `  if (${argument} !== undefined) headers[${JSON.stringify(name)}] = String(${argument});`,
+        `  if (${argument} !== undefined && ${argument} !== null) headers[${JSON.stringify(name)}] = String(${argument});`,
     ),
     "  const response = await fetch(url, {",
     `    method: ${JSON.stringify(operation.method)},`,
@@ -99,10 +101,18 @@ export function toStep(document: ApiDocument, operation: ApiOperation): Fields {
   };
 }
 
+/** Documents may say where the service is relative to their own address, which nobody knows here. */
+const isAddress = (server: string): boolean => /^https?:\/\/[^{}]+$/i.test(server);
+
 const RESERVED = new Set(
-  "break case catch class const continue debugger default delete do else enum export extends false finally for function if import in instanceof new null return super switch this throw true try typeof var void while with yield let static await url query headers response text".split(
-    " ",
-  ),
+  [
+    "break case catch class const continue debugger default delete do else enum export extends false finally for",
+    "function if import in instanceof new null return super switch this throw true try typeof var void while with",
+    // In strict mode, which modules are in.
+    "yield let static await implements interface package private protected public eval arguments undefined",
+    // What the code itself uses.
+    "url query headers response text URL fetch String JSON Object Error btoa encodeURIComponent",
+  ].flatMap((words) => words.split(" ")),
 );
 
 const comment = (text: string): string => text.replaceAll("*/", "* /").replace(/\s+/g, " ").trim();
@@ -116,6 +126,8 @@ function secretsOf({ security }: ApiOperation): string[] {
 function secretHeaders({ security }: ApiOperation, names: string[]): string[] {
   if (security === "bearer") return [`authorization: \`Bearer \${${names[0]}}\``];
   if (security === "basic") return [`authorization: \`Basic \${btoa(\`\${${names[0]}}:\${${names[1]}}\`)}\``];
+  if (isRecord(security) && "cookie" in security)
+    return [`cookie: ${JSON.stringify(`${security.cookie}=`)} + encodeURIComponent(${names[0]})`];
   return isRecord(security) && "header" in security
     ? [`${JSON.stringify(security.header)}: ${names[0]}`]
     : [];
