@@ -1,12 +1,14 @@
-import { Anchor, Button, Radio, Select, TextInput } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Alert, Anchor, Button, Group, Radio } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { call } from "../../../api/call.ts";
-import { memberOf, whoami } from "../../../api/session.ts";
+import { whoami } from "../../../api/session.ts";
+import { isName, type NewPath, NewPathFields, useOwners } from "../../../parts/items/NewPath.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
-import { writeNewFlow } from "./new-flows.ts";
+import { readNewFlow, writeNewFlow } from "./new-flows.ts";
 import { TEMPLATES } from "./templates/templates.ts";
 
 /** Asks for a place and a beginning of a new flow, then draws it. */
@@ -14,18 +16,28 @@ export default function NewFlowPage() {
   const workspace = useWorkspace();
   const [, go] = useLocation();
   const email = useQuery(whoami).data?.email;
-  const member = useQuery(memberOf(workspace)).data;
-  const folders =
-    useQuery({
-      queryKey: [workspace, "folders", "names"],
-      queryFn: ({ signal }) => call("GET /w/{workspace}/folders/listnames", { workspace }, signal),
-    }).data ?? [];
-  const [folder, setFolder] = useState<string>();
-  const [name, setName] = useState("");
-  const [summary, setSummary] = useState("");
+  const owners = useOwners(workspace);
+  const [place, setPlace] = useState<NewPath>({ owner: "", name: "", summary: "" });
   const [template, setTemplate] = useState(TEMPLATES[0]!.id);
-  const owner = folder ?? (member ? `u/${member.username}` : "");
-  const isReady = email !== undefined && owner !== "" && /^[\w-]+(\/[\w-]+)*$/.test(name);
+  const owner = place.owner || (owners[0] ?? "");
+  const path = `${owner}/${place.name}`;
+  const isReady = email !== undefined && owner !== "" && isName(place.name);
+  const begin = useMutation({
+    mutationFn: async (isBegunAnew: boolean) => {
+      const taken = await findTaken(email!, workspace, path);
+      if (taken && !(taken === "begun" && isBegunAnew)) return { taken, path };
+      const { flow } = TEMPLATES.find(({ id }) => id === template)!;
+      writeNewFlow(email!, workspace, {
+        ...flow,
+        path,
+        summary: place.summary || String(flow.summary ?? ""),
+      });
+      go(to.draw(workspace, path));
+      return undefined;
+    },
+  });
+  // Another name is asked about again.
+  const taken = begin.data?.path === path ? begin.data.taken : undefined;
   return (
     <div className="page">
       <PageHead
@@ -41,38 +53,11 @@ export default function NewFlowPage() {
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          if (!isReady) return;
-          const path = `${owner}/${name}`;
-          const { flow } = TEMPLATES.find(({ id }) => id === template)!;
-          writeNewFlow(email, workspace, { ...flow, path, summary: summary || String(flow.summary ?? "") });
-          go(to.draw(workspace, path));
+          if (isReady) begin.mutate(false);
         }}
       >
         <div className="line">
-          <Select
-            label="Belongs to"
-            w={190}
-            allowDeselect={false}
-            data={[...(member ? [`u/${member.username}`] : []), ...folders.map((each) => `f/${each}`)]}
-            value={owner}
-            onChange={(value) => setFolder(value ?? undefined)}
-          />
-          <TextInput
-            label="Name"
-            placeholder="nightly_report"
-            description="Letters, digits, _, - and /"
-            inputWrapperOrder={["label", "input", "description"]}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value.trim())}
-            style={{ flex: "1 1 12rem" }}
-          />
-          <TextInput
-            label="Summary"
-            placeholder="Nightly report"
-            value={summary}
-            onChange={(event) => setSummary(event.currentTarget.value)}
-            style={{ flex: "1 1 14rem" }}
-          />
+          <NewPathFields owners={owners} value={place} change={setPlace} />
         </div>
         <Radio.Group label="Begin with" value={template} onChange={setTemplate}>
           <div className="stack" style={{ marginTop: "0.5rem" }}>
@@ -81,10 +66,50 @@ export default function NewFlowPage() {
             ))}
           </div>
         </Radio.Group>
-        <Button type="submit" w="fit-content" disabled={!isReady}>
+        {taken === "deployed" && (
+          <Alert color="yellow" variant="light">
+            There is a flow at {path} already: take another name, or{" "}
+            <Anchor component={Link} href={to.flow(workspace, path)} inherit>
+              look at that flow
+            </Anchor>
+            .
+          </Alert>
+        )}
+        {taken === "begun" && (
+          <Alert color="yellow" variant="light">
+            <Group justify="space-between">
+              <span>A new flow was begun at {path} in this browser, and not deployed.</span>
+              <Group gap="xs">
+                <Button size="xs" component={Link} href={to.draw(workspace, path)}>
+                  Go on with it
+                </Button>
+                <Button size="xs" variant="default" onClick={() => begin.mutate(true)}>
+                  Throw it away and begin anew
+                </Button>
+              </Group>
+            </Group>
+          </Alert>
+        )}
+        {begin.error && <Problem error={begin.error} />}
+        <Button
+          type="submit"
+          w="fit-content"
+          disabled={!isReady || taken !== undefined}
+          loading={begin.isPending}
+        >
           Draw it
         </Button>
       </form>
     </div>
   );
+}
+
+/** What stands at a path already: a flow that is deployed, or one that was begun in this browser. */
+async function findTaken(
+  email: string,
+  workspace: string,
+  path: string,
+): Promise<"deployed" | "begun" | undefined> {
+  if (await call("GET /w/{workspace}/flows/exists/{path}", { workspace, path })) return "deployed";
+  return readNewFlow(email, workspace, path) ? "begun" : undefined;
 }

@@ -5,6 +5,7 @@ import { Link, useParams } from "wouter";
 import { isRecord } from "../../../api/json.ts";
 import { useMay } from "../../../api/session.ts";
 import { Empty } from "../../../parts/Empty.tsx";
+import { useMayWrite } from "../../../parts/items/rights.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
@@ -18,7 +19,8 @@ export default function ReviewPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
   const found = useQuery(flowWithDraft(workspace, path));
-  const mayEdit = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
+  const isAuthor = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
+  const mayWrite = useMayWrite(workspace)(path, found.data?.extra_perms) && isAuthor;
   const draft = isRecord(found.data?.draft) ? toDraft(found.data.draft, path) : undefined;
   return (
     <div className="page">
@@ -31,7 +33,7 @@ export default function ReviewPage() {
         }
         about="From what is deployed to the draft"
       >
-        {mayEdit && draft && (
+        {mayWrite && draft && (
           <Button component={Link} href={to.draw(workspace, path)} leftSection={<IconPencil size={16} />}>
             Open the draft
           </Button>

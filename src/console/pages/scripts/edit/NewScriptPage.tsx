@@ -1,11 +1,11 @@
-import { Anchor, Select, TextInput } from "@mantine/core";
+import { Anchor, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useRef, useState } from "react";
 import { Link } from "wouter";
 import { storedBy } from "../../../api/base.ts";
-import { call } from "../../../api/call.ts";
-import { memberOf, whoami } from "../../../api/session.ts";
+import { whoami } from "../../../api/session.ts";
 import { beginningOf } from "../../../parts/editor/beginnings.ts";
+import { type NewPath, NewPathFields, useOwners } from "../../../parts/items/NewPath.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { LANGUAGES, type Language } from "../../../parts/scripts.ts";
@@ -38,17 +38,15 @@ function NewScript({ workspace, storageKey }: { workspace: string; storageKey: s
   const [kept] = useState(() => readKept(storageKey));
   // Written to when the editor of a language is left; the next one reads it as it begins.
   const texts = useRef(kept.texts ?? {});
-  const member = useQuery(memberOf(workspace)).data;
-  const folders =
-    useQuery({
-      queryKey: [workspace, "folders", "names"],
-      queryFn: ({ signal }) => call("GET /w/{workspace}/folders/listnames", { workspace }, signal),
-    }).data ?? [];
+  const owners = useOwners(workspace);
   const [language, setLanguage] = useState<Language>(kept.language ?? "bun");
-  const [folder, setFolder] = useState<string>();
-  const [name, setName] = useState(kept.name ?? "");
-  const [summary, setSummary] = useState(kept.summary ?? "");
-  const owner = folder ?? (member ? `u/${member.username}` : "");
+  const [place, setPlace] = useState<NewPath>({
+    owner: "",
+    name: kept.name ?? "",
+    summary: kept.summary ?? "",
+  });
+  const { name, summary } = place;
+  const owner = place.owner || (owners[0] ?? "");
   const keep = useCallback(
     async ({ content, language: written, ...rest }: Draft) => {
       texts.current = { ...texts.current, [written]: content };
@@ -82,28 +80,7 @@ function NewScript({ workspace, storageKey }: { workspace: string; storageKey: s
           value={language}
           onChange={(value) => setLanguage(value as Language)}
         />
-        <Select
-          label="Belongs to"
-          w={190}
-          allowDeselect={false}
-          data={[...(member ? [`u/${member.username}`] : []), ...folders.map((each) => `f/${each}`)]}
-          value={owner}
-          onChange={(value) => setFolder(value ?? undefined)}
-        />
-        <TextInput
-          label="Name"
-          placeholder="nightly_report"
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value.trim())}
-          style={{ flex: "1 1 12rem" }}
-        />
-        <TextInput
-          label="Summary"
-          placeholder="Nightly report"
-          value={summary}
-          onChange={(event) => setSummary(event.currentTarget.value)}
-          style={{ flex: "1 1 14rem" }}
-        />
+        <NewPathFields owners={owners} value={place} change={setPlace} />
       </div>
     </ScriptEditor>
   );

@@ -1,14 +1,13 @@
 /** Joins what people wrote into a schema with what the code says now. */
 
+import { isRecord } from "../../../api/json.ts";
+
 type Schema = Record<string, unknown>;
 
 /** What people write of an argument, whatever the code says. */
 const TEXTS = ["description", "title"];
 /** What people add to an argument where the code says nothing of it. */
 const ADDITIONS = ["format", "contentEncoding", "password"];
-
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Whether a type is that of the code, or one that the code cannot tell from it. */
 const agree = (earlier: unknown, inferred: unknown): boolean =>
@@ -20,8 +19,8 @@ const agree = (earlier: unknown, inferred: unknown): boolean =>
  * says of a format or of choices goes before what was written.
  */
 export function mergeSchema(earlier: unknown, inferred: unknown): Schema {
-  const now = isSchema(inferred) ? inferred : {};
-  return isSchema(earlier) ? annotate({ type: "object", ...earlier }, now) : now;
+  const now = isRecord(inferred) ? inferred : {};
+  return isRecord(earlier) ? annotate({ type: "object", ...earlier }, now) : now;
 }
 
 function annotate(earlier: Schema, now: Schema): Schema {
@@ -31,13 +30,13 @@ function annotate(earlier: Schema, now: Schema): Schema {
     if (name in earlier && (TEXTS.includes(name) || !(name in now))) merged[name] = earlier[name];
   }
   if (now.type === "string" && !now.enum && isChoice(earlier.enum)) merged.enum = earlier.enum;
-  if (isSchema(now.items) && isSchema(earlier.items)) merged.items = annotate(earlier.items, now.items);
-  if (isSchema(now.properties) && isSchema(earlier.properties)) {
+  if (isRecord(now.items) && isRecord(earlier.items)) merged.items = annotate(earlier.items, now.items);
+  if (isRecord(now.properties) && isRecord(earlier.properties)) {
     const before = earlier.properties;
     merged.properties = Object.fromEntries(
       Object.entries(now.properties).map(([name, field]) => {
         const old = before[name];
-        return [name, isSchema(old) && isSchema(field) ? annotate(old, field) : field];
+        return [name, isRecord(old) && isRecord(field) ? annotate(old, field) : field];
       }),
     );
     const names = Object.keys(now.properties);

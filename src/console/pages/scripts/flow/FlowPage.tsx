@@ -28,7 +28,8 @@ export default function FlowPage() {
   const { "*": path = "" } = useParams<{ "*": string }>();
   const found = useQuery(oneFlow(workspace, path));
   const flow = found.data;
-  const mayEdit = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
+  const isAuthor = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
+  const mayWrite = useMayWrite(workspace)(path, flow?.extra_perms) && isAuthor;
   return (
     <div className="page">
       <PageHead
@@ -59,7 +60,7 @@ export default function FlowPage() {
         >
           Its runs
         </Button>
-        {mayEdit && (
+        {flow && mayWrite && (
           <Button
             variant="default"
             component={Link}
@@ -78,7 +79,7 @@ export default function FlowPage() {
         </Button>
       </PageHead>
       {flow ? (
-        <Shown workspace={workspace} flow={flow} />
+        <Shown workspace={workspace} flow={flow} mayWrite={mayWrite} />
       ) : found.error ? (
         <Problem error={found.error} retry={() => void found.refetch()} />
       ) : (
@@ -88,7 +89,13 @@ export default function FlowPage() {
   );
 }
 
-function Shown({ workspace, flow }: { workspace: string; flow: Flow }) {
+interface Props {
+  workspace: string;
+  flow: Flow;
+  mayWrite: boolean;
+}
+
+function Shown({ workspace, flow, mayWrite }: Props) {
   const [tab, bar] = useTabs([
     { value: "graph", label: "Graph" },
     { value: "yaml", label: "YAML" },
@@ -96,8 +103,6 @@ function Shown({ workspace, flow }: { workspace: string; flow: Flow }) {
     { value: "webhooks", label: "Webhooks" },
     { value: "triggers", label: "Triggers" },
   ]);
-  const isAuthor = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
-  const mayWrite = useMayWrite(workspace)(flow.path, flow.extra_perms) && isAuthor;
   return (
     <>
       {bar}

@@ -5,6 +5,7 @@ import { Link, useLocation, useParams } from "wouter";
 import { call } from "../../../api/call.ts";
 import { useMay } from "../../../api/session.ts";
 import { useQuestion } from "../../../parts/actions.tsx";
+import { useMayWrite } from "../../../parts/items/rights.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
@@ -22,7 +23,8 @@ export default function ScriptPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
   const found = useQuery(scriptAt(workspace, path));
-  const mayWrite = useMay(workspace)("POST /w/{workspace}/scripts/create", "author");
+  const isAuthor = useMay(workspace)("POST /w/{workspace}/scripts/create", "author");
+  const mayWrite = useMayWrite(workspace)(path, found.data?.extra_perms) && isAuthor;
   const [, go] = useLocation();
   const { ask, dialog } = useQuestion();
   const [tab, bar] = useTabs([
