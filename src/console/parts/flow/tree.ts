@@ -92,7 +92,7 @@ function notesOf(step: Fields, value: Fields): string[] {
   if (isRecord(step.skip_if)) notes.push("skipped at times");
   if (isRecord(step.stop_after_if)) notes.push("may end the flow");
   if (step.continue_on_error === true) notes.push("goes on after an error");
-  if (isRecord(step.mock) && step.mock.enabled === true) notes.push("mocked");
+  if (isRecord(step.mock) && step.mock.enabled === true) notes.push("pinned result");
   if (value.parallel === true) notes.push("in parallel");
   return notes;
 }

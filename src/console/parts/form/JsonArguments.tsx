@@ -1,5 +1,5 @@
+import { isRecord } from "../../api/json.ts";
 import { JsonEditor } from "./JsonEditor.tsx";
-import { isRecord } from "./prepare.ts";
 
 interface Props {
   value: Record<string, unknown>;

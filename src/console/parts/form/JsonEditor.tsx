@@ -1,6 +1,6 @@
 import { JsonInput } from "@mantine/core";
-import { useEffect, useState } from "react";
-import { parseJson, writeJson } from "../../api/json.ts";
+import { useEffect, useRef, useState } from "react";
+import { isSame, parseJson, writeJson } from "../../api/json.ts";
 
 interface Props {
   label: string;
@@ -10,12 +10,23 @@ interface Props {
   tellValid: (isValid: boolean) => void;
   /** Says what is wrong with a value. */
   wrong?: (value: unknown) => string | undefined;
+  /** Says what is wrong with no text at all; otherwise that is an empty object. */
+  wrongEmpty?: string;
 }
 
-/** Editor for a value as JSON. Empty text is an empty object. */
-export function JsonEditor({ label, value, change, tellValid, wrong }: Props) {
+/** Editor for a value as JSON. A value that comes from elsewhere, such as by an undo, replaces the text. */
+export function JsonEditor({ label, value, change, tellValid, wrong, wrongEmpty }: Props) {
   const [text, setText] = useState(() => writeJson(value, 2));
   const [problem, setProblem] = useState<string>();
+  /** The value that the text stands for, or stood for before it became invalid. */
+  const written = useRef(value);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a value may be a new object each time, its text is not
+  useEffect(() => {
+    if (isSame(value, written.current)) return;
+    written.current = value;
+    setText(writeJson(value, 2));
+    setProblem(undefined);
+  }, [writeJson(value)]);
   const isValid = problem === undefined;
   useEffect(() => {
     tellValid(isValid);
@@ -24,11 +35,14 @@ export function JsonEditor({ label, value, change, tellValid, wrong }: Props) {
   }, [tellValid, isValid]);
   const edit = (next: string) => {
     setText(next);
+    if (next.trim() === "" && wrongEmpty !== undefined) return setProblem(wrongEmpty);
     try {
       const parsed = next.trim() === "" ? {} : parseJson(next);
       const found = wrong?.(parsed);
       setProblem(found);
-      if (found === undefined) change(parsed);
+      if (found !== undefined) return;
+      written.current = parsed;
+      change(parsed);
     } catch (error) {
       setProblem((error as Error).message);
     }

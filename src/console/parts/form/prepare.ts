@@ -1,5 +1,6 @@
 /** Converts the schema of a script or flow to a schema and UI schema of the form library. */
 import type { RJSFSchema, UiSchema } from "@rjsf/utils";
+import { isRecord } from "../../api/json.ts";
 
 type Schema = Record<string, unknown>;
 
@@ -7,9 +8,6 @@ export interface Prepared {
   schema: RJSFSchema;
   ui: UiSchema;
 }
-
-export const isRecord = (value: unknown): value is Schema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Names of custom widgets. */
 export const WIDGETS = { resource: "ResourceWidget", file: "FileWidget", moment: "MomentWidget" } as const;

@@ -1,4 +1,5 @@
 /** Classifies results by their shape for rendering. */
+import { isRecord } from "../../api/json.ts";
 
 export type Shown =
   | { kind: "nothing" }
@@ -18,9 +19,6 @@ const IMAGES: Record<string, string> = {
   gif: "image/gif",
   webp: "image/webp",
 };
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const textOf = (value: unknown): string =>
   typeof value === "string" ? value : isRecord(value) ? String(value.content ?? "") : "";

@@ -3,8 +3,7 @@ import { type Answer, call } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import { ApiError } from "../../../api/errors.ts";
 import type { Resource } from "../../../api/interface.d.ts";
-import { writeJson } from "../../../api/json.ts";
-import { isRecord } from "../../../parts/form/prepare.ts";
+import { isRecord, writeJson } from "../../../api/json.ts";
 
 export const MAX_RESOURCES = 1_000;
 

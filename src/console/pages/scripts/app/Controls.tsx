@@ -1,4 +1,5 @@
 /** Components of an app that a person types into or chooses from. Their value is their result. */
+
 import {
   MultiSelect,
   NumberInput,
@@ -10,7 +11,7 @@ import {
   TextInput,
 } from "@mantine/core";
 import { lazy, Suspense, useEffect } from "react";
-import { isRecord } from "../../../parts/form/prepare.ts";
+import { isRecord } from "../../../api/json.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { computeInput, NotEvaluated } from "./evaluate.ts";
 import type { AppComponent } from "./read-app.ts";

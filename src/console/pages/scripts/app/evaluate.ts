@@ -5,7 +5,7 @@
 
 import type { SyntaxNode } from "@lezer/common";
 import { parser } from "@lezer/javascript";
-import { isRecord } from "../../../parts/form/prepare.ts";
+import { isRecord } from "../../../api/json.ts";
 
 export type Scope = Record<string, unknown>;
 

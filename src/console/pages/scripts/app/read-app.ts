@@ -1,7 +1,6 @@
 /** Reads the value of an app, as editors of the interface store it, to components in reading order. */
-import { isRecord } from "../../../parts/form/prepare.ts";
 
-type Fields = Record<string, unknown>;
+import { type Fields, isRecord } from "../../../api/json.ts";
 
 export interface AppComponent {
   id: string;

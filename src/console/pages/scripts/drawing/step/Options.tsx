@@ -105,7 +105,11 @@ function Field({ of, field: { label, about, kind, path }, value, change }: Field
           description={about}
           min={0}
           value={typeof value === "number" ? value : ""}
-          onChange={(next) => change(next === "" ? undefined : Number(next))}
+          onChange={(next) => {
+            // A sign alone, or more digits than a number has, is text on its way.
+            if (next === "") change(undefined);
+            else if (typeof next === "number" && Number.isFinite(next)) change(next);
+          }}
         />
       );
     case "text":

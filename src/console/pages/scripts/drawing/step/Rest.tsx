@@ -28,9 +28,12 @@ export function Rest({ value, shown, change }: Props) {
           const kept = Object.entries(value).filter(([name]) => isShown(name) || Object.hasOwn(next, name));
           change({ ...Object.fromEntries(kept), ...next });
         }}
-        wrong={(next) =>
-          isRecord(next) ? undefined : "Other fields are an object: a name and a value for each."
-        }
+        wrong={(next) => {
+          if (!isRecord(next)) return "Other fields are an object: a name and a value for each.";
+          const elsewhere = Object.keys(next).find((name) => isShown(name) && !Object.hasOwn(rest, name));
+          return elsewhere && `${elsewhere} has a field of its own.`;
+        }}
+        wrongEmpty="Write {} for no other fields."
         tellValid={nothing}
       />
     </div>
