@@ -14,6 +14,7 @@ import postgres_0010_validate from "./postgres/0010_validate.sql" with { type: "
 import postgres_0011_planned_runs from "./postgres/0011_planned_runs.sql" with { type: "text" };
 import postgres_0012_job_search from "./postgres/0012_job_search.sql" with { type: "text" };
 import postgres_0013_job_search_order from "./postgres/0013_job_search_order.sql" with { type: "text" };
+import postgres_0014_drafts_per_person from "./postgres/0014_drafts_per_person.sql" with { type: "text" };
 import sqlite_0000_init from "./sqlite/0000_init.sql" with { type: "text" };
 import sqlite_0001_jobs_whole from "./sqlite/0001_jobs_whole.sql" with { type: "text" };
 import sqlite_0002_flows from "./sqlite/0002_flows.sql" with { type: "text" };
@@ -28,6 +29,7 @@ import sqlite_0010_validate from "./sqlite/0010_validate.sql" with { type: "text
 import sqlite_0011_planned_runs from "./sqlite/0011_planned_runs.sql" with { type: "text" };
 import sqlite_0012_job_search from "./sqlite/0012_job_search.sql" with { type: "text" };
 import sqlite_0013_job_search_order from "./sqlite/0013_job_search_order.sql" with { type: "text" };
+import sqlite_0014_drafts_per_person from "./sqlite/0014_drafts_per_person.sql" with { type: "text" };
 
 export const migrations = {
   sqlite: [
@@ -45,6 +47,7 @@ export const migrations = {
     { name: "0011_planned_runs", sql: sqlite_0011_planned_runs },
     { name: "0012_job_search", sql: sqlite_0012_job_search },
     { name: "0013_job_search_order", sql: sqlite_0013_job_search_order },
+    { name: "0014_drafts_per_person", sql: sqlite_0014_drafts_per_person },
   ],
   postgres: [
     { name: "0000_init", sql: postgres_0000_init },
@@ -61,5 +64,6 @@ export const migrations = {
     { name: "0011_planned_runs", sql: postgres_0011_planned_runs },
     { name: "0012_job_search", sql: postgres_0012_job_search },
     { name: "0013_job_search_order", sql: postgres_0013_job_search_order },
+    { name: "0014_drafts_per_person", sql: postgres_0014_drafts_per_person },
   ],
 };

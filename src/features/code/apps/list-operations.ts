@@ -29,7 +29,7 @@ const listedColumns = {
   app: apps,
   edited_at: appVersions.created_at,
   deployment_msg: appVersions.deployment_msg,
-  has_draft: sql<boolean>`${drafts.path} IS NOT NULL`.mapWith(Boolean),
+  has_draft: sql<boolean>`EXISTS (SELECT 1 FROM ${drafts} WHERE ${isDraftOfApp})`.mapWith(Boolean),
 };
 
 const listApps = operation({
@@ -58,7 +58,6 @@ const listApps = operation({
       .select(listedColumns)
       .from(apps)
       .innerJoin(appVersions, eq(appVersions.id, apps.version))
-      .leftJoin(drafts, isDraftOfApp)
       .where(
         and(
           eq(apps.workspace_id, workspace),

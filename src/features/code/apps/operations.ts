@@ -4,7 +4,7 @@ import { optional } from "../../../lib/zod.ts";
 import { deleteIfExists } from "../../../platform/access/deletion.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type Operation, operation, queryBoolean, responds } from "../../../platform/http/operation.ts";
-import { findDraft } from "../drafts/service.ts";
+import { DraftFields, draftQuery, readDrafts } from "../drafts/service.ts";
 import { hasStarred } from "../favorites/service.ts";
 import { AppHistory, AppRecord, EditApp, NewApp } from "./records.ts";
 import * as service from "./service.ts";
@@ -89,11 +89,13 @@ const getAppByPathWithDraft = operation({
   method: "GET",
   path: `${base}/get/draft/{path}`,
   access: "member",
-  summary: "Read the newest version of an app, with the draft that is kept beside it",
-  responds: responds.json(AppRecord.extend({ draft: z.unknown().optional() })),
-  run: async (ctx, { workspace, path }) => ({
+  summary:
+    "Read the newest version of an app, with the draft of the caller or of `draft_of`, and who else keeps one",
+  query: draftQuery,
+  responds: responds.json(AppRecord.extend(DraftFields)),
+  run: async (ctx, { path, query }) => ({
     ...(await toAppRecord(ctx.app, await service.getApp(ctx, path))),
-    draft: await findDraft(ctx.app.db.read, { workspace_id: workspace, kind: "app", path }),
+    ...(await readDrafts(ctx, { kind: "app", path, ...query })),
   }),
 });
 

@@ -6,7 +6,7 @@ import { parsePath } from "../../../lib/text/paths.ts";
 import { canRead, canWrite, requireManageAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
-import { drafts } from "../drafts/tables.ts";
+import { deleteDraftRow, deleteDraftRows, moveDraftRows } from "../drafts/service.ts";
 import { moveStars } from "../favorites/service.ts";
 import type { Policy } from "./policy.ts";
 import type { EditApp, NewApp } from "./records.ts";
@@ -56,7 +56,7 @@ export async function createApp(ctx: WorkspaceContext, body: NewApp & { bundle?:
       .returning({ id: apps.id });
     const version = await insertVersion(ctx, tx, row!.id, body);
     await tx.update(apps).set({ version }).where(eq(apps.id, row!.id));
-    if (!draft_only) await deleteAppDraft(tx, workspace_id, path);
+    if (!draft_only) await deleteDraftRow(tx, { workspace_id, kind: "app", path, created_by: ctx.username });
     return path;
   });
 }
@@ -99,8 +99,11 @@ export async function updateApp(
         raw_app: deploys ? body.bundle !== undefined : app.raw_app,
       })
       .where(eq(apps.id, app.id));
-    await deleteAppDraft(tx, workspace_id, old);
-    if (path !== old) await moveStars(tx, workspace_id, { kind: "app", path: old }, path);
+    await deleteDraftRow(tx, { workspace_id, kind: "app", path: old, created_by: ctx.username });
+    if (path !== old) {
+      await moveDraftRows(tx, { workspace_id, kind: "app", path: old }, path);
+      await moveStars(tx, workspace_id, { kind: "app", path: old }, path);
+    }
     return path;
   });
 }
@@ -170,19 +173,13 @@ export async function deleteApp(ctx: WorkspaceContext, path: string): Promise<vo
     const app = requireReadable(ctx, await findApp(tx, workspace_id, path), `app ${path}`);
     requireAppWrite(ctx, path, app.extra_perms);
     await deleteAppRows(tx, app.id);
-    await deleteAppDraft(tx, workspace_id, path);
+    await deleteDraftRows(tx, { workspace_id, kind: "app", path });
   });
 }
 
 async function deleteAppRows(tx: Tx, id: number): Promise<void> {
   await tx.delete(appVersions).where(eq(appVersions.app_id, id));
   await tx.delete(apps).where(eq(apps.id, id));
-}
-
-async function deleteAppDraft(tx: Tx, workspace_id: string, path: string): Promise<void> {
-  await tx
-    .delete(drafts)
-    .where(and(eq(drafts.workspace_id, workspace_id), eq(drafts.kind, "app"), eq(drafts.path, path)));
 }
 
 /** Finds the row, without checking the caller's rights. */

@@ -10,5 +10,5 @@ export const feature = defineFeature({
   pathColumns: [{ column: drafts.path, own: "occupied" }],
   usernameColumns: [drafts.created_by],
   mentioningJson: [{ column: drafts.value, key: drafts.path, form: "flow" }],
-  encryptedColumns: [{ columns: [drafts.value], key: [drafts.kind, drafts.path] }],
+  encryptedColumns: [{ columns: [drafts.value], key: [drafts.kind, drafts.path, drafts.created_by] }],
 });

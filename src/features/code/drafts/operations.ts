@@ -16,7 +16,7 @@ const createDraft = operation({
   method: "POST",
   path: `${base}/create`,
   access: "author",
-  summary: "Keep a draft of a script, a flow or an app",
+  summary: "Keep one's own draft of a script, a flow or an app",
   body: z.object({ path: z.string(), typ: Kind, value: draft }),
   responds: responds.created("confirmation"),
   audit: { operation: "drafts.create", action_kind: "Create" },
@@ -31,14 +31,15 @@ const deleteDraft = operation({
   method: "DELETE",
   path: `${base}/delete/{kind}/{path}`,
   access: "author",
-  summary: "Delete a draft",
+  summary: "Delete one's own draft, or somebody else's by `created_by`",
+  query: z.object({ created_by: z.string().optional() }),
   responds: responds.text("confirmation"),
   audit: { operation: "drafts.delete", action_kind: "Delete" },
-  run: async (ctx, { kind, path }) => {
+  run: async (ctx, { kind, path, query: { created_by } }) => {
     const known = Kind.safeParse(kind);
     if (!known.success)
       throw new BadRequest(`"${kind}" has no drafts: use one of ${Kind.options.join(", ")}`);
-    await service.deleteDraft(ctx, { kind: known.data, path });
+    await service.deleteDraft(ctx, { kind: known.data, path, created_by });
     return `draft of ${kind} ${path} deleted`;
   },
 });

@@ -2,9 +2,9 @@ import { kit } from "../../../database/kit.ts";
 
 const { table, text, timestamp, json, primaryKey } = kit;
 
-/** Drafts, one per kind and path. */
+/** Drafts, one per kind, path and person. */
 export const drafts = table(
-  "drafts",
+  "user_drafts",
   {
     workspace_id: text("workspace_id").notNull(),
     kind: text("kind").$type<"script" | "flow" | "app">().notNull(),
@@ -13,5 +13,5 @@ export const drafts = table(
     created_by: text("created_by").notNull(),
     created_at: timestamp("created_at").notNull(),
   },
-  (t) => [primaryKey({ columns: [t.workspace_id, t.kind, t.path] })],
+  (t) => [primaryKey({ columns: [t.workspace_id, t.kind, t.path, t.created_by] })],
 );

@@ -9,7 +9,7 @@ import { insertJob } from "../../../platform/queue/job-store.ts";
 import { mergeUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { requireOpenWorkspace } from "../../tenancy/workspaces/gate.ts";
-import { deleteDraftRow } from "../drafts/service.ts";
+import { deleteDraftRow, moveDraftRows } from "../drafts/service.ts";
 import { moveStars } from "../favorites/service.ts";
 import { requireOnBehalfOfRight } from "../scripts/deploy.ts";
 import { storeImports } from "../scripts/imports/importers.ts";
@@ -22,7 +22,7 @@ import { findLatestFlow, invalidateFlow, whereFlow, whereVersions } from "./vers
 
 /**
  * Creates a flow. It can run at once if no inline script has dependencies. Otherwise a lock job is queued in the same
- * transaction, and the flow cannot run until it completes. Archived flows and drafts at the path are replaced.
+ * transaction, and the flow cannot run until it completes. An archived flow at the path and the deployer's draft are replaced.
  * @returns the path
  * @throws BadRequest for an invalid or used path and for an invalid flow (naming the step), Forbidden
  */
@@ -93,7 +93,7 @@ async function renameFlow(ctx: WorkspaceContext, tx: Tx, old: string, path: stri
   await tx.update(flowVersions).set({ path }).where(whereVersions(workspace_id, old));
   await tx.update(flows).set({ path }).where(whereFlow(workspace_id, old));
   await moveStars(tx, workspace_id, { kind: "flow", path: old }, path);
-  await deleteDraftRow(tx, { workspace_id, kind: "flow", path: old });
+  await moveDraftRows(tx, { workspace_id, kind: "flow", path: old }, path);
   tx.afterCommit(() => invalidateFlow(ctx.app, workspace_id, old));
 }
 
@@ -145,7 +145,7 @@ async function storeFlow(
     .onConflictDoUpdate({ target: [flows.workspace_id, flows.path], set: row });
   if (lock_job) await queueLockJob(ctx, tx, { id: lock_job, path, version });
   else await storeImports(tx, { workspace_id, kind: "flow", path }, []);
-  if (!draft_only) await deleteDraftRow(tx, { workspace_id, kind: "flow", path });
+  if (!draft_only) await deleteDraftRow(tx, { workspace_id, kind: "flow", path, created_by: ctx.username });
   tx.afterCommit(() => {
     invalidateFlow(app, workspace_id, path);
     if (lock_job) app.queue.wake();

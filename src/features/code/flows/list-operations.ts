@@ -36,7 +36,7 @@ const summaryColumns = {
   version_id: version,
   deployment_msg: flowVersions.deployment_msg,
   has_deploy_errors: sql<boolean>`${flowVersions.lock_error_logs} IS NOT NULL`.mapWith(Boolean),
-  has_draft: sql<boolean>`${drafts.path} IS NOT NULL`.mapWith(Boolean),
+  has_draft: sql<boolean>`EXISTS (SELECT 1 FROM ${drafts} WHERE ${isDraftOfFlow})`.mapWith(Boolean),
 };
 
 export const listFlows = operation({
@@ -69,7 +69,6 @@ export const listFlows = operation({
       .select(summaryColumns)
       .from(flows)
       .innerJoin(flowVersions, isListedVersion)
-      .leftJoin(drafts, isDraftOfFlow)
       .where(
         and(
           eq(flows.workspace_id, workspace),

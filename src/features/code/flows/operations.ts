@@ -9,7 +9,7 @@ import {
   responds,
 } from "../../../platform/http/operation.ts";
 import { withNotOffered } from "../../tenancy/rights/not-offered.ts";
-import { findDraft } from "../drafts/service.ts";
+import { DraftFields, draftQuery, readDrafts } from "../drafts/service.ts";
 import { hasStarred } from "../favorites/service.ts";
 import * as deploy from "./deploy.ts";
 import { FlowRecord, FlowVersionRecord, NewFlow } from "./records.ts";
@@ -80,11 +80,13 @@ const getFlowByPathWithDraft = operation({
   method: "GET",
   path: `${base}/get/draft/{path}`,
   access: "member",
-  summary: "Read the newest version of a flow, with the draft that is kept beside it",
-  responds: responds.json(FlowRecord.extend({ draft: z.unknown().optional() })),
-  run: async (ctx, { workspace, path }) => ({
+  summary:
+    "Read the newest version of a flow, with the draft of the caller or of `draft_of`, and who else keeps one",
+  query: draftQuery,
+  responds: responds.json(FlowRecord.extend(DraftFields)),
+  run: async (ctx, { path, query }) => ({
     ...toFlowRecord(await service.getFlow(ctx, path)),
-    draft: await findDraft(ctx.app.db.read, { workspace_id: workspace, kind: "flow", path }),
+    ...(await readDrafts(ctx, { kind: "flow", path, ...query })),
   }),
 });
 

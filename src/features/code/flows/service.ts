@@ -5,7 +5,7 @@ import { canRead, requireManageAccess, requireWriteAccess } from "../../../platf
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { unfinishedWhere } from "../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
-import { deleteDraftRow } from "../drafts/service.ts";
+import { deleteDraftRows } from "../drafts/service.ts";
 import { type Flow, flows, flowVersions } from "./tables.ts";
 import {
   type FlowWithVersion,
@@ -124,7 +124,7 @@ export async function deleteFlow(ctx: WorkspaceContext, path: string): Promise<v
     await tx.delete(flowVersions).where(and(versions, notInArray(flowVersions.id, running)));
     await tx.update(flowVersions).set({ path: DELETED_PATH }).where(versions);
     await tx.delete(flows).where(whereFlow(workspace_id, path));
-    await deleteDraftRow(tx, { workspace_id, kind: "flow", path });
+    await deleteDraftRows(tx, { workspace_id, kind: "flow", path });
     tx.afterCommit(() => invalidateFlow(ctx.app, workspace_id, path));
   });
 }

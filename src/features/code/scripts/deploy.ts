@@ -57,7 +57,8 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
     if (row.ready) await onVersionReady(app, tx, row, toDeployer(ctx));
     else if (!row.draft_only) await queueDependencyJob(app, tx, ctx, row);
     if (row.ready) await storeImports(tx, { workspace_id, kind: "script", path }, []);
-    if (!row.draft_only) await deleteDraftRow(tx, { workspace_id, kind: "script", path });
+    if (!row.draft_only)
+      await deleteDraftRow(tx, { workspace_id, kind: "script", path, created_by: ctx.username });
     const details = { resource: path, parameters: { hash: row.hash } };
     await ctx.audit(tx, previous ? { ...details, action: UPDATE_AUDIT } : details);
     tx.afterCommit(() => {

@@ -3,7 +3,7 @@ import { and, eq } from "drizzle-orm";
 import { Forbidden } from "../../../lib/errors.ts";
 import { requireManageAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { deleteDraftRow } from "../drafts/service.ts";
+import { deleteDraftRows } from "../drafts/service.ts";
 import { storeImports } from "./imports/importers.ts";
 import { getScriptByHash, getScriptByPath, retireVersion } from "./service.ts";
 import { type Script, scripts } from "./tables.ts";
@@ -21,7 +21,7 @@ export async function deleteScriptPath(ctx: WorkspaceContext, path: string): Pro
       .where(and(eq(scripts.workspace_id, workspace_id), eq(scripts.path, path)))
       .returning({ hash: scripts.hash });
     await storeImports(tx, { workspace_id, kind: "script", path }, []);
-    await deleteDraftRow(tx, { workspace_id, kind: "script", path });
+    await deleteDraftRows(tx, { workspace_id, kind: "script", path });
     tx.afterCommit(() => {
       for (const { hash } of deleted) retireVersion(ctx.app, row, hash);
     });

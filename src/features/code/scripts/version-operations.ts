@@ -6,7 +6,7 @@ import { optional } from "../../../lib/zod.ts";
 import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { Member } from "../../../platform/app/context.ts";
 import { type Operation, operation, optionalBody, responds } from "../../../platform/http/operation.ts";
-import { findDraft } from "../drafts/service.ts";
+import { DraftFields, draftQuery, readDrafts } from "../drafts/service.ts";
 import { toScriptRecord } from "./operations.ts";
 import { isNewestVersion, selectReadableScripts } from "./query-conditions.ts";
 import { ScriptRecord } from "./records.ts";
@@ -77,11 +77,13 @@ const getScriptByPathWithDraft = operation({
   method: "GET",
   path: `${base}/get/draft/{path}`,
   access: "member",
-  summary: "Read the newest version of a script, with the draft that is kept beside it",
-  responds: responds.json(ScriptRecord.extend({ draft: z.unknown().optional() })),
-  run: async (ctx, { workspace, path }) => ({
+  summary:
+    "Read the newest version of a script, with the draft of the caller or of `draft_of`, and who else keeps one",
+  query: draftQuery,
+  responds: responds.json(ScriptRecord.extend(DraftFields)),
+  run: async (ctx, { path, query }) => ({
     ...toScriptRecord(await service.getScriptByPath(ctx, path)),
-    draft: await findDraft(ctx.app.db.read, { workspace_id: workspace, kind: "script", path }),
+    ...(await readDrafts(ctx, { kind: "script", path, ...query })),
   }),
 });
 

@@ -63,6 +63,35 @@ describe("a draft", () => {
     expect((await read("get/draft/u/ann/drafted")).draft).toBeUndefined();
   });
 
+  test("belongs to a person: others have their own, see whose there are, and lose none by a deployment", async () => {
+    const grant = { owner: "u/bob", write: true };
+    await make("u/ann/both");
+    await expectOk(ann("POST", "/w/acme/acls/add/flow/u/ann/both", grant));
+    const withDraft = async (ask: Ask, rest = "") =>
+      (await expectOk(ask("GET", at(`get/draft/u/ann/both${rest}`)))).json();
+    const others = (flow: any) => flow.other_drafts.map(({ created_by }: any) => created_by);
+    await expectOk(save("u/ann/both", { by: "ann" }));
+    const unbegun = await withDraft(bob);
+    expect(["draft" in unbegun, others(unbegun)]).toEqual([false, ["ann"]]);
+    await expectOk(save("u/ann/both", { by: "bob" }, bob));
+    expect([(await withDraft(ann)).draft, others(await withDraft(ann))]).toEqual([{ by: "ann" }, ["bob"]]);
+    expect([(await withDraft(bob)).draft, others(await withDraft(bob))]).toEqual([{ by: "bob" }, ["ann"]]);
+    expect((await withDraft(ann, "?draft_of=bob")).draft).toEqual({ by: "bob" });
+    const listed = await read("list?path_exact=u/ann/both");
+    expect(listed.map(({ has_draft }: any) => has_draft)).toEqual([true]);
+    await expectOk(change("u/ann/both", { path: "u/ann/moved" }));
+    const moved = async () => (await expectOk(ann("GET", at("get/draft/u/ann/moved")))).json();
+    expect(["draft" in (await moved()), others(await moved())]).toEqual([false, ["bob"]]);
+    const remove = (of: string) => ann("DELETE", `/w/acme/drafts/delete/flow/u/ann/moved${of}`);
+    expect(told(await remove(""))).toEqual([404, "NotFound"]);
+    await expectOk(remove("?created_by=bob"));
+    expect(others(await moved())).toEqual([]);
+    await expectOk(save("u/ann/moved", { by: "ann" }));
+    await expectOk(ann("DELETE", at("delete/u/ann/moved")));
+    await make("u/ann/moved");
+    expect("draft" in (await moved())).toBe(false);
+  });
+
   test.each([undefined, null])("that is %p is refused", async (value) => {
     const answer = await save("u/ann/nothing", value);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("`value`: is missing")]);
