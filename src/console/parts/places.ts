@@ -24,8 +24,9 @@ export const to = {
   flow: (workspace: string, path: string) => `/w/${workspace}/flows/${encoded(path)}`,
   app: (workspace: string, path: string) => `/w/${workspace}/apps/${encoded(path)}`,
   newFlow: (workspace: string) => `/w/${workspace}/new/flow`,
-  /** What the draft of a flow changes. */
-  review: (workspace: string, path: string) => `/w/${workspace}/review/${encoded(path)}`,
+  /** What somebody's draft of a flow changes. */
+  review: (workspace: string, path: string, username: string) =>
+    `/w/${workspace}/review/${encoded(path)}?${new URLSearchParams({ of: username })}`,
   /** Flow editor; `from` names a run whose values are shown, and a step that is open. */
   draw: (workspace: string, path: string, from: { run?: string; step?: string } = {}) => {
     const search = new URLSearchParams(from);

@@ -1,11 +1,11 @@
-import { ActionIcon, Alert, Group, SegmentedControl, Select, Title } from "@mantine/core";
-import { IconChevronLeft, IconChevronRight } from "@tabler/icons-react";
+import { Alert, Group, SegmentedControl, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useRef } from "react";
 import type { Job } from "../../../api/interface.d.ts";
 import { useLive } from "../../../api/live.ts";
 import { memberOf, useMay } from "../../../api/session.ts";
 import { type Decoration, Graph } from "../../../parts/flow/Graph.tsx";
+import { Iterations } from "../../../parts/flow/Iterations.tsx";
 import {
   type FlowSteps,
   type Picked,
@@ -17,7 +17,7 @@ import { type StepNode, treeOf } from "../../../parts/flow/tree.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
-import { STATES, stateOf } from "../../../parts/run-state.tsx";
+import { STATES } from "../../../parts/run-state.tsx";
 import { duration } from "../../../parts/time.tsx";
 import { useAddress } from "../../../parts/use-address.ts";
 import { ApprovalCard } from "./ApprovalCard.tsx";
@@ -240,56 +240,14 @@ function decorationOf(node: StepNode, seen: Seen, pick: (id: string, index: numb
       </>
     ),
     head: iterations.length > 1 && (
-      <Iterations node={node} iterations={iterations} picked={seen.picked ?? 0} pick={pick} />
+      <Group px="sm" pb="xs">
+        <Iterations
+          of={node.title}
+          iterations={iterations}
+          picked={seen.picked ?? 0}
+          pick={(index) => pick(node.id, index)}
+        />
+      </Group>
     ),
   };
-}
-
-interface IterationsProps {
-  node: StepNode;
-  iterations: StepJob[];
-  picked: number;
-  pick: (id: string, index: number) => void;
-}
-
-/** Options of the select; further ones are reached by the buttons. */
-const MAX_OPTIONS = 1_000;
-
-function Iterations({ node, iterations, picked, pick }: IterationsProps) {
-  const place = iterations.findIndex(({ index }) => index === picked);
-  const go = (by: number) => pick(node.id, iterations[place + by]!.index ?? 0);
-  const act = { variant: "subtle", color: "gray" } as const;
-  return (
-    <Group gap={2} px="sm" pb="xs" wrap="nowrap">
-      <ActionIcon
-        {...act}
-        aria-label={`Iteration before, of ${node.title}`}
-        disabled={place <= 0}
-        onClick={() => go(-1)}
-      >
-        <IconChevronLeft size={16} />
-      </ActionIcon>
-      <Select
-        size="xs"
-        w={190}
-        searchable
-        allowDeselect={false}
-        aria-label={`Iteration of ${node.title}`}
-        value={String(picked)}
-        onChange={(next) => next !== null && pick(node.id, Number(next))}
-        data={iterations.slice(0, MAX_OPTIONS).map((each) => ({
-          value: String(each.index ?? 0),
-          label: `${(each.index ?? 0) + 1}: ${STATES[stateOf(each)].word.toLowerCase()}`,
-        }))}
-      />
-      <ActionIcon
-        {...act}
-        aria-label={`Next iteration, of ${node.title}`}
-        disabled={place >= iterations.length - 1}
-        onClick={() => go(1)}
-      >
-        <IconChevronRight size={16} />
-      </ActionIcon>
-    </Group>
-  );
 }

@@ -101,6 +101,7 @@ function Opened({ workspace, path, found: given, email, above, reopen }: Props) 
         deployed={deployed}
         base={base}
         hasDraft={kept !== undefined}
+        otherDrafts={found?.other_drafts ?? []}
         keep={keep}
         discard={deployed ? discard : undefined}
         onDeployed={() => forgetNewFlow(email, workspace, path)}

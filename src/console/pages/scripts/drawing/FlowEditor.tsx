@@ -4,7 +4,10 @@ import { IconPlayerPlay } from "@tabler/icons-react";
 import { type ReactNode, useCallback, useMemo, useRef, useState } from "react";
 import type { Fields } from "../../../api/json.ts";
 import { useKeeping } from "../../../parts/editor/keeping.ts";
+import { OtherDrafts } from "../../../parts/editor/OtherDrafts.tsx";
+import type { Picked } from "../../../parts/flow/run-model.ts";
 import { PageHead } from "../../../parts/PageHead.tsx";
+import { to } from "../../../parts/places.ts";
 import { useAddress } from "../../../parts/use-address.ts";
 import { Canvas } from "./canvas/Canvas.tsx";
 import { InsertDialog } from "./canvas/InsertDialog.tsx";
@@ -33,6 +36,7 @@ interface Props {
   /** The version that the drawing was begun from. */
   base: number | undefined;
   hasDraft: boolean;
+  otherDrafts: readonly { created_by: string; created_at: string }[];
   keep: (draft: Draft) => Promise<void>;
   discard: ((end: (action: () => Promise<void>) => Promise<void>) => void) | undefined;
   onDeployed: () => void;
@@ -55,10 +59,15 @@ export function FlowEditor(props: Props) {
     keep,
   );
 
+  const [picked, setPicked] = useState<Picked>({});
+  const pick = useCallback(
+    (loop: string, index: number) => setPicked((before) => ({ ...before, [loop]: index })),
+    [],
+  );
   const chosen = get("run");
   const latest = useLatestRun(workspace, flow.path, deployed !== undefined && chosen === "");
   const runId = chosen === "none" ? undefined : chosen || latest;
-  const { job, model, earlier } = useRun(workspace, flow, runId);
+  const { job, model, earlier } = useRun(workspace, flow, runId, picked);
   const showStates = chosen !== "" && chosen !== "none";
 
   const problems = useMemo(() => listProblems(flow), [flow]);
@@ -83,7 +92,10 @@ export function FlowEditor(props: Props) {
   const insertAt = (at: Slot, step: Fields) =>
     drawing.edit("Insert", (before) => insertSteps(before, at, [step]));
   const placed = open === undefined ? undefined : findPlaced(flow, open);
-  const shared = useMemo(() => ({ workspace, drawing, run: earlier }), [workspace, drawing, earlier]);
+  const shared = useMemo(
+    () => ({ workspace, drawing, run: earlier, pick }),
+    [workspace, drawing, earlier, pick],
+  );
   const isDraft = props.hasDraft || kept === "kept";
   return (
     <DrawingProvider value={shared}>
@@ -126,6 +138,10 @@ export function FlowEditor(props: Props) {
             This is a draft that was kept. What is deployed is another version.
           </Alert>
         )}
+        <OtherDrafts
+          drafts={props.otherDrafts}
+          review={(username) => to.review(workspace, flow.path, username)}
+        />
         <div className="drawing">
           <section className="panel" aria-label="Drawing">
             <Toolbar drawing={drawing} insertAt={setSlot} />

@@ -3,13 +3,14 @@ import { IconPencil } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "wouter";
 import { isRecord } from "../../../api/json.ts";
-import { useMay } from "../../../api/session.ts";
+import { memberOf, useMay } from "../../../api/session.ts";
 import { Empty } from "../../../parts/Empty.tsx";
 import { useMayWrite } from "../../../parts/items/rights.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
+import { useAddress } from "../../../parts/use-address.ts";
 import { Changes } from "./Changes.tsx";
 import type { FlowDocument } from "./model/document.ts";
 import { type Draft, flowWithDraft, toDocument } from "./queries.ts";
@@ -18,7 +19,10 @@ import { type Draft, flowWithDraft, toDocument } from "./queries.ts";
 export default function ReviewPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
-  const found = useQuery(flowWithDraft(workspace, path));
+  const of = useAddress().get("of") || undefined;
+  const own = useQuery(memberOf(workspace)).data?.username;
+  const isOwn = of === undefined || of === own;
+  const found = useQuery(flowWithDraft(workspace, path, of));
   const isAuthor = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
   const mayWrite = useMayWrite(workspace)(path, found.data?.extra_perms) && isAuthor;
   const draft = isRecord(found.data?.draft) ? toDraft(found.data.draft, path) : undefined;
@@ -31,9 +35,9 @@ export default function ReviewPage() {
             {path}
           </Anchor>
         }
-        about="From what is deployed to the draft"
+        about={isOwn ? "From what is deployed to your draft" : `From what is deployed to the draft of ${of}`}
       >
-        {mayWrite && draft && (
+        {mayWrite && draft && isOwn && (
           <Button component={Link} href={to.draw(workspace, path)} leftSection={<IconPencil size={16} />}>
             Open the draft
           </Button>

@@ -10,12 +10,18 @@ export interface EarlierRun {
   input: Fields | undefined;
   /** The job of each step that has ended, by id; of a loop the one of the chosen iteration. */
   jobs: ReadonlyMap<string, StepJob>;
+  /** Loops and parallel branches that have ended, by id: their result is that of all together. */
+  gathered: ReadonlySet<string>;
+  /** The iterations of each loop, by id, and which of them is chosen. */
+  loops: ReadonlyMap<string, { iterations: StepJob[]; picked: number }>;
 }
 
 export interface Shared {
   workspace: string;
   drawing: Drawing;
   run: EarlierRun | undefined;
+  /** Chooses the iteration of a loop whose values are shown. */
+  pick: (loop: string, index: number) => void;
 }
 
 const Context = createContext<Shared | undefined>(undefined);

@@ -18,6 +18,7 @@ const READ_ONLY = [
   "starred",
   "draft_only",
   "draft",
+  "other_drafts",
 ] as const;
 
 /** The part of a flow that is edited. */
@@ -33,13 +34,17 @@ export interface Draft extends FlowDocument {
   parent_version?: number;
 }
 
-/** The newest version of a flow with the draft beside it; null where there is none. */
-export const flowWithDraft = (workspace: string, path: string) =>
+/**
+ * The newest version of a flow with one's draft of it; null where there is none.
+ * @param draft_of whose draft; undefined: one's own
+ */
+export const flowWithDraft = (workspace: string, path: string, draft_of?: string) =>
   queryOptions({
-    queryKey: [workspace, "flows", "draft", path],
+    queryKey: [workspace, "flows", "draft", path, draft_of],
     queryFn: async ({ signal }): Promise<FoundFlow | null> => {
       if (!(await call("GET /w/{workspace}/flows/exists/{path}", { workspace, path }, signal))) return null;
-      return call("GET /w/{workspace}/flows/get/draft/{path}", { workspace, path }, signal);
+      const query = draft_of === undefined ? {} : { draft_of };
+      return call("GET /w/{workspace}/flows/get/draft/{path}", { workspace, path, query }, signal);
     },
     // What is drawn must not change under the person who draws.
     staleTime: Number.POSITIVE_INFINITY,

@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { call } from "../../../api/call.ts";
 import { type Fields, isRecord } from "../../../api/json.ts";
 import { useQuiet } from "../../../parts/editor/quiet.ts";
+import { oneRun } from "../../../parts/following.ts";
 import { type EarlierRun, useShared } from "./context.ts";
 import { listMentionedSteps } from "./model/expressions.ts";
 import { identify } from "./model/identify.ts";
@@ -20,14 +21,22 @@ function useResults(
   ids: string[],
   mocks: Map<string, unknown>,
 ) {
-  const asked = ids.filter((id) => !mocks.has(id) && run?.jobs.get(id)?.type === "CompletedJob");
+  const asked = ids.filter(
+    (id) => !mocks.has(id) && (run?.gathered.has(id) || run?.jobs.get(id)?.type === "CompletedJob"),
+  );
   const found = useQueries({
     queries: asked.map((id) => {
-      const job = run!.jobs.get(id)!;
+      const job = run!.jobs.get(id);
       return {
-        queryKey: [workspace, "runs", "result", job.id],
-        queryFn: ({ signal }: { signal: AbortSignal }) =>
-          call("GET /w/{workspace}/jobs_u/completed/get_result/{id}", { workspace, id: job.id }, signal),
+        queryKey: [workspace, "runs", "result", job?.id ?? `${run!.id} ${id}`],
+        queryFn: ({ signal }: { signal: AbortSignal }): Promise<unknown> =>
+          job
+            ? call("GET /w/{workspace}/jobs_u/completed/get_result/{id}", { workspace, id: job.id }, signal)
+            : call(
+                "GET /w/{workspace}/jobs/result_by_id/{flow_job_id}/{node_id}",
+                { workspace, flow_job_id: run!.id, node_id: id },
+                signal,
+              ),
         staleTime: Number.POSITIVE_INFINITY,
         retry: false,
       };
@@ -85,7 +94,7 @@ export function useScope(key: string, expression: string): Scope | undefined {
   const { workspace, drawing, run } = useShared();
   const { flow } = drawing;
   const mocks = useMocks();
-  const { ids, previous, iterators } = useMemo(() => {
+  const { ids, previous, loops } = useMemo(() => {
     const steps = listSteps(flow);
     const placed = steps.find((each) => each.key === key);
     const loops = steps.filter((each) => placed?.around.includes(each.key) && isLoop(each.step));
@@ -94,11 +103,11 @@ export function useScope(key: string, expression: string): Scope | undefined {
         (name) => name.expression === "previous_result",
       )?.step,
       ids: listMentionedSteps(expression).map(({ id }) => id),
-      iterators: loops.map(({ step }) => (step.value as Fields).iterator),
+      loops: loops.map(({ id, step }) => ({ id, iterator: (step.value as Fields).iterator })),
     };
   }, [flow, key, expression]);
   // A loop around it may read what the step before it came to.
-  const isPreviousRead = iterators.length > 0 || /\b(previous_)?result\b/.test(expression);
+  const isPreviousRead = loops.length > 0 || /\b(previous_)?result\b/.test(expression);
   const wanted = [...new Set([...ids, ...(previous && isPreviousRead ? [previous] : [])])].sort();
   const results = useResults(workspace, run, wanted, mocks);
   const input = run?.input;
@@ -115,20 +124,55 @@ export function useScope(key: string, expression: string): Scope | undefined {
     const told = known.map((id) => [id, identify(results.get(id))]);
     return { values, key: JSON.stringify([run?.id, identify(input), told, last]) };
   }, [run, mocks, input, results, previous, names]);
-  const iterator = iterators.at(-1);
+  return useIteration(scope, loops);
+}
+
+interface Loop {
+  id: string;
+  iterator: unknown;
+}
+
+/** The scope inside of loops, the outermost one first: with the item of the chosen iteration. */
+function useIteration(scope: Scope | undefined, loops: Loop[]): Scope | undefined {
+  const { workspace, run } = useShared();
+  const chosen = loops.map(({ id }) => {
+    const found = run?.loops.get(id);
+    return { index: found?.picked ?? 0, job: found?.iterations.find(({ index }) => index === found.picked) };
+  });
+  // The job of an iteration with several steps holds its item; one of a single step holds the step's own inputs.
+  const noted = useQueries({
+    queries: chosen.map(({ job }) => ({
+      ...oneRun(workspace, job?.id ?? ""),
+      enabled: job?.job_kind === "flownode",
+    })),
+    combine: (answers) =>
+      answers.map(({ data }) =>
+        isRecord(data?.args) && isRecord(data.args.iter) ? data.args.iter : undefined,
+      ),
+  });
+  const around = noted.at(-2);
+  const outer = useMemo(() => within(scope, around), [scope, around]);
+  const { iterator } = loops.at(-1) ?? {};
+  const own = noted.at(-1);
   const list = useEvaluated(
-    isRecord(iterator) && typeof iterator.expr === "string" ? iterator.expr : "",
-    iterators.length > 0 ? scope : undefined,
-  ).data;
+    !own && isRecord(iterator) && typeof iterator.expr === "string" ? iterator.expr : "",
+    loops.length > 0 ? outer : undefined,
+  ).data?.value;
+  const index = chosen.at(-1)?.index ?? 0;
   return useMemo(() => {
-    if (!scope || iterators.length === 0) return scope;
-    const items: unknown[] = Array.isArray(list?.value) ? list.value : [];
-    const flow_input = {
-      ...(scope.values.flow_input as Fields),
-      iter: { index: 0, value: items[0] ?? null },
-    };
-    return { values: { ...scope.values, flow_input }, key: `${scope.key} ${identify(items[0])}` };
-  }, [scope, iterators.length, list]);
+    if (loops.length === 0) return scope;
+    const items: unknown = isRecord(iterator) && iterator.type !== "javascript" ? iterator.value : list;
+    // A loop without a list counts.
+    const value = iterator === undefined ? index : Array.isArray(items) ? (items[index] ?? null) : null;
+    return within(scope, own ?? { index, value, ...(around ? { iter: around } : {}) });
+  }, [scope, loops.length, own, around, iterator, list, index]);
+}
+
+function within(scope: Scope | undefined, iter: Fields | undefined): Scope | undefined {
+  if (!scope || !iter) return scope;
+  const flow_input = { ...(scope.values.flow_input as Fields), iter };
+  const key = `${scope.key} ${String(iter.index)} ${identify(iter.value)}`;
+  return { values: { ...scope.values, flow_input }, key };
 }
 
 /** Checks an expression as it is typed, and evaluates it where values are known. */

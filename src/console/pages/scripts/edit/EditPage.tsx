@@ -7,6 +7,7 @@ import { queryClient } from "../../../api/client.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { useQuestion } from "../../../parts/actions.tsx";
 import { discardDraft } from "../../../parts/editor/drafts.ts";
+import { OtherDrafts } from "../../../parts/editor/OtherDrafts.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
@@ -57,7 +58,7 @@ interface Props {
 
 /** The script as it was when the editor was opened, whatever is read or deployed meanwhile. */
 function Opened({ workspace, path, found, above, reopen }: Props) {
-  const [{ draft: stored, ...rest }] = useState(found);
+  const [{ draft: stored, other_drafts, ...rest }] = useState(found);
   const { ask, dialog } = useQuestion();
   const keep = useCallback(
     async (draft: Draft) => {
@@ -105,6 +106,7 @@ function Opened({ workspace, path, found, above, reopen }: Props) {
         keep={keep}
         discard={discard}
       >
+        <OtherDrafts drafts={other_drafts} />
         {hasDraft && draft.content !== deployed.content && (
           <Alert variant="light" color="yellow" mb="md">
             This is a draft that was kept. What is deployed is another version.

@@ -1,9 +1,11 @@
 /** What can be done to the flow and to the selected steps, for whoever uses no keys. */
 import { ActionIcon, Button, Menu, Modal, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconArrowForwardUp, IconDots, IconPlus, IconSettings } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { url } from "../../../../api/base.ts";
 import { isRecord } from "../../../../api/json.ts";
+import { memberOf } from "../../../../api/session.ts";
 import { useAction } from "../../../../parts/actions.tsx";
 import { copyText } from "../../../../parts/calling/clipboard.ts";
 import { to } from "../../../../parts/places.ts";
@@ -38,6 +40,7 @@ export function Toolbar({ drawing, insertAt }: Props) {
   const { flow, selection, history } = drawing;
   const { workspace } = useShared();
   const { act } = useAction();
+  const username = useQuery(memberOf(workspace)).data?.username;
   const [areKeysShown, setKeysShown] = useState(false);
   const steps = listSteps(flow);
   const [only] = selection.size === 1 ? selection : [];
@@ -166,11 +169,12 @@ export function Toolbar({ drawing, insertAt }: Props) {
           </Menu.Item>
           <Menu.Divider />
           <Menu.Item
+            disabled={username === undefined}
             onClick={() =>
               act(async () => {
-                const address = url(to.review(workspace, flow.path).slice(1));
+                const address = url(to.review(workspace, flow.path, username!).slice(1));
                 await copyText(new URL(address, window.location.href).href);
-                return "Copied: whoever may read the flow sees there what the draft changes.";
+                return "Copied: whoever may read the flow sees there what your draft changes.";
               })
             }
           >

@@ -10,8 +10,6 @@ import { oneRun } from "../../../../parts/following.ts";
 import type { EarlierRun } from "../context.ts";
 import type { FlowDocument } from "../model/document.ts";
 
-const NOTHING_PICKED: Picked = {};
-
 /** The newest run of the flow that has ended, whose values are shown before anything was tried. */
 export const useLatestRun = (workspace: string, path: string, isWanted: boolean) =>
   useQuery({
@@ -26,8 +24,11 @@ export const useLatestRun = (workspace: string, path: string, isWanted: boolean)
     retry: false,
   }).data ?? undefined;
 
-/** @param id of the run; undefined: nothing is shown */
-export function useRun(workspace: string, flow: FlowDocument, id: string | undefined) {
+/**
+ * @param id of the run; undefined: nothing is shown
+ * @param picked the chosen iteration of each loop
+ */
+export function useRun(workspace: string, flow: FlowDocument, id: string | undefined, picked: Picked) {
   const live = useLive(1_000);
   const job = useQuery({
     ...oneRun(workspace, id ?? ""),
@@ -50,16 +51,21 @@ export function useRun(workspace: string, flow: FlowDocument, id: string | undef
     return failure ? [...all, failure] : all;
   }, [flow.value]);
   const model = useMemo(
-    () => (id && steps ? new RunModel(nodes as StepNode[], id, steps, NOTHING_PICKED) : undefined),
-    [nodes, id, steps],
+    () => (id && steps ? new RunModel(nodes as StepNode[], id, steps, picked) : undefined),
+    [nodes, id, steps, picked],
   );
   const input = isRecord(job?.args) ? job.args : undefined;
   const earlier = useMemo((): EarlierRun | undefined => {
     if (!id || !model) return undefined;
     const jobs = new Map<string, StepJob>();
-    for (const [step, { job: last, iterations }] of model.seen)
-      if (last && iterations.length === 0) jobs.set(step, last);
-    return { id, input, jobs };
+    const gathered = new Set<string>();
+    const loops = new Map<string, { iterations: StepJob[]; picked: number }>();
+    for (const [step, { job: last, attempts, state, iterations, picked: index = 0 }] of model.seen) {
+      if (iterations.length > 0) loops.set(step, { iterations, picked: index });
+      if (attempts.length > 0 && last) jobs.set(step, last);
+      else if (state === "succeeded") gathered.add(step);
+    }
+    return { id, input, jobs, gathered, loops };
   }, [id, model, input]);
   return { job, model, earlier, isOpen };
 }

@@ -1,7 +1,8 @@
 /** The selected step: what it runs, with what, and how. */
-import { Alert, SegmentedControl, TextInput, Title } from "@mantine/core";
+import { Alert, Group, SegmentedControl, Text, TextInput, Title } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { type Fields, isRecord } from "../../../../api/json.ts";
+import { Iterations } from "../../../../parts/flow/Iterations.tsx";
 import { useShared } from "../context.ts";
 import type { FlowProblem } from "../model/check.ts";
 import { setStepField } from "../model/commands.ts";
@@ -63,6 +64,7 @@ export function StepPanel({ placed, problems }: Props) {
         />
         <IdInput placed={placed} />
       </div>
+      <ShownIterations placed={placed} />
       <SegmentedControl
         aria-label="Part of the step"
         data={parts}
@@ -92,6 +94,23 @@ export function StepPanel({ placed, problems }: Props) {
 }
 
 /** Ids change when the field is left: each letter would rewrite the expressions that name the step. */
+/** Chooses which iterations of the loops around the step, and of itself, the values are of. */
+function ShownIterations({ placed }: { placed: PlacedStep }) {
+  const { drawing, run, pick } = useShared();
+  const steps = listSteps(drawing.flow);
+  const loops = [...placed.around, placed.key].flatMap((key) => {
+    const loop = steps.find((each) => each.key === key);
+    const ran = loop && run?.loops.get(loop.id);
+    return ran && ran.iterations.length > 1 ? [{ id: loop.id, ...ran }] : [];
+  });
+  return loops.map(({ id, iterations, picked }) => (
+    <Group key={id} gap="xs">
+      <Text fz="sm">Values of the iteration of {id}</Text>
+      <Iterations of={id} iterations={iterations} picked={picked} pick={(index) => pick(id, index)} />
+    </Group>
+  ));
+}
+
 function IdInput({ placed }: { placed: PlacedStep }) {
   const { drawing } = useShared();
   const [text, setText] = useState(placed.id);

@@ -5,6 +5,7 @@ import { url } from "../../../../api/base.ts";
 import { call } from "../../../../api/call.ts";
 import { queryClient } from "../../../../api/client.ts";
 import { isRecord } from "../../../../api/json.ts";
+import { memberOf } from "../../../../api/session.ts";
 import { FormDialog } from "../../../../parts/actions.tsx";
 import { CodeDifference } from "../../../../parts/editor/lazy.tsx";
 import { to } from "../../../../parts/places.ts";
@@ -29,6 +30,7 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
   const [seen, setSeen] = useState(base);
   const [theirs, setTheirs] = useState<Flow>();
   const { path } = flow;
+  const username = useQuery(memberOf(workspace)).data?.username;
   const drawn = useQuery({ ...flowWithDraft(workspace, path), staleTime: 0 }).data?.draft;
   const action = async () => {
     const newest = await queryClient.fetchQuery({ ...oneFlow(workspace, path), staleTime: 0 });
@@ -73,10 +75,10 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
       />
       <Text>From {theirs ? `the version of ${theirs.edited_by}` : "what is deployed"} to yours:</Text>
       <CodeDifference label="Difference" language="yaml" before={asYaml(theirs ?? flow)} after={text} />
-      {isRecord(drawn) && (
+      {isRecord(drawn) && username && (
         <Alert color="yellow" variant="light">
-          Changes of this flow are drawn and not deployed. This deployment deletes them.{" "}
-          <Anchor href={url(to.review(workspace, path))} target="_blank" fz="sm">
+          You have drawn changes of this flow that are not deployed. This deployment deletes them.{" "}
+          <Anchor href={url(to.review(workspace, path, username))} target="_blank" fz="sm">
             Look at them
           </Anchor>
         </Alert>

@@ -1,0 +1,158 @@
+/** Flows drawn by several people, on phones, and with values of a chosen iteration. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser, Page } from "playwright-core";
+import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
+import { openBrowser, PHONE, visit } from "./browser.ts";
+import { type Filled, fill, newMember } from "./filled.ts";
+
+let place: Place;
+let serving: Serving;
+let browser: Browser;
+let filled: Filled;
+let bob: string;
+
+beforeAll(async () => {
+  place = newPlace();
+  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
+  filled = await fill(serving);
+  await newMember(serving, filled, "bob");
+  bob = await serving.operator("/users/tokens/impersonate", { impersonate_email: "bob@example.org" });
+  await filled.ask("POST", "/w/acme/folders/addowner/finance", { owner: "u/bob" });
+});
+afterAll(async () => {
+  await browser?.close();
+  place?.remove();
+});
+
+const js = (expr: string) => ({ type: "javascript", expr });
+const code = (id: string, content: string, inputs: object = {}) => ({
+  id,
+  value: { type: "rawscript", language: "bun", content, input_transforms: inputs },
+});
+const deploy = (path: string, value: object) =>
+  filled.ask("POST", "/w/acme/flows/create", { path, summary: "", value });
+
+async function rename(page: Page, summary: string): Promise<void> {
+  await page.locator('.step[data-step="a"]').click();
+  await page.getByRole("textbox", { name: "Summary" }).fill(summary);
+  await page.getByText("A draft, which is kept").waitFor();
+}
+
+test("two people draw one flow: each has a draft, and sees that the other has one", async () => {
+  const path = "f/finance/together";
+  await deploy(path, { modules: [code("a", "export const main = () => 1")] });
+  await using first = await visit(browser, serving.url, { token: filled.token });
+  await first.open(`/w/acme/draw/${path}`);
+  await rename(first.page, "Of Ann");
+  await using second = await visit(browser, serving.url, { token: bob });
+  await second.open(`/w/acme/draw/${path}`);
+  await second.page.getByText("ann has a draft of this too").waitFor();
+  expect(await second.page.locator('.step[data-step="a"]').innerText()).not.toContain("Of Ann");
+  await second.accessible("A flow that another draws");
+  await second.picture("drawing-together");
+  await rename(second.page, "Of Bob");
+  await second.page.getByRole("link", { name: "What it changes" }).click();
+  await second.page.getByText("From what is deployed to the draft of ann").waitFor();
+  await second.page.getByRole("button", { name: /a · changed/ }).click();
+  await second.page.getByText("Of Ann").first().waitFor();
+  await second.accessible("The review of another's draft");
+  await first.page.reload();
+  await first.page.getByText("bob has a draft of this too").waitFor();
+  expect(await first.page.locator('.step[data-step="a"]').innerText()).toContain("Of Ann");
+}, 60_000);
+
+test("a new flow does not replace one that is there, deployed or begun", async () => {
+  await using ann = await visit(browser, serving.url, { token: filled.token });
+  const { page } = ann;
+  const begin = async (name: string, summary: string) => {
+    await ann.open("/w/acme/new/flow");
+    await page.getByRole("textbox", { name: "Belongs to" }).click();
+    await page.getByRole("option", { name: "f/finance" }).click();
+    await page.getByRole("textbox", { name: "Name" }).fill(name);
+    await page.getByRole("textbox", { name: "Summary" }).fill(summary);
+    await page.getByRole("button", { name: "Draw it" }).click();
+  };
+  await begin("nightly", "Another");
+  await page.getByText("There is a flow at f/finance/nightly already").waitFor();
+  await begin("begun", "The first one");
+  await page.getByRole("heading", { name: "The first one" }).waitFor();
+  await begin("begun", "The second one");
+  await page.getByText("A new flow was begun at f/finance/begun").waitFor();
+  await ann.accessible("New flow that is there");
+  await page.getByRole("link", { name: "Go on with it" }).click();
+  await page.getByRole("heading", { name: "The first one" }).waitFor();
+}, 60_000);
+
+test("the picker and the preview show the values of the chosen iteration", async () => {
+  const path = "f/finance/loop";
+  const make = "export const main = (n: number) => ({ made: n * 10 })";
+  const modules = [
+    {
+      id: "l",
+      value: {
+        type: "forloopflow",
+        iterator: js("[1, 2, 3]"),
+        skip_failures: false,
+        modules: [
+          code("x", make, { n: js("flow_input.iter.value") }),
+          code("y", make, { n: js("results.x.made") }),
+        ],
+      },
+    },
+    code("z", "export const main = (all: unknown) => all", { all: js("results.l") }),
+  ];
+  await deploy(path, { modules });
+  const id = await filled.ask("POST", `/w/acme/jobs/run_wait_result/f/${path}`, {});
+  expect(JSON.parse(id)).toHaveLength(3);
+  await using ann = await visit(browser, serving.url, { token: filled.token });
+  const { page } = ann;
+  const inputs = () =>
+    page.getByRole("radiogroup", { name: "Part of the step" }).getByText("Inputs", { exact: true }).click();
+  await ann.open(`/w/acme/draw/${path}?step=y`);
+  await inputs();
+  await page.getByText("= 30", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Iteration before, of l" }).click();
+  await page.getByText("= 20", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Pick a value for n" }).click();
+  await page.getByText('{"made":20}').waitFor();
+  await page.keyboard.press("Escape");
+  await ann.accessible("A chosen iteration");
+  await ann.picture("drawing-iteration");
+  await ann.open(`/w/acme/draw/${path}?step=x`);
+  await inputs();
+  await page.getByText("= 3", { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Iteration before, of l" }).click();
+  await page.getByText("= 2", { exact: true }).waitFor();
+  await ann.open(`/w/acme/draw/${path}?step=z`);
+  await inputs();
+  await page.getByText(/= \[\{"made":100\},/).waitFor();
+}, 60_000);
+
+test("a flow is drawn at the width of a phone, and nothing stands out of the page", async () => {
+  const path = "f/finance/narrow";
+  const inner = code("b", "export const main = () => 2");
+  const loop = (id: string, modules: object[]) => ({
+    id,
+    value: { type: "forloopflow", iterator: js("[1]"), skip_failures: false, modules },
+  });
+  await deploy(path, {
+    modules: [code("a", "export const main = () => 1"), loop("l", [loop("m", [inner])])],
+  });
+  await using ann = await visit(browser, serving.url, { token: filled.token, viewport: PHONE });
+  const { page } = ann;
+  await ann.open(`/w/acme/draw/${path}`);
+  const overflow = () => page.evaluate("document.documentElement.scrollWidth - innerWidth");
+  expect(await overflow()).toBeLessThanOrEqual(0);
+  await ann.picture("drawing-narrow");
+  await page.locator('.step[data-step="a"]').click();
+  for (const part of ["Inputs", "Options", "Try", "Step"]) {
+    await page.getByRole("radiogroup", { name: "Part of the step" }).getByText(part, { exact: true }).click();
+    expect([part, await overflow()]).toEqual([part, 0]);
+  }
+  await page.getByRole("region", { name: "Step a" }).scrollIntoViewIfNeeded();
+  await ann.picture("drawing-narrow-step");
+  await page.getByRole("button", { name: "Add a step", exact: true }).click();
+  await page.getByRole("textbox", { name: "Search steps, scripts and flows" }).waitFor();
+  await ann.picture("drawing-narrow-insert");
+  await ann.accessible("Insert at the width of a phone");
+}, 60_000);
