@@ -47,18 +47,18 @@ test("two people draw one flow: each has a draft, and sees that the other has on
   await using second = await visit(browser, serving.url, { token: bob });
   await second.open(`/w/acme/draw/${path}`);
   await second.page.getByText("ann has a draft of this too").waitFor();
-  expect(await second.page.locator('.step[data-step="a"]').innerText()).not.toContain("Of Ann");
+  expect(await second.page.locator('.step[data-step="a"]').textContent()).not.toContain("Of Ann");
   await second.accessible("A flow that another draws");
   await second.picture("drawing-together");
   await rename(second.page, "Of Bob");
   await second.page.getByRole("link", { name: "What it changes" }).click();
   await second.page.getByText("From what is deployed to the draft of ann").waitFor();
-  await second.page.getByRole("button", { name: /a · changed/ }).click();
+  await second.page.getByRole("button", { name: /Of Ann · changed/ }).click();
   await second.page.getByText("Of Ann").first().waitFor();
   await second.accessible("The review of another's draft");
   await first.page.reload();
   await first.page.getByText("bob has a draft of this too").waitFor();
-  expect(await first.page.locator('.step[data-step="a"]').innerText()).toContain("Of Ann");
+  expect(await first.page.locator('.step[data-step="a"]').textContent()).toContain("Of Ann");
 }, 60_000);
 
 test("a new flow does not replace one that is there, deployed or begun", async () => {
@@ -66,7 +66,7 @@ test("a new flow does not replace one that is there, deployed or begun", async (
   const { page } = ann;
   const begin = async (name: string, summary: string) => {
     await ann.open("/w/acme/new/flow");
-    await page.getByRole("textbox", { name: "Belongs to" }).click();
+    await page.getByLabel("Belongs to").first().click();
     await page.getByRole("option", { name: "f/finance" }).click();
     await page.getByRole("textbox", { name: "Name" }).fill(name);
     await page.getByRole("textbox", { name: "Summary" }).fill(summary);
@@ -113,8 +113,8 @@ test("the picker and the preview show the values of the chosen iteration", async
   await page.getByText("= 30", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Iteration before, of l" }).click();
   await page.getByText("= 20", { exact: true }).waitFor();
-  await page.getByRole("button", { name: "Pick a value for n" }).click();
-  await page.getByText('{"made":20}').waitFor();
+  await page.getByRole("button", { name: "Pick a value for Expression of n" }).click();
+  await page.getByRole("button", { name: 'results.x {"made":20}' }).waitFor();
   await page.keyboard.press("Escape");
   await ann.accessible("A chosen iteration");
   await ann.picture("drawing-iteration");
@@ -149,7 +149,9 @@ test("a flow is drawn at the width of a phone, and nothing stands out of the pag
     await page.getByRole("radiogroup", { name: "Part of the step" }).getByText(part, { exact: true }).click();
     expect([part, await overflow()]).toEqual([part, 0]);
   }
-  await page.getByRole("region", { name: "Step a" }).scrollIntoViewIfNeeded();
+  await page.getByRole("button", { name: "Details of a" }).click();
+  const seen = page.getByRole("heading", { name: "a", exact: true });
+  expect((await seen.boundingBox())!.y).toBeLessThan(PHONE.height / 2);
   await ann.picture("drawing-narrow-step");
   await page.getByRole("button", { name: "Add a step", exact: true }).click();
   await page.getByRole("textbox", { name: "Search steps, scripts and flows" }).waitFor();

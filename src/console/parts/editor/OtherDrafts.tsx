@@ -16,7 +16,7 @@ export const OtherDrafts = ({ drafts, review }: Props) =>
         <div key={created_by}>
           {created_by} has a draft of this too, kept <Moment at={created_at} />.{" "}
           {review && (
-            <Anchor component={Link} href={review(created_by)} inherit>
+            <Anchor component={Link} href={review(created_by)} inherit underline="always">
               What it changes
             </Anchor>
           )}

@@ -51,6 +51,7 @@ export function FlowEditor(props: Props) {
   const [apiSlot, setApiSlot] = useState<Slot>();
   const [isTrying, setTrying] = useState(false);
   const [isDeploying, setDeploying] = useState(false);
+  const panel = useRef<HTMLDivElement>(null);
   const keepRef = useRef(props.keep);
   keepRef.current = props.keep;
   const keep = useCallback((draft: Draft) => keepRef.current(draft), []);
@@ -148,9 +149,18 @@ export function FlowEditor(props: Props) {
             {showStates && job && (
               <ShownRun workspace={workspace} job={job} hide={() => set({ run: "none" })} />
             )}
+            {placed && (
+              <Button
+                variant="subtle"
+                className="drawing-jump"
+                onClick={() => panel.current?.scrollIntoView({ block: "start" })}
+              >
+                Details of {placed.id}
+              </Button>
+            )}
             <Canvas drawing={drawing} insertAt={setSlot} decorate={decorate} />
           </section>
-          <div className="drawing-panel">
+          <div className="drawing-panel" ref={panel}>
             {placed ? (
               <StepPanel key={drawing.panel} placed={placed} problems={byKey.get(placed.key) ?? []} />
             ) : (

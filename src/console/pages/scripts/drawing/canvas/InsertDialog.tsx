@@ -81,7 +81,7 @@ export function InsertDialog({ workspace, path, insert, fromApi, close }: Props)
             }}
           />
         </Combobox.EventsTarget>
-        <ScrollArea.Autosize mah="24rem" type="auto" mt="sm">
+        <ScrollArea.Autosize mah="24rem" type="auto" mt="sm" viewportProps={{ tabIndex: 0 }}>
           <Combobox.Options aria-label="Steps">
             {groups.map((group) => (
               <Combobox.Group key={group} label={group}>
