@@ -7,7 +7,9 @@ import { fromClipboard, toClipboard } from "../../../src/console/pages/scripts/d
 import * as commands from "../../../src/console/pages/scripts/drawing/model/commands.ts";
 import { compareFlows } from "../../../src/console/pages/scripts/drawing/model/difference.ts";
 import type { FlowDocument } from "../../../src/console/pages/scripts/drawing/model/document.ts";
+import { mentionsOf } from "../../../src/console/pages/scripts/drawing/model/expressions.ts";
 import * as history from "../../../src/console/pages/scripts/drawing/model/history.ts";
+import { identify } from "../../../src/console/pages/scripts/drawing/model/identify.ts";
 import { listKnown } from "../../../src/console/pages/scripts/drawing/model/known.ts";
 import { newFailureStep } from "../../../src/console/pages/scripts/drawing/model/new-steps.ts";
 import { upTo } from "../../../src/console/pages/scripts/drawing/model/partial.ts";
@@ -300,4 +302,35 @@ test("what looks like an expression and is data stays; odd steps and large numbe
   const [pasted] = commands.insertSteps(flow(), { list: ROOT, index: 0 }, fromClipboard(text)!);
   expect((pasted.value.modules as any[])[0].value.limit).toBe(9007199254740993n);
   expect(commands.setStepField(before, "b", ["summary"], undefined)).toBe(before);
+});
+
+test("the step after deleted ones has the focus next, or else the one before", () => {
+  const document = flow(code("a"), loop("l", [code("x"), code("y")]), code("b"));
+  const after = (...keys: string[]) => commands.stepAfterRemoval(listSteps(document), new Set(keys));
+  expect([after("a"), after("x"), after("l"), after("b"), after("a", "l", "b")]).toEqual([
+    "l",
+    "y",
+    "b",
+    "y",
+    undefined,
+  ]);
+});
+
+test("a flow of 500 steps is checked anew after a change without reading the others again", () => {
+  const steps = Array.from({ length: 500 }, (_, index) =>
+    code(`s${index}`, { n: js(index === 0 ? "1" : `results.s${index - 1}.n + results.gone`) }),
+  );
+  const document = flow(...steps);
+  expect(listProblems(document)).toHaveLength(499);
+  const changed = commands.setStepField(document, "s7", ["summary"], "Seven");
+  const before = listSteps(document).map(({ step }) => mentionsOf(step));
+  const after = listSteps(changed).map(({ step }) => mentionsOf(step));
+  expect(after.flatMap((found, index) => (found === before[index] ? [] : [index]))).toEqual([7]);
+});
+
+test("a value is known again by its identity, not by its text", () => {
+  const large = { rows: [1] };
+  expect(identify(large)).toBe(identify(large));
+  expect(identify(large)).not.toBe(identify({ rows: [1] }));
+  expect(new Set([1, "1", null, undefined, true].map(identify)).size).toBe(5);
 });

@@ -101,3 +101,42 @@ test("what is no OpenAPI document is told", () => {
   for (const source of ["hello", "{}", "openapi: 3.0.0\npaths: {}"])
     expect(() => readApi(source)).toThrow(/document/);
 });
+
+test("names that code cannot have, keys in cookies, and addresses relative to the document", async () => {
+  const seen: unknown[] = [];
+  using server = Bun.serve({
+    port: 0,
+    fetch: (request) => {
+      const { pathname, searchParams } = new URL(request.url);
+      const headers = ["cookie", "x-note"].map((name) => request.headers.get(name));
+      seen.push([pathname, Object.fromEntries(searchParams), ...headers]);
+      return Response.json("done");
+    },
+  });
+  const names = ["public", "arguments", "eval", "URL", "fetch", "String", "url", "await", "undefined"];
+  const source = {
+    openapi: "3.0.0",
+    info: { title: "Odd", version: "1" },
+    servers: [{ url: "/api/v2" }],
+    paths: {
+      "/odd": {
+        get: {
+          parameters: [
+            ...names.map((name) => ({ name, in: "query", required: true, schema: { type: "string" } })),
+            { name: "X-Note", in: "header", schema: { type: "string" } },
+          ],
+          security: [{ session: [] }],
+        },
+      },
+    },
+    components: { securitySchemes: { session: { type: "apiKey", in: "cookie", name: "sid" } } },
+  };
+  const document = readApi(JSON.stringify(source));
+  const { content } = toStep(document, document.operations[0]!).value as { content: string };
+  const file = join(folder, "odd.ts");
+  writeFileSync(file, content);
+  const { main } = await import(file);
+  expect(await main(...names.map((name) => `of ${name}`), "a b", server.url.origin, null)).toBe("done");
+  const query = Object.fromEntries(names.map((name) => [name, `of ${name}`]));
+  expect(seen).toEqual([["/odd", query, "sid=a%20b", null]]);
+});

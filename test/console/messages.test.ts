@@ -1,0 +1,20 @@
+/** Messages that a WebSocket trigger sends when it connects, as the form keeps them. */
+import { expect, test } from "bun:test";
+import { type Message, toMessages, toRows } from "../../src/console/pages/triggers/sockets/MessagesInput.tsx";
+
+test("messages keep their lines, their order and what is made by scripts; added ones left empty are none", () => {
+  const before: Message[] = [
+    { raw_message: "line one\nline two\n" },
+    { runnable_result: { path: "f/a/token", args: {}, is_flow: false } },
+    { raw_message: "" },
+    { raw_message: "last" },
+  ];
+  const rows = toRows(before);
+  expect(toMessages(rows, before)).toEqual(before);
+  const added = [
+    ...rows,
+    { id: 4, message: { raw_message: "" } },
+    { id: 5, message: { raw_message: "new" } },
+  ];
+  expect(toMessages(added, before)).toEqual([...before, { raw_message: "new" }]);
+});
