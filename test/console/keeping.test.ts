@@ -12,7 +12,7 @@ test("a save that failed is tried again by itself, with the newest draft", async
     saved.push(draft);
     done.resolve();
   };
-  const keeper = new Keeper("deployed", keep, (kept) => told.push(kept), 1);
+  const keeper = new Keeper<string>("deployed", keep, (kept) => told.push(kept), 1);
   keeper.take("first", keep);
   const first = keeper.save();
   keeper.take("second", keep);
@@ -26,7 +26,7 @@ test("a save that failed is tried again by itself, with the newest draft", async
 test("what ends the draft is not followed by a save", async () => {
   const saved: string[] = [];
   const keep = async (draft: string) => void saved.push(draft);
-  const keeper = new Keeper("deployed", keep, () => {});
+  const keeper = new Keeper<string>("deployed", keep, () => {});
   keeper.take("mine", keep);
   await keeper.end(async () => {});
   await keeper.save();

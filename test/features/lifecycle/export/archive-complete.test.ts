@@ -14,7 +14,7 @@ const NOT_EXPORTED: Record<string, string> = {
   favorites: "kept by persons for themselves",
   capture_configs: "work under way",
   captures: "work under way",
-  drafts: "not deployed yet",
+  user_drafts: "not deployed yet",
   script_imports: "found out again when the scripts are deployed",
   oauth_accounts: "consents that were given to this server",
   former_usernames: "history",

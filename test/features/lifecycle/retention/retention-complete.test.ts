@@ -19,7 +19,7 @@ const KEPT: Record<string, string> = {
   webhook_endpoints: UNTIL_DELETED,
   oidc_keys: "deleted some time after another has replaced it",
   app_versions: UNTIL_DELETED,
-  drafts: UNTIL_DELETED,
+  user_drafts: UNTIL_DELETED,
   scripts: UNTIL_DELETED,
   flow_resumes: "deleted with its job",
   flow_versions: UNTIL_DELETED,
