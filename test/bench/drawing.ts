@@ -1,0 +1,78 @@
+/**
+ * `npx bun run build && npx bun test/bench/drawing.ts`: the flow editor with 500 steps in a real browser, which draws
+ * without a graphics processor, and what a first visit loads.
+ */
+
+import { openBrowser, visit } from "../acceptance/console/browser.ts";
+import { fill } from "../acceptance/console/filled.ts";
+import { newPlace } from "../acceptance/e2e/executable.ts";
+
+const STEPS = 500;
+const FRAMES = 120;
+const PATH = "f/finance/large";
+
+const place = newPlace();
+const [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
+try {
+  const filled = await fill(serving);
+  const modules = Array.from({ length: STEPS }, (_, index) => ({
+    id: `s${index}`,
+    value: {
+      type: "rawscript",
+      language: "bun",
+      content: "export const main = (n: number) => n",
+      input_transforms: { n: { type: "javascript", expr: index === 0 ? "1" : `results.s${index - 1}` } },
+    },
+  }));
+  await filled.ask("POST", "/w/acme/flows/create", { path: PATH, summary: "Large", value: { modules } });
+  await using ann = await visit(browser, serving.url, { token: filled.token });
+  const { page } = ann;
+  page.setDefaultTimeout(60_000);
+  const sizes: Promise<number>[] = [];
+  page.on("requestfinished", (request) => {
+    if (!new URL(request.url()).pathname.startsWith("/assets/")) return;
+    sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+  });
+  await ann.open("/w/acme");
+  await page.getByText("Nightly report").first().waitFor();
+  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  console.log(`first load of Home: ${Math.round(bytes / 1_000)} kB, as it travels`);
+  const session = await ann.context.newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  /** Milliseconds that the page's main thread computed so far, whatever else the machine does. */
+  const worked = async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return metrics.find(({ name }) => name === "TaskDuration")!.value * 1_000;
+  };
+  const measure = async (what: string, action: () => Promise<unknown>, times = 1) => {
+    const [from, begun] = [await worked(), performance.now()];
+    await action();
+    const [work, wall] = [(await worked()) - from, performance.now() - begun];
+    console.log(
+      `${what}: ${(work / times).toFixed(1)} ms of work, ${(wall / times).toFixed(1)} ms by the clock`,
+    );
+  };
+  await measure(`open ${STEPS} steps`, async () => {
+    await ann.open(`/w/acme/draw/${PATH}`);
+    await page.locator(`.step[data-step="s${STEPS - 1}"]`).waitFor();
+  });
+  const pan = `new Promise((done) => {
+    const graph = document.querySelector(".graph");
+    let left = ${FRAMES};
+    const step = () => {
+      graph.scrollTop += 40;
+      if (--left > 0) requestAnimationFrame(step);
+      else done();
+    };
+    requestAnimationFrame(step);
+  })`;
+  await measure("a frame while panning", () => page.evaluate(pan), FRAMES);
+  await page.locator('.step[data-step="s0"]').click();
+  await measure("insert a step", async () => {
+    await page.keyboard.press("ControlOrMeta+d");
+    await page.waitForFunction(`document.querySelectorAll(".step").length > ${STEPS}`);
+  });
+} finally {
+  await browser.close();
+  place.remove();
+}
