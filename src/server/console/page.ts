@@ -9,7 +9,7 @@ export const ASSETS = "assets/";
 /** URL of the sandboxed frame that shows HTML results of jobs: see `frame.ts`. */
 export const FRAME = `${ASSETS}frame.html`;
 
-/** Content security policy: same origin only. `blob:` is used for downloads and images of job results. */
+/** Content security policy: same origin only. `blob:` is used for downloads, images and PDFs of job results. */
 function policy(nonce: string): string {
   return [
     "default-src 'none'",
@@ -19,6 +19,7 @@ function policy(nonce: string): string {
     "img-src 'self' data: blob:",
     "font-src 'self'",
     "frame-src 'self' blob:",
+    "object-src blob:",
     "manifest-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",

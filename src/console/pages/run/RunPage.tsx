@@ -11,7 +11,7 @@ import { Log } from "../../parts/log/Log.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { type RunnableKind, to, useWorkspace } from "../../parts/places.ts";
-import { ResultPanel } from "../../parts/result/ResultPanel.tsx";
+import { RunValue } from "../../parts/result/RunValue.tsx";
 import { nameOf, State } from "../../parts/run-state.tsx";
 import { Facts } from "./Facts.tsx";
 import { useCancel, useRunAgain, useSource } from "./queries.ts";
@@ -92,7 +92,7 @@ export default function RunPage() {
           </Suspense>
         )}
         <div className="two">
-          <ResultPanel title="Arguments" workspace={workspace} value={emptyAsNothing(job.args)} />
+          <RunValue title="Arguments" workspace={workspace} job={job} part="args" />
           {open ? (
             <section className="panel" aria-label="Result">
               <div className="panel-head">
@@ -101,7 +101,7 @@ export default function RunPage() {
               <pre className="plain">{stream || "It is not there yet."}</pre>
             </section>
           ) : (
-            <ResultPanel title="Result" workspace={workspace} value={job.result} source={source} />
+            <RunValue title="Result" workspace={workspace} job={job} part="result" source={source} />
           )}
         </div>
         <Log
@@ -117,6 +117,3 @@ export default function RunPage() {
 /** Ended runs are not polled. */
 const over = new Set<string>();
 const isOver = (id: string) => over.has(id);
-
-const emptyAsNothing = (args: unknown) =>
-  typeof args === "object" && args !== null && Object.keys(args).length === 0 ? null : args;

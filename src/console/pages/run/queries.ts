@@ -5,7 +5,7 @@ import { queryClient } from "../../api/client.ts";
 import type { Job } from "../../api/interface.d.ts";
 import { tellProblem } from "../../parts/Problem.tsx";
 import { to } from "../../parts/places.ts";
-import type { Source } from "../../parts/result/ErrorView.tsx";
+import type { Source } from "../../parts/result/views/ErrorView.tsx";
 
 /** Loads the executed version of a script. */
 const scriptVersion = (workspace: string, hash: string | undefined) =>

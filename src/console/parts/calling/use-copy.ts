@@ -4,14 +4,14 @@ import { copyText } from "./clipboard.ts";
 
 const SHOWN_MS = 1_000;
 
-/** Copies a text, and says for a moment that it did. */
-export function useCopy(text: string) {
+/** Copies a text, and says for a moment that it did. @param text a function where writing it takes a while */
+export function useCopy(text: string | (() => string)) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {
     if (!isCopied) return;
     const timer = setTimeout(() => setCopied(false), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  const copy = () => void copyText(text).then(() => setCopied(true), tellProblem);
+  const copy = () => void copyText(typeof text === "string" ? text : text()).then(() => setCopied(true), tellProblem);
   return { isCopied, copy };
 }

@@ -1,16 +1,18 @@
-import { ActionIcon, Anchor, Button, Image, Text, Title, Tooltip } from "@mantine/core";
+import { ActionIcon, Image, Text, Title, Tooltip } from "@mantine/core";
 import { IconBraces, IconCheck, IconCopy, IconDownload } from "@tabler/icons-react";
-import { useMemo, useState } from "react";
-import { addressOf } from "../../api/call.ts";
+import { lazy, Suspense, useMemo, useState } from "react";
 import { writeJson } from "../../api/json.ts";
 import { useCopy } from "../calling/use-copy.ts";
-import { tellProblem } from "../Problem.tsx";
-import { ErrorView, type Source } from "./ErrorView.tsx";
-import { HtmlFrame } from "./HtmlFrame.tsx";
-import { JsonTree } from "./JsonTree.tsx";
+import { CodeDifference } from "../editor/lazy.tsx";
+import { Loading } from "../Loading.tsx";
 import { type Shown, shownAs } from "./kinds.ts";
-import { ResultTable } from "./ResultTable.tsx";
-import { bytesOf, saveFile } from "./save.ts";
+import { ErrorView, type Source } from "./views/ErrorView.tsx";
+import { FileResult, StoredFiles } from "./views/FileResult.tsx";
+import { HtmlFrame } from "./views/HtmlFrame.tsx";
+import { JsonTree } from "./views/JsonTree.tsx";
+import { Patch } from "./views/Patch.tsx";
+import { ResultTable } from "./views/ResultTable.tsx";
+import { saveFile } from "./views/save.ts";
 
 interface Props {
   title: string;
@@ -22,6 +24,8 @@ interface Props {
 
 /** Longer texts are truncated; the download is complete. */
 const MAX_TEXT_LENGTH = 256_000;
+
+const Markdown = lazy(() => import("./views/Markdown.tsx"));
 
 /** Panel that renders arguments or a result by its kind. */
 export function ResultPanel({ title, workspace, value, source }: Props) {
@@ -58,9 +62,9 @@ export function ResultPanel({ title, workspace, value, source }: Props) {
 
 const write = (value: unknown) => (typeof value === "string" ? value : writeJson(value, 2));
 
+/** The text is written when it is wanted: that of a large result takes a while. */
 function Actions({ name, value }: { name: string; value: unknown }) {
-  const text = useMemo(() => write(value), [value]);
-  const { isCopied, copy } = useCopy(text);
+  const { isCopied, copy } = useCopy(() => write(value));
   return (
     <>
       <Tooltip label={isCopied ? "Copied" : "Copy"}>
@@ -74,7 +78,11 @@ function Actions({ name, value }: { name: string; value: unknown }) {
           color="gray"
           aria-label={`Save the ${name} as a file`}
           onClick={() =>
-            saveFile(`${name}.${typeof value === "string" ? "txt" : "json"}`, "application/json", text)
+            saveFile(
+              `${name}.${typeof value === "string" ? "txt" : "json"}`,
+              "application/json",
+              write(value),
+            )
           }
         >
           <IconDownload size={16} />
@@ -99,36 +107,24 @@ function Body({ shown, value, workspace, source }: Omit<Props, "title"> & { show
     case "image":
       return <Image src={shown.src} alt="Result" fit="contain" mah={560} w="auto" maw="100%" p="md" />;
     case "file":
-      return (
-        <Button
-          m="md"
-          variant="default"
-          leftSection={<IconDownload size={16} />}
-          onClick={() => {
-            try {
-              saveFile(shown.name, shown.type, bytesOf(shown.base64));
-            } catch {
-              tellProblem(new Error("The file is not base64, as it should be."));
-            }
-          }}
-        >
-          Save {shown.name}
-        </Button>
-      );
+      return <FileResult name={shown.name} base64={shown.base64} type={shown.type} />;
     case "stored":
+      return <StoredFiles workspace={workspace} files={shown.files} />;
+    case "markdown":
       return (
-        <Text p="md">
-          <Anchor
-            download
-            href={addressOf("GET /w/{workspace}/job_helpers/download_s3_file", {
-              workspace,
-              query: { file_key: shown.key, ...(shown.storage ? { storage: shown.storage } : {}) },
-            })}
-          >
-            {shown.key}
-          </Anchor>
-        </Text>
+        <Suspense fallback={<Loading rows={2} />}>
+          <Markdown text={shown.text.slice(0, MAX_TEXT_LENGTH)} />
+          <Cut text={shown.text} />
+        </Suspense>
       );
+    case "patch":
+      return <Patch text={shown.text} />;
+    case "difference":
+      return <CodeDifference label="Differences" language="" before={shown.before} after={shown.after} />;
+    case "numbers":
+      return <ResultTable columns={shown.columns} rows={shown.rows} asChart />;
+    case "several":
+      return <Several values={shown.values} workspace={workspace} />;
     case "table":
       return <ResultTable columns={shown.columns} rows={shown.rows} />;
     case "error":
@@ -138,19 +134,45 @@ function Body({ shown, value, workspace, source }: Omit<Props, "title"> & { show
   }
 }
 
+/** Values of a result that is shown in parts. */
+const MAX_PARTS = 50;
+
+function Several({ values, workspace }: { values: unknown[]; workspace: string }) {
+  return (
+    <>
+      {values.slice(0, MAX_PARTS).map((value, index) => {
+        const shown = shownAs(value);
+        return (
+          <div key={index} className="result-part">
+            {/* Parts of parts are shown as what they are in JSON. */}
+            <Body
+              shown={shown.kind === "several" ? { kind: "json" } : shown}
+              value={value}
+              workspace={workspace}
+            />
+          </div>
+        );
+      })}
+      {values.length > MAX_PARTS && (
+        <p className="quiet cut">{values.length - MAX_PARTS} more are in the file.</p>
+      )}
+    </>
+  );
+}
+
+function Cut({ text }: { text: string }) {
+  if (text.length <= MAX_TEXT_LENGTH) return null;
+  return <p className="quiet cut">{text.length - MAX_TEXT_LENGTH} more characters are in the file.</p>;
+}
+
 function Plain({ text }: { text: string }) {
-  const cut = text.length > MAX_TEXT_LENGTH;
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolled by keys */}
       <pre className="plain" tabIndex={0}>
-        {cut ? text.slice(0, MAX_TEXT_LENGTH) : text}
+        {text.slice(0, MAX_TEXT_LENGTH)}
       </pre>
-      {cut && (
-        <Text c="dimmed" px="md" pb="sm" fz="xs">
-          {text.length - MAX_TEXT_LENGTH} more characters are in the file.
-        </Text>
-      )}
+      <Cut text={text} />
     </>
   );
 }

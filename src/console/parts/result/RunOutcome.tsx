@@ -9,7 +9,7 @@ import { Loading } from "../Loading.tsx";
 import { Log } from "../log/Log.tsx";
 import { Problem, tellProblem } from "../Problem.tsx";
 import { State } from "../run-state.tsx";
-import { ResultPanel } from "./ResultPanel.tsx";
+import { RunValue } from "./RunValue.tsx";
 
 interface Props {
   workspace: string;
@@ -56,10 +56,11 @@ export function RunOutcome({ workspace, id, code, path, children }: Props) {
       {isOpen ? (
         stream && <pre className="plain">{stream}</pre>
       ) : (
-        <ResultPanel
+        <RunValue
           title="Result"
           workspace={workspace}
-          value={job.result}
+          job={job}
+          part="result"
           source={{ path: path || undefined, code: ran }}
         />
       )}

@@ -1,13 +1,19 @@
 /** Classifies results by their shape for rendering. */
-import { isRecord } from "../../api/json.ts";
+import { isRecord, writeJson } from "../../api/json.ts";
+import type { StoredFile } from "./views/FileResult.tsx";
 
 export type Shown =
   | { kind: "nothing" }
   | { kind: "text"; text: string }
   | { kind: "html"; html: string }
   | { kind: "image"; src: string }
+  | { kind: "markdown"; text: string }
+  | { kind: "patch"; text: string }
+  | { kind: "difference"; before: string; after: string }
   | { kind: "file"; name: string; base64: string; type: string }
-  | { kind: "stored"; key: string; storage: string | undefined }
+  | { kind: "stored"; files: StoredFile[] }
+  | { kind: "numbers"; columns: string[]; rows: Record<string, unknown>[] }
+  | { kind: "several"; values: unknown[] }
   | { kind: "table"; columns: string[]; rows: Record<string, unknown>[] }
   | { kind: "error"; name: string; message: string; stack: string; step: string | undefined }
   | { kind: "json" };
@@ -61,16 +67,47 @@ function errorOf(value: unknown): Shown | undefined {
   };
 }
 
+/** Fewer numbers are read sooner as a list. */
+const MIN_CHART_NUMBERS = 4;
+
+function numbersOf(value: unknown): Shown | undefined {
+  if (!Array.isArray(value) || value.length < MIN_CHART_NUMBERS) return undefined;
+  if (!value.every((each) => typeof each === "number" || typeof each === "bigint")) return undefined;
+  return { kind: "numbers", columns: ["value"], rows: value.map((each) => ({ value: each })) };
+}
+
+/** Matches a reference to a file in the workspace's storage. */
+function storedOf(value: unknown): StoredFile | undefined {
+  if (!isRecord(value) || typeof value.s3 !== "string" || value.s3 === "") return undefined;
+  return { key: value.s3, storage: typeof value.storage === "string" ? value.storage : undefined };
+}
+
+const NAMES_OF_SIDES = [
+  ["before", "after"],
+  ["old", "new"],
+  ["original", "modified"],
+] as const;
+
+/** Matches `{ diff: … }`: a unified diff, or two texts or values to compare. */
+function diffOf(value: unknown): Shown | undefined {
+  if (typeof value === "string") return { kind: "patch", text: value };
+  if (!isRecord(value)) return undefined;
+  const names = NAMES_OF_SIDES.find((sides) => sides.every((side) => side in value));
+  if (!names) return undefined;
+  const [before, after] = names.map((side) => {
+    const text = value[side];
+    return typeof text === "string" ? text : writeJson(text, 2);
+  });
+  return { kind: "difference", before: before!, after: after! };
+}
+
+const PATCH = /^(diff --git |--- \S.*\n\+\+\+ \S)/;
+
 /** Matches objects with one field that names the format. */
 function namedOf(value: Record<string, unknown>): Shown | undefined {
   const [name, ...more] = Object.keys(value);
-  if (typeof value.s3 === "string") {
-    return {
-      kind: "stored",
-      key: value.s3,
-      storage: typeof value.storage === "string" ? value.storage : undefined,
-    };
-  }
+  const stored = storedOf(value);
+  if (stored) return { kind: "stored", files: [stored] };
   if (name === undefined || (more.length > 0 && !(name === "file" || "filename" in value))) return undefined;
   const inner = value[name];
   if (IMAGES[name] && textOf(inner) !== "")
@@ -79,9 +116,11 @@ function namedOf(value: Record<string, unknown>): Shown | undefined {
     return { kind: "image", src: `data:image/svg+xml,${encodeURIComponent(textOf(inner))}` };
   }
   if (name === "html" && textOf(inner) !== "") return { kind: "html", html: textOf(inner) };
-  if ((name === "md" || name === "markdown" || name === "text") && textOf(inner) !== "") {
-    return { kind: "text", text: textOf(inner) };
-  }
+  if ((name === "md" || name === "markdown") && textOf(inner) !== "")
+    return { kind: "markdown", text: textOf(inner) };
+  if (name === "text" && textOf(inner) !== "") return { kind: "text", text: textOf(inner) };
+  if (name === "diff") return diffOf(inner);
+  if (name === "render_all" && Array.isArray(inner)) return { kind: "several", values: inner };
   if (name === "pdf")
     return { kind: "file", name: "result.pdf", base64: textOf(inner), type: "application/pdf" };
   if (name === "file" && textOf(inner) !== "") {
@@ -98,7 +137,13 @@ function namedOf(value: Record<string, unknown>): Shown | undefined {
 
 export function shownAs(value: unknown): Shown {
   if (value === null || value === undefined) return { kind: "nothing" };
-  if (typeof value === "string") return { kind: "text", text: value };
+  if (typeof value === "string") return { kind: PATCH.test(value) ? "patch" : "text", text: value };
+  if (Array.isArray(value) && value.length > 0) {
+    const stored = value.map(storedOf);
+    if (stored.every((each) => each !== undefined)) return { kind: "stored", files: stored };
+  }
+  const numbers = numbersOf(value);
+  if (numbers) return numbers;
   const table = tableOf(value);
   if (table) return table;
   if (isRecord(value)) return errorOf(value) ?? namedOf(value) ?? { kind: "json" };

@@ -5,7 +5,7 @@ import type { Approval } from "../../../parts/flow/run-model.ts";
 import { hasFields, prepare } from "../../../parts/form/prepare.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { JsonTree } from "../../../parts/result/JsonTree.tsx";
+import { JsonTree } from "../../../parts/result/views/JsonTree.tsx";
 import { Moment } from "../../../parts/time.tsx";
 import { useAnswer } from "./queries.ts";
 

@@ -11,7 +11,7 @@ import { Loading } from "../../../parts/Loading.tsx";
 import { Log } from "../../../parts/log/Log.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
-import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
+import { RunValue } from "../../../parts/result/RunValue.tsx";
 import { STATES, State } from "../../../parts/run-state.tsx";
 import { duration } from "../../../parts/time.tsx";
 import { useSource } from "../queries.ts";
@@ -123,13 +123,13 @@ function StepRun({ workspace, id, open }: { workspace: string; id: string; open:
   return (
     <>
       {job.type === "CompletedJob" ? (
-        <ResultPanel title="Step's result" workspace={workspace} value={job.result} source={source} />
+        <RunValue title="Step's result" workspace={workspace} job={job} part="result" source={source} />
       ) : (
         <Alert color="gray" variant="light">
           {stream || "Its result is not there yet."}
         </Alert>
       )}
-      <ResultPanel title="Step's input" workspace={workspace} value={job.args} />
+      <RunValue title="Step's input" workspace={workspace} job={job} part="args" />
       <Log
         title="Step's log"
         buffer={log}

@@ -2,8 +2,8 @@
 import { Alert, Button, Image, Tabs, Text, Title } from "@mantine/core";
 import { type CSSProperties, lazy, Suspense, useState } from "react";
 import { Loading } from "../../../parts/Loading.tsx";
-import { HtmlFrame } from "../../../parts/result/HtmlFrame.tsx";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
+import { HtmlFrame } from "../../../parts/result/views/HtmlFrame.tsx";
 import { CONTROLS, Control } from "./Controls.tsx";
 import { computeInput, NotEvaluated } from "./evaluate.ts";
 import { type AppComponent, runnableOf } from "./read-app.ts";

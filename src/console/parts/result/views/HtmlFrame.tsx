@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import { url } from "../../api/base.ts";
+import { url } from "../../../api/base.ts";
 
 /** Renders HTML results in a sandboxed frame. */
 export function HtmlFrame({ html }: { html: string }) {

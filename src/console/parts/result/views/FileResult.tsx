@@ -1,0 +1,126 @@
+import { Anchor, Button, Group, Image, Text } from "@mantine/core";
+import { IconDownload } from "@tabler/icons-react";
+import { useEffect, useMemo, useState } from "react";
+import { addressOf } from "../../../api/call.ts";
+import { tellProblem } from "../../Problem.tsx";
+import { bytesOf, saveFile } from "./save.ts";
+
+interface Props {
+  name: string;
+  base64: string;
+  type: string;
+}
+
+/** A file in a result, to be saved; a PDF is also shown. */
+export function FileResult(file: Props) {
+  return (
+    <>
+      {file.type === "application/pdf" && <Pdf base64={file.base64} />}
+      <Save {...file} />
+    </>
+  );
+}
+
+function Save({ name, base64, type }: Props) {
+  const save = () => {
+    try {
+      saveFile(name, type, bytesOf(base64));
+    } catch {
+      tellProblem(new Error("The file is not base64, as it should be."));
+    }
+  };
+  return (
+    <Button
+      m="md"
+      variant="default"
+      maw="calc(100% - 2rem)"
+      leftSection={<IconDownload size={16} />}
+      onClick={save}
+    >
+      Save {name}
+    </Button>
+  );
+}
+
+/** Reads a PDF. @returns undefined if the bytes are something else, which is never handed to the browser */
+function pdfOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
+  try {
+    const bytes = bytesOf(base64);
+    return new TextDecoder("latin1").decode(bytes.subarray(0, 5)) === "%PDF-" ? bytes : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Shows a PDF by the browser's own viewer, which runs in a process of its own and cannot reach the page. */
+function Pdf({ base64 }: { base64: string }) {
+  const bytes = useMemo(() => pdfOf(base64), [base64]);
+  const [address, setAddress] = useState<string>();
+  useEffect(() => {
+    if (!bytes || !navigator.pdfViewerEnabled) return;
+    const made = URL.createObjectURL(new Blob([bytes], { type: "application/pdf" }));
+    setAddress(made);
+    return () => URL.revokeObjectURL(made);
+  }, [bytes]);
+  if (!bytes) {
+    return (
+      <Text p="md" pb={0} c="dimmed">
+        This is no PDF, though the run says so. It can be saved as it is.
+      </Text>
+    );
+  }
+  if (address)
+    return <object className="pdf" type="application/pdf" data={address} aria-label="Result as PDF" />;
+  return (
+    <Text p="md" pb={0} c="dimmed">
+      This browser shows no PDF: save it to read it.
+    </Text>
+  );
+}
+
+export interface StoredFile {
+  key: string;
+  storage: string | undefined;
+}
+
+const PICTURE = /\.(png|jpe?g|gif|webp)$/i;
+
+/** Files in the workspace's storage, to be downloaded; a single picture is shown. */
+export function StoredFiles({ workspace, files }: { workspace: string; files: StoredFile[] }) {
+  const addressFor = ({ key, storage }: StoredFile) =>
+    addressOf("GET /w/{workspace}/job_helpers/download_s3_file", {
+      workspace,
+      query: { file_key: key, ...(storage ? { storage } : {}) },
+    });
+  const [only, ...more] = files;
+  const [isShown, setShown] = useState(true);
+  return (
+    <>
+      {only && more.length === 0 && isShown && PICTURE.test(only.key) && (
+        <Image
+          src={addressFor(only)}
+          alt={only.key}
+          fit="contain"
+          mah={560}
+          w="auto"
+          maw="100%"
+          p="md"
+          onError={() => setShown(false)}
+        />
+      )}
+      <ul className="files">
+        {files.map((file) => (
+          <li key={`${file.storage} ${file.key}`}>
+            <Group gap="xs" wrap="nowrap">
+              <IconDownload size={15} aria-hidden />
+              <Anchor download href={addressFor(file)} className="wrap">
+                {file.key}
+              </Anchor>
+              {file.storage && <Text c="dimmed">in {file.storage}</Text>}
+            </Group>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
