@@ -9,6 +9,7 @@ import { PAGES } from "./pages/pages.ts";
 import { LoginPage } from "./pages/start/LoginPage.tsx";
 import { MissingPage } from "./pages/start/MissingPage.tsx";
 import { NotMemberPage } from "./pages/start/NotMemberPage.tsx";
+import { ResetPage } from "./pages/start/ResetPage.tsx";
 import { SetupPage } from "./pages/start/SetupPage.tsx";
 import { WorkspacesPage } from "./pages/start/WorkspacesPage.tsx";
 import { Problem } from "./parts/Problem.tsx";
@@ -35,6 +36,7 @@ export function App() {
     <Switch>
       <Route path="/login" component={LoginPage} />
       <Route path="/setup/:token" component={SetupPage} />
+      <Route path="/reset" component={ResetPage} />
       <Route path="/public/:workspace/:secret">
         <Guard>
           <Suspense fallback={waiting}>

@@ -41,12 +41,18 @@ export interface Operations {
   "GET /audit/export": { input: { query?: { before?: string; after?: string; username?: string; operation?: string; operations?: string; exclude_operations?: string; resource?: string; action_kind?: "Create" | "Update" | "Delete" | "Execute"; workspace?: string } }; answer: unknown; access: "superAdmin" };
   /** List audit rows of all workspaces, of none (`global`) and of deleted ones, newest first */
   "GET /audit/list": { input: { query?: { page?: number; per_page?: number; before?: string; after?: string; username?: string; operation?: string; operations?: string; exclude_operations?: string; resource?: string; action_kind?: "Create" | "Update" | "Delete" | "Execute"; workspace?: string } }; answer: (AuditLog)[]; access: "superAdmin" };
+  /** Say whether a forgotten password can be set anew by a mailed link */
+  "GET /auth/is_smtp_configured": { input: {  }; answer: boolean; access: "anyone" };
   /** Log in with e-mail and password; the session token is the body and the cookie `token` */
   "POST /auth/login": { input: { body: { email: string; password: string } }; answer: string; access: "anyone" };
   /** The same by GET, where the token stands in the header or the URL: goes on to `rd`, an address of this instance */
   "GET /auth/logout": { input: { query?: { rd?: string } }; answer: string; access: "anyone" };
   /** Delete the presented token and clear the cookie */
   "POST /auth/logout": { input: {  }; answer: string; access: "anyone" };
+  /** Mail a link by which a forgotten password is set anew; the answer does not tell whether there is an account */
+  "POST /auth/request_password_reset": { input: { body: { email: string } }; answer: { message: string }; access: "anyone" };
+  /** Set a forgotten password anew, by the token of a mailed link; all sessions of the account end */
+  "POST /auth/reset_password": { input: { body: { token: string; new_password: string } }; answer: { message: string }; access: "anyone" };
   /** List the concurrency keys of jobs that run or wait */
   "GET /concurrency_groups/list": { input: {  }; answer: ({ concurrency_key: string; workspace_id: string; total_running: number })[]; access: "superAdmin" };
   /** Remove a concurrency key from completed jobs, so that blocked jobs may start */

@@ -1,6 +1,7 @@
 import { Anchor, Button, Divider, PasswordInput, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { Link } from "wouter";
 import { url } from "../api/base.ts";
 import { call } from "../api/call.ts";
 import { queryClient } from "../api/client.ts";
@@ -10,6 +11,8 @@ import { Problem } from "../parts/Problem.tsx";
 /** Return address for login providers: the current page. */
 const backHere = () => encodeURIComponent(location.pathname + location.search);
 
+const toReset = (email: string) => (email ? `/reset?${new URLSearchParams({ email })}` : "/reset");
+
 /** Sign-in form: password and configured providers. */
 export function SignIn({ email: known, done }: { email?: string; done?: () => void }) {
   const [email, setEmail] = useState(known ?? "");
@@ -18,6 +21,10 @@ export function SignIn({ email: known, done }: { email?: string; done?: () => vo
     queryKey: ["logins"],
     queryFn: ({ signal }) => call("GET /oauth/list_logins", {}, signal),
   });
+  const mailsLinks = useQuery({
+    queryKey: ["mails-links"],
+    queryFn: ({ signal }) => call("GET /auth/is_smtp_configured", {}, signal),
+  }).data;
   const enter = useMutation({
     mutationFn: () => call("POST /auth/login", { body: { email, password } }),
     async onSuccess() {
@@ -60,6 +67,11 @@ export function SignIn({ email: known, done }: { email?: string; done?: () => vo
           <Button type="submit" loading={enter.isPending} fullWidth>
             Sign in
           </Button>
+          {mailsLinks && (
+            <Anchor component={Link} href={toReset(email)} fz="sm">
+              Forgot your password?
+            </Anchor>
+          )}
         </Stack>
       </form>
       {providers.length > 0 && (

@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 /** Opens the run of a script that returns the value. */
-async function shown(value: unknown, prepare?: (page: Page) => Promise<void>): Promise<Visit> {
+async function shown(value: unknown, prepare?: (page: Page) => Promise<unknown>): Promise<Visit> {
   const id = await filled.run("u/ann/give", { value });
   const seen = await visit(browser, serving.url, { token: filled.token });
   await prepare?.(seen.page);

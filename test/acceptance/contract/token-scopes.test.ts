@@ -58,7 +58,9 @@ const EXEMPT: Record<string, string[]> = {
   ],
   "says whose token it is": "globalWhoami getCurrentEmail whoami".split(" "),
   "is about no token, or about the presented one's end": [
-    ..."login logout logoutByLink getSetupPage completeSetup beginOAuthLogin loginWithOauth".split(" "),
+    ..."login logout logoutByLink isSmtpConfigured requestPasswordReset resetPassword getSetupPage completeSetup beginOAuthLogin loginWithOauth".split(
+      " ",
+    ),
     ..."oauthLoginPage oauthConnectPage chatConnectPage".split(" "),
     // A restricted token is as good as none there: the page asks for a password.
     ..."getCliLoginPage completeCliLogin getCliLoginDone".split(" "),

@@ -152,7 +152,7 @@ describe("an operation", () => {
     const open = operations.filter((op) => op.access === "anyone").map((op) => `${op.method} ${op.path}`);
     for (const route of open) {
       expect(route).toMatch(
-        /^((GET|POST|PUT|PATCH|DELETE) (\/r\/\{route_path\}$|\/w\/\{workspace\}\/capture_u\/)|(GET|POST) (\/$|\/user\/cli(-success)?$|\/version|\/health(\/live)?$|\/metrics$|\/openapi\.yaml|\/docs$|\/auth\/log(in|out)|\/setup\/|\/approve\/|\/w\/\{workspace\}\/((jobs?|apps)_u|s3_proxy)\/|\/(apps|scripts)_u\/|\/user\/login_callback\/|\/oauth\/(list_logins|login|login_callback|callback|callback_chat|chat_command|slack)(\/|$)|\/oidc\/(jwks$|\.well-known\/)|\/\.well-known\/))/,
+        /^((GET|POST|PUT|PATCH|DELETE) (\/r\/\{route_path\}$|\/w\/\{workspace\}\/capture_u\/)|(GET|POST) (\/$|\/user\/cli(-success)?$|\/version|\/health(\/live)?$|\/metrics$|\/openapi\.yaml|\/docs$|\/auth\/(log(in|out)|is_smtp_configured$|request_password_reset$|reset_password$)|\/setup\/|\/approve\/|\/w\/\{workspace\}\/((jobs?|apps)_u|s3_proxy)\/|\/(apps|scripts)_u\/|\/user\/login_callback\/|\/oauth\/(list_logins|login|login_callback|callback|callback_chat|chat_command|slack)(\/|$)|\/oidc\/(jwks$|\.well-known\/)|\/\.well-known\/))/,
       );
     }
   });

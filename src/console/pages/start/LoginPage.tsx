@@ -19,8 +19,8 @@ export function LoginPage() {
     <StartCard title="Sign in">
       <SignIn done={() => go(then, { replace: true })} />
       <Text c="dimmed" fz="xs">
-        On a new server, open the setup link that <code>svc serve</code> printed when it started. Whoever
-        forgot a password asks an admin, who sets another.
+        On a new server, open the setup link that <code>svc serve</code> printed when it started. Admins can
+        set another password for whoever forgot theirs.
       </Text>
     </StartCard>
   );

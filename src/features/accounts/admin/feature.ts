@@ -2,6 +2,7 @@ import { defineFeature } from "../../../platform/http/feature.ts";
 import { userExportOperations } from "./export-operations.ts";
 import { userOperations } from "./operations.ts";
 import { ownOperations } from "./own-operations.ts";
+import { resetOperations } from "./reset-operations.ts";
 
 export const feature = defineFeature({
   folder: "accounts/admin",
@@ -9,5 +10,6 @@ export const feature = defineFeature({
     "operations.ts": userOperations,
     "own-operations.ts": ownOperations,
     "export-operations.ts": userExportOperations,
+    "reset-operations.ts": resetOperations,
   },
 });

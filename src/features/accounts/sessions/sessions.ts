@@ -99,11 +99,11 @@ export async function revokeAllSessions(
   app: App,
   tx: Tx,
   email: string,
-  present: UserContext["caller"]["identity"],
+  present?: UserContext["caller"]["identity"],
 ): Promise<string | undefined> {
   await revokeSessions(app, tx, email, undefined);
   tx.afterCommit(() => retireProcesses(app, { email }));
-  const isOwn = present.email === email && present.token?.label === "session";
+  const isOwn = present?.email === email && present.token?.label === "session";
   return isOwn ? issueSessionToken(app, tx, email) : undefined;
 }
 

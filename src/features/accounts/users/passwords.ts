@@ -12,12 +12,12 @@ const MIN_PASSWORD_CHARS = 8;
 const MAX_PASSWORD_CHARS = 1_000;
 
 /** Hashes a password. @returns a PHC string; @throws BadRequest for a too short or too long password */
-export function hashPassword(password: string): Promise<string> {
+export function hashPassword(password: string, field = "password"): Promise<string> {
   if (password.length < MIN_PASSWORD_CHARS) {
-    throw new BadRequest(`body field \`password\`: must have at least ${MIN_PASSWORD_CHARS} characters`);
+    throw new BadRequest(`body field \`${field}\`: must have at least ${MIN_PASSWORD_CHARS} characters`);
   }
   if (password.length > MAX_PASSWORD_CHARS) {
-    throw new BadRequest(`body field \`password\`: must have ${MAX_PASSWORD_CHARS} characters at most`);
+    throw new BadRequest(`body field \`${field}\`: must have ${MAX_PASSWORD_CHARS} characters at most`);
   }
   return Bun.password.hash(password, ARGON2ID);
 }

@@ -1,0 +1,118 @@
+import { Alert, Anchor, Button, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { Link, useSearchParams } from "wouter";
+import { call } from "../../api/call.ts";
+import { queryClient } from "../../api/client.ts";
+import { Problem } from "../../parts/Problem.tsx";
+import { StartCard } from "./StartCard.tsx";
+
+/** Sets a forgotten password anew: asks for a link, and is what the link opens. */
+export function ResetPage() {
+  // Kept from the first look: the token leaves the address and the history at once.
+  const [token] = useState(() => location.hash.slice(1));
+  if (token !== "" && location.hash !== "") {
+    history.replaceState(history.state, "", location.pathname + location.search);
+  }
+  return token === "" ? <AskForLink /> : <ChoosePassword token={token} />;
+}
+
+const backToLogin = (
+  <Anchor component={Link} href="/login" fz="sm">
+    Sign in
+  </Anchor>
+);
+
+function AskForLink() {
+  const [search] = useSearchParams();
+  const [email, setEmail] = useState(search.get("email") ?? "");
+  const request = useMutation({
+    mutationFn: () => call("POST /auth/request_password_reset", { body: { email } }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    request.mutate();
+  };
+  return (
+    <StartCard title="Forgot your password?" about="We mail you a link, by which you choose another.">
+      {request.isSuccess ? (
+        <Alert role="status" color="teal" variant="light" title="Look into your mail">
+          If {email} has an account with a password here, a link is on its way. It works once, within an hour.
+        </Alert>
+      ) : (
+        <form onSubmit={submit}>
+          <Stack>
+            <TextInput
+              label="E-mail"
+              type="email"
+              required
+              withAsterisk={false}
+              autoFocus
+              autoComplete="username"
+              value={email}
+              onChange={(event) => setEmail(event.currentTarget.value)}
+            />
+            {request.error && <Problem error={request.error} />}
+            <Button type="submit" loading={request.isPending} fullWidth>
+              Mail me a link
+            </Button>
+          </Stack>
+        </form>
+      )}
+      {backToLogin}
+    </StartCard>
+  );
+}
+
+function ChoosePassword({ token }: { token: string }) {
+  const [password, setPassword] = useState("");
+  const set = useMutation({
+    mutationFn: () => call("POST /auth/reset_password", { body: { token, new_password: password } }),
+    // A session of this browser has ended with the others.
+    onSuccess: () => queryClient.invalidateQueries(),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    set.mutate();
+  };
+  return (
+    <StartCard title="Choose another password">
+      {set.isSuccess ? (
+        <>
+          <Text role="status">The password is set, and all sessions of the account have ended.</Text>
+          <Button component={Link} href="/login" fullWidth>
+            Sign in with it
+          </Button>
+        </>
+      ) : (
+        <form onSubmit={submit}>
+          <Stack>
+            <PasswordInput
+              label="New password"
+              description="At least 8 characters"
+              minLength={8}
+              required
+              withAsterisk={false}
+              autoFocus
+              autoComplete="new-password"
+              visibilityToggleButtonProps={{ "aria-label": "Show the password", tabIndex: 0 }}
+              value={password}
+              onChange={(event) => setPassword(event.currentTarget.value)}
+            />
+            {set.error && (
+              <>
+                <Problem error={set.error} />
+                <Anchor href="?" fz="sm">
+                  Ask for another link
+                </Anchor>
+              </>
+            )}
+            <Button type="submit" loading={set.isPending} fullWidth>
+              Set the password
+            </Button>
+          </Stack>
+        </form>
+      )}
+    </StartCard>
+  );
+}

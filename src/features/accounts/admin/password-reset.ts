@@ -1,0 +1,146 @@
+/**
+ * Passwords that are set anew by a link in a mail. The link holds a ticket that the server signed over the present
+ * password's hash: nothing is stored, and a ticket is void as soon as the password changes, by itself or otherwise.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { and, eq } from "drizzle-orm";
+import { runInBackground } from "../../../lib/async/background.ts";
+import { Cache } from "../../../lib/async/cache.ts";
+import { perApp } from "../../../lib/async/per-app.ts";
+import { BadRequest, Forbidden, TooManyRequests } from "../../../lib/errors.ts";
+import { networkOf } from "../../../lib/network.ts";
+import { sha256 } from "../../../lib/text/ids.ts";
+import type { App, Context } from "../../../platform/app/context.ts";
+import { createLetter } from "../../signals/mail/letter.ts";
+import { isMailConfigured, sendMail } from "../../signals/mail/send.ts";
+import { users } from "../../tenancy/people/user-tables.ts";
+import { revokeAllSessions } from "../sessions/sessions.ts";
+import { hashPassword } from "../users/passwords.ts";
+
+const LIFETIME_MS = 3_600_000;
+const WINDOW_MS = 3_600_000;
+/** Mails to one account, and requests of one network, within the window. */
+const MAILS_PER_ACCOUNT = 3;
+const REQUESTS_PER_NETWORK = 30;
+const MAX_TRACKED = 20_000;
+
+const counters = perApp<App, Cache<{ taken: number }>>(
+  (app) => new Cache({ max: MAX_TRACKED, now: () => app.clock().getTime() }),
+);
+
+/** Counts one more. @returns whether it is within the limit */
+function take(app: App, key: string, limit: number): boolean {
+  const counted = counters(app);
+  let window = counted.get(key);
+  if (!window) {
+    window = { taken: 0 };
+    counted.set(key, window, WINDOW_MS);
+  }
+  window.taken++;
+  return window.taken <= limit;
+}
+
+function sign(app: App, email: string, ends: number, hash: string): Buffer {
+  return createHmac("sha256", app.instanceKey).update(`password reset\n${email}\n${ends}\n${hash}`).digest();
+}
+
+function createTicket(app: App, email: string, hash: string): string {
+  const ends = app.clock().getTime() + LIFETIME_MS;
+  const parts = [Buffer.from(email).toString("base64url"), ends.toString(36)];
+  return [...parts, sign(app, email, ends, hash).toString("base64url")].join(".");
+}
+
+function readTicket(ticket: string): { email: string; ends: number; signature: Buffer } {
+  const [email = "", ends = "", signature = ""] = ticket.split(".");
+  return {
+    email: Buffer.from(email, "base64url").toString(),
+    ends: Number.parseInt(ends, 36),
+    signature: Buffer.from(signature, "base64url"),
+  };
+}
+
+function requirePasswordLogins(app: App): void {
+  if (!app.settings.get("disable_password_login")) return;
+  throw new Forbidden("nobody logs in with a password here (setting disable_password_login)");
+}
+
+/** Reads the present hash of an account that logs in with a password. */
+async function findHash(app: App, email: string): Promise<string | undefined> {
+  const [user] = await app.db.read.select().from(users).where(eq(users.email, email));
+  return user?.login_type === "password" ? (user.password_hash ?? undefined) : undefined;
+}
+
+/**
+ * Mails a link to the account, if there is one that has a password. The caller is not told: the answer is the same, and
+ * comes as soon, for any address.
+ * @param address the client's network address
+ * @throws BadRequest without a mail server, Forbidden, TooManyRequests
+ */
+export async function requestPasswordReset(ctx: Context, given: string, address: string): Promise<void> {
+  const { app } = ctx;
+  requirePasswordLogins(app);
+  if (!isMailConfigured(app)) {
+    throw new BadRequest("this server sends no mail, so it mails no links", {
+      hint: "a super admin sets another password: People, or svc user set-password",
+    });
+  }
+  if (!take(app, `network ${networkOf(address)}`, REQUESTS_PER_NETWORK)) {
+    throw new TooManyRequests("too many links asked for from here: try again in an hour", WINDOW_MS / 1_000);
+  }
+  const email = given.trim().toLowerCase();
+  const hash = await findHash(app, email);
+  if (hash === undefined || !take(app, `account ${sha256(email)}`, MAILS_PER_ACCOUNT)) return;
+  runInBackground(
+    app,
+    () => sendMail(app, email, createResetLetter(app, createTicket(app, email, hash))),
+    (cause) =>
+      app.log.warn(
+        { email, error: String(cause) },
+        "the mail with a link to a new password could not be sent",
+      ),
+  );
+}
+
+function createResetLetter(app: App, ticket: string) {
+  const { base } = app.urls;
+  // In the fragment, which browsers send to no server.
+  const way =
+    app.config.console === "on"
+      ? ["To choose another, open:", { code: `${base}/reset#${ticket}` }]
+      : [
+          `To choose another, send it as new_password to ${base}/api/auth/reset_password, with this token:`,
+          { code: ticket },
+        ];
+  return createLetter("Another password", [
+    `Somebody, you we hope, forgot the password of your account at ${base}.`,
+    ...way,
+    "The link works once, within an hour. If it was not you, do nothing: the password stays as it is.",
+  ]);
+}
+
+/** Sets another password; all sessions of the account end. @throws BadRequest for a ticket that is not valid any more */
+export async function resetPassword(ctx: Context, ticket: string, password: string): Promise<void> {
+  const { app } = ctx;
+  requirePasswordLogins(app);
+  const { email, ends, signature } = readTicket(ticket);
+  const hash = await findHash(app, email);
+  const expected = sign(app, email, ends, hash ?? "");
+  const isSigned = signature.length === expected.length && timingSafeEqual(signature, expected);
+  const isValid = hash !== undefined && isSigned && ends > app.clock().getTime();
+  const ended = () =>
+    new BadRequest("this link is not valid any more: it works once, within an hour", {
+      hint: "ask for another at the login",
+    });
+  if (!isValid) throw ended();
+  const password_hash = await hashPassword(password, "new_password");
+  await ctx.write({ resource: email, actor_email: email }, async (tx) => {
+    const changed = await tx
+      .update(users)
+      .set({ password_hash })
+      .where(and(eq(users.email, email), eq(users.password_hash, hash)))
+      .returning({ email: users.email });
+    // Somebody else used the link at the same moment.
+    if (changed.length === 0) throw ended();
+    await revokeAllSessions(app, tx, email);
+  });
+}

@@ -1,0 +1,100 @@
+/** A forgotten password, from the login to the mail and back, in a real browser with a real mail server. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { type MailServer, plainSettings, startPlainMailServer } from "../../support/peers/mail-server.ts";
+import { newPlace, type Place, type Serving, until } from "../e2e/executable.ts";
+import { openBrowser, visit } from "./browser.ts";
+import { EMAIL, type Filled, fill, PASSWORD } from "./filled.ts";
+
+let place: Place;
+let serving: Serving;
+let browser: Browser;
+let filled: Filled;
+let mails: MailServer;
+
+beforeAll(async () => {
+  place = newPlace();
+  mails = await startPlainMailServer();
+  [serving, browser] = await Promise.all([
+    place.serve({ env: { SVC_ALLOWED_TARGETS: "127.0.0.1" } }),
+    openBrowser(),
+  ]);
+  filled = await fill(serving);
+});
+afterAll(async () => {
+  await browser?.close();
+  await mails?.[Symbol.asyncDispose]();
+  place?.remove();
+});
+
+test("a link is mailed, another password is chosen by it, and sessions elsewhere end", async () => {
+  await using seen = await visit(browser, serving.url);
+  const { page } = seen;
+  await seen.open("login");
+  await page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
+  expect(await page.getByText("Forgot your password?").count()).toBe(0);
+  await filled.ask("POST", "/settings/global/smtp_settings", { value: plainSettings(mails) });
+  await filled.ask("POST", "/settings/global/base_url", { value: serving.url });
+  await using elsewhere = await visit(browser, serving.url, { token: await sessionOf() });
+  await elsewhere.open("w/acme");
+  await elsewhere.page.getByText("Nightly report").first().waitFor();
+
+  await page.reload();
+  await page.getByLabel("E-mail").fill(EMAIL);
+  await page.getByRole("link", { name: "Forgot your password?" }).click();
+  await page.getByRole("heading", { name: "Forgot your password?" }).waitFor();
+  expect(await page.getByLabel("E-mail").inputValue()).toBe(EMAIL);
+  await seen.picture("reset-ask");
+  await seen.accessible("asking for a link");
+  await page.getByRole("button", { name: "Mail me a link" }).click();
+  await page.getByText("a link is on its way").waitFor();
+  const mail = await until(() => mails.received[0], "the mail");
+  const link = /(\S+\/reset#\S+)/.exec(mail.text)![1]!;
+  expect(link).toStartWith(serving.url);
+
+  await page.goto(link);
+  await page.getByRole("heading", { name: "Choose another password" }).waitFor();
+  // The token stands neither in the address nor in the history.
+  expect(new URL(page.url()).hash).toBe("");
+  await seen.accessible("choosing a password");
+  await page.getByRole("textbox", { name: "New password" }).fill("another password");
+  await page.getByRole("button", { name: "Set the password" }).click();
+  await page.getByText("The password is set").waitFor();
+  await page.getByRole("link", { name: "Sign in with it" }).click();
+  await page.getByLabel("E-mail").fill(EMAIL);
+  await page.getByRole("textbox", { name: "Password" }).fill("another password");
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
+  await page.getByRole("heading", { name: /Workspaces|Home/ }).waitFor();
+
+  // A page that was open in another browser notices, and says so.
+  await elsewhere.page.getByRole("link", { name: "Runs" }).click();
+  await elsewhere.page
+    .getByText(/session has ended/i)
+    .first()
+    .waitFor();
+  elsewhere.wrongs.splice(
+    0,
+    elsewhere.wrongs.length,
+    ...elsewhere.wrongs.filter((each) => !each.includes("401")),
+  );
+
+  // The link is void now.
+  await page.goto("about:blank");
+  await page.goto(link);
+  await page.getByRole("textbox", { name: "New password" }).fill("a third password");
+  await page.getByRole("button", { name: "Set the password" }).click();
+  await page.getByText("not valid any more").waitFor();
+  await page.getByRole("link", { name: "Ask for another link" }).click();
+  await page.getByRole("heading", { name: "Forgot your password?" }).waitFor();
+  // Refusals are what the browser's console tells of.
+  seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !/status of 40[01]/.test(each)));
+}, 60_000);
+
+async function sessionOf(): Promise<string> {
+  const response = await fetch(`${serving.url}/api/auth/login`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ email: EMAIL, password: PASSWORD }),
+  });
+  return response.text();
+}
