@@ -573,6 +573,8 @@ export interface Operations {
   "POST /w/{workspace}/jobs/queue/cancel_selection": { input: { workspace: string; body: (string)[] }; answer: (string)[]; access: "member" };
   /** Count the jobs that are due and wait for a worker, and the flows that wait for approvals */
   "GET /w/{workspace}/jobs/queue/count": { input: { workspace: string; query?: { all_workspaces?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean; tags?: string } }; answer: { database_length: number; suspended: number }; access: "member" };
+  /** Count the jobs that wait for a worker, run, or wait for approval or time, by tag */
+  "GET /w/{workspace}/jobs/queue/depth": { input: { workspace: string }; answer: ({ tag: string; waiting: number; running: number; suspended: number })[]; access: "member" };
   /** Read the jobs that wait to be run with everything they hold, to import them elsewhere */
   "GET /w/{workspace}/jobs/queue/export": { input: { workspace: string; query?: { page?: number; per_page?: number } }; answer: unknown; access: "admin" };
   /** Queue jobs that were exported; an id that is known already is left as it is */

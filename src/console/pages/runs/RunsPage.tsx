@@ -1,9 +1,6 @@
 import { Button, Center, Checkbox } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { useSearchParams } from "wouter";
-import { call } from "../../api/call.ts";
-import { useLive } from "../../api/live.ts";
 import { Empty } from "../../parts/Empty.tsx";
 import { Loading } from "../../parts/Loading.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
@@ -11,6 +8,7 @@ import { Problem } from "../../parts/Problem.tsx";
 import { useWorkspace } from "../../parts/places.ts";
 import { FilterBar } from "./FilterBar.tsx";
 import { type Filters, parseFilters, serializeFilters } from "./filters.ts";
+import { QueueDepth } from "./QueueDepth.tsx";
 import { RunRow } from "./RunRow.tsx";
 import { Selection } from "./Selection.tsx";
 import { Strip } from "./Strip.tsx";
@@ -22,11 +20,6 @@ export default function RunsPage() {
   const filters = useMemo(() => parseFilters(search), [search]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const { first, rows, more, loading, ended } = useRuns(workspace, filters, chosen.size > 0);
-  const depth = useQuery({
-    queryKey: [workspace, "runs", "depth"],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/jobs/queue/count", { workspace }, signal),
-    ...useLive(5_000),
-  }).data;
   const change = (next: Partial<Filters>, push: boolean) =>
     setSearch(serializeFilters({ ...filters, ...next }), { replace: !push });
   const choose = useCallback((id: string, isChosen: boolean) => {
@@ -40,18 +33,10 @@ export default function RunsPage() {
   const none = () => setChosen(new Set());
   const selected = rows.filter(({ id }) => chosen.has(id));
   const isFiltered = serializeFilters(filters).size > 0;
-  const waiting = depth ? Number(depth.database_length) : 0;
-  const suspended = depth ? Number(depth.suspended) : 0;
-  const about = [
-    waiting > 0 && `${waiting} waiting for a worker`,
-    suspended > 0 && `${suspended} waiting for approval`,
-  ].filter(Boolean);
   return (
     <div className="page">
-      <PageHead
-        title="Runs"
-        about={about.length > 0 ? about.join(", ") : "Everything that ran here, the newest first."}
-      />
+      <PageHead title="Runs" about="Everything that ran here, the newest first." />
+      <QueueDepth workspace={workspace} choose={(tag, status) => change({ tag, status, kind: "everything" }, true)} />
       <FilterBar filters={filters} change={change} />
       {first.error && <Problem error={first.error} retry={() => void first.refetch()} />}
       {first.isPending ? (

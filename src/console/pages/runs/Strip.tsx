@@ -65,7 +65,10 @@ export function Strip({ runs, choose }: Props) {
           event.currentTarget.setPointerCapture(event.pointerId);
           setSpan([place(event), place(event)]);
         }}
-        onPointerMove={(event) => setSpan((before) => before && [before[0], place(event)])}
+        onPointerMove={(event) => {
+          const at = place(event);
+          setSpan((before) => before && [before[0], at]);
+        }}
         onPointerUp={finish}
         onPointerCancel={() => setSpan(undefined)}
       >

@@ -64,7 +64,7 @@ test("a link sets another password once, and ends all sessions", async () => {
   expect((await login(email, "another password")).status).toBe(200);
   expect((await server.as(session)("GET", "/users/whoami")).status).toBe(401);
   expect((await reset(token, "a third password")).text).toContain("not valid any more");
-  const audit = await expectOk(root("GET", "/w/admins/audit/list?operation=users.setpassword"));
+  const audit = await expectOk(root("GET", "/audit/list?operation=users.setpassword"));
   expect(audit.text).toContain(email);
   expect(audit.text).not.toContain("another password");
 });

@@ -158,6 +158,8 @@ describe("signed links", () => {
     expect(await listed("queue/list?suspended=false")).toEqual([]);
     const { suspended } = (await expectOk(ask("GET", `${jobs}/queue/count`))).json();
     expect(suspended).toBe((await expectOk(ask("GET", `${jobs}/queue/list?suspended=true`))).json().length);
+    const depth = (await expectOk(ask("GET", `${jobs}/queue/depth`))).json();
+    expect(depth.map((each: any) => each.suspended)).toEqual([suspended]);
     await nobody("POST", resume, {});
     expect((await get(flow)).suspend).toBe(1);
     await nobody("POST", (await urls(job, 4)).resume, {});

@@ -24,6 +24,7 @@ const WITHOUT: Record<string, string> = {
   pingCaptureConfig: "goes on with what was set, each minute",
   polarsConnectionSettings: "answers with the settings of a resource that it is given",
   previewSchedule: "tells the next times of a rule and stores nothing",
+  requestPasswordReset: "mails a link for whoever asks; what is done by it is audited",
   setFlowUserState: "a running flow's note to itself, written as often as it likes and gone with its run",
   setJobProgress: "a running job's own percentage, written as often as it likes",
   updateCapture: "stores what a sender sent, who is nobody known",

@@ -2,7 +2,7 @@
 import { and, count, eq, gt, inArray, type SQL } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest, NotFound } from "../../../../lib/errors.ts";
-import type { Context, WorkspaceContext } from "../../../../platform/app/context.ts";
+import type { App, Context, WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
   type Operation,
   operation,
@@ -18,12 +18,13 @@ import {
   dueJobs,
   jobsSince,
   parseCsv,
+  RUNNING_JOBS,
   SUSPENDED_JOBS,
   successCondition,
   UNFINISHED_JOBS,
   workspaceCondition,
 } from "./filters.ts";
-import { countJobs, readRows, scanInSlices } from "./job-scan.ts";
+import { countJobs, type IdSet, type JobQuery, readRows, scanInSlices } from "./job-scan.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 /** Counts reveal many jobs, so a token that may only run one does not suffice. */
@@ -117,6 +118,48 @@ function completedSince(from: Date | undefined): SQL | undefined {
   return and(eq(jobs.state, "completed"), from ? gt(jobs.completed_at, from) : undefined);
 }
 
+async function countByTag(app: App, selection: JobQuery): Promise<Map<string, number>> {
+  const totals = new Map<string, number>();
+  for await (const slice of scanInSlices(app, selection)) {
+    const counted = app.db.read.select({ tag: jobs.tag, count: count() }).from(jobs);
+    for (const row of await counted.where(slice).groupBy(jobs.tag)) {
+      totals.set(row.tag, (totals.get(row.tag) ?? 0) + row.count);
+    }
+  }
+  return totals;
+}
+
+const getQueueDepth = operation({
+  name: "getQueueDepth",
+  method: "GET",
+  path: `${base}/queue/depth`,
+  access: "member",
+  scope: many,
+  summary: "Count the jobs that wait for a worker, run, or wait for approval or time, by tag",
+  responds: responds.json(
+    z.array(z.object({ tag: z.string(), waiting: z.number(), running: z.number(), suspended: z.number() })),
+  ),
+  run: async (ctx, { workspace }) => {
+    const base = eq(jobs.workspace_id, workspace);
+    const of = (set: IdSet) =>
+      countByTag(ctx.app, { base, filters: undefined, sets: [set], signal: ctx.request.signal });
+    const waiting = await of(dueJobs(ctx.app.clock()));
+    const suspended = await of(SUSPENDED_JOBS);
+    const running = await of(RUNNING_JOBS);
+    const tags = new Set([...waiting.keys(), ...running.keys()]);
+    return [...tags].sort().map((tag) => {
+      const halted = suspended.get(tag) ?? 0;
+      return {
+        tag,
+        waiting: waiting.get(tag) ?? 0,
+        // Suspended flows are stored as running.
+        running: Math.max(0, (running.get(tag) ?? 0) - halted),
+        suspended: halted,
+      };
+    });
+  },
+});
+
 const countJobsByTag = operation({
   name: "countJobsByTag",
   method: "GET",
@@ -134,13 +177,7 @@ const countJobsByTag = operation({
       sets: [jobsSince(from, "completed")],
       signal: ctx.request.signal,
     };
-    const totals = new Map<string, number>();
-    for await (const slice of scanInSlices(ctx.app, selection)) {
-      const counted = ctx.app.db.read.select({ tag: jobs.tag, count: count() }).from(jobs);
-      for (const row of await counted.where(slice).groupBy(jobs.tag)) {
-        totals.set(row.tag, (totals.get(row.tag) ?? 0) + row.count);
-      }
-    }
+    const totals = await countByTag(ctx.app, selection);
     return [...totals].map(([tag, count]) => ({ tag, count })).sort((a, b) => b.count - a.count);
   },
 });
@@ -205,6 +242,7 @@ async function listStartTimes(
 
 export const countOperations: Operation[] = [
   getQueueCount,
+  getQueueDepth,
   getCompletedCount,
   countCompletedJobs,
   countJobsByTag,

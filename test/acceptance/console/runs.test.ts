@@ -1,0 +1,124 @@
+/** The list of runs: what is in the queue, times to zoom into, words to find, and runs that are chosen. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
+import { openBrowser, visit } from "./browser.ts";
+import { type Filled, fill } from "./filled.ts";
+
+let place: Place;
+let serving: Serving;
+let browser: Browser;
+let filled: Filled;
+
+beforeAll(async () => {
+  place = newPlace();
+  [serving, browser] = await Promise.all([place.serve({ env: { SVC_WORKER_TAGS: "bun,flow,dependency" } }), openBrowser()]);
+  filled = await fill(serving);
+});
+afterAll(async () => {
+  await browser?.close();
+  place?.remove();
+});
+
+test("the queue is told by tag, and leads to its jobs", async () => {
+  await filled.script("u/ann/slow", "export const main = () => Bun.sleep(60_000);");
+  await filled.ask("POST", "/w/acme/flows/create", {
+    path: "u/ann/asks",
+    summary: "",
+    description: "",
+    value: {
+      modules: [
+        {
+          id: "a",
+          suspend: { required_events: 1 },
+          value: {
+            type: "rawscript",
+            language: "bun",
+            content: "export const main = () => 1",
+            input_transforms: {},
+          },
+        },
+        { id: "b", value: { type: "script", path: "u/ann/hello", input_transforms: {} } },
+      ],
+    },
+    schema: {},
+  });
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await filled.ask("POST", "/w/acme/jobs/run/f/u/ann/asks", {});
+  await seen.open("w/acme/runs");
+  const queue = page.getByRole("list", { name: "Queue" });
+  await queue.getByRole("button", { name: "1 waiting for approval or time" }).waitFor();
+  const ids = [];
+  for (let nth = 0; nth < 2; nth++)
+    ids.push(await filled.ask("POST", "/w/acme/jobs/run/p/u/ann/slow?tag=bun", {}));
+  const nowhere = await filled.ask("POST", "/w/acme/jobs/run/preview", {
+    content: "export const main = () => 1",
+    language: "bun",
+    tag: "nobody-works-on-this",
+    args: {},
+  });
+  const lonely = queue.getByRole("listitem").filter({ hasText: "nobody-works-on-this" });
+  await lonely.getByRole("button", { name: "1 waiting for a worker" }).waitFor();
+  await queue.getByRole("button", { name: /running/ }).waitFor();
+  await seen.picture("runs-queue");
+  await seen.accessible("the queue");
+  await lonely.getByRole("button").click();
+  expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({
+    tag: "nobody-works-on-this",
+    status: "waiting",
+    kind: "everything",
+  });
+  await page.getByRole("table", { name: "Runs" }).getByText("Waiting").waitFor();
+  for (const id of [...ids, nowhere]) await filled.ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {});
+  await lonely.waitFor({ state: "detached" });
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("times are zoomed into by dragging, and all is shown again by the chip", async () => {
+  const early = await filled.run("u/ann/hello", { name: "early" });
+  await Bun.sleep(1_500);
+  const late = await filled.run("u/ann/hello", { name: "late" });
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/runs?path=u/ann/hello");
+  const strip = page.getByRole("img", { name: /runs between/ });
+  const box = (await strip.boundingBox())!;
+  const row = (id: string) => page.locator(`a[href$="/runs/${id}"]`);
+  await row(early).waitFor();
+  // The last of the runs alone stands at the right.
+  await page.mouse.move(box.x + box.width - 2, box.y + 50);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width - 60, box.y + 50, { steps: 5 });
+  await page.mouse.up();
+  await page.waitForURL(/after=.*before=/);
+  await row(early).waitFor({ state: "detached" });
+  await row(late).waitFor();
+  await page.getByRole("button", { name: /Remove this filter/ }).click();
+  await row(early).waitFor();
+  // Each step can be taken back.
+  await page.goBack();
+  await row(early).waitFor({ state: "detached" });
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("runs are found by words of their arguments and results", async () => {
+  const found = await filled.run("u/ann/hello", { name: "Wolperdinger" });
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/runs");
+  await page.getByRole("button", { name: "More filters" }).click();
+  await page.getByLabel("Text", { exact: true }).fill("Wolperdinger");
+  await page.getByLabel("Text", { exact: true }).press("Enter");
+  await page.waitForURL(/text=Wolperdinger/);
+  await page.locator(`a[href$="/runs/${found}"]`).waitFor();
+  expect(await page.getByRole("table", { name: "Runs" }).getByRole("row").count()).toBe(2);
+  // What the address says stands after a reload too.
+  await page.reload();
+  await page.getByText("Text: Wolperdinger").waitFor();
+  await seen.open("w/acme/runs?text=no-such-word-anywhere");
+  await page.getByText("No run matches").waitFor();
+  await page.getByRole("button", { name: "Clear the filters" }).click();
+  await page.locator(`a[href$="/runs/${found}"]`).waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
