@@ -275,6 +275,8 @@ export interface Operations {
   "GET /version": { input: {  }; answer: string; access: "anyone" };
   /** Let somebody read, or with `write` also write */
   "POST /w/{workspace}/acls/add/{kind}/{path}": { input: { workspace: string; kind: string; path: string; body: { owner: string; write?: boolean | null } }; answer: string; access: "author" };
+  /** List the members who may read or change an item, and why */
+  "GET /w/{workspace}/acls/explain/{kind}/{path}": { input: { workspace: string; kind: string; path: string }; answer: ({ username: string; right: "read" | "write" | "owner"; operator: boolean; reasons: ({ by: "admin" | "path" | "folder" | "item"; right: "read" | "write" | "owner"; grantee?: string })[] })[]; access: "member" };
   /** Read who has entries of an item, a folder (`folder`) or a group (`group_`) */
   "GET /w/{workspace}/acls/get/{kind}/{path}": { input: { workspace: string; kind: string; path: string }; answer: Record<string, boolean>; access: "member" };
   /** Take an entry away */

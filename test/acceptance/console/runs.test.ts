@@ -12,7 +12,10 @@ let filled: Filled;
 
 beforeAll(async () => {
   place = newPlace();
-  [serving, browser] = await Promise.all([place.serve({ env: { SVC_WORKER_TAGS: "bun,flow,dependency" } }), openBrowser()]);
+  [serving, browser] = await Promise.all([
+    place.serve({ env: { SVC_WORKER_TAGS: "bun,flow,dependency" } }),
+    openBrowser(),
+  ]);
   filled = await fill(serving);
 });
 afterAll(async () => {

@@ -36,7 +36,10 @@ export default function RunsPage() {
   return (
     <div className="page">
       <PageHead title="Runs" about="Everything that ran here, the newest first." />
-      <QueueDepth workspace={workspace} choose={(tag, status) => change({ tag, status, kind: "everything" }, true)} />
+      <QueueDepth
+        workspace={workspace}
+        choose={(tag, status) => change({ tag, status, kind: "everything" }, true)}
+      />
       <FilterBar filters={filters} change={change} />
       {first.error && <Problem error={first.error} retry={() => void first.refetch()} />}
       {first.isPending ? (

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { Access, explainAccess } from "./explain.ts";
 import * as service from "./service.ts";
 
 const base = "/w/{workspace}/acls" as const;
@@ -13,6 +14,16 @@ const getAcls = operation({
   summary: "Read who has entries of an item, a folder (`folder`) or a group (`group_`)",
   responds: responds.json(z.record(z.string(), z.boolean()), "true to write, false to read, by name"),
   run: (ctx, { kind, path }) => service.getAcl(ctx, kind, path),
+});
+
+const explainAcls = operation({
+  name: "explainAccess",
+  method: "GET",
+  path: `${base}/explain/{kind}/{path}`,
+  access: "member",
+  summary: "List the members who may read or change an item, and why",
+  responds: responds.json(z.array(Access)),
+  run: (ctx, { kind, path }) => explainAccess(ctx, kind, path),
 });
 
 export const addAcl = operation({
@@ -45,4 +56,4 @@ export const removeAcl = operation({
   },
 });
 
-export const aclOperations: Operation[] = [getAcls, addAcl, removeAcl];
+export const aclOperations: Operation[] = [getAcls, explainAcls, addAcl, removeAcl];

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { call } from "../../../api/call.ts";
 import type { Folder } from "../../../api/interface.d.ts";
 import { memberOf, useMay } from "../../../api/session.ts";
+import { AccessDialog } from "../../../parts/access/Access.tsx";
 import { FormDialog, useQuestion } from "../../../parts/actions.tsx";
 import { type Column, DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
@@ -33,6 +34,7 @@ export function Folders({ workspace }: { workspace: string }) {
   const [isCreating, setCreating] = useState(false);
   const [name, setName] = useState("");
   const [shown, setShown] = useState<string>();
+  const [asked, setAsked] = useState<string>();
   const { ask, dialog } = useQuestion();
   const owns = (folder: Folder) =>
     member !== undefined &&
@@ -67,16 +69,16 @@ export function Folders({ workspace }: { workspace: string }) {
     {
       name: "",
       width: "2rem",
-      cell: (folder) =>
-        owns(folder) && (
-          <RowMenu
-            of={folder.name}
-            entries={[
-              { label: "Change rights", onClick: () => setShown(folder.name) },
-              { label: "Delete", onClick: () => remove(folder.name), isDangerous: true },
-            ]}
-          />
-        ),
+      cell: (folder) => (
+        <RowMenu
+          of={folder.name}
+          entries={[
+            { label: "Who may use it", onClick: () => setAsked(folder.name) },
+            owns(folder) && { label: "Change rights", onClick: () => setShown(folder.name) },
+            owns(folder) && { label: "Delete", onClick: () => remove(folder.name), isDangerous: true },
+          ]}
+        />
+      ),
     },
   ];
   if (folders.error) return <Problem error={folders.error} retry={() => void folders.refetch()} />;
@@ -117,6 +119,7 @@ export function Folders({ workspace }: { workspace: string }) {
           onChange={(event) => setName(event.currentTarget.value.trim())}
         />
       </FormDialog>
+      <AccessDialog workspace={workspace} kind="folder" path={asked} close={() => setAsked(undefined)} />
       {rights && <FolderRights workspace={workspace} folder={rights} close={() => setShown(undefined)} />}
       {dialog}
     </>

@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { call } from "../../../api/call.ts";
 import { useMay } from "../../../api/session.ts";
+import { AccessDialog } from "../../../parts/access/Access.tsx";
 import { useQuestion } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
@@ -27,6 +28,7 @@ export function Resources({ workspace }: { workspace: string }) {
   const may = useMay(workspace)("POST /w/{workspace}/resources/create", "author");
   const mayWrite = useMayWrite(workspace);
   const [used, setUsed] = useState<string>();
+  const [asked, setAsked] = useState<string>();
   const refresh = useRefreshToken(workspace);
   const { ask, dialog } = useQuestion();
   const [rows, field] = useSearch(
@@ -120,6 +122,7 @@ export function Resources({ workspace }: { workspace: string }) {
                     entries={[
                       { label: writes ? "Edit" : "View", onClick: () => go(to.resource(workspace, path)) },
                       { label: "Where it is used", onClick: () => setUsed(path) },
+                      { label: "Who may use it", onClick: () => setAsked(path) },
                       hasAccount && { label: "Refresh the token", onClick: () => refresh(path, account) },
                       hasAccount && writes && { label: "Disconnect", onClick: () => disconnect(resource) },
                       writes && { label: "Delete", onClick: () => remove(path), isDangerous: true },
@@ -132,6 +135,7 @@ export function Resources({ workspace }: { workspace: string }) {
         />
       )}
       <OnlyFirst max={MAX_RESOURCES} count={list.data.length} />
+      <AccessDialog workspace={workspace} kind="resource" path={asked} close={() => setAsked(undefined)} />
       <Uses workspace={workspace} path={used} close={() => setUsed(undefined)} />
       {dialog}
     </>

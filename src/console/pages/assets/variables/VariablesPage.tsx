@@ -5,6 +5,7 @@ import { useState } from "react";
 import { call } from "../../../api/call.ts";
 import type { ListableVariable } from "../../../api/interface.d.ts";
 import { useMay } from "../../../api/session.ts";
+import { AccessDialog } from "../../../parts/access/Access.tsx";
 import { useQuestion } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
@@ -33,6 +34,7 @@ export default function VariablesPage() {
   const [isEditing, setEditing] = useState(false);
   const [revealed, setRevealed] = useState<string>();
   const [used, setUsed] = useState<string>();
+  const [asked, setAsked] = useState<string>();
   const refresh = useRefreshToken(workspace);
   const { ask, dialog } = useQuestion();
   const edit = (variable: ListableVariable | undefined) => {
@@ -122,6 +124,7 @@ export default function VariablesPage() {
                           is_secret && { label: "Show the value", onClick: () => setRevealed(path) },
                           writes && { label: "Edit", onClick: () => edit(variable) },
                           { label: "Where it is used", onClick: () => setUsed(path) },
+                          { label: "Who may use it", onClick: () => setAsked(path) },
                           typeof account === "number" && {
                             label: "Refresh the token",
                             onClick: () => refresh(path, account),
@@ -149,6 +152,7 @@ export default function VariablesPage() {
         />
       )}
       <Reveal workspace={workspace} path={revealed} close={() => setRevealed(undefined)} />
+      <AccessDialog workspace={workspace} kind="variable" path={asked} close={() => setAsked(undefined)} />
       <Uses workspace={workspace} path={used} close={() => setUsed(undefined)} />
       {dialog}
     </div>

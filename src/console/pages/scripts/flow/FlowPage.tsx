@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Link, useParams } from "wouter";
 import { useMay } from "../../../api/session.ts";
+import { Access } from "../../../parts/access/Access.tsx";
 import { Code } from "../../../parts/editor/lazy.tsx";
 import { Graph } from "../../../parts/flow/Graph.tsx";
 import { findStep, treeOf } from "../../../parts/flow/tree.ts";
@@ -102,6 +103,7 @@ function Shown({ workspace, flow, mayWrite }: Props) {
     { value: "versions", label: "Versions" },
     { value: "webhooks", label: "Webhooks" },
     { value: "triggers", label: "Triggers" },
+    { value: "access", label: "Access" },
   ]);
   return (
     <>
@@ -118,6 +120,7 @@ function Shown({ workspace, flow, mayWrite }: Props) {
         <Webhooks workspace={workspace} kind="flow" path={flow.path} mayWrite={mayWrite} />
       )}
       {tab === "triggers" && <Triggers workspace={workspace} kind="flow" path={flow.path} />}
+      {tab === "access" && <Access workspace={workspace} kind="flow" path={flow.path} />}
     </>
   );
 }

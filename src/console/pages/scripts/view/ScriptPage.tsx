@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation, useParams } from "wouter";
 import { call } from "../../../api/call.ts";
 import { useMay } from "../../../api/session.ts";
+import { Access } from "../../../parts/access/Access.tsx";
 import { useQuestion } from "../../../parts/actions.tsx";
 import { useMayWrite } from "../../../parts/items/rights.ts";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -33,6 +34,7 @@ export default function ScriptPage() {
     { value: "webhooks", label: "Webhooks" },
     { value: "triggers", label: "Triggers" },
     { value: "settings", label: "Settings" },
+    { value: "access", label: "Access" },
   ]);
   const archive = () =>
     ask({
@@ -107,6 +109,7 @@ export default function ScriptPage() {
             <Webhooks workspace={workspace} kind="script" path={path} mayWrite={mayWrite} />
           )}
           {tab === "triggers" && <Triggers workspace={workspace} kind="script" path={path} />}
+          {tab === "access" && <Access workspace={workspace} kind="script" path={path} />}
           {tab === "settings" && (
             <ScriptSettings key={script.hash} workspace={workspace} script={script} mayWrite={mayWrite} />
           )}

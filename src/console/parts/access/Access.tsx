@@ -1,0 +1,197 @@
+import { Autocomplete, Badge, Button, Group, Modal, Select, Text } from "@mantine/core";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { type Answer, call } from "../../api/call.ts";
+import { memberOf, whoami } from "../../api/session.ts";
+import { FormDialog, useAction } from "../actions.tsx";
+import { type Column, DataTable } from "../DataTable.tsx";
+import { Loading } from "../Loading.tsx";
+import { Problem } from "../Problem.tsx";
+import { RowMenu } from "../RowMenu.tsx";
+
+/** As the rights of items call them. */
+export type ItemKind = "script" | "flow" | "variable" | "resource" | "folder";
+
+type Access = Answer<"GET /w/{workspace}/acls/explain/{kind}/{path}">[number];
+type Reason = Access["reasons"][number];
+
+const RIGHTS = { read: "sees and runs it", write: "changes it too", owner: "owns it" } as const;
+
+const accessTo = (workspace: string, kind: ItemKind, path: string) =>
+  queryOptions({
+    queryKey: [workspace, "access", kind, path],
+    queryFn: ({ signal }) =>
+      call("GET /w/{workspace}/acls/explain/{kind}/{path}", { workspace, kind, path }, signal),
+  });
+
+const nameOf = (grantee: string) =>
+  grantee === "g/all"
+    ? "everybody here"
+    : grantee.startsWith("g/")
+      ? `the group ${grantee.slice(2)}`
+      : undefined;
+
+/** Says where a right comes from. */
+function sentence({ by, right, grantee = "" }: Reason, path: string): string {
+  const group = nameOf(grantee);
+  // Of a folder the path is its name.
+  const name = path.split("/")[1] ?? path;
+  switch (by) {
+    case "admin":
+      return "an admin of the workspace";
+    case "path":
+      return group ? `it is ${group}'s` : "it is theirs";
+    case "folder": {
+      const what = { owner: "owns", write: "changes what is in", read: "sees what is in" }[right];
+      return `${group ? `${group} ` : ""}${what} the folder ${name}`;
+    }
+    case "item":
+      return `given ${group ? `to ${group} ` : ""}for this alone`;
+  }
+}
+
+interface Props {
+  workspace: string;
+  kind: ItemKind;
+  path: string;
+}
+
+/** Who may do what with an item, and why; who may change it gives and takes rights of it here. */
+export function Access({ workspace, kind, path }: Props) {
+  const found = useQuery(accessTo(workspace, kind, path));
+  const me = useQuery(whoami).data;
+  const username = useQuery(memberOf(workspace)).data?.username;
+  const [isGiving, setGiving] = useState(false);
+  const { act } = useAction();
+  if (found.error) return <Problem error={found.error} retry={() => void found.refetch()} />;
+  if (!found.data) return <Loading rows={3} />;
+  const own = found.data.find((each) => each.username === username);
+  const mayGive =
+    kind !== "folder" && (me?.super_admin === true || (own !== undefined && own.right !== "read"));
+  const take = (owner: string) =>
+    act(async () => {
+      await call("POST /w/{workspace}/acls/remove/{kind}/{path}", { workspace, kind, path, body: { owner } });
+      return `What was given to ${owner} for this is taken back`;
+    });
+  const columns: Column<Access>[] = [
+    {
+      name: "Who",
+      width: "minmax(0, 1fr)",
+      cell: (each) => (
+        <Group gap="xs">
+          <Text fw={500}>{each.username}</Text>
+          {each.operator && (
+            <Badge variant="default" size="sm" tt="none">
+              operator
+            </Badge>
+          )}
+        </Group>
+      ),
+    },
+    { name: "May", width: "10rem", cell: ({ right }) => RIGHTS[right] },
+    {
+      name: "Because",
+      width: "minmax(0, 2fr)",
+      cell: ({ reasons, operator, right }) => (
+        <span className="quiet wrap">
+          {reasons.map((reason) => sentence(reason, path)).join("; ")}
+          {operator && right === "read" && "; operators only see and run"}
+        </span>
+      ),
+    },
+    {
+      name: "",
+      width: "2rem",
+      cell: ({ reasons, username: of }) =>
+        mayGive && (
+          <RowMenu
+            of={of}
+            entries={reasons.map(
+              ({ by, grantee }) =>
+                by === "item" &&
+                grantee !== undefined && {
+                  label: `Take back what ${grantee} was given`,
+                  onClick: () => take(grantee),
+                  isDangerous: true,
+                },
+            )}
+          />
+        ),
+    },
+  ];
+  return (
+    <>
+      <Group justify="space-between" mb="sm">
+        <Text c="dimmed">Nobody else sees it. Rights add up: the strongest counts.</Text>
+        {mayGive && (
+          <Button variant="default" size="xs" onClick={() => setGiving(true)}>
+            Give somebody access
+          </Button>
+        )}
+      </Group>
+      <DataTable label="Who may" columns={columns} rows={found.data} keyOf={(each) => each.username} />
+      <Give workspace={workspace} kind={kind} path={path} opened={isGiving} close={() => setGiving(false)} />
+    </>
+  );
+}
+
+function Give({ workspace, kind, path, opened, close }: Props & { opened: boolean; close: () => void }) {
+  const [owner, setOwner] = useState("");
+  const [right, setRight] = useState<"read" | "write">("read");
+  const names = useQuery({
+    queryKey: [workspace, "grantees"],
+    queryFn: async ({ signal }) => {
+      const [users, groups] = await Promise.all([
+        call("GET /w/{workspace}/users/list_usernames", { workspace }, signal),
+        call("GET /w/{workspace}/groups/listnames", { workspace }, signal),
+      ]);
+      return [...users.map((name) => `u/${name}`), ...groups.map((name) => `g/${name}`)];
+    },
+    enabled: opened,
+  }).data;
+  return (
+    <FormDialog
+      title={`Give access to ${path}`}
+      opened={opened}
+      close={close}
+      label="Give"
+      isReady={/^[ug]\/./.test(owner)}
+      action={async () => {
+        const body = { owner, write: right === "write" };
+        await call("POST /w/{workspace}/acls/add/{kind}/{path}", { workspace, kind, path, body });
+        setOwner("");
+        return `${owner} ${RIGHTS[right]}`;
+      }}
+    >
+      <Autocomplete
+        data-autofocus
+        label="Who"
+        description="A person (u/…) or a group (g/…)"
+        data={names ?? []}
+        value={owner}
+        onChange={setOwner}
+      />
+      <Select
+        label="May"
+        allowDeselect={false}
+        value={right}
+        onChange={(value) => setRight(value === "write" ? "write" : "read")}
+        data={(["read", "write"] as const).map((value) => ({ value, label: RIGHTS[value] }))}
+      />
+    </FormDialog>
+  );
+}
+
+/** The same for an item of a list. */
+export function AccessDialog({
+  workspace,
+  kind,
+  path,
+  close,
+}: Omit<Props, "path"> & { path: string | undefined; close: () => void }) {
+  return (
+    <Modal opened={path !== undefined} onClose={close} title={`Who may use ${path}?`} size="xl">
+      {path !== undefined && <Access workspace={workspace} kind={kind} path={path} />}
+    </Modal>
+  );
+}
