@@ -1,10 +1,11 @@
 /** A real server on port 0 with a data directory (and on PostgreSQL a database) of its own; roles through real tokens. */
+
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { SQL } from "bun";
 import { type ConfigOverrides, loadConfig } from "../../src/platform/config/config.ts";
 import { type RunningServer, startServer } from "../../src/server/server.ts";
+import { createDatabase } from "./peers/postgres-database.ts";
 
 export interface Answer {
   status: number;
@@ -146,24 +147,7 @@ export async function expectOk(asked: Promise<Answer>): Promise<Answer> {
   return answer;
 }
 
-/**
- * A database of its own on the server of `base`.
- * @param kind `migrated`: a copy of the run's migrated database where `postgres.ts` has made one, which takes a tenth
- *   of the time that the migrations take
- */
-export async function createDatabase(base: string, kind: "empty" | "migrated" = "empty") {
-  const name = `test_${crypto.randomUUID().replaceAll("-", "")}`;
-  const template = kind === "migrated" ? process.env.SVC_TEST_DATABASE_TEMPLATE : undefined;
-  const run = async (text: string) => {
-    const client = new SQL({ url: base, max: 1 });
-    await client.unsafe(text);
-    await client.close();
-  };
-  await run(`CREATE DATABASE ${name}${template ? ` TEMPLATE ${template}` : ""}`);
-  const url = new URL(base);
-  url.pathname = `/${name}`;
-  return { url: url.href, drop: () => run(`DROP DATABASE ${name} WITH (FORCE)`) };
-}
+export { createDatabase };
 
 /** Resolves with the first value that is neither undefined nor false; fails after a generous time. */
 export async function until<T>(

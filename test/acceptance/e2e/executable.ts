@@ -3,6 +3,7 @@ import { chmodSync, copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { createDatabase } from "../../support/peers/postgres-database.ts";
 
 export const BUILT = join(import.meta.dir, "../../../dist/svc");
 
@@ -37,6 +38,14 @@ export function newPlace(): Place {
   const data_dir = join(folder, "data");
   const environment = { PATH: "/usr/bin:/bin", HOME: folder, SVC_DATA_DIR: data_dir, SVC_LOG_LEVEL: "error" };
   const servers: { pid: number; process: Subprocess }[] = [];
+  let database: Promise<{ url: string }> | undefined;
+  /** Below `bun run test:postgres` each place has a database of its own there, which ends with the run. */
+  const databaseEnvironment = async (): Promise<Record<string, string>> => {
+    const postgres = process.env.DATABASE_URL;
+    if (!postgres) return {};
+    database ??= createDatabase(postgres, "migrated");
+    return { DATABASE_URL: (await database).url };
+  };
   return {
     folder,
     data_dir,
@@ -44,7 +53,7 @@ export function newPlace(): Place {
     async svc(args, options = {}) {
       const child = Bun.spawn([executable, ...args], {
         cwd: folder,
-        env: { ...environment, ...options.env },
+        env: { ...environment, ...(await databaseEnvironment()), ...options.env },
         stdin: options.stdin === undefined ? "ignore" : new TextEncoder().encode(options.stdin),
         stdout: "pipe",
         stderr: "pipe",
@@ -55,7 +64,7 @@ export function newPlace(): Place {
     async serve(options = {}) {
       const child = Bun.spawn([...(options.under ?? []), executable, "serve", "--port", "0", "--json"], {
         cwd: folder,
-        env: { ...environment, ...options.env },
+        env: { ...environment, ...(await databaseEnvironment()), ...options.env },
         stdin: "ignore",
         stdout: "pipe",
         stderr: "pipe",
