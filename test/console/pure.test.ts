@@ -122,7 +122,16 @@ test("a result is shown as what it is", () => {
     [{ png: "AAAA" }, "image"],
     [{ svg: "<svg/>" }, "image"],
     [{ png: { content: "AAAA" } }, "image"],
-    [{ markdown: "# x" }, "text"],
+    [{ markdown: "# x" }, "markdown"],
+    [{ pdf: "AAAA" }, "file"],
+    ["--- a\n+++ b\n", "patch"],
+    ["--- a line", "text"],
+    [{ diff: { before: "a", after: "b" } }, "difference"],
+    [{ diff: 7 }, "json"],
+    [[1, 2, 3, 4], "numbers"],
+    [[1, 2, 3], "json"],
+    [[{ s3: "a" }, { s3: "b" }], "stored"],
+    [{ render_all: [1] }, "several"],
     [{ file: { content: "AAAA", filename: "a.bin" } }, "file"],
     [{ file: "AAAA", filename: "a.bin" }, "file"],
     [{ s3: "a/b.csv" }, "stored"],
@@ -158,7 +167,7 @@ test("a schema becomes a form: in its order, with a field for each kind, and JSO
   expect([ui.a["ui:widget"], ui.b["ui:widget"], ui.secret["ui:widget"]]).toEqual([
     "MomentWidget",
     "FileWidget",
-    "password",
+    "VariableWidget",
   ]);
   for (const name of ["db", "open", "any", "loose"])
     expect([name, ui[name]["ui:field"]]).toEqual([name, "JsonField"]);

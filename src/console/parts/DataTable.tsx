@@ -40,6 +40,11 @@ export function DataTable<T>({ label, columns, rows, keyOf }: Props<T>) {
           <div key={keyOf(row)} className="row data-row" role="row">
             {columns.map((column) => (
               <div key={column.name} role="cell" className="data-cell" {...marks(column)}>
+                {column.name !== "" && column !== columns[0] && (
+                  <span className="data-name" aria-hidden>
+                    {column.name}
+                  </span>
+                )}
                 {column.cell(row)}
               </div>
             ))}

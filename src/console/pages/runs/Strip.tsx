@@ -6,7 +6,7 @@ import { nameOf, STATES, stateOf } from "../../parts/run-state.tsx";
 import { duration } from "../../parts/time.tsx";
 
 const HEIGHT_PX = 112;
-const TOP_PX = 14;
+const TOP_PX = 24;
 const BOTTOM_PX = 88;
 const PADDING_PX = 14;
 
@@ -79,7 +79,7 @@ export function Strip({ runs, choose }: Props) {
         <text x={width - PADDING_PX} y={HEIGHT_PX - 7} textAnchor="end">
           {label(last)}
         </text>
-        <text x={width - PADDING_PX} y={TOP_PX + 3} textAnchor="end">
+        <text x={width - PADDING_PX} y={13} textAnchor="end">
           {duration(longest)}
         </text>
         {dots.map(({ job, at, ms }) => {

@@ -2,12 +2,13 @@
 import Form from "@rjsf/mantine";
 import type { RJSFValidationError } from "@rjsf/utils";
 import { type Ref, useEffect, useImperativeHandle, useMemo, useRef } from "react";
+import { VariableWidget } from "./pickers.tsx";
 import { prepare } from "./prepare.ts";
 import { TEMPLATES } from "./templates.tsx";
 import { validator } from "./validator.ts";
 import { FileWidget, JsonField, MomentWidget } from "./widgets.tsx";
 
-const WIDGETS = { FileWidget, MomentWidget };
+const WIDGETS = { FileWidget, MomentWidget, VariableWidget };
 const FIELDS = { JsonField };
 
 /** Shows what is wrong with the values. @returns whether nothing is */

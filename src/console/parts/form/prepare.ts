@@ -10,7 +10,12 @@ export interface Prepared {
 }
 
 /** Names of custom widgets. */
-export const WIDGETS = { resource: "ResourceWidget", file: "FileWidget", moment: "MomentWidget" } as const;
+export const WIDGETS = {
+  resource: "ResourceWidget",
+  file: "FileWidget",
+  moment: "MomentWidget",
+  variable: "VariableWidget",
+} as const;
 
 function namesInOrder(schema: Schema): string[] {
   const names = Object.keys(isRecord(schema.properties) ? schema.properties : {});
@@ -35,7 +40,8 @@ function fieldOf(given: unknown): Prepared {
     return { schema: schema as RJSFSchema, ui: { "ui:widget": WIDGETS.file } };
   }
   if (format === "date-time") return { schema: schema as RJSFSchema, ui: { "ui:widget": WIDGETS.moment } };
-  if (schema.password === true) return { schema: schema as RJSFSchema, ui: { "ui:widget": "password" } };
+  if (schema.password === true)
+    return { schema: schema as RJSFSchema, ui: { "ui:widget": WIDGETS.variable } };
   if (type === "string" && typeof schema.default === "string" && schema.default.includes("\n")) {
     return { schema: schema as RJSFSchema, ui: { "ui:widget": "textarea" } };
   }
@@ -54,6 +60,10 @@ function fieldOf(given: unknown): Prepared {
     return { schema: { ...schema } as RJSFSchema, ui: { "ui:field": "JsonField" } };
   }
   if (type === "object") return objectOf(schema);
+  const isChosen = schema.enum || schema.oneOf || schema.anyOf || schema.const !== undefined;
+  if (type === "string" && format === undefined && !isChosen) {
+    return { schema: schema as RJSFSchema, ui: { "ui:widget": WIDGETS.variable } };
+  }
   if (type === "array") {
     const items = fieldOf(schema.items);
     return { schema: { ...schema, items: items.schema } as RJSFSchema, ui: { items: items.ui } };

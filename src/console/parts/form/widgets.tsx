@@ -1,11 +1,9 @@
 /** Custom form fields: files, date-times, resources, JSON. */
-import { Autocomplete, FileInput, JsonInput, TextInput } from "@mantine/core";
+import { FileInput, TextInput } from "@mantine/core";
 import type { FieldProps, WidgetProps } from "@rjsf/utils";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { call } from "../../api/call.ts";
-import { parseJson, writeJson } from "../../api/json.ts";
-import { useWorkspace } from "../places.ts";
+import { JsonText } from "./JsonText.tsx";
+import { ResourceField } from "./pickers.tsx";
 
 /** File input that returns base64. */
 export function FileWidget({
@@ -29,6 +27,7 @@ export function FileWidget({
       error={rawErrors?.join(", ")}
       placeholder={value ? "A file is chosen" : "Choose a file"}
       clearable
+      clearButtonProps={{ "aria-label": "Remove the file" }}
       value={file}
       onChange={async (next) => {
         setFile(next);
@@ -104,63 +103,4 @@ export function JsonField(props: FieldProps) {
     );
   }
   return <JsonText {...common} value={formData} change={change} />;
-}
-
-interface Common {
-  id: string;
-  label: string;
-  description: string | undefined;
-  required: boolean;
-  error: string | undefined;
-  value: unknown;
-  change: (value: unknown) => void;
-}
-
-export function JsonText({ value, change, error, ...common }: Common) {
-  const [text, setText] = useState(value === undefined ? "" : writeJson(value, 2));
-  const [wrong, setWrong] = useState(false);
-  return (
-    <JsonInput
-      {...common}
-      autosize
-      minRows={2}
-      maxRows={16}
-      styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
-      placeholder="JSON"
-      value={text}
-      error={wrong ? "This is not valid JSON." : error}
-      onChange={(next) => {
-        setText(next);
-        try {
-          change(next.trim() === "" ? undefined : parseJson(next));
-          setWrong(false);
-        } catch {
-          setWrong(true);
-        }
-      }}
-    />
-  );
-}
-
-const RESOURCE_PREFIX = "$res:";
-
-function ResourceField({ type, value, change, ...common }: Common & { type: string }) {
-  const workspace = useWorkspace();
-  const resources = useQuery({
-    queryKey: [workspace, "resources", "list", type],
-    queryFn: ({ signal }) =>
-      call("GET /w/{workspace}/resources/list", { workspace, query: { resource_type: type } }, signal),
-  }).data;
-  if (typeof value === "object" && value !== null)
-    return <JsonText {...common} value={value} change={change} />;
-  const text = typeof value === "string" ? value.replace(RESOURCE_PREFIX, "") : "";
-  return (
-    <Autocomplete
-      {...common}
-      placeholder={`Path of a resource of type ${type}`}
-      data={(resources ?? []).map(({ path }) => path)}
-      value={text}
-      onChange={(path) => change(path === "" ? undefined : RESOURCE_PREFIX + path)}
-    />
-  );
 }

@@ -1,0 +1,119 @@
+/** Form fields that take resources and variables of the workspace. */
+import { ActionIcon, Autocomplete, PasswordInput, Popover, Select, TextInput, Tooltip } from "@mantine/core";
+import type { WidgetProps } from "@rjsf/utils";
+import { IconBraces } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { call } from "../../api/call.ts";
+import { useWorkspace } from "../places.ts";
+import { type Common, JsonText } from "./JsonText.tsx";
+
+const RESOURCE_PREFIX = "$res:";
+const VARIABLE_PREFIX = "$var:";
+const MAX_VARIABLES = 1_000;
+
+export function ResourceField({ type, value, change, ...common }: Common & { type: string }) {
+  const workspace = useWorkspace();
+  const resources = useQuery({
+    queryKey: [workspace, "resources", "list", type],
+    queryFn: ({ signal }) =>
+      call("GET /w/{workspace}/resources/list", { workspace, query: { resource_type: type } }, signal),
+  }).data;
+  if (typeof value === "object" && value !== null)
+    return <JsonText {...common} value={value} change={change} />;
+  const text = typeof value === "string" ? value.replace(RESOURCE_PREFIX, "") : "";
+  return (
+    <Autocomplete
+      {...common}
+      placeholder={`Path of a resource of type ${type}`}
+      data={(resources ?? []).map(({ path }) => path)}
+      value={text}
+      onChange={(path) => change(path === "" ? undefined : RESOURCE_PREFIX + path)}
+    />
+  );
+}
+
+/** Text, or password, that may also be taken from a variable: then the run reads it, and no argument holds it. */
+export function VariableWidget(props: WidgetProps) {
+  const { id, label, required, disabled, readonly, value, onChange, schema, rawErrors, options, type } =
+    props;
+  const text = typeof value === "string" ? value : "";
+  const isSecret = (schema as { password?: boolean }).password === true && !text.startsWith(VARIABLE_PREFIX);
+  const common = {
+    id,
+    label: label || undefined,
+    required: Boolean(required),
+    disabled: Boolean(disabled || readonly),
+    description: schema.description,
+    error: rawErrors?.join(", "),
+    value: text,
+    onChange: ({ currentTarget }: { currentTarget: { value: string } }) =>
+      onChange(currentTarget.value === "" ? options.emptyValue : currentTarget.value),
+  };
+  const picker = <VariablePicker take={(path) => onChange(VARIABLE_PREFIX + path)} />;
+  if (isSecret) {
+    return (
+      <PasswordInput
+        {...common}
+        autoComplete="off"
+        leftSection={picker}
+        visibilityToggleButtonProps={{ "aria-label": "Show the text", tabIndex: 0 }}
+      />
+    );
+  }
+  return <TextInput {...common} type={type === "email" ? "email" : "text"} rightSection={picker} />;
+}
+
+function VariablePicker({ take }: { take: (path: string) => void }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <Popover opened={isOpen} onChange={setOpen} position="bottom-end" width={300} trapFocus returnFocus>
+      <Popover.Target>
+        <Tooltip label="Take it from a variable">
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="sm"
+            aria-label="Take it from a variable"
+            onClick={() => setOpen(!isOpen)}
+          >
+            <IconBraces size={14} />
+          </ActionIcon>
+        </Tooltip>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <Variables
+          take={(path) => {
+            take(path);
+            setOpen(false);
+          }}
+        />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function Variables({ take }: { take: (path: string) => void }) {
+  const workspace = useWorkspace();
+  const variables = useQuery({
+    queryKey: [workspace, "variables", "names"],
+    queryFn: ({ signal }) =>
+      call("GET /w/{workspace}/variables/list", { workspace, query: { per_page: MAX_VARIABLES } }, signal),
+  }).data;
+  return (
+    <Select
+      label="Variable"
+      description="The run reads its value; no argument holds it."
+      searchable
+      limit={100}
+      placeholder="Path"
+      nothingFoundMessage="No variable has this path."
+      comboboxProps={{ withinPortal: false }}
+      data={(variables ?? []).map(({ path, is_secret }) => ({
+        value: path,
+        label: is_secret ? `${path} (secret)` : path,
+      }))}
+      onChange={(path) => path && take(path)}
+    />
+  );
+}
