@@ -17,6 +17,9 @@ interface Props<T> {
   keyOf: (row: T) => string;
 }
 
+const isNothing = (shown: ReactNode) =>
+  shown === null || shown === undefined || shown === false || shown === "";
+
 /** Table of short lists. In a narrow window the first cell and the buttons share a line, the others stand below. */
 export function DataTable<T>({ label, columns, rows, keyOf }: Props<T>) {
   const style = { "--columns": columns.map(({ width }) => width).join(" ") } as object;
@@ -38,16 +41,21 @@ export function DataTable<T>({ label, columns, rows, keyOf }: Props<T>) {
       <div role="rowgroup">
         {rows.map((row) => (
           <div key={keyOf(row)} className="row data-row" role="row">
-            {columns.map((column) => (
-              <div key={column.name} role="cell" className="data-cell" {...marks(column)}>
-                {column.name !== "" && column !== columns[0] && (
-                  <span className="data-name" aria-hidden>
-                    {column.name}
-                  </span>
-                )}
-                {column.cell(row)}
-              </div>
-            ))}
+            {columns.map((column) => {
+              const shown = column.cell(row);
+              const isNamed = column !== columns[0] && column.name !== "" && !isNothing(shown);
+              return (
+                <div
+                  key={column.name}
+                  role="cell"
+                  className="data-cell"
+                  {...marks(column)}
+                  {...(isNamed ? { "data-name": column.name } : {})}
+                >
+                  {shown}
+                </div>
+              );
+            })}
           </div>
         ))}
       </div>

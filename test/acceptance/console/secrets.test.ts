@@ -223,7 +223,11 @@ test("who only reads is offered no change", async () => {
   await seen.open("w/acme/variables");
   await page.getByRole("button", { name: "More for f/finance/bank_key" }).click();
   await page.getByRole("menuitem", { name: "Where it is used" }).waitFor();
-  expect(await page.getByRole("menuitem").allInnerTexts()).toEqual(["Show the value", "Where it is used"]);
+  expect(await page.getByRole("menuitem").allInnerTexts()).toEqual([
+    "Show the value",
+    "Where it is used",
+    "Who may use it",
+  ]);
   await page.keyboard.press("Escape");
   expect(await page.getByRole("button", { name: "New variable" }).count()).toBe(0);
   await seen.open("w/acme/resources/p/f/finance/books");
