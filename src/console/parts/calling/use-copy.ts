@@ -12,6 +12,7 @@ export function useCopy(text: string | (() => string)) {
     const timer = setTimeout(() => setCopied(false), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [isCopied]);
-  const copy = () => void copyText(typeof text === "string" ? text : text()).then(() => setCopied(true), tellProblem);
+  const copy = () =>
+    void copyText(typeof text === "string" ? text : text()).then(() => setCopied(true), tellProblem);
   return { isCopied, copy };
 }
