@@ -57,7 +57,12 @@ test("one that is paused says until when, and tells the times after that", async
 
 test.each([
   ["a rule without quotes", ["create", "u/admin/x", "0 9"], 2, "put it in quotes"],
-  ["a rule that is none", ["create", "u/admin/x", "0 99 * * *", "--run", "u/admin/report"], 1, "`schedule`"],
+  [
+    "a rule that is none",
+    ["create", "u/admin/x", "0 99 * * *", "--run", "u/admin/report"],
+    1,
+    `the hour is "99"; it may be 0 to 23`,
+  ],
   ["a script that is not there", ["create", "u/admin/x", "0 9 * * *"], 1, "u/admin/x"],
   ["arguments that are none", ["create", "u/admin/x", "0 9 * * *", "-d", "[]"], 2, "JSON object"],
   ["no zone", ["preview", "0 9 * * *", "--timezone", "Mars/Base"], 1, "`timezone`"],
