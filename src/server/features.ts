@@ -34,7 +34,6 @@ import { feature as settingsOfInstance } from "../features/instance/settings/fea
 import { feature as workers } from "../features/instance/workers/feature.ts";
 import { feature as archives } from "../features/lifecycle/export/feature.ts";
 import { feature as keys } from "../features/lifecycle/keys/feature.ts";
-import { feature as resumable } from "../features/lifecycle/resumable/feature.ts";
 import { feature as retention } from "../features/lifecycle/retention/feature.ts";
 import { feature as settingsOfLifecycle } from "../features/lifecycle/settings/feature.ts";
 import { feature as triggerCounts } from "../features/lifecycle/trigger-counts/feature.ts";
@@ -50,6 +49,7 @@ import { feature as alerts } from "../features/signals/alerts/feature.ts";
 import { feature as audit } from "../features/signals/audit/feature.ts";
 import { feature as mail } from "../features/signals/mail/feature.ts";
 import { feature as webhooks } from "../features/signals/webhooks/feature.ts";
+import { feature as resumable } from "../features/tenancy/resumable/feature.ts";
 import { feature as workspacesOfTenancy } from "../features/tenancy/workspaces/feature.ts";
 import { feature as appsOfTriggers } from "../features/triggers/apps/feature.ts";
 import { feature as captures } from "../features/triggers/captures/feature.ts";

@@ -3,7 +3,7 @@
  * the last batch.
  *
  * Use it for work on many rows, so that no one waits for a long transaction. Work that must be completed once begun is
- * a resumable operation (features/lifecycle/resumable).
+ * a resumable operation (features/tenancy/resumable).
  */
 import { yieldToEventLoop } from "./yield.ts";
 

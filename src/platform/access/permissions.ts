@@ -18,7 +18,7 @@ import type { FolderRight, Member } from "../app/context.ts";
 export type Permissions = Record<string, boolean>;
 
 /** The parts of a member that permission checks use. */
-type Principal = Pick<Member, "username" | "groups">;
+type Principal = Pick<Member, "username" | "groups" | "renaming">;
 
 /** The group that every member of a workspace belongs to. */
 export const EVERYONE_GROUP = "all";
@@ -26,8 +26,14 @@ export const EVERYONE_GROUP = "all";
 /** Lists the grantees that stand for this member: the user and each of its groups. */
 export function* granteesOf(member: Principal): Generator<string> {
   yield `u/${member.username}`;
+  if (member.renaming?.to === member.username) yield `u/${member.renaming.from}`;
   yield `g/${EVERYONE_GROUP}`;
   for (const group of member.groups) yield `g/${group}`;
+}
+
+/** Whether a username is the member's: while they are renamed, the one before is too. */
+function isUsername({ username, renaming }: Principal, name: string): boolean {
+  return name === username || (renaming?.from === name && renaming.to === username);
 }
 
 export function isInGroup({ groups }: Principal, group: string): boolean {
@@ -37,7 +43,7 @@ export function isInGroup({ groups }: Principal, group: string): boolean {
 /** Whether a grantee, `u/<user>` or `g/<group>`, stands for this member. */
 export function isGrantee(member: Principal, name: string): boolean {
   if (name.startsWith("g/")) return isInGroup(member, name.slice(2));
-  return name === `u/${member.username}`;
+  return name.startsWith("u/") && isUsername(member, name.slice(2));
 }
 
 /** Returns the strongest grant of an acl for the member: true to write, false to read, undefined if there is none. */
@@ -67,7 +73,7 @@ function rightFromPath(member: Member, path: string): FolderRight | undefined {
   if (end < 0) return undefined;
   const name = path.slice(2, end);
   if (path.startsWith("f/")) return member.folders.get(name);
-  if (path.startsWith("u/")) return name === member.username ? "owner" : undefined;
+  if (path.startsWith("u/")) return isUsername(member, name) ? "owner" : undefined;
   return path.startsWith("g/") && isInGroup(member, name) ? "owner" : undefined;
 }
 
@@ -85,12 +91,24 @@ export function canRead(member: Member, path: string, extra_perms: Permissions):
   );
 }
 
-/** Whether the member may write: as an admin, by the path, or by a grant set to true. Operators only run and view. */
+/**
+ * Whether the member may write: as an admin, by the path, or by a grant set to true. Operators only run and view.
+ * @throws BadRequest while the person to whom the path belongs is renamed, and what is there moves
+ */
 export function canWrite(member: Member, path: string, extra_perms: Permissions): boolean {
+  requireNoRenaming(member, path);
   if (member.is_admin) return true;
   if (member.operator) return false;
   const right = rightFromPath(member, path);
   return right === "owner" || right === "write" || findGrant(member, extra_perms) === true;
+}
+
+function requireNoRenaming({ renaming, workspace_id }: Member, path: string): void {
+  if (!renaming || ![renaming.from, renaming.to].some((name) => path.startsWith(`u/${name}/`))) return;
+  const { from, to } = renaming;
+  throw new BadRequest(
+    `${path}: what is below u/${from}/ of workspace ${workspace_id} is being moved to u/${to}/: try again when it is done`,
+  );
 }
 
 /**

@@ -74,10 +74,18 @@ export interface Member {
   /** An admin added them before they had an account, and they have not logged in yet: no job runs as them. */
   unasked?: boolean;
   created_at: Date;
+  /** Set while somebody in the workspace is being renamed, which takes a while if much is theirs. */
+  renaming?: Renaming | undefined;
   /** Names of the member's groups, without `all`, to which everyone belongs. */
   groups: string[];
   /** Rights by folder name; no right in folders that are missing here. */
   folders: ReadonlyMap<string, FolderRight>;
+}
+
+/** A person's new username in a workspace. Meanwhile both names stand for them. */
+export interface Renaming {
+  from: string;
+  to: string;
 }
 
 /** Each right includes the ones before it. Owners also manage grants, rename and archive. */

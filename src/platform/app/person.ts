@@ -1,5 +1,6 @@
 import type { AnyColumn } from "drizzle-orm";
-import type { Tx } from "../../database/database.ts";
+import type { Reader, Tx } from "../../database/database.ts";
+import type { Part } from "../../database/slices.ts";
 import type { App, UserContext, WorkspaceContext } from "./context.ts";
 
 /** A person in a workspace. */
@@ -54,7 +55,13 @@ export interface RevokedWork {
 
 /** Handlers of a feature for changes to a user, called in the transaction of the change. */
 export interface PersonEvents {
-  /** A user was renamed in a workspace. The declared columns are already rewritten. */
+  /**
+   * A user is being renamed in a workspace, and the declared columns are already rewritten: yields the work on rows of
+   * which there may be many. Positions are read from `db`, between the parts.
+   * @param how whether all parts run in one transaction, which must not yield to the event loop
+   */
+  userRenaming?(db: Reader, renaming: RenameParameters, how: { inTransaction: boolean }): AsyncIterable<Part>;
+  /** A user was renamed in a workspace; the last work, in a transaction. */
   userRenamed?(app: App, tx: Tx, renaming: RenameParameters): Promise<void>;
   /** A member left a workspace: deletes what they kept there for themselves. */
   memberLeft?(app: App, tx: Tx, person: RunOwner): Promise<void>;

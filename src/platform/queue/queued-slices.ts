@@ -15,11 +15,9 @@ export const queuedCondition = sql`${jobs.state} = 'queued'`;
 /**
  * Condition: the job has not ended, and satisfies another condition. The indexes of the states find these jobs, however
  * long the history of their workspace is.
- * @param withPlanned also the next runs of schedules, which are rows that no worker takes yet
  */
-export function unfinishedWhere(condition: SQL | undefined, { withPlanned = false } = {}): SQL {
-  const states = ["running", "queued", "held", ...(withPlanned ? ["planned"] : [])];
-  const ids = states.map(
+export function unfinishedWhere(condition: SQL | undefined): SQL {
+  const ids = ["running", "queued", "held"].map(
     (state) =>
       sql`SELECT ${jobs.id} FROM ${jobs} WHERE ${jobs.state} = ${sql.raw(`'${state}'`)} AND ${unindexed(condition ?? sql`1 = 1`)}`,
   );
@@ -34,8 +32,9 @@ interface QueuePosition {
 /**
  * Yields conditions that select consecutive slices of the queue; together they cover all entries present from start to
  * end.
+ * @param inTransaction does not yield to the event loop in between: a transaction must not
  */
-export async function* sliceQueue(db: Reader): AsyncGenerator<SQL> {
+export async function* sliceQueue(db: Reader, { inTransaction = false } = {}): AsyncGenerator<SQL> {
   for await (const priority of listPriorities(db)) {
     const ofPriority = and(queuedCondition, eq(jobs.priority, priority));
     for (let last: QueuePosition | undefined; ; ) {
@@ -50,7 +49,7 @@ export async function* sliceQueue(db: Reader): AsyncGenerator<SQL> {
       yield and(ofPriority, after, end && comparePosition("<=", end))!;
       if (!end) break;
       last = end;
-      await yieldToEventLoop();
+      if (!inTransaction) await yieldToEventLoop();
     }
   }
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { resumableOperations } from "../../../src/features/lifecycle/resumable/tables.ts";
+import { resumableOperations } from "../../../src/features/tenancy/resumable/tables.ts";
 import { jobs, type NewJob } from "../../../src/platform/queue/tables.ts";
 import { cutOff } from "../../support/cut-off.ts";
 import {

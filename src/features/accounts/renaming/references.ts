@@ -1,73 +1,94 @@
-/** Renames a user in what the features declare: paths below `u/<from>/`, usernames, and JSON that mentions either. */
+/**
+ * Renames a user in what the features declare: paths below `u/<from>/`, usernames, and JSON that mentions either. Each
+ * part of it is work for one transaction, and may be done again.
+ */
 import { type AnyColumn, type SQL, sql } from "drizzle-orm";
 import { containsText, replacePrefix, startsWith } from "../../../database/conditions.ts";
-import type { Tx } from "../../../database/database.ts";
+import type { Reader, Tx } from "../../../database/database.ts";
+import { divideByKey, divideChange, type Part } from "../../../database/slices.ts";
 import type { App } from "../../../platform/app/context.ts";
-import type { RenameParameters } from "../../../platform/app/person.ts";
+import type { MentioningJson, RenameParameters } from "../../../platform/app/person.ts";
 
-/** Moves everything below `u/<from>/` to `u/<to>/`, with what names it, in one statement a column and prefix. */
-export async function renamePathPrefix(app: App, tx: Tx, renaming: RenameParameters): Promise<void> {
-  const { workspace_id, from, to } = renaming;
-  const [before, after] = [`u/${from}/`, `u/${to}/`];
-  const columns = app.features.flatMap(({ pathColumns = [] }) => pathColumns);
-  for (const { column, own } of columns) {
+/** Deletes what earlier items have left below `u/<to>/`. */
+export async function deleteStalePaths(app: App, tx: Tx, renaming: RenameParameters): Promise<void> {
+  const { workspace_id, to } = renaming;
+  for (const { column, own } of app.features.flatMap(({ pathColumns = [] }) => pathColumns)) {
     if (own !== "stale") continue;
     await tx.rows(
-      sql`DELETE FROM ${column.table} WHERE ${whereOwnRows(column, workspace_id)} AND ${startsWith(column, after)}`,
+      sql`DELETE FROM ${column.table} WHERE ${whereOwnRows(column, workspace_id)} AND ${startsWith(column, `u/${to}/`)}`,
     );
-  }
-  const items = app.features.flatMap(({ itemKinds = [] }) => itemKinds);
-  for (const { table } of items) await renameColumnPrefix(tx, workspace_id, table.path, before, after);
-  for (const { column, prefixes = [""] } of columns) {
-    for (const prefix of prefixes)
-      await renameColumnPrefix(tx, workspace_id, column, prefix + before, prefix + after);
   }
 }
 
-async function renameColumnPrefix(
-  tx: Tx,
+/** Moves everything below `u/<from>/` to `u/<to>/`, with what names it. */
+export async function* renamePathPrefix(
+  app: App,
+  db: Reader,
+  { workspace_id, from, to }: RenameParameters,
+): AsyncGenerator<Part> {
+  const [before, after] = [`u/${from}/`, `u/${to}/`];
+  for (const { table } of app.features.flatMap(({ itemKinds = [] }) => itemKinds))
+    yield* renameColumnPrefix(db, workspace_id, table.path, before, after);
+  for (const { column, prefixes = [""] } of app.features.flatMap(({ pathColumns = [] }) => pathColumns)) {
+    for (const prefix of prefixes)
+      yield* renameColumnPrefix(db, workspace_id, column, prefix + before, prefix + after);
+  }
+}
+
+function renameColumnPrefix(
+  db: Reader,
   workspace_id: string,
   column: AnyColumn,
   before: string,
   after: string,
-): Promise<void> {
-  await tx.rows(
-    sql`UPDATE ${column.table} SET ${sql.identifier(column.name)} = ${replacePrefix(column, before, after)}
-        WHERE ${whereOwnRows(column, workspace_id)} AND ${startsWith(column, before)}`,
-  );
+): AsyncGenerator<Part> {
+  const change = sql`UPDATE ${column.table} SET ${sql.identifier(column.name)} = ${replacePrefix(column, before, after)}`;
+  const which = sql`${whereOwnRows(column, workspace_id)} AND ${startsWith(column, before)}`;
+  return divideChange(db, column.table, change, which);
 }
 
 /** Gives what the user made to their new name. */
-export async function renameAuthor(
+export async function* renameAuthor(
   app: App,
-  tx: Tx,
+  db: Reader,
   { workspace_id, from, to }: RenameParameters,
-): Promise<void> {
+): AsyncGenerator<Part> {
   for (const column of app.features.flatMap(({ usernameColumns = [] }) => usernameColumns)) {
-    await tx.rows(
-      sql`UPDATE ${column.table} SET ${sql.identifier(column.name)} = ${to}
-          WHERE ${whereOwnRows(column, workspace_id)} AND ${column} = ${from}`,
-    );
+    const change = sql`UPDATE ${column.table} SET ${sql.identifier(column.name)} = ${to}`;
+    const which = sql`${whereOwnRows(column, workspace_id)} AND ${column} = ${from}`;
+    yield* divideChange(db, column.table, change, which);
   }
 }
 
 /** Rewrites the JSON that mentions the user. Works on the stored text, so that the rest stays letter by letter. */
-export async function rewriteMentions(app: App, tx: Tx, renaming: RenameParameters): Promise<void> {
-  const { workspace_id, from, rewrite } = renaming;
-  for (const { column, key, form } of app.features.flatMap(({ mentioningJson = [] }) => mentioningJson)) {
-    const own = whereOwnRows(column, workspace_id);
-    const found = await tx.rows<{ key: string | number; text: string }>(
-      sql`SELECT ${key} AS "key", ${column} AS "text" FROM ${column.table}
-          WHERE ${own} AND ${containsText(column, `u/${from}`)}`,
+export async function* rewriteMentions(
+  app: App,
+  db: Reader,
+  renaming: RenameParameters,
+): AsyncGenerator<Part> {
+  for (const place of app.features.flatMap(({ mentioningJson = [] }) => mentioningJson)) {
+    const own = whereOwnRows(place.column, renaming.workspace_id);
+    yield* divideByKey(db, place.key, own, (tx, slice) => rewriteMentionsIn(tx, place, renaming, slice));
+  }
+}
+
+async function rewriteMentionsIn(
+  tx: Tx,
+  { column, key, form }: MentioningJson,
+  { workspace_id, from, rewrite }: RenameParameters,
+  slice: SQL,
+): Promise<void> {
+  const found = await tx.rows<{ key: string | number; text: string }>(
+    sql`SELECT ${key} AS "key", ${column} AS "text" FROM ${column.table}
+        WHERE ${slice} AND ${containsText(column, `u/${from}`)}`,
+  );
+  for (const row of found) {
+    const after = rewrite[form](row.text);
+    if (after === row.text) continue;
+    await tx.rows(
+      sql`UPDATE ${column.table} SET ${sql.identifier(column.name)} = ${after}
+          WHERE ${whereOwnRows(column, workspace_id)} AND ${key} = ${row.key} AND ${column} = ${row.text}`,
     );
-    for (const row of found) {
-      const after = rewrite[form](row.text);
-      if (after === row.text) continue;
-      await tx.rows(
-        sql`UPDATE ${column.table} SET ${sql.identifier(column.name)} = ${after}
-            WHERE ${own} AND ${key} = ${row.key} AND ${column} = ${row.text}`,
-      );
-    }
   }
 }
 

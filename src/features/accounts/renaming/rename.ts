@@ -1,5 +1,7 @@
 /**
- * Renames a user in every workspace they belong to, in one transaction. The rename covers:
+ * Renames a user in every workspace they belong to: in one transaction, or if much is theirs in a first one and many
+ * that follow, so that other writers do not wait. Until the last both names stand for them (tenancy/people/renamings.ts),
+ * and what is below either cannot be changed. The rename covers:
  *
  * - items below `u/<name>/`: scripts, flows and apps with their versions, variables, resources, schedules, triggers and
  * drafts, with favorites and saved inputs of all users;
@@ -17,7 +19,10 @@
  */
 import { and, asc, eq, isNull, or } from "drizzle-orm";
 import { containsText } from "../../../database/conditions.ts";
-import type { Tx } from "../../../database/database.ts";
+import type { Reader, Tx } from "../../../database/database.ts";
+import { dialect } from "../../../database/kit.ts";
+import type { Part } from "../../../database/slices.ts";
+import { yieldToEventLoop } from "../../../lib/async/yield.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
 import { parseEmail, parseUsername } from "../../../lib/text/paths.ts";
@@ -25,7 +30,9 @@ import type { App, UserContext } from "../../../platform/app/context.ts";
 import type { RenameParameters } from "../../../platform/app/person.ts";
 import { retireProcesses } from "../../../platform/cluster/processes.ts";
 import { invalidateMembers } from "../../tenancy/people/members.ts";
+import { announceRenaming, endRenaming } from "../../tenancy/people/renamings.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
+import { defineResumable, requireNoOperation } from "../../tenancy/resumable/service.ts";
 import { renameGrantee } from "../../tenancy/rights/grants.ts";
 import { findPathBelow } from "../../tenancy/rights/item-kinds.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
@@ -35,8 +42,13 @@ import { requireFreeUsername } from "../members/usernames.ts";
 import { invalidateIdentity } from "../sessions/sessions.ts";
 import { getUser, requireFreeInstanceUsername } from "../users/service.ts";
 import { recordMoves } from "./moved-events.ts";
-import { renameAuthor, renamePathPrefix, rewriteMentions } from "./references.ts";
+import { deleteStalePaths, renameAuthor, renamePathPrefix, rewriteMentions } from "./references.ts";
 import { renamingOf } from "./rewrite-json.ts";
+
+/** Longest time that the first transaction takes; what is left then follows in transactions of its own. */
+const FIRST_TRANSACTION_MS = dialect === "sqlite" ? 25 : 250;
+
+type Names = Omit<RenameParameters, "rewrite">;
 
 /** @throws BadRequest for an invalid or used username; NotFound for an unknown user */
 export async function renameUser(ctx: UserContext, given: string, new_username: string): Promise<void> {
@@ -44,49 +56,112 @@ export async function renameUser(ctx: UserContext, given: string, new_username: 
   const email = parseEmail(given);
   const to = parseUsername(new_username);
   const audited = { resource: email, parameters: { new_username: to } };
-  await ctx.write(audited, async (tx) => {
+  const unfinished = await ctx.write(audited, async (tx) => {
+    const deadline = performance.now() + FIRST_TRANSACTION_MS;
     await tx.lock("users");
     await getUser(tx, email);
     await requireFreeInstanceUsername(tx, to, email);
     await tx.update(users).set({ username: to }).where(eq(users.email, email));
     const places = await tx
-      .select({ workspace_id: workspaceMembers.workspace_id, username: workspaceMembers.username })
+      .select({ workspace_id: workspaceMembers.workspace_id, from: workspaceMembers.username })
       .from(workspaceMembers)
       .where(eq(workspaceMembers.email, email))
       .orderBy(asc(workspaceMembers.workspace_id));
-    for (const { workspace_id, username } of places) {
-      if (username !== to)
-        await renameInWorkspace(app, tx, renamingOf({ workspace_id, email, from: username, to }));
+    const rest: Started[] = [];
+    for (const { workspace_id, from } of places) {
+      if (from === to) continue;
+      const names = { workspace_id, email, from, to };
+      await changeName(app, tx, names);
+      if (!(await renameAllWithin(app, tx, names, deadline))) rest.push(await startRest(app, tx, names));
     }
     await invalidateIdentity(app, tx, email);
     tx.afterCommit(() => {
       invalidateMembers(app);
       retireProcesses(app, { email });
     });
+    return rest;
   });
+  for (const operation of unfinished) await renaming.run(app, operation);
 }
 
-async function renameInWorkspace(app: App, tx: Tx, renaming: RenameParameters): Promise<void> {
-  const { workspace_id, email, from, to } = renaming;
+/** Gives the member the new name, and keeps the one before for them. */
+async function changeName(app: App, tx: Tx, { workspace_id, email, from, to }: Names): Promise<void> {
   await tx.lock(`people of workspace ${workspace_id}`);
+  await requireNoOperation(tx, workspace_id);
   await requireFreeUsername(tx, workspace_id, email, to);
   const occupied = await findPathBelow(app, tx, workspace_id, `u/${to}/`, { deleted: true });
   if (occupied !== undefined) {
     throw new BadRequest(`${occupied} stands where u/${from}/… of workspace ${workspace_id} would go`);
   }
-  await rewriteMentions(app, tx, renaming);
-  await rewriteStorage(tx, renaming);
-  await renamePathPrefix(app, tx, renaming);
-  await recordMoves(app, tx, renaming);
-  await renameGrantee(app, tx, workspace_id, `u/${from}`, `u/${to}`);
-  await renameAuthor(app, tx, renaming);
-  for (const { on } of app.features) await on?.userRenamed?.(app, tx, renaming);
-  await renameInScopes(app, tx, renaming);
+  await deleteStalePaths(app, tx, renamingOf({ workspace_id, email, from, to }));
   await tx
     .update(workspaceMembers)
     .set({ username: to })
     .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
   await reserveUsername(tx, { workspace_id, username: from, email });
+}
+
+/** Renames all in the caller's transaction, unless it takes too long. @returns whether all is done */
+async function renameAllWithin(app: App, tx: Tx, names: Names, deadline: number): Promise<boolean> {
+  const renaming = renamingOf(names);
+  for await (const part of renamingParts(app, tx, renaming, { inTransaction: true })) {
+    if (part.continues || performance.now() > deadline) return false;
+    await part.run?.(tx);
+  }
+  await completeRenaming(app, tx, renaming);
+  return true;
+}
+
+type Started = Awaited<ReturnType<typeof renaming.start>>;
+
+function startRest(app: App, tx: Tx, names: Names): Promise<Started> {
+  const { workspace_id, from, to } = names;
+  tx.afterCommit(() => announceRenaming(app, workspace_id, from, to));
+  return renaming.start(app, tx, workspace_id, names);
+}
+
+/** What the first transaction has left. All of it may be done again. */
+const renaming = defineResumable<Names>("the renaming of a user", {
+  hold: (app, { workspace_id, from, to }) => announceRenaming(app, workspace_id, from, to),
+  async finish(app, names) {
+    const { workspace_id } = names;
+    const renaming = renamingOf(names);
+    for await (const part of renamingParts(app, app.db.read, renaming, { inTransaction: false })) {
+      if (part.run) await app.db.write(part.run);
+      await yieldToEventLoop();
+    }
+    await app.db.write(async (tx) => {
+      await completeRenaming(app, tx, renaming);
+      tx.afterCommit(() => {
+        endRenaming(app, workspace_id);
+        invalidateMembers(app, workspace_id);
+      });
+    });
+  },
+});
+
+async function* renamingParts(
+  app: App,
+  db: Reader,
+  renaming: RenameParameters,
+  how: { inTransaction: boolean },
+): AsyncGenerator<Part> {
+  const { workspace_id, from, to } = renaming;
+  yield* rewriteMentions(app, db, renaming);
+  yield { run: (tx) => rewriteStorage(tx, renaming), continues: false };
+  yield* renamePathPrefix(app, db, renaming);
+  yield* renameGrantee(app, db, { workspace_id, from: `u/${from}`, to: `u/${to}` });
+  yield* renameAuthor(app, db, renaming);
+  for (const { on } of app.features) {
+    if (on?.userRenaming) yield* on.userRenaming(db, renaming, how);
+  }
+}
+
+/** The last part. */
+async function completeRenaming(app: App, tx: Tx, renaming: RenameParameters): Promise<void> {
+  await recordMoves(app, tx, renaming);
+  for (const { on } of app.features) await on?.userRenamed?.(app, tx, renaming);
+  await renameInScopes(app, tx, renaming);
 }
 
 /** Rewrites resource paths in the workspace's storage settings. */

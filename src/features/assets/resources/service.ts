@@ -6,6 +6,7 @@ import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
 import { canRead, canWrite, readableBy, requireManageAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext, WorkspaceScope } from "../../../platform/app/context.ts";
+import { findOtherPath } from "../../tenancy/people/renamings.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { type Resource, resources } from "../resource-tables.ts";
 import { variables } from "../variable-tables.ts";
@@ -38,7 +39,11 @@ export async function findResource(
   path: string,
 ): Promise<Resource | undefined> {
   const [row] = await db.select().from(resources).where(whereResource(ctx, path));
-  return row;
+  if (row) return row;
+  const elsewhere = findOtherPath(ctx.app, ctx.caller.member.workspace_id, path);
+  if (elsewhere === undefined) return undefined;
+  const [moved] = await db.select().from(resources).where(whereResource(ctx, elsewhere));
+  return moved;
 }
 
 /** Finds a resource's type without reading its value, which may be large. */
@@ -62,7 +67,7 @@ export async function getResource(
 ): Promise<Resource> {
   const { member } = ctx.caller;
   const row = await findResource(ctx, db, path);
-  if (!row || !canRead(member, path, row.extra_perms)) {
+  if (!row || !canRead(member, row.path, row.extra_perms)) {
     throw new NotFound(`resource ${path} in workspace ${member.workspace_id}`);
   }
   return row;

@@ -8,6 +8,7 @@ import { parsePath } from "../../../lib/text/paths.ts";
 import { canRead, canWrite, readableBy, requireManageAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { toLimitOffset } from "../../../platform/http/operation.ts";
+import { findOtherPath } from "../../tenancy/people/renamings.ts";
 import { mergeUnknownFields, type UnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { createReencrypter, encryptSecret, SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
@@ -74,7 +75,10 @@ const byPathStatement = statement<{ workspace_id: string; path: string }, RawVar
 
 /** Finds a row, unless it has expired. */
 async function findVariable(ctx: WorkspaceContext, db: Reader, path: string): Promise<Variable | undefined> {
-  const [raw] = await db.exec(byPathStatement, { workspace_id: ctx.caller.member.workspace_id, path });
+  const { workspace_id } = ctx.caller.member;
+  let [raw] = await db.exec(byPathStatement, { workspace_id, path });
+  const elsewhere = raw ? undefined : findOtherPath(ctx.app, workspace_id, path);
+  if (elsewhere !== undefined) [raw] = await db.exec(byPathStatement, { workspace_id, path: elsewhere });
   if (!raw) return undefined;
   const { expires_at, extra_perms, extra } = raw;
   const row: Variable = {
@@ -99,7 +103,7 @@ export async function getVariable(
 ): Promise<Variable> {
   const { member } = ctx.caller;
   const row = await findVariable(ctx, db, path);
-  if (!row || !canRead(member, path, row.extra_perms)) {
+  if (!row || !canRead(member, row.path, row.extra_perms)) {
     throw new NotFound(`variable ${path} in workspace ${member.workspace_id}`);
   }
   return row;

@@ -9,9 +9,9 @@ import { BadRequest, Forbidden } from "../../../lib/errors.ts";
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveOptions } from "../../../platform/app/lifecycle.ts";
+import { requireNoOperation } from "../../tenancy/resumable/service.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { readCurrentKey } from "../../tenancy/workspaces/secrets.ts";
-import { requireNoOperation } from "../resumable/service.ts";
 
 /**
  * Returns the files of the workspace that the caller may read.

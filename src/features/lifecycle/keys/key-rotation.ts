@@ -7,6 +7,7 @@ import { eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
+import { defineResumable, requireNoOperation } from "../../tenancy/resumable/service.ts";
 import {
   activateKey,
   argumentPurpose,
@@ -16,7 +17,6 @@ import {
   reencrypt as reencryptText,
 } from "../../tenancy/workspaces/secrets.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
-import { defineResumable, requireNoOperation } from "../resumable/service.ts";
 import { reencryptStored } from "./encrypted-columns.ts";
 import { reencryptOwnSecrets, reencryptSecrets } from "./secret-columns.ts";
 

@@ -18,6 +18,7 @@ import type { App, UserContext, WorkspaceContext } from "../../../platform/app/c
 import { jobs } from "../../../platform/queue/tables.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
 import { invalidateMembers } from "../../tenancy/people/members.ts";
+import { defineResumable, requireNoOperation } from "../../tenancy/resumable/service.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 import {
   awaitAllServers,
@@ -28,8 +29,7 @@ import {
 } from "../../tenancy/workspaces/gate.ts";
 import { removeStorageFolder } from "../../tenancy/workspaces/storage-folder.ts";
 import { workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
-import { createActorContext, type Requester } from "../resumable/actor.ts";
-import { defineResumable, requireNoOperation } from "../resumable/service.ts";
+import { createActorContext, type Requester } from "./actor.ts";
 import { awaitJobsEnded, cancelJobs } from "./cancel-jobs.ts";
 import { invalidateWorkspace, workspaceTokens } from "./invalidate.ts";
 import { requireOrdinaryWorkspace } from "./service.ts";

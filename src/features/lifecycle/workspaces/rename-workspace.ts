@@ -14,6 +14,8 @@ import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { sliceQueue } from "../../../platform/queue/queued-slices.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
+import { defineResumable, requireNoOperation } from "../../tenancy/resumable/service.ts";
+import { resumableOperations } from "../../tenancy/resumable/tables.ts";
 import {
   awaitAllServers,
   closeTemporarily,
@@ -25,9 +27,7 @@ import { createKey, readCurrentKey } from "../../tenancy/workspaces/secrets.ts";
 import { workspaceSettings, workspaces } from "../../tenancy/workspaces/tables.ts";
 import { flushUsage } from "../../tenancy/workspaces/usage.ts";
 import { reencryptWorkspace } from "../keys/key-rotation.ts";
-import type { Requester } from "../resumable/actor.ts";
-import { defineResumable, requireNoOperation } from "../resumable/service.ts";
-import { resumableOperations } from "../resumable/tables.ts";
+import type { Requester } from "./actor.ts";
 import { awaitJobsEnded, cancelJobs } from "./cancel-jobs.ts";
 import { invalidateWorkspace, workspaceTokens } from "./invalidate.ts";
 import {

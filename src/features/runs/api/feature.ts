@@ -56,7 +56,7 @@ export const feature = defineFeature({
   usernameColumns: [inputs.created_by],
   mentioningJson: [{ column: inputs.args, key: inputs.id, form: "references" }],
   on: {
-    userRenamed: renameInUnfinishedRuns,
+    userRenaming: renameInUnfinishedRuns,
     memberLeft: deleteOwnInputs,
     accessRevoked: cancelRunsOf,
   },

@@ -13,6 +13,7 @@ import { workspaceMembers, workspaces } from "../workspaces/tables.ts";
 import { withBuiltInFolders } from "./built-in-folders.ts";
 import { folders } from "./folder-tables.ts";
 import { groupMembers, instanceGroupMembers } from "./group-tables.ts";
+import { findRenaming } from "./renamings.ts";
 import { isSuperAdmin } from "./super-admin.ts";
 
 const MAX_CACHED = 50_000;
@@ -184,14 +185,15 @@ async function withGroupsAndFolders(app: App, workspace_id: string, rows: readon
   for (const { name, email } of [...inGroups, ...ofInstance]) groupsOf.get(email)?.add(name);
   const stored = await read.select().from(folders).where(eq(folders.workspace_id, workspace_id));
   const all = withBuiltInFolders(workspace_id, stored);
+  const renaming = findRenaming(app, workspace_id);
   return rows.map((row) => {
     const groups = [...(groupsOf.get(row.email) ?? [])].sort();
     const rights = new Map<string, FolderRight>();
     for (const folder of all) {
-      const right = resolveFolderRight({ username: row.username, groups }, folder);
+      const right = resolveFolderRight({ username: row.username, groups, renaming }, folder);
       if (right) rights.set(folder.name, right);
     }
-    return { ...row, groups, folders: rights };
+    return { ...row, ...(renaming && { renaming }), groups, folders: rights };
   });
 }
 
@@ -217,6 +219,7 @@ function createSuperAdminMember(app: App, email: string, workspace_id: string): 
     operator: false,
     disabled: false,
     created_at: app.clock(),
+    renaming: findRenaming(app, workspace_id),
     groups: [],
     folders: new Map(),
   };

@@ -2,12 +2,14 @@
  * Grants to users and groups. A grantee is written `u/<user>` or `g/<group>`. Its grants are renamed or revoked with it:
  * whoever gets the same name later must not inherit them.
  */
-import { and, eq } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 import { containsText } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";
+import { divideByKey, type Part } from "../../../database/slices.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { EVERYONE_GROUP, type Permissions } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
+import type { ItemKind } from "../../../platform/app/item-kind.ts";
 import { folders } from "../people/folder-tables.ts";
 import { groups, instanceGroups } from "../people/group-tables.ts";
 import { invalidateMembers } from "../people/members.ts";
@@ -145,33 +147,46 @@ async function groupsGranting(db: Reader, workspace_id: string, name: string) {
 }
 
 /** Revokes all grants of a grantee. */
-export function revokeGrants(app: App, tx: Tx, workspace_id: string, grantee: string): Promise<void> {
-  return replaceGrantee(app, tx, workspace_id, grantee, undefined);
+export async function revokeGrants(app: App, tx: Tx, workspace_id: string, grantee: string): Promise<void> {
+  const replaced: Replaced = { workspace_id, from: grantee, to: undefined };
+  for (const kind of itemKindsOf(app).values()) await replaceInItems(app, tx, kind, replaced);
+  await replaceInFolders(app, tx, replaced);
 }
 
-/** Gives all grants of one grantee to another. */
-export function renameGrantee(
+/** Gives all grants of one grantee to another, in parts. */
+export async function* renameGrantee(
   app: App,
-  tx: Tx,
-  workspace_id: string,
-  from: string,
-  to: string,
-): Promise<void> {
-  return replaceGrantee(app, tx, workspace_id, from, to);
-}
-
-async function replaceGrantee(
-  app: App,
-  tx: Tx,
-  workspace_id: string,
-  from: string,
-  to: string | undefined,
-): Promise<void> {
+  db: Reader,
+  replaced: { workspace_id: string; from: string; to: string },
+): AsyncGenerator<Part> {
   for (const kind of itemKindsOf(app).values()) {
-    for (const { path, extra_perms } of await itemsGranting(tx, kind, workspace_id, from)) {
-      await storeAcl(app, tx, { kind, workspace_id, path }, replaceInGrants(extra_perms, from, to));
-    }
+    const own = sql`${eq(kind.table.workspace_id, replaced.workspace_id)}`;
+    const work = (tx: Tx, slice: SQL) => replaceInItems(app, tx, kind, replaced, slice);
+    yield* divideByKey(db, kind.table.path, own, work);
   }
+  yield { run: (tx) => replaceInFolders(app, tx, replaced), continues: false };
+}
+
+interface Replaced {
+  workspace_id: string;
+  from: string;
+  to: string | undefined;
+}
+
+async function replaceInItems(
+  app: App,
+  tx: Tx,
+  kind: ItemKind,
+  { workspace_id, from, to }: Replaced,
+  slice?: SQL,
+): Promise<void> {
+  for (const { path, extra_perms } of await itemsGranting(tx, kind, workspace_id, from, slice)) {
+    await storeAcl(app, tx, { kind, workspace_id, path }, replaceInGrants(extra_perms, from, to));
+  }
+}
+
+/** Of folders and groups: there are few. */
+async function replaceInFolders(app: App, tx: Tx, { workspace_id, from, to }: Replaced): Promise<void> {
   for (const { name, owners, extra_perms } of await foldersGranting(tx, workspace_id, from)) {
     const others = owners.filter((owner) => owner !== from);
     const isOwner = others.length < owners.length;

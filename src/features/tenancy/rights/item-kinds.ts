@@ -46,12 +46,13 @@ export async function storeAcl(
   tx.afterCommit(() => kind.invalidate?.(app, workspace_id, path));
 }
 
-/** The items that grant something to a grantee. */
+/** The items that grant something to a grantee. @param slice only those that satisfy it */
 export async function itemsGranting(
   db: Reader,
   { table, live }: ItemKind,
   workspace_id: string,
   grantee: string,
+  slice?: SQL,
 ): Promise<{ path: string; extra_perms: Permissions }[]> {
   const rows = await db
     .select({ path: table.path, extra_perms: table.extra_perms })
@@ -61,6 +62,7 @@ export async function itemsGranting(
         eq(table.workspace_id, workspace_id),
         containsText(table.extra_perms, JSON.stringify(grantee)),
         live,
+        slice,
       ),
     );
   const byPath = new Map(rows.map((row) => [row.path, row]));

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { variables } from "../../../../src/features/assets/variable-tables.ts";
-import { resumableOperations } from "../../../../src/features/lifecycle/resumable/tables.ts";
 import { inputs } from "../../../../src/features/runs/api/inputs/tables.ts";
 import { readSigningSecrets } from "../../../../src/features/signals/webhooks/endpoints.ts";
 import { webhookEndpoints } from "../../../../src/features/signals/webhooks/tables.ts";
+import { resumableOperations } from "../../../../src/features/tenancy/resumable/tables.ts";
 import {
   decryptSecret,
   encryptSecret,

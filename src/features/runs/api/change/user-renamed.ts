@@ -1,10 +1,10 @@
 /** The runs of a user who is renamed. What has ended keeps the name it ran under. */
 import { type AnyColumn, and, eq, inArray, or, type SQL, sql } from "drizzle-orm";
 import { containsText, replacePrefix, startsWith, unindexed } from "../../../../database/conditions.ts";
-import type { Tx } from "../../../../database/database.ts";
-import type { App } from "../../../../platform/app/context.ts";
+import type { Reader, Tx } from "../../../../database/database.ts";
+import { divideByKey, type Part } from "../../../../database/slices.ts";
 import type { RenameParameters } from "../../../../platform/app/person.ts";
-import { unfinishedWhere } from "../../../../platform/queue/queued-slices.ts";
+import { sliceQueue } from "../../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
 
@@ -12,22 +12,40 @@ const whenElse = (test: SQL, value: SQL, otherwise: SQL | AnyColumn): SQL =>
   sql`CASE WHEN ${test} THEN ${value} ELSE ${otherwise} END`;
 
 /** Renames the user in unfinished jobs, which continue under the new name and find renamed items. */
-export async function renameInUnfinishedRuns(_app: App, tx: Tx, renaming: RenameParameters): Promise<void> {
+export async function* renameInUnfinishedRuns(
+  db: Reader,
+  renaming: RenameParameters,
+  how: { inTransaction: boolean },
+): AsyncGenerator<Part> {
+  const ofWorkspace = unindexed(eq(jobs.workspace_id, renaming.workspace_id));
+  let continues = false;
+  for await (const slice of sliceQueue(db, how)) {
+    yield { run: (tx) => renameInJobs(tx, renaming, sql`${slice} AND ${ofWorkspace}`), continues };
+    continues = true;
+  }
+  // Also the next runs of schedules, which are rows that no worker takes yet.
+  for (const state of ["held", "planned", "running"]) {
+    const ofState = sql`${jobs.state} = ${sql.raw(`'${state}'`)} AND ${ofWorkspace}`;
+    yield* divideByKey(db, jobs.id, ofState, async (tx, slice) => {
+      await renameInJobs(tx, renaming, slice);
+      if (state === "running") await reloadFlows(tx, slice);
+    });
+  }
+}
+
+async function renameInJobs(tx: Tx, renaming: RenameParameters, slice: SQL): Promise<void> {
   const { workspace_id, from, to, rewrite } = renaming;
   const [before, after] = [`u/${from}/`, `u/${to}/`];
-  const ofWorkspace = eq(jobs.workspace_id, workspace_id);
-  const unfinishedAnd = (condition: SQL | undefined) =>
-    unfinishedWhere(and(ofWorkspace, condition), { withPlanned: true });
   const moved = (column: AnyColumn, prefix = "") => {
     const test = startsWith(column, prefix + before);
     return { test, set: whenElse(test, replacePrefix(column, prefix + before, prefix + after), column) };
   };
-  const isOwn = eq(jobs.permissioned_as, `u/${from}`);
-  const isAuthor = eq(jobs.created_by, from);
+  const isOwn = unindexed(eq(jobs.permissioned_as, `u/${from}`));
+  const isAuthor = unindexed(eq(jobs.created_by, from));
   const path = moved(jobs.script_path);
   const schedule = moved(jobs.schedule_path);
   const keys = ["script", "flow"].map((kind) => moved(jobs.concurrency_key, `${workspace_id}/${kind}/`));
-  // One statement: the queue may be long.
+  const concerned = or(isOwn, isAuthor, ...[path, schedule, ...keys].map(({ test }) => test));
   await tx
     .update(jobs)
     .set({
@@ -37,7 +55,7 @@ export async function renameInUnfinishedRuns(_app: App, tx: Tx, renaming: Rename
       schedule_path: schedule.set,
       concurrency_key: whenElse(keys[0]!.test, keys[0]!.set, keys[1]!.set),
     })
-    .where(unfinishedAnd(or(isOwn, isAuthor, ...[path, schedule, ...keys].map(({ test }) => test))));
+    .where(and(slice, concerned));
   // Arguments are stored as they were sent, so a reference may be written with JSON escapes.
   const mayRefer = or(containsText(jobs.args, '"$'), containsText(jobs.args, "\\u0024"));
   const maySayOtherwise = and(containsText(jobs.args, "\\"), mayRefer);
@@ -45,21 +63,21 @@ export async function renameInUnfinishedRuns(_app: App, tx: Tx, renaming: Rename
     .select({ id: jobs.id, args: jobs.args, raw_flow: jobs.raw_flow })
     .from(jobs)
     .where(
-      unfinishedAnd(
-        or(containsText(jobs.args, before), containsText(jobs.raw_flow, before), maySayOtherwise),
-      ),
+      and(slice, or(containsText(jobs.args, before), containsText(jobs.raw_flow, before), maySayOtherwise)),
     );
   for (const { id, args, raw_flow } of mentioning) {
-    await tx
-      .update(jobs)
-      .set({ args: rewrite.references(args), raw_flow: raw_flow === null ? null : rewrite.flow(raw_flow) })
-      .where(eq(jobs.id, id));
+    const rewritten = {
+      args: rewrite.references(args),
+      raw_flow: raw_flow === null ? null : rewrite.flow(raw_flow),
+    };
+    if (rewritten.args !== args || rewritten.raw_flow !== raw_flow)
+      await tx.update(jobs).set(rewritten).where(eq(jobs.id, id));
   }
-  // Raises the version, so that a server with the flow run in memory reloads it at its next write.
-  const roots = tx
-    .select({ id: jobs.id })
-    .from(jobs)
-    .where(and(sql`${jobs.state} = 'running'`, unindexed(ofWorkspace)));
+}
+
+/** Raises the version, so that a server with one of the flow runs in memory reloads it at its next write. */
+async function reloadFlows(tx: Tx, slice: SQL): Promise<void> {
+  const roots = tx.select({ id: jobs.id }).from(jobs).where(slice);
   await tx
     .update(flowFrames)
     .set({ version: sql`${flowFrames.version} + 1` })

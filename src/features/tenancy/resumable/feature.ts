@@ -2,7 +2,7 @@ import { defineFeature } from "../../../platform/http/feature.ts";
 import { createResumer } from "./resumer.ts";
 
 export const feature = defineFeature({
-  folder: "lifecycle/resumable",
+  folder: "tenancy/resumable",
   operations: {},
   loops: [{ name: "resumer", roles: ["all"], create: createResumer }],
 });

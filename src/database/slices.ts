@@ -1,0 +1,92 @@
+/**
+ * Divides the rows of a table for changes that would take long in one statement. Each part is work for one transaction
+ * and may be done again. Positions are read between the parts, from `db`.
+ */
+import { type AnyColumn, type SQL, sql, type Table } from "drizzle-orm";
+import { unindexed } from "./conditions.ts";
+import type { Reader, Tx } from "./database.ts";
+import { dialect } from "./kit.ts";
+
+/** Work for one transaction. */
+export interface Part {
+  /** Undefined where rows were read and none is to be changed. */
+  run: ((tx: Tx) => Promise<void>) | undefined;
+  /** Whether a part before was about rows of the same table, for the same purpose: there are many. */
+  continues: boolean;
+}
+
+/** Rows that a part reads in the order of an index, and in the order of the file. */
+const ROWS_READ = 1_000;
+const ROWS_SCANNED = 10_000;
+/** Rows that a part changes. */
+const ROWS_CHANGED = 500;
+
+/**
+ * Divides work on the rows that satisfy `own`, in the order of `key`. Rows that appear later behind those that were
+ * reached are left out.
+ * @param key a column that an index has after those of `own`
+ * @param work is given a condition for consecutive rows
+ */
+export async function* divideByKey(
+  db: Reader,
+  key: AnyColumn,
+  own: SQL,
+  work: (tx: Tx, slice: SQL) => Promise<void>,
+): AsyncGenerator<Part> {
+  for (let rest = own, continues = false; ; continues = true) {
+    const [end] = await db.rows<{ key: string | number }>(
+      sql`SELECT ${key} AS "key" FROM ${key.table} WHERE ${rest} ORDER BY ${key} LIMIT 1 OFFSET ${ROWS_READ - 1}`,
+    );
+    const slice = end ? sql`${rest} AND ${key} <= ${end.key}` : rest;
+    yield { run: (tx) => work(tx, slice), continues };
+    if (!end) return;
+    rest = sql`${own} AND ${key} > ${end.key}`;
+  }
+}
+
+/**
+ * Divides a statement over many rows.
+ * @param change the statement without a condition, such as `UPDATE … SET …`
+ * @param which the rows; they must not satisfy it any more when they are changed
+ */
+export function divideChange(db: Reader, table: Table, change: SQL, which: SQL): AsyncGenerator<Part> {
+  return dialect === "postgres" ? drain(table, change, which) : scan(db, table, change, which);
+}
+
+async function* drain(table: Table, change: SQL, which: SQL): AsyncGenerator<Part> {
+  // As an ARRAY, the subquery runs only once.
+  const some = sql`ctid = ANY(ARRAY(SELECT ctid FROM ${table} WHERE ${which} LIMIT ${ROWS_CHANGED}))`;
+  let changed = 0;
+  const run = async (tx: Tx) => {
+    changed = (await tx.rows(sql`${change} WHERE ${some} RETURNING 1`)).length;
+  };
+  yield { run, continues: false };
+  while (changed === ROWS_CHANGED) yield { run, continues: true };
+}
+
+/** By the place of the rows in the file: no index is needed, and none is changed under the search. */
+async function* scan(db: Reader, table: Table, change: SQL, which: SQL): AsyncGenerator<Part> {
+  const at = async (where: SQL, offset: number): Promise<number | undefined> => {
+    const [row] = await db.rows<{ rowid: number }>(
+      sql`SELECT rowid AS "rowid" FROM ${table} WHERE ${where} ORDER BY rowid LIMIT 1 OFFSET ${offset}`,
+    );
+    return row?.rowid;
+  };
+  for (let rest = sql`rowid > ${Number.MIN_SAFE_INTEGER}`, continues = false; ; continues = true) {
+    let end = await at(rest, ROWS_SCANNED - 1);
+    let slice = sql`${rest} AND ${unindexed(which)} ${end === undefined ? sql`` : sql`AND rowid <= ${end}`}`;
+    const isAny = (await at(slice, 0)) !== undefined;
+    const enough = isAny ? await at(slice, ROWS_CHANGED - 1) : undefined;
+    if (enough !== undefined) {
+      end = enough;
+      slice = sql`${slice} AND rowid <= ${enough}`;
+    }
+    const where = slice;
+    yield {
+      run: isAny ? async (tx) => void (await tx.rows(sql`${change} WHERE ${where}`)) : undefined,
+      continues,
+    };
+    if (end === undefined) return;
+    rest = sql`rowid > ${end}`;
+  }
+}
