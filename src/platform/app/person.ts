@@ -49,6 +49,8 @@ export interface Revocation {
 export interface RevokedWork {
   /** Runs that were marked as canceled. */
   canceled_runs: number;
+  /** False if there are more, which `finish` cancels too. */
+  isAll: boolean;
   /** Ends the marked runs at once; to be called after the commit. */
   finish(ctx: UserContext | WorkspaceContext): Promise<void>;
 }
@@ -66,5 +68,5 @@ export interface PersonEvents {
   /** A member left a workspace: deletes what they kept there for themselves. */
   memberLeft?(app: App, tx: Tx, person: RunOwner): Promise<void>;
   /** A person lost their access to a workspace: they left, were disabled, or their account was deleted. */
-  accessRevoked?(tx: Tx, person: RunOwner, revocation: Revocation): Promise<RevokedWork>;
+  accessRevoked?(app: App, tx: Tx, person: RunOwner, revocation: Revocation): Promise<RevokedWork>;
 }

@@ -24,6 +24,12 @@ export function unfinishedWhere(condition: SQL | undefined): SQL {
   return sql`${jobs.id} IN (${sql.join(ids, sql` UNION ALL `)})`;
 }
 
+/** Returns whether more jobs than this are queued. */
+export async function isQueueLongerThan(db: Reader, count: number): Promise<boolean> {
+  const beyond = await db.select({ id: jobs.id }).from(jobs).where(queuedCondition).limit(1).offset(count);
+  return beyond.length > 0;
+}
+
 interface QueuePosition {
   scheduled_for: Date;
   id: string;

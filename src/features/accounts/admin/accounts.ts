@@ -16,7 +16,7 @@ import { users } from "../../tenancy/people/user-tables.ts";
 import { tokens } from "../../tenancy/tokens/tables.ts";
 import { workspaceInvites, workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 import { requireOtherSuperAdmin } from "../members/last-admin.ts";
-import { finishAll, type Removal, removeMember, revokeAccess } from "../members/removal.ts";
+import { countCanceled, finishAll, type Removal, removeMember, revokeAccess } from "../members/removal.ts";
 import { deleteAllTokens, invalidateIdentity, revokeAllSessions } from "../sessions/sessions.ts";
 import { hashPassword } from "../users/passwords.ts";
 import { getUser, USER_COLUMNS } from "../users/service.ts";
@@ -137,7 +137,7 @@ export async function deleteAccount(ctx: UserContext, given: string): Promise<vo
     const kept = removals.map(({ person }) => `${person.workspace_id}:u/${person.username}/`);
     const parameters = {
       kept_for_admins: kept.join(" "),
-      canceled_runs: String(removals.reduce((sum, { canceled_runs }) => sum + canceled_runs, 0)),
+      canceled_runs: countCanceled(removals),
       deleted_tokens: String(removals.reduce((sum, { tokens }) => sum + tokens, deleted)),
     };
     await ctx.audit(tx, { resource: email, parameters });

@@ -69,11 +69,12 @@ export async function revokeAccess(
 ): Promise<RevokedWork> {
   const work: RevokedWork[] = [];
   for (const { on } of app.features) {
-    const ended = await on?.accessRevoked?.(tx, person, revocation);
+    const ended = await on?.accessRevoked?.(app, tx, person, revocation);
     if (ended) work.push(ended);
   }
   return {
     canceled_runs: work.reduce((sum, { canceled_runs }) => sum + canceled_runs, 0),
+    isAll: work.every(({ isAll }) => isAll),
     finish: (ctx) => finishAll(ctx, work),
   };
 }
@@ -86,12 +87,19 @@ export async function finishAll(
   for (const { finish } of work) await finish(ctx);
 }
 
+/** How many runs were canceled, for audit rows: `1000+` if there are more. */
+export function countCanceled(work: readonly RevokedWork[]): string {
+  const count = work.reduce((sum, { canceled_runs }) => sum + canceled_runs, 0);
+  return `${count}${work.every(({ isAll }) => isAll) ? "" : "+"}`;
+}
+
 /** Parameters of a removal's audit row. */
-export function auditDetails({ person, canceled_runs, tokens }: Removal): Record<string, string> {
+export function auditDetails(removal: Removal): Record<string, string> {
+  const { person, tokens } = removal;
   return {
     email: person.email,
     kept_for_admins: `u/${person.username}/`,
-    canceled_runs: String(canceled_runs),
+    canceled_runs: countCanceled([removal]),
     deleted_tokens: String(tokens),
   };
 }

@@ -6,7 +6,7 @@ import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
 import { canRead, canWrite, readableBy, requireManageAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext, WorkspaceScope } from "../../../platform/app/context.ts";
-import { findOtherPath } from "../../tenancy/people/renamings.ts";
+import { findAtEitherPath } from "../../tenancy/people/renamings.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { type Resource, resources } from "../resource-tables.ts";
 import { variables } from "../variable-tables.ts";
@@ -38,12 +38,8 @@ export async function findResource(
   db: Reader,
   path: string,
 ): Promise<Resource | undefined> {
-  const [row] = await db.select().from(resources).where(whereResource(ctx, path));
-  if (row) return row;
-  const elsewhere = findOtherPath(ctx.app, ctx.caller.member.workspace_id, path);
-  if (elsewhere === undefined) return undefined;
-  const [moved] = await db.select().from(resources).where(whereResource(ctx, elsewhere));
-  return moved;
+  const at = async (path: string) => (await db.select().from(resources).where(whereResource(ctx, path)))[0];
+  return findAtEitherPath(ctx.app, ctx.caller.member.workspace_id, path, at);
 }
 
 /** Finds a resource's type without reading its value, which may be large. */

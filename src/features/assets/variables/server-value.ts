@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
-import { findOtherPath } from "../../tenancy/people/renamings.ts";
+import { findAtEitherPath } from "../../tenancy/people/renamings.ts";
 import { ensureFreshToken } from "../connections/refresh-token.ts";
 import { variables } from "../variable-tables.ts";
 import { decryptValue } from "./value.ts";
@@ -16,14 +16,10 @@ export async function readVariableForServer(
   workspace_id: string,
   path: string,
 ): Promise<string | undefined> {
-  const at = (path: string) =>
-    app.db.read
-      .select()
-      .from(variables)
-      .where(and(eq(variables.workspace_id, workspace_id), eq(variables.path, path)));
-  let [row] = await at(path);
-  const elsewhere = row ? undefined : findOtherPath(app, workspace_id, path);
-  if (elsewhere !== undefined) [row] = await at(elsewhere);
+  const row = await findAtEitherPath(app, workspace_id, path, async (path) => {
+    const its = and(eq(variables.workspace_id, workspace_id), eq(variables.path, path));
+    return (await app.db.read.select().from(variables).where(its))[0];
+  });
   if (!row || (row.expires_at !== null && row.expires_at <= app.clock())) return undefined;
   return decryptValue(app, await ensureFreshToken(app, row));
 }

@@ -8,7 +8,7 @@ import { parsePath } from "../../../lib/text/paths.ts";
 import { canRead, canWrite, readableBy, requireManageAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { toLimitOffset } from "../../../platform/http/operation.ts";
-import { findOtherPath } from "../../tenancy/people/renamings.ts";
+import { findAtEitherPath } from "../../tenancy/people/renamings.ts";
 import { mergeUnknownFields, type UnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { requireScope } from "../../tenancy/tokens/scopes.ts";
 import { createReencrypter, encryptSecret, SECRET_READ_AUDIT } from "../../tenancy/workspaces/secrets.ts";
@@ -73,24 +73,22 @@ const byPathStatement = statement<{ workspace_id: string; path: string }, RawVar
     ),
 );
 
+const parseColumn = <T>(given: T | string): T =>
+  typeof given === "string" ? (parseSchemaJson(given) as T) : given;
 /** Finds a row, unless it has expired. */
 async function findVariable(ctx: WorkspaceContext, db: Reader, path: string): Promise<Variable | undefined> {
   const { workspace_id } = ctx.caller.member;
-  let [raw] = await db.exec(byPathStatement, { workspace_id, path });
-  const elsewhere = raw ? undefined : findOtherPath(ctx.app, workspace_id, path);
-  if (elsewhere !== undefined) [raw] = await db.exec(byPathStatement, { workspace_id, path: elsewhere });
+  const at = async (path: string) => (await db.exec(byPathStatement, { workspace_id, path }))[0];
+  const raw = await findAtEitherPath(ctx.app, workspace_id, path, at);
   if (!raw) return undefined;
-  const { expires_at, extra_perms, extra } = raw;
+  const { expires_at } = raw;
   const row: Variable = {
     ...raw,
     is_secret: Boolean(raw.is_secret),
     is_oauth: Boolean(raw.is_oauth),
     expires_at: expires_at === null ? null : new Date(expires_at),
-    extra_perms:
-      typeof extra_perms === "string"
-        ? (parseSchemaJson(extra_perms) as Record<string, boolean>)
-        : extra_perms,
-    extra: typeof extra === "string" ? (parseSchemaJson(extra) as UnknownFields) : extra,
+    extra_perms: parseColumn(raw.extra_perms),
+    extra: parseColumn(raw.extra),
   };
   return row.expires_at !== null && row.expires_at <= ctx.app.clock() ? undefined : row;
 }

@@ -9,7 +9,7 @@ import { NotFound } from "../../../lib/errors.ts";
 import { BeingPrepared, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
-import { findOtherPath } from "../../tenancy/people/renamings.ts";
+import { findAtEitherPath } from "../../tenancy/people/renamings.ts";
 import { passwordFields } from "../scripts/password-fields.ts";
 import type { PinnedImport } from "../scripts/tables.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
@@ -163,11 +163,9 @@ async function loadValue(app: App, workspace_id: string, version: number): Promi
 }
 
 async function loadByPath(app: App, workspace_id: string, path: string): Promise<DeployedFlow> {
-  const at = (path: string) =>
-    findByPath(app.db.read, workspace_id, path, sql`coalesce(${flows.ready_version}, ${flows.version})`);
-  let found = await at(path);
-  const elsewhere = found ? undefined : findOtherPath(app, workspace_id, path);
-  if (elsewhere !== undefined) found = await at(elsewhere);
+  const found = await findAtEitherPath(app, workspace_id, path, (path) =>
+    findByPath(app.db.read, workspace_id, path, sql`coalesce(${flows.ready_version}, ${flows.version})`),
+  );
   if (!found) throw new NotFound(`flow ${path} in workspace ${workspace_id}`);
   return toDeployedFlow(found);
 }

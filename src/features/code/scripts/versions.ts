@@ -11,7 +11,7 @@ import { NotFound } from "../../../lib/errors.ts";
 import { BeingPrepared, NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
-import { findOtherPath } from "../../tenancy/people/renamings.ts";
+import { findAtEitherPath } from "../../tenancy/people/renamings.ts";
 import { passwordFields } from "./password-fields.ts";
 import type { SignatureSettings } from "./signature-rule.ts";
 import { type PinnedImport, type Script, scripts } from "./tables.ts";
@@ -116,11 +116,9 @@ export function getDeployedScriptByHash(
 }
 
 async function loadByPath(app: App, workspace_id: string, path: string): Promise<DeployedScript> {
-  const { read } = app.db;
-  let row = await findLiveScript(read, workspace_id, path, eq(scripts.ready, true));
-  const elsewhere = row ? undefined : findOtherPath(app, workspace_id, path);
-  if (elsewhere !== undefined)
-    row = await findLiveScript(read, workspace_id, elsewhere, eq(scripts.ready, true));
+  const row = await findAtEitherPath(app, workspace_id, path, (path) =>
+    findLiveScript(app.db.read, workspace_id, path, eq(scripts.ready, true)),
+  );
   if (!row) throw await createNotRunnableError(app.db.read, workspace_id, path);
   return toDeployedScript(row);
 }

@@ -16,6 +16,7 @@ import { and, eq, getTableName } from "drizzle-orm";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
 import type { App, UserContext, WorkspaceContext } from "../../../platform/app/context.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
+import { createActorContext, type Requester } from "../../signals/audit/actor.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
 import { invalidateMembers } from "../../tenancy/people/members.ts";
 import { defineResumable, requireNoOperation } from "../../tenancy/resumable/service.ts";
@@ -29,7 +30,6 @@ import {
 } from "../../tenancy/workspaces/gate.ts";
 import { removeStorageFolder } from "../../tenancy/workspaces/storage-folder.ts";
 import { workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
-import { createActorContext, type Requester } from "./actor.ts";
 import { awaitJobsEnded, cancelJobs } from "./cancel-jobs.ts";
 import { invalidateWorkspace, workspaceTokens } from "./invalidate.ts";
 import { requireOrdinaryWorkspace } from "./service.ts";

@@ -13,6 +13,7 @@ import { BadRequest } from "../../../lib/errors.ts";
 import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { sliceQueue } from "../../../platform/queue/queued-slices.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
+import type { Requester } from "../../signals/audit/actor.ts";
 import { recordAudit } from "../../signals/audit/service.ts";
 import { defineResumable, requireNoOperation } from "../../tenancy/resumable/service.ts";
 import { resumableOperations } from "../../tenancy/resumable/tables.ts";
@@ -27,7 +28,6 @@ import { createKey, readCurrentKey } from "../../tenancy/workspaces/secrets.ts";
 import { workspaceSettings, workspaces } from "../../tenancy/workspaces/tables.ts";
 import { flushUsage } from "../../tenancy/workspaces/usage.ts";
 import { reencryptWorkspace } from "../keys/key-rotation.ts";
-import type { Requester } from "./actor.ts";
 import { awaitJobsEnded, cancelJobs } from "./cancel-jobs.ts";
 import { invalidateWorkspace, workspaceTokens } from "./invalidate.ts";
 import {
@@ -198,7 +198,7 @@ async function holdQueuedJobs(app: App, change: IdChange, slice: SQL): Promise<v
 }
 
 async function releaseHeldJobs(app: App, workspace_id: string, maximum: number): Promise<number> {
-  const held = sql`${jobs.workspace_id} = ${workspace_id} AND ${jobs.state} = 'held'`;
+  const held = sql`${unindexed(eq(jobs.workspace_id, workspace_id))} AND ${jobs.state} = 'held'`;
   const some = await app.db.read.select({ id: jobs.id }).from(jobs).where(held).limit(maximum);
   if (some.length > 0) {
     await app.db.write((tx) =>

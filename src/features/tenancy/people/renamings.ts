@@ -2,6 +2,7 @@
  * Renamings of users that are not done yet (accounts/renaming), as every server knows them. What is theirs is partly
  * below the name before and partly below the new one: both names stand for them, and an item is looked for at both.
  */
+import type { Awaitable } from "../../../lib/async/awaitable.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import type { App, Renaming } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
@@ -21,15 +22,29 @@ export const announceRenaming = defineInvalidation<[workspace_id: string, from: 
 /** Ends a renaming on all servers. Call `invalidateMembers` after it. */
 export const endRenaming = defineInvalidation<[workspace_id: string]>("renamed", {
   forget: (app, workspace_id) => void renamings(app).delete(workspace_id),
-  forgetAll() {},
+  // One whose end was missed would keep everybody from changing what is theirs.
+  forgetAll: (app) => renamings(app).clear(),
 });
 
 export function findRenaming(app: App, workspace_id: string): Renaming | undefined {
   return renamings(app).get(workspace_id);
 }
 
+/** Finds an item at a path or, while its owner is being renamed, at the other one. */
+export async function findAtEitherPath<T>(
+  app: App,
+  workspace_id: string,
+  path: string,
+  find: (path: string) => Awaitable<T | undefined>,
+): Promise<T | undefined> {
+  const found = await find(path);
+  if (found !== undefined) return found;
+  const elsewhere = findOtherPath(app, workspace_id, path);
+  return elsewhere === undefined ? undefined : find(elsewhere);
+}
+
 /** Returns where an item may be that is not at `path`, because its owner is being renamed. */
-export function findOtherPath(app: App, workspace_id: string, path: string): string | undefined {
+function findOtherPath(app: App, workspace_id: string, path: string): string | undefined {
   const renaming = findRenaming(app, workspace_id);
   if (!renaming) return undefined;
   const { from, to } = renaming;

@@ -212,7 +212,7 @@ test("what is marked does not begin, also when nobody is left to end it", async 
   await deploy(ask, "acme", "u/mia/hello", "export function main() { return 1; }");
   const later = await expectOk(ask("POST", "/w/acme/jobs/run/p/u/mia/hello?scheduled_in_secs=3600", {}));
   const person = { workspace_id: "acme", username: "mia", email: "mia@example.org" };
-  const marked = await app.db.write((tx) => cancelRunsOf(tx, person, { by: "admin", reason: "gone" }));
+  const marked = await app.db.write((tx) => cancelRunsOf(app, tx, person, { by: "admin", reason: "gone" }));
   expect(marked.canceled_runs).toBe(1);
   await app.db.write(async (tx) => {
     await tx.update(jobs).set({ scheduled_for: new Date() }).where(eq(jobs.id, later.text));

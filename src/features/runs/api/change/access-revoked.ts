@@ -1,66 +1,78 @@
 /** Cancels the unfinished runs of a user in a workspace: queued, scheduled and running ones. */
-import { and, eq } from "drizzle-orm";
+import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { unindexed } from "../../../../database/conditions.ts";
 import type { Tx } from "../../../../database/database.ts";
-import { BadRequest } from "../../../../lib/errors.ts";
-import type {
-  App,
-  AuditedAction,
-  Member,
-  UserContext,
-  WorkspaceContext,
-} from "../../../../platform/app/context.ts";
+import type { App, AuditedAction } from "../../../../platform/app/context.ts";
 import type { Revocation, RevokedWork, RunOwner } from "../../../../platform/app/person.ts";
-import { unfinishedWhere } from "../../../../platform/queue/queued-slices.ts";
+import { isQueueLongerThan, queuedCondition } from "../../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
-import { LOCAL_ADMIN } from "../../../tenancy/people/local-admin.ts";
-import { resolveMember } from "../../../tenancy/people/members.ts";
-import { cancelJob } from "../../submit/find-and-cancel.ts";
+import { createActorContext, type Requester } from "../../../signals/audit/actor.ts";
+import { defineResumable } from "../../../tenancy/resumable/service.ts";
+import { cancelJobsWhere } from "../../submit/find-and-cancel.ts";
 
 const CANCEL_AUDIT = { operation: "jobs.cancel", action_kind: "Delete" } as const satisfies AuditedAction;
 
+/** Queued jobs that are looked through, and marked, in the transaction that takes the access away. */
+const MAX_LOOKED_THROUGH = 20_000;
+const MAX_MARKED = 1_000;
+
 /** What a schedule plans stays with the schedule, which says why it cannot start. */
-const unfinishedRunsOf = ({ workspace_id, username }: RunOwner) =>
-  unfinishedWhere(and(eq(jobs.workspace_id, workspace_id), eq(jobs.permissioned_as, `u/${username}`)));
+const runsOf = ({ workspace_id, username }: RunOwner): SQL =>
+  unindexed(and(eq(jobs.workspace_id, workspace_id), eq(jobs.permissioned_as, `u/${username}`))!);
+
+interface Ended extends Requester {
+  person: RunOwner;
+  reason: string;
+}
 
 /**
- * Marks every run of a person as canceled, in the transaction that takes their access away: from then on none of them
- * begins, whatever becomes of this process. `finish` ends them at once.
+ * Cancels the runs of a person whose access is taken away. The transaction that does it marks them: from then on none of
+ * them begins, whatever becomes of this process. Of very many it marks the first, and the others follow in any case.
+ * `finish` ends them at once.
  */
-export async function cancelRunsOf(tx: Tx, person: RunOwner, revocation: Revocation): Promise<RevokedWork> {
-  const found = await tx
-    .update(jobs)
-    .set({ cancel_requested: true, canceled_by: revocation.by, canceled_reason: revocation.reason })
-    .where(unfinishedRunsOf(person))
-    .returning({ id: jobs.id, parent_job: jobs.parent_job });
-  found.sort((a, b) => (a.id < b.id ? -1 : 1));
-  // The outermost first: they cancel what they have started.
-  const outermost = found.filter(({ parent_job }) => parent_job === null);
-  const inner = found.filter(({ parent_job }) => parent_job !== null);
-  const ids = [...outermost, ...inner].map(({ id }) => id);
-  return { canceled_runs: ids.length, finish: (ctx) => endRuns(ctx, person, ids, revocation.reason) };
-}
-
-/** Cancels marked runs with all jobs they started, each with its own audit row. */
-async function endRuns(
-  ctx: UserContext | WorkspaceContext,
+export async function cancelRunsOf(
+  app: App,
+  tx: Tx,
   person: RunOwner,
-  ids: readonly string[],
-  reason: string,
-): Promise<void> {
-  if (ids.length === 0) return;
-  // An admin who removes a member cancels their runs even without access to them.
-  const member = await findLocalAdminMember(ctx.app, person.workspace_id);
-  if (!member) return;
-  const asLocalAdmin: WorkspaceContext = { ...ctx, caller: { identity: LOCAL_ADMIN, member } };
-  for (const id of ids) await cancelJob(asLocalAdmin, person.workspace_id, id, reason, { as: CANCEL_AUDIT });
+  { by, reason }: Revocation,
+): Promise<RevokedWork> {
+  const mark = { cancel_requested: true, canceled_by: by, canceled_reason: reason };
+  const its = runsOf(person);
+  const running = await tx
+    .update(jobs)
+    .set(mark)
+    .where(and(sql`${jobs.state} = 'running'`, its))
+    .returning({ id: jobs.id });
+  const isLong = await isQueueLongerThan(tx, MAX_LOOKED_THROUGH);
+  const waiting = isLong
+    ? []
+    : await tx
+        .select({ id: jobs.id })
+        .from(jobs)
+        .where(and(queuedCondition, its))
+        .orderBy(asc(jobs.id))
+        .limit(MAX_MARKED + 1);
+  const marked = waiting.slice(0, MAX_MARKED).map(({ id }) => id);
+  if (marked.length > 0) await tx.update(jobs).set(mark).where(inArray(jobs.id, marked));
+  const isAll = !isLong && waiting.length === marked.length;
+  const ended: Ended = { person, reason, username: by, email: person.email };
+  const subject = `runs of u/${person.username} in ${person.workspace_id}`;
+  const rest = isAll ? undefined : await endOfRuns.start(app, tx, subject, ended);
+  return {
+    canceled_runs: running.length + marked.length,
+    isAll,
+    async finish(ctx) {
+      if (rest) await endOfRuns.run(app, rest);
+      else if (running.length + marked.length > 0)
+        await endRuns(app, { ...ended, username: ctx.username, email: ctx.caller.identity.email });
+    },
+  };
 }
 
-/** Returns undefined in an archived workspace, where nothing runs. */
-async function findLocalAdminMember(app: App, workspace_id: string): Promise<Member | undefined> {
-  try {
-    return await resolveMember(app, LOCAL_ADMIN, workspace_id);
-  } catch (cause) {
-    if (cause instanceof BadRequest) return undefined;
-    throw cause;
-  }
+const endOfRuns = defineResumable<Ended>("the cancelation", { hold() {}, finish: endRuns });
+
+/** Cancels the runs with all jobs they started, each with its own audit row. */
+function endRuns(app: App, { person, reason, username, email }: Ended): Promise<void> {
+  const ctx = createActorContext(app, person.workspace_id, { username, email });
+  return cancelJobsWhere(ctx, runsOf(person), reason, { as: CANCEL_AUDIT });
 }

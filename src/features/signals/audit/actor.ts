@@ -2,7 +2,7 @@
 import type { App } from "../../../platform/app/context.ts";
 import { createContext } from "../../../platform/app/create-context.ts";
 import type { CancelContext } from "../../../platform/app/lifecycle.ts";
-import { recordAudit } from "../../signals/audit/service.ts";
+import { recordAudit } from "./service.ts";
 
 export interface Requester {
   username: string;
