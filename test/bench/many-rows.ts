@@ -2,7 +2,8 @@
  * Operations on many rows, and how long the longest small call beside each has to wait: a read and a write of another
  * workspace, one after the other, for as long as the operation takes.
  *
- *   bun test/bench/many-rows.ts [history] [queued]     by itself, after `bun run build`; on PostgreSQL with DATABASE_URL set
+ *   bun test/bench/many-rows.ts [history] [queued] [part of a name]     by itself, after `bun run build`;
+ *                                                                       on PostgreSQL with DATABASE_URL set
  */
 import { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
@@ -10,7 +11,8 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { type Bench, startServer } from "./tools/processes.ts";
 
-const [HISTORY = 1_000_000, QUEUED = 10_000] = process.argv.slice(2).map(Number);
+const [HISTORY = 1_000_000, QUEUED = 10_000] = process.argv.slice(2, 4).map(Number);
+const WANTED = process.argv[4] ?? "";
 const SECRETS = 5_000;
 const MOST_MS = 100;
 const isPostgres = process.env.DATABASE_URL !== undefined;
@@ -58,6 +60,7 @@ async function main(): Promise<void> {
   };
 
   async function beside(what: string, work: () => Promise<unknown>): Promise<void> {
+    if (!what.includes(WANTED)) return;
     let isOver = false;
     const waits: Waits = { took: 0, read: [], write: [] };
     const working = timed(work).finally(() => {
@@ -109,7 +112,7 @@ async function operations(beside: Beside, call: Call): Promise<void> {
     call("POST", `${w}/jobs/queue/cancel_selection`, ids("01910000", Math.min(QUEUED, 10_000))),
   );
   await beside("jobs/delete of 10,000", () => call("POST", `${w}/jobs/delete`, ids("01900000", 10_000)));
-  let exported = "";
+  let exported = "[]";
   await beside("completed/export of 5,000", async () => {
     exported = await call("GET", `${w}/jobs/completed/export?per_page=5000`);
   });

@@ -3,7 +3,8 @@
  * the time window. Claimed jobs beyond the limit return to the queue as blocked and become due when a slot is free.
  * Blocked jobs go first, by priority and age.
  */
-import { and, asc, desc, eq, gt, inArray, notInArray, or, type SQL, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, inArray, not, notInArray, type SQL, sql } from "drizzle-orm";
+import { unindexed } from "../../database/conditions.ts";
 import type { Tx } from "../../database/database.ts";
 import { type Job, jobs } from "./tables.ts";
 
@@ -119,23 +120,31 @@ export async function rescheduleBlockedJobs(tx: Tx, of: ConcurrencyLimit, now: D
   }
 }
 
-function matchesLimit(of: ConcurrencyLimit): SQL | undefined {
-  return and(eq(jobs.workspace_id, of.workspace_id), eq(jobs.concurrency_key, of.concurrency_key ?? ""));
+function matchesLimit(of: ConcurrencyLimit): SQL {
+  return and(eq(jobs.workspace_id, of.workspace_id), eq(jobs.concurrency_key, of.concurrency_key ?? ""))!;
 }
 
-function selectOccupiedSlots(tx: Tx, of: ConcurrencyLimit, now: Date, that?: SQL) {
+/** Two reads, each of which an index serves: the group may have a long history. */
+async function selectOccupiedSlots(tx: Tx, of: ConcurrencyLimit, now: Date, that?: SQL) {
   const since = new Date(now.getTime() - (of.concurrency_time_window_s ?? 0) * 1000);
-  return tx
-    .select({ state: jobs.state, started_at: jobs.started_at })
+  const fields = { state: jobs.state, started_at: jobs.started_at };
+  const isRunning = sql`${jobs.state} = 'running'`;
+  const running = await tx
+    .select(fields)
     .from(jobs)
-    .where(and(matchesLimit(of), or(sql`${jobs.state} = 'running'`, gt(jobs.started_at, since)), that));
+    .where(and(isRunning, unindexed(matchesLimit(of)), that));
+  const recent = await tx
+    .select(fields)
+    .from(jobs)
+    .where(and(matchesLimit(of), gt(jobs.started_at, since), unindexed(not(isRunning)), that));
+  return [...running, ...recent];
 }
 
 function selectBlockedJobs(tx: Tx, of: ConcurrencyLimit, maximum: number) {
   return tx
     .select({ id: jobs.id, created_at: jobs.created_at })
     .from(jobs)
-    .where(and(matchesLimit(of), sql`${jobs.state} = 'queued'`, eq(jobs.concurrency_blocked, true)))
+    .where(and(matchesLimit(of), sql`${jobs.state} = 'queued' AND ${jobs.concurrency_blocked}`))
     .orderBy(desc(jobs.priority), asc(jobs.id))
     .limit(maximum);
 }

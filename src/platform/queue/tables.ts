@@ -93,6 +93,9 @@ export const jobs = table(
     index("jobs_completed").on(t.completed_at).where(sql`state = 'completed'`),
     index("jobs_by_path_and_creation").on(t.workspace_id, t.script_path, t.created_at, t.id),
     index("jobs_by_parent").on(t.parent_job).where(sql`parent_job IS NOT NULL`),
+    index("jobs_blocked")
+      .on(t.workspace_id, t.concurrency_key, sql`priority DESC`, t.id)
+      .where(sql`state = 'queued' AND concurrency_blocked`),
     index("jobs_by_concurrency")
       .on(t.workspace_id, t.concurrency_key, t.started_at)
       .where(sql`concurrency_key IS NOT NULL`),

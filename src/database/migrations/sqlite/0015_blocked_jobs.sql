@@ -1,0 +1,1 @@
+CREATE INDEX `jobs_blocked` ON `jobs` (`workspace_id`,`concurrency_key`,priority DESC,`id`) WHERE state = 'queued' AND concurrency_blocked;
