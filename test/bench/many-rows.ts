@@ -150,11 +150,13 @@ async function operations(beside: Beside, call: Call): Promise<void> {
   await beside(`a member leaves with ${count(QUEUED)} queued runs`, () =>
     call("DELETE", `${w}/users/delete/leaver`),
   );
-  await beside(`another id for ${count(HISTORY)} jobs, ${count(QUEUED)} of them queued`, () =>
-    call("POST", `${w}/workspaces/change_workspace_id`, { new_id: "umbra" }),
-  );
-  await beside(`archiving with ${count(QUEUED)} queued`, () => call("POST", "/w/umbra/workspaces/archive"));
-  await beside(`deletion of ${count(HISTORY)} jobs`, () => call("DELETE", "/workspaces/delete/umbra"));
+  let id = "acme";
+  await beside(`another id for ${count(HISTORY)} jobs, ${count(QUEUED)} of them queued`, async () => {
+    await call("POST", `${w}/workspaces/change_workspace_id`, { new_id: "umbra" });
+    id = "umbra";
+  });
+  await beside(`archiving with ${count(QUEUED)} queued`, () => call("POST", `/w/${id}/workspaces/archive`));
+  await beside(`deletion of ${count(HISTORY)} jobs`, () => call("DELETE", `/workspaces/delete/${id}`));
 }
 
 function report(what: string, { took, read, write }: Waits): void {
