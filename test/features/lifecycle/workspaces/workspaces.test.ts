@@ -191,8 +191,11 @@ test("a failure of ours hides in the answer, and its log tells no values", async
   await using own = await startTestServer();
   const { ask } = await own.workspace();
   const logged: unknown[] = [];
-  Object.assign(own.server.app, { log: { error: (...parts: unknown[]) => logged.push(parts) } });
-  await own.server.app.db.write((tx) => tx.rows(sql.raw("ALTER TABLE variables RENAME TO elsewhere")));
+  const { app } = own.server;
+  Object.assign(app, {
+    log: Object.assign(Object.create(app.log), { error: (...parts: unknown[]) => logged.push(parts) }),
+  });
+  await app.db.write((tx) => tx.rows(sql.raw("ALTER TABLE variables RENAME TO elsewhere")));
   const body = { path: "u/admin/x", value: "value-given", is_secret: false, description: "" };
   for (const answer of [
     await ask("GET", "/w/acme/variables/get/u/admin/value-given"),

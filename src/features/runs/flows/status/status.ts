@@ -22,7 +22,8 @@ const MAX_LISTED_JOBS = 10_000;
  * begun.
  */
 export async function readFlowStatus(app: App, job: Job): Promise<FlowStatus | undefined> {
-  if (!isFrame(job.kind)) return undefined;
+  // Which version a planned run takes is settled when it begins, which may be between the reads.
+  if (!isFrame(job.kind) || job.state === "planned") return undefined;
   const [row] = await app.db.read.select().from(flowFrames).where(eq(flowFrames.job_id, job.id));
   if (!row) return undefined;
   const revived = await findFrame(app, job);
