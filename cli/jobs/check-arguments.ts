@@ -1,4 +1,5 @@
 /** Checks the arguments of a run against the schema of the script or flow, before a job exists. */
+import { analyseScript } from "../../src/engines/languages/reading/analyse.ts";
 import { getFlowByPath } from "../../src/features/code/flows/operations.ts";
 import { getScriptByPath } from "../../src/features/code/scripts/operations.ts";
 import { isJsonObject } from "../../src/lib/json/json.ts";
@@ -7,6 +8,7 @@ import { mergeWords } from "../program/arguments.ts";
 import { resolveWorkspace } from "../program/command.ts";
 import { askFor, isInteractive } from "../terminal/prompts.ts";
 import { usageError } from "../terminal/text/failure.ts";
+import type { LocalCode } from "./local-modules.ts";
 import { isLocal, type RunTarget } from "./start.ts";
 
 interface ArgumentSchema {
@@ -30,9 +32,8 @@ export async function resolveArguments(
   workspace: string | undefined,
   { data, words }: GivenArguments,
 ): Promise<Record<string, unknown>> {
-  // A script's file is run as it is: its schema is made when it is deployed.
   const schema = isLocal(code)
-    ? parseSchema("value" in code ? code.schema : undefined)
+    ? parseSchema("value" in code ? code.schema : await deriveSchema(code))
     : await readSchema(client, code, workspace);
   if (!schema) return mergeWords(data, words);
   const types = Object.fromEntries(Object.entries(schema.properties).map(([name, { type }]) => [name, type]));
@@ -60,6 +61,11 @@ function describe({ properties, required }: ArgumentSchema): string {
     return `${name}${optional}: ${type}${preset === undefined ? "" : ` = ${JSON.stringify(preset)}`}`;
   });
   return each.join(", ");
+}
+
+/** Derives the schema of a local script; undefined for code that does not parse, since the run reports that. */
+async function deriveSchema({ language, content }: LocalCode): Promise<unknown> {
+  return (await analyseScript(language, content).catch(() => undefined))?.schema;
 }
 
 /** Reads the schema; undefined if there is none, or none that this caller may read. */

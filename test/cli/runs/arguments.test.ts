@@ -51,6 +51,23 @@ test("a missing and an unknown argument are told before a job exists", async () 
   expect((await session.ended()).code).toBe(0);
 }, 60_000);
 
+test.each([
+  ["greet.ts", "export const main = (name: string) => name;"],
+  ["greet.py", "def main(name: str):\n    return name\n"],
+])(
+  "the arguments of the local file %s are checked as well",
+  async (file, code) => {
+    await place.file(file, code);
+    const hint = "the arguments are: name: string";
+    const missing = await place.svc(["run", file]);
+    expect(missing).toMatchObject({ code: 2, err: told("the argument name is missing", hint) });
+    const unknown = await place.svc(["run", file, "name=Bob", "nmae=Bob"]);
+    expect(unknown).toMatchObject({ code: 2, err: told("there is no argument nmae", hint) });
+    expect((await place.svc(["run", file, "name=7", "--no-log"])).out).toContain('"7"');
+  },
+  60_000,
+);
+
 test("the stack of a local file names the file and its line", async () => {
   await place.file("fail.ts", "export function main() {\n  throw new RangeError('no');\n}\n");
   expect((await place.svc(["run", "fail.ts"])).err).toMatch(/^ +at main \(fail\.ts:2:\d+\)$/m);
