@@ -62,8 +62,17 @@ test.each([
   await parts.stop();
 });
 
-/** Started by hand, in this order and before all loops, or by another service: `server/app.ts` and `start-worker.ts`. */
-const BY_HAND = ["createUsageFlusher", "createTokenUseFlusher", "createWorker", "createJobHeartbeats"];
+/**
+ * Started by hand, in this order and before all loops, or by another service: `server/app.ts` and `start-worker.ts`. What
+ * is shown of a job ticks while somebody follows it.
+ */
+const BY_HAND = [
+  "createUsageFlusher",
+  "createTokenUseFlusher",
+  "createWorker",
+  "createJobHeartbeats",
+  "joinFeed",
+];
 
 test("every periodic task of a feature is a loop that some feature declares", async () => {
   const files = await Array.fromAsync(new Bun.Glob("src/features/**/*.ts").scan({ cwd: root }));

@@ -39,9 +39,10 @@ export interface Dispatcher {
 interface DispatcherOptions {
   options: RunnerOptions;
   pool: ChildPool;
-  runtime: RuntimeFiles;
   files: VersionFiles;
-  sandbox: Sandbox;
+  /** Known once the runner has started. */
+  runtime: () => RuntimeFiles;
+  sandbox: () => Sandbox;
 }
 
 export function createDispatcher({ options, pool, runtime, files, sandbox }: DispatcherOptions): Dispatcher {
@@ -53,7 +54,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
 
   function keyOf(request: RunRequest): string {
     const { version, permissioned_as, email, started_by = "", variant = "" } = request;
-    const shared = sandbox.confinesFiles ? (request.shared ?? "") : "";
+    const shared = sandbox().confinesFiles ? (request.shared ?? "") : "";
     return `${version.workspace_id}\n${version.id}\n${permissioned_as}\n${email}\n${started_by}\n${variant}\n${shared}`;
   }
 
@@ -102,9 +103,9 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
       prefetch,
       options,
       key: run.key,
-      runtime,
+      runtime: runtime(),
       files,
-      interpreter: (version) => findInterpreter(version, sandbox),
+      interpreter: (version) => findInterpreter(version, sandbox()),
       takeBlank: (tool) => pool.takeBlank(run.request.shared, tool),
       onShortage: pool.shortage.report,
       onReturned: requeue,

@@ -6,7 +6,7 @@
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createChildPool } from "./child-pool.ts";
-import { createDispatcher, type Dispatcher } from "./dispatcher.ts";
+import { createDispatcher } from "./dispatcher.ts";
 import { removeFolder } from "./files/remove-folder.ts";
 import { type RuntimeFiles, writeRuntimeFiles } from "./files/runtime-files.ts";
 import { sharedFolderPath } from "./files/shared-folder.ts";
@@ -53,7 +53,6 @@ export function createRunner(options: RunnerOptions): Runner {
   let runtime: RuntimeFiles;
   let guard: Guard;
   let sandbox: Sandbox;
-  let dispatcher: Dispatcher;
   let own: ServerFiles;
   const watch = createResourceWatch(directory);
   let sweeper: ReturnType<typeof setInterval> | undefined;
@@ -78,6 +77,15 @@ export function createRunner(options: RunnerOptions): Runner {
         }),
       );
     },
+  });
+
+  // Before the start it runs nothing, and is asked all the same: a command changes what it may never have run.
+  const dispatcher = createDispatcher({
+    options,
+    pool,
+    files,
+    runtime: () => runtime,
+    sandbox: () => sandbox,
   });
 
   /** Runs a machine's program like a job, outside of the jobs' slots. */
@@ -146,7 +154,6 @@ export function createRunner(options: RunnerOptions): Runner {
         runtime.directory,
         support,
       );
-      dispatcher = createDispatcher({ options, pool, runtime, files, sandbox });
       if (plan) log("range" in plan ? "debug" : "warn", describeRootPlan(plan));
       if (sandbox.refusal) log("error", `no job will run: ${sandbox.refusal}`);
       else if (!sandbox.confinesFiles && options.sandbox.mode !== "off")
