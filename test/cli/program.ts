@@ -8,6 +8,8 @@ import type { Subprocess } from "bun";
 import { openFolder } from "../support/harness.ts";
 
 const MAIN = join(import.meta.dir, "../../cli/main.ts");
+/** The program's source, whose runtime takes flags. */
+export const SOURCE_PROGRAM = [process.execPath, MAIN];
 const BUILT = process.env.SVC_TEST_EXECUTABLE;
 
 export interface Ended {
@@ -38,7 +40,7 @@ export function newPlace(): Place {
   const data_dir = join(folder, "data");
   mkdirSync(data_dir, { mode: 0o700 });
   const environment = { PATH: process.env.PATH ?? "", HOME: folder, SVC_DATA_DIR: data_dir };
-  const program = BUILT ? [BUILT] : [process.execPath, MAIN];
+  const program = BUILT ? [BUILT] : SOURCE_PROGRAM;
   return {
     folder,
     data_dir,

@@ -12,7 +12,7 @@ import {
   closeWorkspace,
   reopenWorkspace,
 } from "../../../src/features/tenancy/workspaces/gate.ts";
-import { newPlace, start } from "../../cli/program.ts";
+import { newPlace, SOURCE_PROGRAM, start } from "../../cli/program.ts";
 import {
   createDatabase,
   deploy,
@@ -375,7 +375,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       };`;
     await place.file("ahead.ts", ahead);
     if (fromTheStart) await place.file("ahead", "");
-    const [bun, main] = place.program;
+    const [bun, main] = SOURCE_PROGRAM;
     place.program = [bun!, "--preload", join(place.folder, "ahead.ts"), main!];
     using other = start(place, ["serve", "--port", "0", "--json"], {
       DATABASE_URL: database.url,
