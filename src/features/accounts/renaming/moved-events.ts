@@ -4,7 +4,7 @@ import { startsWith } from "../../../database/conditions.ts";
 import type { Tx } from "../../../database/database.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { RenameParameters } from "../../../platform/app/person.ts";
-import { recordEvent } from "../../signals/webhooks/outbox.ts";
+import { hasListeners, recordEvent } from "../../signals/webhooks/outbox.ts";
 
 /** Records the event of each item that stands below `u/<to>/`, where nothing stood before. */
 export async function recordMoves(
@@ -12,6 +12,7 @@ export async function recordMoves(
   tx: Tx,
   { workspace_id, from, to }: RenameParameters,
 ): Promise<void> {
+  if (!(await hasListeners(tx, workspace_id))) return;
   const kinds = app.features.flatMap(({ itemKinds = [] }) => itemKinds);
   for (const { table, live, listed = live, updateEvent } of kinds) {
     if (!updateEvent) continue;

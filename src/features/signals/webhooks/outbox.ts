@@ -61,6 +61,11 @@ export async function recordEvent(
   tx.afterCommit(() => webhookSenderOf(app).wake());
 }
 
+/** Whether any endpoint of the workspace takes events, before many are recorded one by one. */
+export async function hasListeners(tx: Tx, workspace_id: string): Promise<boolean> {
+  return (await tx.exec(listeningStatement, { workspace_id })).length > 0;
+}
+
 /**
  * Fans out the oldest pending events: creates one delivery per event and endpoint.
  * @returns the endpoints with new deliveries, and whether more events are pending
