@@ -49,7 +49,7 @@ test("--json prints one JSON value, and nothing else", async () => {
 test("a failed script is shown with the place in its code", async () => {
   using place = newPlace();
   const content = `type Cups = number;\n\nexport function main(cups: Cups) {\n  throw new TypeError("no tea");\n}`;
-  const { code, out, err } = await place.svc(["run", await place.file("tea.ts", content)]);
+  const { code, out, err } = await place.svc(["run", await place.file("tea.ts", content), "cups=2"]);
   expect({ code, out }).toEqual({ code: 1, out: "" });
   expect(err).toMatch(
     /^error: TypeError: no tea\n {4}at main \(tea\.ts:4:\d+\)\nhint: svc job show [0-9a-f-]{36} --workspace local\n$/,
