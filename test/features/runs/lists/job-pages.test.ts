@@ -29,6 +29,10 @@ async function fill(): Promise<void> {
     parent_job: idOf(77),
     scheduled_for: FUTURE,
   });
+  const later = (milliseconds: string) =>
+    dialect === "sqlite"
+      ? `template.created_at + ${milliseconds}`
+      : `template.created_at + ${milliseconds} * interval '1 ms'`;
   const digits = (number: string) => `substr(cast(10000 + ${number} as text), 2, 4)`;
   const values = {
     ...Object.fromEntries(Object.values(getTableColumns(jobs)).map(({ name }) => [name, `template.${name}`])),
@@ -38,9 +42,9 @@ async function fill(): Promise<void> {
     status: "CASE WHEN i % 3 = 0 THEN NULL ELSE 'success' END",
     tag: "CASE WHEN i % 1000 = 7 THEN 'rare' ELSE 'bun' END",
     args: `'{"n":' || (i % 1000) || '}'`,
-    // Two are made at a time.
-    created_at:
-      dialect === "sqlite" ? "template.created_at + i / 2" : "template.created_at + i / 2 * interval '1 ms'",
+    // Two are made at a time, and ten end at a time.
+    created_at: later("i / 2"),
+    completed_at: `CASE WHEN i % 3 = 0 THEN NULL ELSE ${later("i / 10 * 10000")} END`,
   };
   const statement = `INSERT INTO jobs (${Object.keys(values)})
     WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT - 1})
@@ -150,4 +154,28 @@ test("counts everything", async () => {
   expect(await look("completed/count")).toEqual({ database_length: COUNT - queued.length });
   expect(await look("completed/count_jobs?tags=rare,none")).toBe(rare.filter((n) => n % 3 > 0).length);
   expect(await look("queue/count")).toEqual({ database_length: 0, suspended: 0 });
+});
+
+test("counts what completed since a time, all of it and by tag", async () => {
+  const completed = numbers.filter((n) => n % 3 > 0);
+  for (const hours of [101, 90, 85, 80]) {
+    const seconds = hours * 3_600;
+    const since = (now: number) =>
+      completed.filter((n) => MADE.getTime() + Math.floor(n / 10) * 10_000 > now - seconds * 1_000);
+    const most = since(Date.now());
+    const count = (await look(`completed/count_jobs?completed_after_s_ago=${seconds}`)) as number;
+    const path = `/jobs/completed/count_by_tag?horizon_secs=${seconds}&workspace_id=acme`;
+    const rows = (await expectOk(server.operator("GET", path))).json<{ tag: string; count: number }[]>();
+    const least = since(Date.now());
+    const tags = Object.fromEntries(rows.map((row) => [row.tag, row.count]));
+    for (const [found, wanted] of [
+      [count, "all"],
+      [(tags.bun ?? 0) + (tags.rare ?? 0), "all"],
+      [tags.rare ?? 0, "rare"],
+    ] as const) {
+      const size = (list: number[]) => list.filter((n) => wanted === "all" || n % 1000 === 7).length;
+      expect(found).toBeGreaterThanOrEqual(size(least));
+      expect(found).toBeLessThanOrEqual(size(most));
+    }
+  }
 });

@@ -1,6 +1,7 @@
 /** Counts jobs, and reads their queue position and start times. */
-import { and, count, eq, gt, inArray, type SQL } from "drizzle-orm";
+import { and, count, eq, inArray, type SQL } from "drizzle-orm";
 import { z } from "zod";
+import { unindexed } from "../../../../database/conditions.ts";
 import { BadRequest, NotFound } from "../../../../lib/errors.ts";
 import type { App, Context, WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
@@ -14,9 +15,9 @@ import { jobs } from "../../../../platform/queue/tables.ts";
 import { lightColumns } from "../../job/records.ts";
 import { getJob } from "../../submit/find-and-cancel.ts";
 import { canSeeJob } from "../../submit/job-rights.ts";
+import { scanCompletedSince } from "./completed-scan.ts";
 import {
   dueJobs,
-  jobsSince,
   parseCsv,
   RUNNING_JOBS,
   SUSPENDED_JOBS,
@@ -24,7 +25,7 @@ import {
   UNFINISHED_JOBS,
   workspaceCondition,
 } from "./filters.ts";
-import { countJobs, type IdSet, type JobQuery, readRows, scanInSlices } from "./job-scan.ts";
+import { countJobs, countSlice, type IdSet, readRows, scanInSlices } from "./job-scan.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 /** Counts reveal many jobs, so a token that may only run one does not suffice. */
@@ -96,31 +97,34 @@ const countCompletedJobs = operation({
     all_workspaces: queryBoolean.optional(),
   }),
   responds: responds.json(z.number()),
-  run: (ctx, { workspace, query }) => {
+  run: async (ctx, { workspace, query }) => {
     const rows = workspaceCondition(ctx, workspace, query.all_workspaces);
     const { completed_after_s_ago: ago, success, tags } = query;
     if (ago === undefined && success === undefined && !tags) return countCompleted(ctx, rows);
-    const from = ago === undefined ? undefined : new Date(ctx.app.clock().getTime() - ago * 1000);
-    return countJobs(ctx.app, {
-      base: rows,
-      filters: and(
-        completedSince(from),
-        success === undefined ? undefined : successCondition(success),
-        tagCondition(tags),
-      ),
-      sets: from ? [jobsSince(from, "completed")] : [],
-      signal: ctx.request.signal,
-    });
+    const outcome = success === undefined ? undefined : successCondition(success);
+    const filters = and(outcome, tagCondition(tags));
+    const { signal } = ctx.request;
+    if (ago === undefined) {
+      const completed = and(eq(jobs.state, "completed"), filters);
+      return countJobs(ctx.app, { base: rows, filters: completed, sets: [], signal });
+    }
+    const from = new Date(ctx.app.clock().getTime() - ago * 1000);
+    let total = 0;
+    for await (const slice of scanCompletedSince(
+      ctx.app,
+      from,
+      and(rows && unindexed(rows), filters),
+      signal,
+    )) {
+      total += await countSlice(ctx.app, slice);
+    }
+    return total;
   },
 });
 
-function completedSince(from: Date | undefined): SQL | undefined {
-  return and(eq(jobs.state, "completed"), from ? gt(jobs.completed_at, from) : undefined);
-}
-
-async function countByTag(app: App, selection: JobQuery): Promise<Map<string, number>> {
+async function countByTag(app: App, slices: AsyncIterable<SQL | undefined>): Promise<Map<string, number>> {
   const totals = new Map<string, number>();
-  for await (const slice of scanInSlices(app, selection)) {
+  for await (const slice of slices) {
     const counted = app.db.read.select({ tag: jobs.tag, count: count() }).from(jobs);
     for (const row of await counted.where(slice).groupBy(jobs.tag)) {
       totals.set(row.tag, (totals.get(row.tag) ?? 0) + row.count);
@@ -141,8 +145,9 @@ const getQueueDepth = operation({
   ),
   run: async (ctx, { workspace }) => {
     const base = eq(jobs.workspace_id, workspace);
+    const { signal } = ctx.request;
     const of = (set: IdSet) =>
-      countByTag(ctx.app, { base, filters: undefined, sets: [set], signal: ctx.request.signal });
+      countByTag(ctx.app, scanInSlices(ctx.app, { base, filters: undefined, sets: [set], signal }));
     const waiting = await of(dueJobs(ctx.app.clock()));
     const suspended = await of(SUSPENDED_JOBS);
     const running = await of(RUNNING_JOBS);
@@ -171,13 +176,8 @@ const countJobsByTag = operation({
   responds: responds.json(z.array(z.object({ tag: z.string(), count: z.number() }))),
   run: async (ctx, { query }) => {
     const from = new Date(ctx.app.clock().getTime() - query.horizon_secs * 1000);
-    const selection = {
-      base: query.workspace_id ? eq(jobs.workspace_id, query.workspace_id) : undefined,
-      filters: completedSince(from),
-      sets: [jobsSince(from, "completed")],
-      signal: ctx.request.signal,
-    };
-    const totals = await countByTag(ctx.app, selection);
+    const own = query.workspace_id ? unindexed(eq(jobs.workspace_id, query.workspace_id)) : undefined;
+    const totals = await countByTag(ctx.app, scanCompletedSince(ctx.app, from, own, ctx.request.signal));
     return [...totals].map(([tag, count]) => ({ tag, count })).sort((a, b) => b.count - a.count);
   },
 });
