@@ -2,9 +2,9 @@
  * Checkpoints of the write-ahead log: they copy its pages into the database file, on a thread of their own, because
  * copying and flushing megabytes would block the event loop for a tenth of a second.
  *
- * A checkpoint leaves what is written meanwhile, and SQLite reuses the log only once all of it has been copied. So a
- * first checkpoint runs beside the writes, and a second, short one while the writes wait (without blocking the event
- * loop).
+ * A checkpoint leaves what is written meanwhile, and SQLite reuses the log only once all of it has been copied. So
+ * checkpoints run beside the writes until little is left, and a last, short one while the writes wait (without blocking
+ * the event loop).
  */
 import type { Database as SqliteFile } from "bun:sqlite";
 import { waitAtMost } from "../../lib/async/sleep.ts";
@@ -22,6 +22,10 @@ export interface CheckpointReply {
 
 /** Pages in the log (40 MB) after which it is copied into the database file. */
 const CHECKPOINT_PAGES = 10_000;
+/** Checkpoints that run beside the writes, each of which copies what was written during the one before. */
+const MAX_ROUNDS = 6;
+/** Pages that may be left to the last one, for which the writes wait. */
+const HELD_PAGES = 500;
 /** Commits between two looks at the log. */
 const COMMITS_PER_LOOK = 16;
 
@@ -39,6 +43,8 @@ export interface Checkpoints {
    * @param isLong the commit has written much
    */
   afterCommit(isLong: boolean): void;
+  /** Whether one runs, which keeps the disk busy. */
+  isRunning(): boolean;
   /** Set while the next write has to wait. */
   hold(): Promise<void> | undefined;
   /** Copies all that the log holds by now. */
@@ -86,6 +92,7 @@ export function createCheckpoints(
 
   async function checkpoint(): Promise<void> {
     await ask({ path });
+    for (let round = 1; round < MAX_ROUNDS && readPages() - copied > HELD_PAGES; round++) await ask({ path });
     if (copied < readPages()) {
       const rest = ask({ path });
       holding = waitAtMost(MAX_WAIT_MS, rest);
@@ -113,6 +120,7 @@ export function createCheckpoints(
         reportError(cause);
       }
     },
+    isRunning: () => running !== undefined,
     hold: () => holding,
     async run() {
       // A running one may have passed what was written since it began.

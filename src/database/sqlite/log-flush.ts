@@ -15,9 +15,10 @@ const MAX_COUNTED_MS = 20;
 export interface LogFlush {
   /**
    * Flushes what was written so far; undefined: it is done.
+   * @param isBusy the disk has other work for the moment, so that a flush in place would take long
    * @throws (or rejects with) what `onFailure` returns
    */
-  flush(): Promise<void> | undefined;
+  flush(isBusy?: boolean): Promise<void> | undefined;
   close(): void;
 }
 
@@ -49,15 +50,15 @@ export function createLogFlush(
   }
 
   return {
-    flush() {
+    flush(isBusy = false) {
       const began = performance.now();
-      if (average <= in_place_ms) {
+      if (average <= in_place_ms && !isBusy) {
         flushInPlace(began);
         return undefined;
       }
       return new Promise<void>((resolve, reject) => {
         fdatasync(descriptor, (cause) => {
-          count(began);
+          if (!isBusy) count(began);
           if (cause) reject(onFailure(cause));
           else resolve();
         });

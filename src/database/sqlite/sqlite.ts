@@ -186,7 +186,7 @@ export function openSqlite(options: SqliteOptions): Database {
       // From here on only a failed flush may fail the writes, which are committed.
       if (batch.every(({ lazy }) => lazy)) flushLater();
       else {
-        syncing = log.flush();
+        syncing = log.flush(checkpoints.isRunning());
         if (syncing) await syncing;
         syncing = undefined;
       }
