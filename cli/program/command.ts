@@ -38,15 +38,18 @@ const TOKEN = new Option("--token <token>", "token for --url (env SVC_TOKEN)");
 const JSON_OPTION = new Option("--json", "print JSON");
 const COMMON = [DATA_DIR, URL_OPTION, TOKEN, JSON_OPTION];
 
-/** Creates a command. `needs` says whether it calls the service, works on a data directory only, or needs neither. */
-export function createCommand(
-  name: string,
-  summary: string,
-  reach: "anywhere" | "directory" | "nothing" = "anywhere",
-): Command {
+/**
+ * What a command works on: a service, which must exist before it asks anything (`anywhere`) or which it may create
+ * (`new`); a data directory only; or neither.
+ */
+type Reach = "anywhere" | "new" | "directory" | "nothing";
+
+/** Creates a command. */
+export function createCommand(name: string, summary: string, reach: Reach = "anywhere"): Command {
   const command = new Command(name).description(summary).helpCommand(false).showSuggestionAfterError();
   if (reach !== "nothing") command.addOption(DATA_DIR);
-  if (reach === "anywhere") command.addOption(URL_OPTION).addOption(TOKEN);
+  if (reach === "anywhere" || reach === "new") command.addOption(URL_OPTION).addOption(TOKEN);
+  if (reach === "anywhere") command.hook("preAction", () => requireService(command.opts()));
   return command.addOption(JSON_OPTION).configureHelp({ visibleOptions: listOwnOptionsFirst });
 }
 
@@ -55,8 +58,15 @@ export interface WorkspaceOptions extends CommonOptions {
 }
 
 /** Creates a command that works in one workspace. */
-export function createWorkspaceCommand(name: string, summary: string): Command {
-  return createCommand(name, summary).option("--workspace <id>", "workspace to work in (env SVC_WORKSPACE)");
+export function createWorkspaceCommand(
+  name: string,
+  summary: string,
+  reach: "anywhere" | "new" = "anywhere",
+): Command {
+  return createCommand(name, summary, reach).option(
+    "--workspace <id>",
+    "workspace to work in (env SVC_WORKSPACE)",
+  );
 }
 
 /** Lists a command's own options before the common ones. */
@@ -78,6 +88,14 @@ export function createNoun(name: string, summary: string, ...verbs: Command[]): 
   return command;
 }
 
+/** Requires an address, or a data directory that exists. @throws CliError */
+function requireService(options: CommonOptions): void {
+  const { url, data_dir } = resolveConnection(options);
+  if (url !== undefined) return;
+  if (data_dir === undefined && !isDirectoryNamed(undefined)) throw createNoServerError();
+  requireDataDirectory(data_dir);
+}
+
 /**
  * Connects to the service for the duration of the work.
  * @param missing whether a data directory is made if there is none
@@ -88,11 +106,8 @@ export async function withClient<T>(
   role: JobsRole = "none",
   missing: "refuse" | "create" = "refuse",
 ): Promise<T> {
+  if (missing === "refuse") requireService(options);
   const target = resolveConnection(options);
-  if (target.url === undefined && missing === "refuse") {
-    if (target.data_dir === undefined && !isDirectoryNamed(undefined)) throw createNoServerError();
-    requireDataDirectory(target.data_dir);
-  }
   const client = await connectToService(target, role);
   try {
     return await work(client);

@@ -24,7 +24,7 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 const collect = (value: string, before: string[] = []) => [...before, value];
 
-export default createCommand("api", "call any operation of the service")
+export default createCommand("api", "call any operation of the service", "new")
   .argument("[method]", "GET when left out, or POST with --data")
   .argument("[path]", "below /api, such as w/acme/scripts/list; {workspace} is filled in")
   .option("-d, --data <body>", "the body: JSON, @file, or - for stdin")

@@ -32,7 +32,7 @@ interface DevOptions extends WorkspaceOptions {
 /** Editors write a file in several steps: after this pause it counts as saved. */
 const SAVE_DEBOUNCE_MS = 80;
 
-export default createWorkspaceCommand("dev", "run a file on each save, and show its log and result")
+export default createWorkspaceCommand("dev", "run a file on each save, and show its log and result", "new")
   .argument("<file>", "a .ts, .js, .sh, .py, .pg.sql, .my.sql, .sqlite.sql or .gql file")
   .option("-d, --data <json>", "arguments: JSON, or @file, which is read for each run")
   .option("--timeout <seconds>", "stop each run after this time")

@@ -33,7 +33,7 @@ export interface RunCommandOptions extends WorkspaceOptions {
   file?: string;
 }
 
-export default createWorkspaceCommand("run", "run a script or flow by path, or a local file")
+export default createWorkspaceCommand("run", "run a script or flow by path, or a local file", "new")
   .argument("<path>", "u/… or f/… of a script or flow, or a file such as ./hello.ts")
   .argument("[arguments...]", "name=value, such as name=Bob; values may be JSON")
   .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")

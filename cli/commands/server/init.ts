@@ -11,7 +11,6 @@ import { loadConfig } from "../../../src/platform/config/config.ts";
 import { isDataDirectory, rememberDataDirectory, writeInstanceFacts } from "../../client/data-directory.ts";
 import { connectToService, findRunningServer } from "../../client/transport.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
-import { parseWholeNumber } from "../../program/options.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import {
   askFor,
@@ -23,6 +22,7 @@ import {
 } from "../../terminal/prompts.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, quoteForShell } from "../../terminal/text/output.ts";
+import { chooseFreePort, DEFAULT_ADDRESS, parseAddress, proposeAddress } from "./init/address.ts";
 import { type Background, startInBackground } from "./init/background.ts";
 import { type SystemdUnit, type UnitKind, writeUnit } from "./init/systemd.ts";
 
@@ -39,9 +39,6 @@ interface InitOptions {
   json?: boolean;
 }
 
-const DEFAULT_ADDRESS = "127.0.0.1:8000";
-/** How many ports are tried for one to propose. */
-const PROPOSED_PORTS = 20;
 const FIRST_WORKSPACE = "main";
 
 export default createCommand("init", "set up a server: five questions, and it runs", "directory")
@@ -104,18 +101,13 @@ const DATA_DIR = (): Question => ({
   flag: "--data-dir",
   fallback: process.env.SVC_DATA_DIR || ".svc",
 });
-/** Proposes the first free port from the default on. A taken address is asked again. */
-function createListenQuestion(): Question {
-  const { host, port } = parseAddress(DEFAULT_ADDRESS);
-  const ports = isInteractive() ? Array.from({ length: PROPOSED_PORTS }, (_, index) => port + index) : [];
-  const free = ports.find((each) => tryPort({ host, port: each }) instanceof CliError === false) ?? port;
-  return {
-    message: "Listen on",
-    flag: "--listen",
-    fallback: `${host}:${free}`,
-    check: (text) => chooseFreePort(parseAddress(text)),
-  };
-}
+/** A taken address is asked again. */
+const createListenQuestion = (): Question => ({
+  message: "Listen on",
+  flag: "--listen",
+  fallback: isInteractive() ? proposeAddress() : DEFAULT_ADDRESS,
+  check: (text) => chooseFreePort(parseAddress(text)),
+});
 const WORKSPACE: Question = {
   message: "First workspace",
   flag: "--workspace",
@@ -165,14 +157,6 @@ function requireValid(flag: string, value: string, check: (value: string) => unk
   }
 }
 
-/** Parses `127.0.0.1:8000`, `[::1]:8000`, or just a port. @throws a usage error */
-function parseAddress(text: string): { host: string; port: number } {
-  const [, host = "127.0.0.1", port] = /^(?:(\[[^\]]+\]|[^:\s]+):)?(\d+)$/.exec(text) ?? [];
-  if (port === undefined)
-    throw usageError(`--listen ${text}: must be an address and a port`, `such as ${DEFAULT_ADDRESS}`);
-  return { host: host.replace(/^\[|\]$/g, ""), port: parseWholeNumber("--listen", port, 65_535) };
-}
-
 /** Checked first, before further questions are asked. @throws CliError if the directory is set up already */
 async function requireNewDirectory(data_dir: string): Promise<void> {
   const up = await findRunningServer({ data_dir });
@@ -191,38 +175,6 @@ async function requireNewDirectory(data_dir: string): Promise<void> {
   throw new CliError("InUse", `${data_dir} is set up already: there are users in it`, {
     hint: `svc serve --data-dir ${data_dir}, or another folder with --data-dir`,
   });
-}
-
-interface Address {
-  host: string;
-  port: number;
-}
-
-/**
- * Checked before anything is written, so that setup does not end with a server that cannot start.
- * @returns the address, with a free port in place of 0, so that each start has the same one
- * @throws CliError if the address is taken
- */
-function chooseFreePort(address: Address): Address {
-  const tried = tryPort(address);
-  if (tried instanceof CliError) throw tried;
-  return { ...address, port: tried };
-}
-
-/** Listens for a moment. @returns the port, or the error */
-function tryPort({ host, port }: Address): number | CliError {
-  try {
-    const listener = Bun.listen({ hostname: host, port, socket: { data() {} } });
-    const found = listener.port;
-    listener.stop(true);
-    return found;
-  } catch (cause) {
-    const { code, message } = cause as Error & { code?: string };
-    const problem = code === "EADDRINUSE" ? "is taken" : `cannot be listened on (${code ?? message})`;
-    return new CliError("Address", `${host}:${port} ${problem}`, {
-      hint: `another one: --listen ${host}:${port < 65_535 ? port + 1 : 8000}, or port 0 for any`,
-    });
-  }
 }
 
 async function setUp(data_dir: string, first: InitAnswers, base_url: string | undefined): Promise<void> {

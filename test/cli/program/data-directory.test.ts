@@ -23,7 +23,16 @@ test("in a folder without data, a command says so and makes nothing", async () =
   using place = newPlace();
   mkdirSync(join(place.folder, "e"));
   const here = realpathSync(join(place.folder, "e"));
-  for (const words of ["job list", "whoami", "script list", "workspace list", "stop", "status"]) {
+  const asking = [
+    "token create",
+    "user create",
+    "workspace delete beta",
+    "folder create",
+    "resource set u/a/b",
+  ];
+  const others = ["job list", "whoami", "script list", "workspace list", "stop", "status"];
+  // Those that ask for something say it before they ask.
+  for (const words of [...others, ...asking]) {
     expect({ words, ...(await runIn(place, "e", words.split(" "))) }).toEqual({
       words,
       code: 3,

@@ -31,7 +31,8 @@ test("five questions at a terminal, and a server runs that knows the answers", a
   await session.sees("must be an address and a port");
   using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   session.types(`${"\b".repeat(7)}127.0.0.1:${taken.port}${ENTER}`);
-  await session.sees("is taken");
+  await session.sees(`127.0.0.1:${taken.port} is taken; 127.0.0.1:`);
+  await session.sees(" is free");
   session.types(`${"\b".repeat(15)}127.0.0.1:0${ENTER}`);
   await session.sees("E-mail of the admin");
   session.types(`ann${ENTER}`);
@@ -117,10 +118,7 @@ test("what is wrong is told before anything is written, with what to do", async 
   using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   const cases: [words: string[], error: string][] = [
     [["--listen", "here"], "--listen here: must be an address and a port\nhint: such as 127.0.0.1:8000"],
-    [
-      ["--listen", `127.0.0.1:${taken.port}`],
-      `127.0.0.1:${taken.port} is taken\nhint: another one: --listen`,
-    ],
+    [["--listen", `127.0.0.1:${taken.port}`], `127.0.0.1:${taken.port} is taken; 127.0.0.1:`],
     [["--listen", "0", "--email", "ann"], '--email: "ann" is not an e-mail address'],
     [["--listen", "0", "--workspace", "a b"], '--workspace: "a b" cannot be a workspace id'],
   ];
