@@ -1,7 +1,10 @@
 /** Approvals of flows: how they are answered, and the answer. */
+
+import { listFlowSteps } from "../../src/features/runs/api/read/step-operations.ts";
 import { getResumeUrls } from "../../src/features/runs/approvals/operations.ts";
 import { type ServiceClient, toCliError } from "../client/transport.ts";
 import type { JobRef } from "./follow.ts";
+import { readJob } from "./wait.ts";
 
 /** Requests the links of what a flow, or a step of one, asks for. Each link answers once. */
 function requestLinks(client: ServiceClient, { workspace, id }: JobRef) {
@@ -19,6 +22,22 @@ export async function describeApproval(client: ServiceClient, job: JobRef): Prom
     `  svc job approve ${id} --workspace ${workspace}    (or reject)`,
     ...(links ? [`  ${links.approvalPage}`] : []),
   ].join("\n");
+}
+
+/** Reads the JSON Schema of the form that an approver fills in; undefined if there is none, or for other callers. */
+export async function readApprovalForm(client: ServiceClient, job: JobRef): Promise<unknown> {
+  const { workspace, id } = job;
+  const read = async (flow_job_id: string) =>
+    (await client.call(listFlowSteps, { workspace, flow_job_id })).approvals;
+  const readOfStep = async () => {
+    const { parent_job } = await readJob(client, job);
+    if (!parent_job) return [];
+    return (await read(parent_job)).filter(({ job_id }) => job_id === id);
+  };
+  const [request] = await read(id)
+    .catch(readOfStep)
+    .catch(() => []);
+  return request?.schema;
 }
 
 export interface Answer {

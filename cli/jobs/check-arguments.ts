@@ -30,23 +30,34 @@ export async function resolveArguments(
   client: ServiceClient,
   code: RunTarget,
   workspace: string | undefined,
+  given: GivenArguments,
+): Promise<Record<string, unknown>> {
+  if (!isLocal(code)) return completeArguments(await readSchema(client, code, workspace), given);
+  return completeArguments("value" in code ? code.schema : await deriveSchema(code), given);
+}
+
+/**
+ * Returns the arguments that a schema describes. Required ones that are missing are asked for on a terminal.
+ * @param schema JSON Schema of an object; one without properties describes nothing, and any arguments fit
+ * @throws a usage error for a missing or unknown argument
+ */
+export async function completeArguments(
+  schema: unknown,
   { data, words }: GivenArguments,
 ): Promise<Record<string, unknown>> {
-  const schema = isLocal(code)
-    ? parseSchema("value" in code ? code.schema : await deriveSchema(code))
-    : await readSchema(client, code, workspace);
-  if (!schema) return mergeWords(data, words);
-  const types = Object.fromEntries(Object.entries(schema.properties).map(([name, { type }]) => [name, type]));
+  const wanted = parseSchema(schema);
+  if (!wanted) return mergeWords(data, words);
+  const types = Object.fromEntries(Object.entries(wanted.properties).map(([name, { type }]) => [name, type]));
   const args = mergeWords(data, words, types);
-  const unknown = Object.keys(args).find((name) => !Object.hasOwn(schema.properties, name));
+  const unknown = Object.keys(args).find((name) => !Object.hasOwn(wanted.properties, name));
   if (unknown !== undefined) {
-    throw usageError(`there is no argument ${unknown}`, `the arguments are: ${describe(schema)}`);
+    throw usageError(`there is no argument ${unknown}`, `the arguments are: ${describe(wanted)}`);
   }
-  for (const name of schema.required) {
-    const property = schema.properties[name];
+  for (const name of wanted.required) {
+    const property = wanted.properties[name];
     if (Object.hasOwn(args, name) || property?.default !== undefined) continue;
     if (!isInteractive()) {
-      throw usageError(`the argument ${name} is missing`, `the arguments are: ${describe(schema)}`);
+      throw usageError(`the argument ${name} is missing`, `the arguments are: ${describe(wanted)}`);
     }
     const text = await askFor(undefined, { message: `${name} (${property?.type ?? "any"})`, flag: name });
     Object.assign(args, mergeWords({}, [`${name}=${text}`], types));
@@ -73,18 +84,13 @@ async function readSchema(
   client: ServiceClient,
   code: { path: string } | { flow: string },
   given: string | undefined,
-): Promise<ArgumentSchema | undefined> {
+): Promise<unknown> {
   const workspace = await resolveWorkspace(client, given);
   const readFlow = async (path: string) => (await client.call(getFlowByPath, { workspace, path })).schema;
   const readScript = async (path: string) =>
     (await client.call(getScriptByPath, { workspace, path, query: {} })).schema;
-  const schema: unknown =
-    "flow" in code
-      ? await readFlow(code.flow).catch(() => undefined)
-      : await readScript(code.path)
-          .catch(() => readFlow(code.path))
-          .catch(() => undefined);
-  return parseSchema(schema);
+  const found = "flow" in code ? readFlow(code.flow) : readScript(code.path).catch(() => readFlow(code.path));
+  return found.catch(() => undefined);
 }
 
 function parseSchema(schema: unknown): ArgumentSchema | undefined {

@@ -93,6 +93,9 @@ export function setExitCode(
   const error = readJobError(job, file);
   if (!error) return;
   const { name, message, trace } = error;
+  const said = job.canceled
+    ? `canceled by ${job.canceled_by ?? "somebody"}: ${job.canceled_reason ?? "no reason was given"}`
+    : `${name}: ${message}`;
   const hint = describeMissingModule(message) ?? `svc job show ${job.id} --workspace ${job.workspace_id}`;
-  throw new CliError(name, `${name}: ${message}`, { trace, hint, exit_code });
+  throw new CliError(name, said, { trace, hint, exit_code });
 }

@@ -90,11 +90,15 @@ const list = createWorkspaceCommand("list", "list resources")
       );
     });
     if (options.json) return printJson(found);
-    await printTable(found, [
-      { title: "PATH", value: (row) => row.path },
-      { title: "TYPE", value: (row) => row.resource_type },
-      { title: "SUMMARY", value: (row) => row.description },
-    ]);
+    await printTable(
+      found,
+      [
+        { title: "PATH", value: (row) => row.path },
+        { title: "TYPE", value: (row) => row.resource_type },
+        { title: "SUMMARY", value: (row) => row.description },
+      ],
+      "no resources; svc resource set --help",
+    );
   });
 
 const remove = createWorkspaceCommand("delete", "delete resources")

@@ -117,11 +117,15 @@ const list = createWorkspaceCommand("list", "list variables; values of secrets s
       );
     });
     if (options.json) return printJson(found);
-    await printTable(found, [
-      { title: "PATH", value: (row) => row.path },
-      { title: "VALUE", value: (row) => (row.is_secret ? "(secret)" : (row.value ?? "")) },
-      { title: "SUMMARY", value: (row) => row.description },
-    ]);
+    await printTable(
+      found,
+      [
+        { title: "PATH", value: (row) => row.path },
+        { title: "VALUE", value: (row) => (row.is_secret ? "(secret)" : (row.value ?? "")) },
+        { title: "SUMMARY", value: (row) => row.description },
+      ],
+      "no variables; svc variable set --help",
+    );
   });
 
 const remove = createWorkspaceCommand("delete", "delete variables")

@@ -100,19 +100,23 @@ const list = createCommand("list", "list tokens, with a badge on those that end 
     const found = await withClient(options, (client) => client.call(listTokens, { query }));
     if (options.json) return printJson(found);
     const now = Date.now();
-    await printTable(found, [
-      { title: "PREFIX", value: (row) => row.token_prefix, cut: "never" },
-      { title: "LABEL", value: (row) => row.label ?? "" },
-      { title: "LAST USED", value: (row) => formatMoment(row.last_used_at), cut: "never" },
-      { title: "EXPIRES", value: (row) => formatMoment(row.expiration ?? "never"), cut: "never" },
-      {
-        title: "",
-        value: (row) => formatBadge(row.expiration, now),
-        cut: "never",
-        paint: (text, row) =>
-          (formatBadge(row.expiration, now) === "expired" ? chalk.red : chalk.yellow)(text),
-      },
-    ]);
+    await printTable(
+      found,
+      [
+        { title: "PREFIX", value: (row) => row.token_prefix, cut: "never" },
+        { title: "LABEL", value: (row) => row.label ?? "" },
+        { title: "LAST USED", value: (row) => formatMoment(row.last_used_at), cut: "never" },
+        { title: "EXPIRES", value: (row) => formatMoment(row.expiration ?? "never"), cut: "never" },
+        {
+          title: "",
+          value: (row) => formatBadge(row.expiration, now),
+          cut: "never",
+          paint: (text, row) =>
+            (formatBadge(row.expiration, now) === "expired" ? chalk.red : chalk.yellow)(text),
+        },
+      ],
+      "no tokens; svc token create --help",
+    );
   });
 
 /** Formats a time: shortened on a terminal, in full in a pipe. */

@@ -7,7 +7,8 @@ import { getJobById, getJobLogs } from "../../../src/features/runs/api/read/oper
 import { stripLogHeader } from "../../../src/features/runs/job/log-header.ts";
 import { isUuid } from "../../../src/lib/text/ids.ts";
 import type { ServiceClient } from "../../client/transport.ts";
-import { answerFlow, describeApproval } from "../../jobs/approval.ts";
+import { answerFlow, describeApproval, readApprovalForm } from "../../jobs/approval.ts";
+import { completeArguments } from "../../jobs/check-arguments.ts";
 import { FlowSteps } from "../../jobs/flow-steps.ts";
 import type { JobRef } from "../../jobs/follow.ts";
 import { type ListOptions, listMatchingJobs, readFilter } from "../../jobs/list.ts";
@@ -22,7 +23,7 @@ import {
   STATES,
 } from "../../jobs/summary.ts";
 import { readJob, waitForCompletion } from "../../jobs/wait.ts";
-import { readArguments } from "../../program/arguments.ts";
+import { readJsonArguments } from "../../program/arguments.ts";
 import {
   createNoun,
   createWorkspaceCommand,
@@ -132,7 +133,7 @@ const result = createWorkspaceCommand("result", "print the result of a job; exit
 
 const cancel = createWorkspaceCommand("cancel", "cancel jobs, queued or running")
   .argument("<id...>", "ids of the jobs")
-  .option("--reason <text>", "why, shown with the job", "canceled at the terminal")
+  .option("--reason <text>", "why, shown with the job", "svc job cancel")
   .option("--force", "end them at once, even if their worker is gone")
   .addHelpText("after", formatExamples("svc job cancel $ID --workspace acme --reason 'wrong month'"))
   .action((ids: string[], options: WorkspaceOptions & { reason: string; force?: boolean }) => {
@@ -165,7 +166,10 @@ function createAnswerCommand(name: string, summary: string, outcome: "approved" 
     .addHelpText("after", formatExamples(`svc job ${name} $ID reason='it arrived broken'`))
     .action((id: string, values: string[], options: WorkspaceOptions & { data?: string }) =>
       withJob(id, options, async (client, job) => {
-        const value = await readArguments(options.data, values);
+        const given = { data: await readJsonArguments(options.data), words: values };
+        // A rejection says why if it wants to.
+        const form = outcome === "approved" ? await readApprovalForm(client, job) : undefined;
+        const value = await completeArguments(form, given);
         await answerFlow(client, job, { approved: outcome === "approved", value });
         if (options.json) printJson({ id, [outcome]: true });
         else printNote(`${outcome} ${id}`);

@@ -145,7 +145,7 @@ export async function followRun(
     interrupted = true;
     printNote("canceling…");
     client
-      .call(cancelQueuedJob, { ...job, body: { reason: "canceled at the terminal" } })
+      .call(cancelQueuedJob, { ...job, body: { reason: "Ctrl-C at the terminal" } })
       .catch((cause: Error) => printNote(`it could not be canceled: ${cause.message}`));
   };
   try {

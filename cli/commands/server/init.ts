@@ -240,6 +240,7 @@ function printResult(
   const url = baseUrl ?? background?.url;
   print("\nNext:");
   if (url !== undefined) print(`  svc login ${url} --email ${email}`);
+  print("  svc script new hello.ts");
   print(`  svc script push hello.ts u/${suggestUsername(email)}/hello${where}`);
   print(`  svc run u/${suggestUsername(email)}/hello${where}`);
   if (background) {

@@ -19,7 +19,7 @@ test("Ctrl-C cancels the job of run, with a server and without", async () => {
     const { code, out, err } = await running.ended();
     expect({ code, out }).toEqual({ code: 130, out: "" });
     expect(err).toMatch(
-      /^at work\ncanceling…\nerror: Canceled: .*canceled at the terminal.*\nhint: svc job show \S+ --workspace local\n$/,
+      /^at work\ncanceling…\nerror: canceled by \S+: Ctrl-C at the terminal\nhint: svc job show \S+ --workspace local\n$/,
     );
   }
   expect((await server.operator("GET", "/w/local/jobs/list?running=true")).json()).toEqual([]);

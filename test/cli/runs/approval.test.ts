@@ -1,7 +1,7 @@
 /** A flow that waits for approval: seen in lists and in the job, answered by command and on its page. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { expectOk, startTestServer, type TestServer, until } from "../../support/harness.ts";
-import { newPlace, type Place } from "../program.ts";
+import { newPlace, type Place, told } from "../program.ts";
 
 const FLOW = {
   modules: [
@@ -10,7 +10,7 @@ const FLOW = {
       suspend: {
         required_events: 1,
         timeout: 600,
-        resume_form: { schema: { properties: { reason: { type: "string" } } } },
+        resume_form: { schema: { properties: { reason: { type: "string" } }, required: ["reason"] } },
       },
       value: {
         type: "rawscript",
@@ -71,6 +71,18 @@ test("it is listed as waiting, drawn with the step that asks, and approved with 
   const page = await (await fetch(/http\S+\/approve\/\S+/.exec(shown.err)![0])).text();
   for (const text of ["Refunds an order", "Refund order 7?", "<dt>order</dt><dd>7</dd>", "reason"]) {
     expect(page).toContain(text);
+  }
+  const step = /\? ask .* ([0-9a-f-]{36})$/m.exec(shown.out)![1]!;
+  for (const [asked, words, error] of [
+    [id, [], "the argument reason is missing"],
+    [step, [], "the argument reason is missing"],
+    [id, ["reson=typo"], "there is no argument reson"],
+  ] as const) {
+    expect(await place.svc(["job", "approve", asked, ...words])).toEqual({
+      code: 2,
+      out: "",
+      err: told(error, "the arguments are: reason: string"),
+    });
   }
   const approved = await place.svc(["job", "approve", id, "reason=it arrived broken"]);
   expect(approved).toEqual({ code: 0, out: "", err: `approved ${id}\n` });

@@ -174,7 +174,7 @@ test("on a terminal: the log above a line with state and seconds; Ctrl-C says wh
   await session.sees("running 1 s");
   session.types(CTRL_C);
   await session.sees("canceling…");
-  await session.sees("error: Canceled: Job canceled: canceled at the terminal by local-admin@localhost");
+  await session.sees("error: canceled by local-admin@localhost: Ctrl-C at the terminal");
   await session.sees("hint: svc job show");
   const { code, shown, raw } = await session.ended();
   expect(code).toBe(130);

@@ -36,7 +36,7 @@ const MODULES_FOLDER = "packages";
 const TIMEOUT_MS = 10 * 60_000;
 /** Environment variables of the package clients, used if the instance's settings are absent. */
 const INHERITED_VARIABLES =
-  /^(PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|FIND_LINKS|NO_INDEX|CERT|PROXY)|UV_(INDEX_URL|EXTRA_INDEX_URL|DEFAULT_INDEX|INDEX|FIND_LINKS|INSECURE_HOST)|SSL_CERT_FILE|REQUESTS_CA_BUNDLE|https?_proxy|HTTPS?_PROXY)$/;
+  /^(PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|FIND_LINKS|NO_INDEX|CERT|PROXY|RETRIES|TIMEOUT|DEFAULT_TIMEOUT)|UV_(INDEX_URL|EXTRA_INDEX_URL|DEFAULT_INDEX|INDEX|FIND_LINKS|INSECURE_HOST|HTTP_RETRIES|HTTP_TIMEOUT)|SSL_CERT_FILE|REQUESTS_CA_BUNDLE|https?_proxy|HTTPS?_PROXY)$/;
 
 export interface PipClient {
   /** Resolves requirements. @returns the lock's text @throws DependencyError with the package client's message */
@@ -170,6 +170,8 @@ function listWheelFolders({ PIP_FIND_LINKS = "" }: Record<string, string>): stri
 function environmentFor({ url, extra_urls, trusted_hosts, wheels }: PythonIndex): Record<string, string> {
   const environment: Record<string, string> = {
     PIP_NO_INPUT: "1",
+    // Without a network, pip writes a line into the job's log at each of its retries.
+    PIP_RETRIES: "1",
     PIP_ROOT_USER_ACTION: "ignore",
     PYTHONDONTWRITEBYTECODE: "1",
     NO_COLOR: "1",
@@ -217,8 +219,16 @@ function extractReason(lines: string): string {
     .map((line) => line.trim())
     .filter((line) => line !== "" && !line.startsWith("[notice]"));
   const errors = said.filter((line) => /^(error|×|╰|hint|could not|no matching)/i.test(line));
-  const reason = (errors.length > 0 ? errors : said.slice(-3)).join("; ");
+  const unreachable = describeUnreachable(said.filter((line) => /\bRetrying\b/.test(line)).at(-1));
+  const reason = [...unreachable, ...(errors.length > 0 ? errors : said.slice(-3))].join("; ");
   return `Python packages could not be resolved or installed: ${reason || "the package client said nothing"}`;
+}
+
+/** Says that there is no connection to the index: pip's errors say only that the index has no such package. */
+function describeUnreachable(retry: string | undefined): string[] {
+  if (retry === undefined) return [];
+  const [, cause] = /\[Errno -?\d+\] ([\w .,-]+)/.exec(retry) ?? [];
+  return [`the package index cannot be reached${cause === undefined ? "" : ` (${cause})`}`];
 }
 
 function removeUrlCredentials(text: string): string {

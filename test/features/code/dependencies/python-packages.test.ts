@@ -141,6 +141,23 @@ test("a package that is not there is an error of the deployment that names it", 
   expect(lock_error_logs).toContain("no-such-thing");
 }, 60_000);
 
+test("an index that cannot be reached is said first, and not page by page", async () => {
+  await server.operator("POST", "/settings/global/pip_index_url", { value: "http://127.0.0.1:9/simple/" });
+  try {
+    const { lock, lock_error_logs = "" } = await deployed(
+      "u/admin/offline",
+      "import greeting\ndef main(): pass",
+    );
+    expect(lock).toBeUndefined();
+    expect(lock_error_logs).toMatch(
+      /^[^;\n]*could not be resolved or installed: the package index cannot be reached \(Connection refused\); /m,
+    );
+    expect(lock_error_logs.match(/Retrying/g)?.length ?? 0).toBeLessThanOrEqual(1);
+  } finally {
+    await server.operator("POST", "/settings/global/pip_index_url", { value: index.url });
+  }
+}, 60_000);
+
 test("an index behind a password: it stands in no lock, log or answer", async () => {
   await using secret = await startPackageIndex([{ name: "private-thing", version: "7.0" }], "hunter2");
   const url = `http://ann:hunter2@127.0.0.1:${secret.port}/simple/`;

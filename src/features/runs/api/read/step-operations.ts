@@ -70,7 +70,7 @@ function keepInside(rows: JobSummaryRow[], job: string): JobSummaryRow[] {
   return rows.filter(({ parent_job }) => isInside(parent_job));
 }
 
-const listFlowSteps = operation({
+export const listFlowSteps = operation({
   name: "listFlowSteps",
   method: "GET",
   path: "/w/{workspace}/jobs/flow/steps/{flow_job_id}",
