@@ -224,7 +224,7 @@ export async function toCliError(response: Response, { token }: ConnectionTarget
 }
 
 /** Words of HTTP before the messages of a server, which say nothing more to a person. */
-const STATUS_WORDS = /^(Bad request|Conflict|Unprocessable|Method not allowed): /;
+const STATUS_WORDS = /^(Bad request|Conflict|Unprocessable|Method not allowed|Unauthorized): /;
 /** A message after `Not found: ` that is a sentence, and not only what was looked for. */
 const IS_SENTENCE = /^(there|the|this|a|an|nobody|metrics) |: | (is|was) /;
 

@@ -12,6 +12,8 @@ interface Deployed {
   kind: "script" | "flow";
   /** JSON Schema of its arguments. */
   schema: unknown;
+  /** Whether it can be run: a script without `main` can only be imported. */
+  runs: boolean;
 }
 
 /** Returns the arguments that a run must have, to be filled in: `name=…`. */
@@ -22,7 +24,7 @@ function listRequiredArguments(schema: unknown): string[] {
 
 export function printDeployed(
   options: CommonOptions,
-  { path, workspace, version, kind, schema }: Deployed,
+  { path, workspace, version, kind, schema, runs }: Deployed,
 ): void {
   if (!process.stdout.isTTY) {
     print(version);
@@ -33,6 +35,10 @@ export function printDeployed(
   const server = url ?? (directory === undefined ? undefined : readServerUrl(directory));
   const hook = `/api/w/${workspace}/jobs/run/${kind === "flow" ? "f" : "p"}/${path}`;
   print(`deployed ${path} (version ${version})`);
+  if (!runs) {
+    print("it has no function main: other scripts can import it, but it cannot be run");
+    return;
+  }
   print(`run:     svc run ${[path, ...listRequiredArguments(schema), "--workspace", workspace].join(" ")}`);
   print(`webhook: POST ${server === undefined ? "" : normaliseServerUrl(server)}${hook}`);
 }

@@ -67,7 +67,15 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
         "own",
       );
       if (options.json) printJson({ path, version });
-      else printDeployed(options, { path, workspace, version: String(version), kind: "flow", schema });
+      else
+        printDeployed(options, {
+          path,
+          workspace,
+          version: String(version),
+          kind: "flow",
+          schema,
+          runs: true,
+        });
     },
   );
 

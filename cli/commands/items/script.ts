@@ -76,7 +76,7 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
     const memory_mb = options.memory === undefined ? undefined : parseWholeNumber("--memory", options.memory);
     const language = parseFileLanguage(file);
     const content = await readTextFile(file);
-    const { hash, workspace, schema } = await withClient(
+    const { hash, workspace, schema, no_main_func } = await withClient(
       options,
       async (client) => {
         const workspace = await resolveWorkspace(client, options.workspace);
@@ -102,13 +102,14 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
         });
         if (options.wait)
           await withProgress("resolving dependencies", () => waitUntilReady(client, workspace, deployed));
-        const { schema } = await client.call(getScriptByPath, { workspace, path });
-        return { hash: deployed, workspace, schema };
+        const { schema, no_main_func } = await client.call(getScriptByPath, { workspace, path });
+        return { hash: deployed, workspace, schema, no_main_func };
       },
       "own",
     );
     if (options.json) printJson({ path, hash });
-    else printDeployed(options, { path, workspace, version: hash, kind: "script", schema });
+    else
+      printDeployed(options, { path, workspace, version: hash, kind: "script", schema, runs: !no_main_func });
   });
 
 /** Returns the path, given as an argument or an option. @throws a usage error */

@@ -37,7 +37,7 @@ interface Place {
 interface Version {
   version: string;
   message: string;
-  created_at?: string;
+  created_at: string;
 }
 
 interface CodeKind {
@@ -53,9 +53,10 @@ const SCRIPTS: CodeKind = {
   renames: "deploy a script at another path, and archive it at this one",
   async listVersions(client, place) {
     const found = await client.call(getScriptHistory, place);
-    return found.map(({ script_hash, deployment_msg }) => ({
+    return found.map(({ script_hash, deployment_msg, created_at }) => ({
       version: script_hash,
       message: deployment_msg ?? "",
+      created_at: String(created_at),
     }));
   },
   async move(client, place, to) {
@@ -96,7 +97,7 @@ function createVersionCommands({ noun, renames, listVersions, move, remove }: Co
       if (options.json) return printJson(found);
       await printTable(found, [
         { title: "VERSION", value: (row) => row.version, cut: "never" },
-        { title: "DEPLOYED", value: (row) => row.created_at ?? "", cut: "never" },
+        { title: "DEPLOYED", value: (row) => row.created_at, cut: "never" },
         { title: "MESSAGE", value: (row) => row.message },
       ]);
     });

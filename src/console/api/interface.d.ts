@@ -822,7 +822,7 @@ export interface Operations {
   /** Count what starts a script: schedules, routes, WebSockets and webhook tokens */
   "GET /w/{workspace}/scripts/get_triggers_count/{path}": { input: { workspace: string; path: string }; answer: TriggersCount; access: "member" };
   /** List the versions of a script, newest first */
-  "GET /w/{workspace}/scripts/history/p/{path}": { input: { workspace: string; path: string }; answer: ({ script_hash: string; deployment_msg?: string | null })[]; access: "member" };
+  "GET /w/{workspace}/scripts/history/p/{path}": { input: { workspace: string; path: string }; answer: ({ script_hash: string; deployment_msg?: string | null; created_at: string })[]; access: "member" };
   /** Say in the history what a version changed */
   "POST /w/{workspace}/scripts/history_update/h/{hash}/p/{path}": { input: { workspace: string; hash: string; path: string; body?: { deployment_msg?: string | null } }; answer: string; access: "author" };
   /** List the newest version of each script */

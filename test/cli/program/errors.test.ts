@@ -69,12 +69,12 @@ describe("of a server", () => {
     ]);
     const give = "log in with svc login, or give a token with --token or SVC_TOKEN";
     const check = "check the token (--token or SVC_TOKEN), and whether it is meant for this workspace";
-    expect(without).toEqual({ code: 3, out: "", err: told("Unauthorized: a valid token is needed", give) });
-    expect(wrong).toEqual({ code: 3, out: "", err: told("Unauthorized: a valid token is needed", check) });
+    expect(without).toEqual({ code: 3, out: "", err: told("a valid token is needed", give) });
+    expect(wrong).toEqual({ code: 3, out: "", err: told("a valid token is needed", check) });
     expect(foreign).toEqual({
       code: 3,
       out: "",
-      err: told("Unauthorized: not a member of workspace acme", check),
+      err: told("not a member of workspace acme", check),
     });
   }, 30_000);
 });

@@ -139,3 +139,21 @@ test("nothing that a job or a person elsewhere says commands the terminal; a pip
     if (words === logs) expect(raw).toContain(`${RED}red\\u001b[2J`);
   }
 }, 60_000);
+
+test("a script without main is deployed as one to import, with no words on how to run it", async () => {
+  using place = newPlace();
+  const owner = "ann@example.org";
+  await place.svc(["user", "create", "--email", owner, "--password", "correct-horse"]);
+  await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", owner]);
+  await place.file("shared.ts", "export const rate = 0.19;");
+  await place.file("bill.ts", "export const main = (amount: number) => amount;");
+  for (const [file, said, unsaid] of [
+    ["shared.ts", "it has no function main: other scripts can import it", "svc run"],
+    ["bill.ts", "run:     svc run u/ann/code amount=", "no function main"],
+  ] as const) {
+    using session = sitDown(place, ["script", "push", file, "u/ann/code", "--no-wait"]);
+    const { code, shown } = await session.ended();
+    expect({ code, shown }).toEqual({ code: 0, shown: expect.stringContaining(said) });
+    expect(shown).not.toContain(unsaid);
+  }
+}, 60_000);

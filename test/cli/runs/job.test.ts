@@ -216,7 +216,7 @@ describe("of a workspace with jobs of every kind", () => {
     expect(JSON.parse(both.out)).toEqual([{ id: ids.good, outcome: "completed" }]);
     expect(JSON.parse(both.err)).toEqual({ error: { name: "NotFound", message: error, hint } });
     expect(foreign).toMatchObject({ code: 3, out: "" });
-    expect(foreign.err).toContain("error: Unauthorized: not a member of workspace acme\n");
+    expect(foreign.err).toContain("error: not a member of workspace acme\n");
   }, 30_000);
 });
 

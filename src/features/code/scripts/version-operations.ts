@@ -5,7 +5,13 @@ import { NotFound } from "../../../lib/errors.ts";
 import { optional } from "../../../lib/zod.ts";
 import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { Member } from "../../../platform/app/context.ts";
-import { type Operation, operation, optionalBody, responds } from "../../../platform/http/operation.ts";
+import {
+  isoTimestamp,
+  type Operation,
+  operation,
+  optionalBody,
+  responds,
+} from "../../../platform/http/operation.ts";
 import { DraftFields, draftQuery, readDrafts } from "../drafts/service.ts";
 import { toScriptRecord } from "./operations.ts";
 import { isNewestVersion, selectReadableScripts } from "./query-conditions.ts";
@@ -24,11 +30,15 @@ export const getScriptHistory = operation({
   path: `${base}/history/p/{path}`,
   access: "member",
   summary: "List the versions of a script, newest first",
-  responds: responds.json(z.array(HistoryEntry)),
+  responds: responds.json(z.array(HistoryEntry.extend({ created_at: isoTimestamp }))),
   run: async (ctx, { workspace, path }) => {
     await service.getScriptByPath(ctx, path);
     const rows = await ctx.app.db.read
-      .select({ script_hash: scripts.hash, deployment_msg: scripts.deployment_message })
+      .select({
+        script_hash: scripts.hash,
+        deployment_msg: scripts.deployment_message,
+        created_at: scripts.created_at,
+      })
       .from(scripts)
       .where(and(eq(scripts.workspace_id, workspace), eq(scripts.path, path), eq(scripts.deleted, false)))
       .orderBy(desc(scripts.seq));
