@@ -231,3 +231,46 @@ test("an endpoint is told of changes, and again what it did not accept", async (
   await page.getByText("No endpoints yet").waitFor();
   expect(seen.wrongs).toEqual([]);
 }, 120_000);
+
+test("a form begins with what is stored, though its page showed it before somebody else's change", async () => {
+  const route = { path: "f/finance/stale", script_path: "f/finance/order", is_flow: false };
+  const http = { ...route, route_path: "stale", http_method: "get", request_type: "sync" };
+  const more = { authentication_method: "none", is_static_website: false };
+  await filled.ask("POST", "/w/acme/http_triggers/create", { ...http, ...more, summary: "As it was" });
+  const timed = { path: "f/finance/stale", script_path: "f/finance/order", is_flow: false, args: {} };
+  const rule = { schedule: "0 0 9 * * *", timezone: "UTC", enabled: false };
+  await filled.ask("POST", "/w/acme/schedules/create", { ...timed, ...rule, summary: "As it was" });
+  await filled.ask("POST", "/w/acme/resources/create", {
+    path: "f/finance/stale",
+    resource_type: "any",
+    description: "As it was",
+    value: { a: 1 },
+  });
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  const edit = () => page.getByRole("link", { name: "Edit", exact: true }).click();
+  await seen.open("w/acme/triggers/http/p/f/finance/stale");
+  await page.getByRole("heading", { name: "As it was" }).waitFor();
+  await filled.ask("POST", "/w/acme/http_triggers/update/f/finance/stale", {
+    ...http,
+    ...more,
+    summary: "Theirs",
+  });
+  await edit();
+  expect(await page.getByLabel("Summary").inputValue()).toBe("Theirs");
+  await seen.open("w/acme/schedules/p/f/finance/stale");
+  await page.getByRole("heading", { name: "As it was" }).waitFor();
+  await filled.ask("POST", "/w/acme/schedules/update/f/finance/stale", {
+    ...rule,
+    args: {},
+    summary: "Theirs",
+  });
+  await edit();
+  expect(await page.getByLabel("Summary").inputValue()).toBe("Theirs");
+  await seen.open("w/acme/resources/p/f/finance/stale");
+  await page.getByLabel("Description of the resource").waitFor();
+  await page.getByRole("link", { name: "Resources", exact: true }).first().click();
+  await filled.ask("POST", "/w/acme/resources/update/f/finance/stale", { description: "Theirs" });
+  await page.goBack();
+  expect(await page.getByLabel("Description of the resource").inputValue()).toBe("Theirs");
+}, 60_000);

@@ -98,6 +98,8 @@ export function useKeeping<T>(draft: T, keep: Keep<T>) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the draft is a new object each time, its text is not
   useEffect(() => {
     keeper.take(draft, keep);
+    // What is typed now is not kept yet, whatever was before.
+    if (keeper.isBehind) setKept((before) => (before === "failed" ? before : "saving"));
     const timer = setTimeout(keeper.save, SAVE_AFTER_MS);
     return () => clearTimeout(timer);
   }, [keeper, text, keep]);

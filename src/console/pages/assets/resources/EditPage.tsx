@@ -6,6 +6,7 @@ import type { Resource } from "../../../api/interface.d.ts";
 import { isRecord } from "../../../api/json.ts";
 import { JsonEditor } from "../../../parts/form/JsonEditor.tsx";
 import { hasFields, prepare } from "../../../parts/form/prepare.ts";
+import { useStored } from "../../../parts/form/use-stored.ts";
 import { useMayWrite, useOwnPrefix } from "../../../parts/items/rights.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
@@ -23,9 +24,9 @@ export default function EditPage() {
   const [location] = useLocation();
   const { "*": rest = "" } = useParams<{ "*": string }>();
   const isNew = location === to.newResource(workspace);
-  const found = useQuery({ ...oneResource(workspace, rest), enabled: !isNew });
+  const { stored, error } = useStored(oneResource(workspace, rest), !isNew);
   const prefix = useOwnPrefix(workspace);
-  const ready = isNew ? prefix !== "" : found.data !== undefined;
+  const ready = isNew ? prefix !== "" : stored !== undefined;
   return (
     <div className="page page-narrow">
       <PageHead
@@ -35,12 +36,12 @@ export default function EditPage() {
             Resources
           </Anchor>
         }
-        about={found.data?.resource_type}
+        about={stored?.resource_type}
       />
       {ready ? (
-        <Editor key={rest} workspace={workspace} existing={found.data} prefix={prefix} />
-      ) : found.error ? (
-        <Problem error={found.error} />
+        <Editor key={rest} workspace={workspace} existing={stored} prefix={prefix} />
+      ) : error ? (
+        <Problem error={error} />
       ) : (
         <Loading />
       )}
@@ -57,9 +58,7 @@ interface Props {
 /** The server takes null for a value that is left out. */
 const isNull = (value: unknown) => (value === null ? "A value cannot be changed to null." : undefined);
 
-function Editor({ workspace, existing: given, prefix }: Props) {
-  // What is changed is told by what was shown first, though it is read again meanwhile.
-  const [existing] = useState(given);
+function Editor({ workspace, existing, prefix }: Props) {
   const [, go] = useLocation();
   const types = useQuery(typeList(workspace)).data;
   const mayWrite = useMayWrite(workspace);

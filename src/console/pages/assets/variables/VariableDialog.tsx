@@ -27,7 +27,7 @@ export function VariableDialog({ workspace, variable, prefix, opened, close }: P
         ...(path === variable.path ? {} : { path }),
         ...(isKept ? {} : { is_secret: isSecret }),
         ...(isKept || isSame ? {} : { value }),
-        description,
+        ...(description === variable.description ? {} : { description }),
       };
       await call("POST /w/{workspace}/variables/update/{path}", { workspace, path: variable.path, body });
     } else {

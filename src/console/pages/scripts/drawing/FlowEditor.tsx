@@ -97,7 +97,8 @@ export function FlowEditor(props: Props) {
     () => ({ workspace, drawing, run: earlier, pick }),
     [workspace, drawing, earlier, pick],
   );
-  const isDraft = props.hasDraft || kept === "kept";
+  const [isDraft, setDraft] = useState(props.hasDraft);
+  if (kept === "kept" && !isDraft) setDraft(true);
   return (
     <DrawingProvider value={shared}>
       <div className="page page-wide">

@@ -1,48 +1,17 @@
-import { Anchor } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { Link, useLocation, useParams, useSearchParams } from "wouter";
-import { useOwnPrefix } from "../../../parts/items/rights.ts";
-import { Loading } from "../../../parts/Loading.tsx";
-import { PageHead } from "../../../parts/PageHead.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
-import { to, useWorkspace } from "../../../parts/places.ts";
+import { to } from "../../../parts/places.ts";
+import { TriggerEditPage } from "../TriggerEditPage.tsx";
 import { oneRoute } from "./queries.ts";
 import { RouteForm } from "./RouteForm.tsx";
 
 /** Form of a new HTTP route, or of an existing one. */
 export default function EditPage() {
-  const workspace = useWorkspace();
-  const [location] = useLocation();
-  const { "*": rest = "" } = useParams<{ "*": string }>();
-  const [search] = useSearchParams();
-  const path = location === to.newRoute(workspace) ? undefined : rest;
-  const found = useQuery({ ...oneRoute(workspace, path ?? ""), enabled: path !== undefined });
-  const prefix = useOwnPrefix(workspace);
-  const ready = path === undefined ? prefix !== "" : found.data !== undefined;
-  const given = search.get("path");
-  const kind = search.get("kind") === "flow" ? ("flow" as const) : ("script" as const);
   return (
-    <div className="page page-narrow">
-      <PageHead
-        title={path === undefined ? "New HTTP route" : `Edit ${path}`}
-        above={
-          <Anchor component={Link} href={to.triggers(workspace)} fz="sm">
-            HTTP routes
-          </Anchor>
-        }
-      />
-      {ready ? (
-        <RouteForm
-          workspace={workspace}
-          existing={found.data}
-          initial={given ? { kind, path: given } : undefined}
-          path={path ?? prefix}
-        />
-      ) : found.error ? (
-        <Problem error={found.error} />
-      ) : (
-        <Loading />
-      )}
-    </div>
+    <TriggerEditPage
+      noun="HTTP route"
+      list={{ label: "HTTP routes", at: to.triggers }}
+      newAt={to.newRoute}
+      one={oneRoute}
+      Form={RouteForm}
+    />
   );
 }

@@ -5,6 +5,7 @@ import type { HttpTrigger } from "../../../api/interface.d.ts";
 import { RunnableInput, type RunnableRef } from "../../../parts/form/RunnableInput.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
+import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { type Callers, CallersInput, callersOfRoute, isCallersComplete, toFields } from "./CallersInput.tsx";
 import { REQUEST_TYPES, routeAddress } from "./callers.ts";
 import { keptOf, useSaveRoute } from "./queries.ts";
@@ -12,14 +13,7 @@ import { useMayPlaceAtRoot } from "./rights.ts";
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
-interface Props {
-  workspace: string;
-  existing: HttpTrigger | undefined;
-  initial: RunnableRef | undefined;
-  path: string;
-}
-
-export function RouteForm({ workspace, existing, initial, path: firstPath }: Props) {
+export function RouteForm({ workspace, existing, initial, path: firstPath }: TriggerFormProps<HttpTrigger>) {
   const isServingFiles =
     existing?.static_asset_config !== null && existing?.static_asset_config !== undefined;
   const [of, setOf] = useState<RunnableRef | undefined>(

@@ -6,15 +6,9 @@ import { parseJson, writeJson } from "../../../api/json.ts";
 import { RunnableInput, type RunnableRef } from "../../../parts/form/RunnableInput.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
+import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { MessagesInput, toMessages, toRows } from "./MessagesInput.tsx";
 import { useSaveSocket } from "./queries.ts";
-
-interface Props {
-  workspace: string;
-  existing: WebsocketTrigger | undefined;
-  initial: RunnableRef | undefined;
-  path: string;
-}
 
 type Filter = WebsocketTrigger["filters"][number];
 
@@ -38,7 +32,12 @@ function parsed(text: string): unknown {
   }
 }
 
-export function SocketForm({ workspace, existing, initial, path: firstPath }: Props) {
+export function SocketForm({
+  workspace,
+  existing,
+  initial,
+  path: firstPath,
+}: TriggerFormProps<WebsocketTrigger>) {
   const [of, setOf] = useState<RunnableRef | undefined>(
     existing ? { kind: existing.is_flow ? "flow" : "script", path: existing.script_path } : initial,
   );

@@ -78,7 +78,7 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
       {isRecord(drawn) && username && (
         <Alert color="yellow" variant="light">
           You have drawn changes of this flow that are not deployed. This deployment deletes them.{" "}
-          <Anchor href={url(to.review(workspace, path, username))} target="_blank" fz="sm">
+          <Anchor href={url(to.review(workspace, path, username))} target="_blank" inherit underline="always">
             Look at them
           </Anchor>
         </Alert>

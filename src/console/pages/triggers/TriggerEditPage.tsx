@@ -1,0 +1,72 @@
+import { Anchor } from "@mantine/core";
+import type { QueryKey, UseQueryOptions } from "@tanstack/react-query";
+import type { ComponentType } from "react";
+import { Link, useLocation, useParams, useSearchParams } from "wouter";
+import type { RunnableRef } from "../../parts/form/RunnableInput.tsx";
+import { useStored } from "../../parts/form/use-stored.ts";
+import { useOwnPrefix } from "../../parts/items/rights.ts";
+import { Loading } from "../../parts/Loading.tsx";
+import { PageHead } from "../../parts/PageHead.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+import { useWorkspace } from "../../parts/places.ts";
+
+/** What the form of a schedule or trigger is given. */
+export interface TriggerFormProps<T> {
+  workspace: string;
+  /** Undefined: a new one. */
+  existing: T | undefined;
+  /** What a new one runs, where the address says so. */
+  initial: RunnableRef | undefined;
+  /** Where it stands, or where a new one is proposed to stand. */
+  path: string;
+}
+
+interface Props<T, K extends QueryKey> {
+  /** Such as `schedule`. */
+  noun: string;
+  /** The page that lists them. */
+  list: { label: string; at: (workspace: string) => string };
+  /** Address of the form of a new one. */
+  newAt: (workspace: string) => string;
+  one: (workspace: string, path: string) => UseQueryOptions<T, Error, T, K>;
+  Form: ComponentType<TriggerFormProps<T>>;
+}
+
+/** Page with the form of a new schedule or trigger, or of an existing one. */
+export function TriggerEditPage<T, K extends QueryKey>({ noun, list, newAt, one, Form }: Props<T, K>) {
+  const workspace = useWorkspace();
+  const [location] = useLocation();
+  const { "*": rest = "" } = useParams<{ "*": string }>();
+  const [search] = useSearchParams();
+  const path = location === newAt(workspace) ? undefined : rest;
+  const { stored, error } = useStored(one(workspace, path ?? ""), path !== undefined);
+  const prefix = useOwnPrefix(workspace);
+  const ready = path === undefined ? prefix !== "" : stored !== undefined;
+  const given = search.get("path");
+  const kind = search.get("kind") === "flow" ? "flow" : "script";
+  return (
+    <div className="page page-narrow">
+      <PageHead
+        title={path === undefined ? `New ${noun}` : `Edit ${path}`}
+        above={
+          <Anchor component={Link} href={list.at(workspace)} fz="sm">
+            {list.label}
+          </Anchor>
+        }
+      />
+      {ready ? (
+        <Form
+          key={path}
+          workspace={workspace}
+          existing={stored}
+          initial={given ? { kind, path: given } : undefined}
+          path={path ?? prefix}
+        />
+      ) : error ? (
+        <Problem error={error} />
+      ) : (
+        <Loading />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,155 @@
+import { Button, Checkbox, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { useDebouncedValue } from "@mantine/hooks";
+import { type FormEvent, useRef, useState } from "react";
+import { Link } from "wouter";
+import type { Schedule } from "../../../api/interface.d.ts";
+import { ArgumentsInput } from "../../../parts/form/ArgumentsInput.tsx";
+import { RunnableInput, type RunnableRef } from "../../../parts/form/RunnableInput.tsx";
+import type { Validate } from "../../../parts/form/SchemaForm.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { to } from "../../../parts/places.ts";
+import type { TriggerFormProps } from "../TriggerEditPage.tsx";
+import { NextTimes } from "./NextTimes.tsx";
+import { type ScheduleFields, useSave } from "./queries.ts";
+import { inWords, OWN_ZONE, ZONES } from "./rule.ts";
+
+/** Fields that this form does not show, as they are. */
+function kept(existing: Schedule | undefined): Partial<ScheduleFields> {
+  if (!existing) return {};
+  const { tag, paused_until, cron_version, ws_error_handler_muted, retry } = existing;
+  const { on_failure, on_failure_times, on_failure_exact, on_failure_extra_args } = existing;
+  const { on_recovery, on_recovery_times, on_recovery_extra_args, on_success, on_success_extra_args } =
+    existing;
+  const handlers = { on_failure, on_failure_times, on_failure_exact, on_failure_extra_args };
+  const others = {
+    on_recovery,
+    on_recovery_times,
+    on_recovery_extra_args,
+    on_success,
+    on_success_extra_args,
+  };
+  const options = { tag, paused_until, cron_version, ws_error_handler_muted, retry: retry as null };
+  return { ...options, ...handlers, ...others } as Partial<ScheduleFields>;
+}
+
+export function ScheduleForm({ workspace, existing, initial, path: firstPath }: TriggerFormProps<Schedule>) {
+  const [path, setPath] = useState(firstPath);
+  const [summary, setSummary] = useState(existing?.summary ?? "");
+  const [description, setDescription] = useState(existing?.description ?? "");
+  const [of, setOf] = useState<RunnableRef | undefined>(
+    existing ? { kind: existing.is_flow ? "flow" : "script", path: existing.script_path } : initial,
+  );
+  const [schedule, setSchedule] = useState(existing?.schedule ?? "0 0 9 * * 1-5");
+  const [timezone, setTimezone] = useState(existing?.timezone ?? OWN_ZONE);
+  const [args, setArgs] = useState<Record<string, unknown>>(existing?.args ?? {});
+  const [noOverlap, setNoOverlap] = useState(existing?.no_flow_overlap ?? false);
+  const [isReady, setReady] = useState(false);
+  const validate = useRef<Validate>(null);
+  const [settled] = useDebouncedValue(schedule, 300);
+  const save = useSave(workspace, existing?.path);
+  const isComplete = isReady && path !== "" && !path.endsWith("/") && schedule.trim() !== "";
+  const choose = (next: RunnableRef | undefined) => {
+    setOf(next);
+    setArgs({});
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (!of || !isComplete || validate.current?.() === false) return;
+    save.mutate({
+      ...kept(existing),
+      path,
+      summary,
+      description,
+      script_path: of.path,
+      is_flow: of.kind === "flow",
+      enabled: existing?.enabled ?? true,
+      schedule,
+      timezone,
+      args,
+      no_flow_overlap: noOverlap,
+    });
+  };
+  return (
+    <form onSubmit={submit} noValidate>
+      <Stack>
+        {!existing && (
+          <>
+            <RunnableInput workspace={workspace} label="What it runs" value={of} change={choose} />
+            <TextInput
+              required
+              label="Path"
+              description="Its folder decides who sees and changes it."
+              value={path}
+              onChange={(event) => setPath(event.currentTarget.value)}
+            />
+          </>
+        )}
+        <TextInput
+          label="Summary"
+          value={summary}
+          onChange={(event) => setSummary(event.currentTarget.value)}
+        />
+        <Textarea
+          label="Description"
+          autosize
+          value={description}
+          onChange={(event) => setDescription(event.currentTarget.value)}
+        />
+        <TextInput
+          required
+          label="Rule"
+          description={
+            <span role="status">
+              {inWords(schedule) ?? "Second, minute, hour, day, month, weekday, as cron has them."}
+            </span>
+          }
+          className="mono-input"
+          value={schedule}
+          onChange={(event) => setSchedule(event.currentTarget.value)}
+        />
+        <Select
+          required
+          searchable
+          limit={60}
+          allowDeselect={false}
+          label="Time zone"
+          data={ZONES.includes(timezone) ? ZONES : [timezone, ...ZONES]}
+          value={timezone}
+          onChange={(zone) => zone && setTimezone(zone)}
+        />
+        <NextTimes schedule={settled} timezone={timezone} version={existing?.cron_version} />
+        {of && (
+          <ArgumentsInput
+            key={`${of.kind} ${of.path}`}
+            workspace={workspace}
+            of={of}
+            value={args}
+            change={setArgs}
+            tellReady={setReady}
+            validate={validate}
+          />
+        )}
+        {of?.kind === "flow" && (
+          <Checkbox
+            label="A run begins only when the one before has ended"
+            checked={noOverlap}
+            onChange={(event) => setNoOverlap(event.currentTarget.checked)}
+          />
+        )}
+        {save.error && <Problem error={save.error} />}
+        <Group>
+          <Button type="submit" loading={save.isPending} disabled={!of || !isComplete}>
+            {existing ? "Save" : "Create the schedule"}
+          </Button>
+          <Button
+            variant="default"
+            component={Link}
+            href={existing ? to.schedule(workspace, existing.path) : to.schedules(workspace)}
+          >
+            Leave
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
