@@ -30,16 +30,21 @@ interface Case {
 
 type Short = string | (Record<string, unknown> & { id: string });
 
-/** @returns what came of it, in the form of `expect` */
-export async function runCase(source: string): Promise<{ expected: Case["expect"]; actual: Case["expect"] }> {
-  const given = parse(source) as Case;
-  const { modules, failure_module, preprocessor_module, ...rest } = given.flow;
-  const frame = {
+/** The value of the flow of a case, in full. */
+export function flowOf(source: string): Frame {
+  const { modules, failure_module, preprocessor_module, ...rest } = (parse(source) as Case).flow;
+  return {
     ...rest,
     modules: modules.map(moduleOf),
     ...(failure_module ? { failure_module: moduleOf(failure_module) } : {}),
     ...(preprocessor_module ? { preprocessor_module: moduleOf(preprocessor_module) } : {}),
   } as Frame;
+}
+
+/** @returns what came of it, in the form of `expect` */
+export async function runCase(source: string): Promise<{ expected: Case["expect"]; actual: Case["expect"] }> {
+  const given = parse(source) as Case;
+  const frame = flowOf(source);
   const run = new FlowRun(frame, given.input ?? {}, ({ label }, attempt) =>
     outcomeOf(given.answers?.[label] ?? given.answers?.[label.replace(/@.*/, "")], label, attempt),
   );

@@ -9,7 +9,8 @@ import { to } from "../../../parts/places.ts";
 import { Changes } from "./Changes.tsx";
 import type { FlowProblem } from "./model/check.ts";
 import type { FlowDocument } from "./model/document.ts";
-import { deployFlow, flowWithDraft, toDocument } from "./queries.ts";
+import { toDocument } from "./model/document.ts";
+import { deployFlow, flowWithDraft } from "./queries.ts";
 
 interface Props {
   workspace: string;

@@ -12,8 +12,9 @@ import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { FlowEditor } from "./FlowEditor.tsx";
+import { toDocument } from "./model/document.ts";
 import { forgetNewFlow, readNewFlow, writeNewFlow } from "./new-flows.ts";
-import { type Draft, type FoundFlow, flowWithDraft, keepDraft, toDocument } from "./queries.ts";
+import { type Draft, type FoundFlow, flowWithDraft, keepDraft } from "./queries.ts";
 
 /** Draws a flow: one that is deployed, its draft, or a new one. */
 export default function DrawingPage() {

@@ -13,7 +13,8 @@ import { to, useWorkspace } from "../../../parts/places.ts";
 import { useAddress } from "../../../parts/use-address.ts";
 import { Changes } from "./Changes.tsx";
 import type { FlowDocument } from "./model/document.ts";
-import { type Draft, flowWithDraft, toDocument } from "./queries.ts";
+import { toDocument } from "./model/document.ts";
+import { type Draft, flowWithDraft } from "./queries.ts";
 
 /** What the draft of a flow changes: for whoever is asked to look at it before it is deployed. */
 export default function ReviewPage() {

@@ -1,32 +1,10 @@
 /** Reads flows for the editor, and writes what was drawn. */
 import { queryOptions } from "@tanstack/react-query";
 import { type Answer, call, type Input } from "../../../api/call.ts";
-import type { Fields } from "../../../api/json.ts";
 import type { FlowDocument } from "./model/document.ts";
 
 export type FoundFlow = Answer<"GET /w/{workspace}/flows/get/draft/{path}">;
 type NewFlow = Input<"POST /w/{workspace}/flows/create">["body"];
-
-/** What the server says of a flow, and no deployment sends. */
-const READ_ONLY = [
-  "workspace_id",
-  "version_id",
-  "edited_by",
-  "edited_at",
-  "archived",
-  "extra_perms",
-  "starred",
-  "draft_only",
-  "draft",
-  "other_drafts",
-] as const;
-
-/** The part of a flow that is edited. */
-export function toDocument(found: Fields): FlowDocument {
-  const document = { ...found };
-  for (const name of READ_ONLY) delete document[name];
-  return document as FlowDocument;
-}
 
 /** What is kept until it is deployed. */
 export interface Draft extends FlowDocument {

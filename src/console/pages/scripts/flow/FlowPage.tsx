@@ -18,9 +18,10 @@ import { Moment } from "../../../parts/time.tsx";
 import { useAddress } from "../../../parts/use-address.ts";
 import { Triggers } from "../view/Triggers.tsx";
 import { Webhooks } from "../view/Webhooks.tsx";
-import { asYaml, type Flow, oneFlow } from "./queries.ts";
+import { type Flow, oneFlow } from "./queries.ts";
 import { StepDetail } from "./StepDetail.tsx";
 import { Versions } from "./Versions.tsx";
+import { asYaml } from "./yaml/text.ts";
 import { YamlTab } from "./yaml/YamlTab.tsx";
 
 /** A flow as it is deployed. */

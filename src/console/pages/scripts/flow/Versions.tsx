@@ -8,7 +8,9 @@ import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { exactly, Moment } from "../../../parts/time.tsx";
 import { useAddress } from "../../../parts/use-address.ts";
-import { asYaml, type Flow, flowHistory, flowVersion, toNewFlow } from "./queries.ts";
+import { toDocument } from "../drawing/model/document.ts";
+import { type Flow, flowHistory, flowVersion } from "./queries.ts";
+import { asYaml } from "./yaml/text.ts";
 
 interface Props {
   workspace: string;
@@ -32,12 +34,13 @@ export function Versions({ workspace, flow, mayWrite }: Props) {
   const restore = (old: Flow) =>
     act(async () => {
       const body = {
-        ...toNewFlow(flow),
+        ...toDocument(flow),
         summary: old.summary,
         description: old.description ?? "",
         value: old.value,
         schema: old.schema as Record<string, unknown> | null,
         deployment_message: `Back to version ${old.version_id}`,
+        parent_version: flow.version_id,
       };
       await call("POST /w/{workspace}/flows/update/{path}", { workspace, path: flow.path, body });
       set({ before: "", after: "" });

@@ -1,6 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { stringify } from "yaml";
-import { type Answer, call, type Input } from "../../../api/call.ts";
+import { type Answer, call } from "../../../api/call.ts";
 
 export type Flow = Answer<"GET /w/{workspace}/flows/get/{path}">;
 
@@ -29,27 +28,3 @@ export const flowVersion = (workspace: string, path: string, version: number | u
     enabled: version !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
-
-/** The parts of a flow that a deployment changes, as the command line tool keeps them in a file. */
-export const asYaml = ({ summary, description, value, schema }: Flow): string =>
-  stringify({ summary, description: description ?? "", value, schema }, { lineWidth: 0 });
-
-type NewFlow = Input<"POST /w/{workspace}/flows/update/{path}">["body"];
-
-/** What is stored of a flow, as it is sent with its next version. */
-export function toNewFlow(flow: Flow): NewFlow {
-  const { path, summary, description, value, schema, tag, priority, timeout, on_behalf_of_email } = flow;
-  const { ws_error_handler_muted, dedicated_worker, visible_to_runner_only } = flow;
-  const flags = { ws_error_handler_muted, dedicated_worker, visible_to_runner_only };
-  const options = { tag: tag ?? null, priority: priority ?? null, timeout: timeout ?? null };
-  return {
-    ...flags,
-    ...options,
-    path,
-    summary,
-    description: description ?? "",
-    value,
-    schema: schema as NewFlow["schema"],
-    on_behalf_of_email: on_behalf_of_email ?? null,
-  };
-}

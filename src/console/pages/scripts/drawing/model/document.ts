@@ -11,6 +11,27 @@ export interface FlowDocument extends Fields {
   value: Fields;
 }
 
+/** What the server says of a flow, and no deployment sends. */
+const READ_ONLY = [
+  "workspace_id",
+  "version_id",
+  "edited_by",
+  "edited_at",
+  "archived",
+  "extra_perms",
+  "starred",
+  "draft_only",
+  "draft",
+  "other_drafts",
+] as const;
+
+/** The part of a flow that is edited, and that its next version is sent as; unknown fields included. */
+export function toDocument(found: Fields): FlowDocument {
+  const document = { ...found };
+  for (const name of READ_ONLY) delete document[name];
+  return document as FlowDocument;
+}
+
 /**
  * Returns a copy with another value at the path; what is not on the way is shared, and the order of fields is kept.
  * Undefined removes the field. Objects that are missing on the way are created.

@@ -9,9 +9,11 @@ import { memberOf } from "../../../../api/session.ts";
 import { FormDialog } from "../../../../parts/actions.tsx";
 import { CodeDifference } from "../../../../parts/editor/lazy.tsx";
 import { to } from "../../../../parts/places.ts";
+import { toDocument } from "../../drawing/model/document.ts";
 import { flowWithDraft } from "../../drawing/queries.ts";
-import { asYaml, type Flow, oneFlow, toNewFlow } from "../queries.ts";
+import { type Flow, oneFlow } from "../queries.ts";
 import type { FlowText } from "./problems.ts";
+import { asYaml } from "./text.ts";
 
 interface Props {
   workspace: string;
@@ -43,7 +45,7 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
     }
     const { value, schema, summary, description } = written;
     const body = {
-      ...toNewFlow(newest),
+      ...toDocument(newest),
       summary,
       description,
       value: value as Flow["value"],

@@ -5,10 +5,11 @@ import { storedBy } from "../../../../api/base.ts";
 import { call } from "../../../../api/call.ts";
 import { whoami } from "../../../../api/session.ts";
 import { Loading } from "../../../../parts/Loading.tsx";
-import { asYaml, type Flow } from "../queries.ts";
+import type { Flow } from "../queries.ts";
 import { DeployFlow } from "./DeployFlow.tsx";
 import { type KeptText, keepText, readKept, typed } from "./kept-text.ts";
 import { readFlow } from "./problems.ts";
+import { asYaml } from "./text.ts";
 
 const YamlEditor = lazy(() => import("./YamlEditor.tsx"));
 

@@ -1,6 +1,6 @@
 /** Problems of a flow in YAML, each at its line. */
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
-import type { Answer } from "../../../../api/call.ts";
+import type { Operations } from "../../../../api/interface.d.ts";
 import { toNumbers } from "../../../../api/yaml.ts";
 
 export interface TextProblem {
@@ -22,7 +22,7 @@ export interface FlowText {
 
 const FIELDS = ["summary", "description", "value", "schema"];
 
-type Found = Answer<"POST /w/{workspace}/flows/check">["problems"][number];
+type Found = Operations["POST /w/{workspace}/flows/check"]["answer"]["problems"][number];
 
 /** Parsed text: the flow, or why it is none, and a function that finds the place of a problem of the flow's value. */
 export function readFlow(text: string) {
