@@ -20,7 +20,11 @@ export function Alerts() {
   if (!alerts.data) return <Loading />;
   if (alerts.data.length === 0) {
     return (
-      <Empty title="No alerts" command="svc config set critical_error_channels …">
+      <Empty
+        title="No alerts"
+        command="svc config set critical_error_channels …"
+        action={mayAnswer && <TrialAlert />}
+      >
         What needs somebody stands here: a worker that is gone, a full disk, a schedule that cannot run. The
         setting critical_error_channels says where else it is sent.
       </Empty>
@@ -68,10 +72,12 @@ export function Alerts() {
   ];
   return (
     <>
-      {mayAnswer && alerts.data.some(({ acknowledged }) => !acknowledged) && (
+      {mayAnswer && (
         <Group justify="flex-end" mb="sm">
+          <TrialAlert />
           <Button
             variant="default"
+            disabled={alerts.data.every(({ acknowledged }) => acknowledged)}
             onClick={() =>
               act(async () => {
                 await call("POST /settings/critical_alerts/acknowledge_all", {});
@@ -85,5 +91,21 @@ export function Alerts() {
       )}
       <DataTable label="Alerts" columns={columns} rows={alerts.data} keyOf={({ id }) => String(id)} />
     </>
+  );
+}
+
+/** Sends something to each channel, so that a wrong one is noticed before it matters. */
+function TrialAlert() {
+  const { act, isPending } = useAction();
+  const send = async () => {
+    const channels = await call("GET /settings/global/{key}", { key: "critical_error_channels" });
+    if (!Array.isArray(channels) || channels.length === 0)
+      throw new Error("No channel is set: the setting critical_error_channels names them.");
+    return call("POST /settings/test_critical_channels", { body: channels });
+  };
+  return (
+    <Button variant="default" loading={isPending} onClick={() => act(send)}>
+      Send a trial alert to each channel
+    </Button>
   );
 }

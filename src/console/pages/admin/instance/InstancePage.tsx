@@ -3,12 +3,24 @@ import { PageHead } from "../../../parts/PageHead.tsx";
 import { type TabChoice, useTabs } from "../../../parts/TabBar.tsx";
 import { Accounts } from "./Accounts.tsx";
 import { Alerts } from "./Alerts.tsx";
+import { Backup } from "./Backup.tsx";
 import { Health } from "./Health.tsx";
+import { Licence } from "./Licence.tsx";
+import { Mail } from "./Mail.tsx";
 import { Settings } from "./Settings.tsx";
 import { Workers } from "./Workers.tsx";
 import { Workspaces } from "./Workspaces.tsx";
 
-type Tab = "health" | "workers" | "alerts" | "settings" | "accounts" | "workspaces";
+type Tab =
+  | "health"
+  | "workers"
+  | "alerts"
+  | "settings"
+  | "mail"
+  | "backup"
+  | "accounts"
+  | "workspaces"
+  | "licence";
 
 /** For who runs the instance: super admins, and devops, who may read. */
 export default function InstancePage() {
@@ -16,12 +28,15 @@ export default function InstancePage() {
   const forSuperAdmins: TabChoice<Tab>[] = [
     { value: "accounts", label: "Accounts" },
     { value: "workspaces", label: "Workspaces" },
+    { value: "licence", label: "Licence" },
   ];
   const [tab, bar] = useTabs<Tab>([
     { value: "health", label: "Health" },
     { value: "workers", label: "Workers" },
     { value: "alerts", label: "Alerts" },
     { value: "settings", label: "Settings" },
+    { value: "mail", label: "Mail and sign-in" },
+    { value: "backup", label: "Backup" },
     ...(may("GET /users/list_as_super_admin", "superAdmin") ? forSuperAdmins : []),
   ]);
   return (
@@ -32,8 +47,11 @@ export default function InstancePage() {
       {tab === "workers" && <Workers />}
       {tab === "alerts" && <Alerts />}
       {tab === "settings" && <Settings />}
+      {tab === "mail" && <Mail />}
+      {tab === "backup" && <Backup />}
       {tab === "accounts" && <Accounts />}
       {tab === "workspaces" && <Workspaces />}
+      {tab === "licence" && <Licence />}
     </div>
   );
 }

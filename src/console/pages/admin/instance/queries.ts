@@ -62,3 +62,19 @@ export const workspaceList = queryOptions({
   queryKey: ["instance", "workspaces"],
   queryFn: ({ signal }) => call("GET /workspaces/list_as_superadmin", { query: { per_page: 1_000 } }, signal),
 });
+
+export const loginList = queryOptions({
+  queryKey: ["instance", "logins"],
+  queryFn: ({ signal }) => call("GET /oauth/list_logins", {}, signal),
+});
+
+/** Empty where no licence holds. */
+export const licenceId = queryOptions({
+  queryKey: ["instance", "licence"],
+  queryFn: ({ signal }) => call("GET /ee_license", {}, signal),
+});
+
+export const latestRenewal = queryOptions({
+  queryKey: ["instance", "licence-renewal"],
+  queryFn: ({ signal }) => call("GET /settings/latest_key_renewal_attempt", {}, signal),
+});

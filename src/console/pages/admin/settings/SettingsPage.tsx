@@ -8,6 +8,7 @@ import { useTabs } from "../../../parts/TabBar.tsx";
 import { EnvironmentSection } from "./EnvironmentSection.tsx";
 import { ErrorHandlerSection } from "./ErrorHandlerSection.tsx";
 import { GeneralSections } from "./GeneralSections.tsx";
+import { GitSection } from "./GitSection.tsx";
 import { KeySection } from "./KeySection.tsx";
 import { settingsOf } from "./queries.ts";
 import { StorageSection } from "./StorageSection.tsx";
@@ -15,12 +16,15 @@ import { Usage } from "./Usage.tsx";
 
 export default function SettingsPage() {
   const workspace = useWorkspace();
-  const settings = useQuery(settingsOf(workspace));
+  // Forms begin with what is stored now, not with what was read for an earlier visit.
+  const settings = useQuery({ ...settingsOf(workspace), refetchOnMount: "always" });
+  const isRead = settings.data !== undefined && settings.isFetchedAfterMount;
   const isAdmin = useMay(workspace)("POST /w/{workspace}/workspaces/edit_error_handler", "admin");
   const [tab, bar] = useTabs([
     { value: "general", label: "General" },
     { value: "runs", label: "Runs" },
     { value: "secrets", label: "Secrets and files" },
+    { value: "git", label: "Git" },
     { value: "usage", label: "Usage" },
   ]);
   const shown = { workspace, settings: settings.data!, isAdmin };
@@ -32,8 +36,8 @@ export default function SettingsPage() {
       />
       {bar}
       {settings.error && <Problem error={settings.error} retry={() => void settings.refetch()} />}
-      {settings.isPending && <Loading />}
-      {settings.data && (
+      {!isRead && !settings.error && <Loading />}
+      {isRead && (
         <>
           {tab === "general" && <GeneralSections {...shown} />}
           {tab === "runs" && (
@@ -48,6 +52,7 @@ export default function SettingsPage() {
               {isAdmin && <KeySection workspace={workspace} />}
             </>
           )}
+          {tab === "git" && <GitSection {...shown} />}
           {tab === "usage" && <Usage workspace={workspace} />}
         </>
       )}

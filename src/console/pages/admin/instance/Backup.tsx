@@ -1,0 +1,31 @@
+import { Group, Text } from "@mantine/core";
+import { Copy } from "../../../parts/calling/Copy.tsx";
+import { Section } from "../settings/Section.tsx";
+
+const COMMANDS = [
+  {
+    title: "Back up",
+    command: "svc backup --with-key /mnt/safe/svc.backup",
+    about:
+      "Writes everything to one file while the server runs: the database, files that are stored in the data directory, and with --with-key the key of the instance. Without that key the secrets in it cannot be read.",
+  },
+  {
+    title: "Restore",
+    command: "svc restore /mnt/safe/svc.backup --data-dir /var/lib/svc",
+    about: "While no server runs, on SQLite or PostgreSQL, by this version or a later one.",
+  },
+];
+
+/** How the instance is backed up: on its machine, since the file holds everything that nobody else may read. */
+export function Backup() {
+  return COMMANDS.map(({ title, command, about }) => (
+    <Section key={title} title={title} about={about}>
+      <Group wrap="nowrap">
+        <Text component="code" className="mono wrap" style={{ flex: 1 }}>
+          {command}
+        </Text>
+        <Copy text={command} />
+      </Group>
+    </Section>
+  ));
+}

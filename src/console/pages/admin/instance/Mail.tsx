@@ -1,0 +1,140 @@
+import { Anchor, NumberInput, PasswordInput, Select, Text, TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link, useParams } from "wouter";
+import { call } from "../../../api/call.ts";
+import { type Fields, isRecord } from "../../../api/json.ts";
+import { useMay, whoami } from "../../../api/session.ts";
+import { Loading } from "../../../parts/Loading.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { Section } from "../settings/Section.tsx";
+import { loginList, settingList } from "./queries.ts";
+
+/** The mail server, which is tried here, and the providers by which people sign in. */
+export function Mail() {
+  const settings = useQuery(settingList);
+  const email = useQuery(whoami).data?.email;
+  if (settings.error) return <Problem error={settings.error} retry={() => void settings.refetch()} />;
+  if (!settings.data || email === undefined) return <Loading />;
+  const stored = settings.data.find(({ name }) => name === "smtp_settings")?.value;
+  return (
+    <>
+      <MailServer stored={isRecord(stored) ? stored : {}} email={email} />
+      <Providers />
+    </>
+  );
+}
+
+const ENCRYPTIONS = [
+  { value: "starttls", label: "STARTTLS, usually port 587" },
+  { value: "tls", label: "TLS, usually port 465" },
+  { value: "none", label: "None" },
+];
+
+const textOf = (value: unknown) => (typeof value === "string" ? value : "");
+
+function MailServer({ stored, email }: { stored: Fields; email: string }) {
+  const [host, setHost] = useState(textOf(stored.smtp_host));
+  const [port, setPort] = useState(Number(stored.smtp_port ?? 587));
+  const [username, setUsername] = useState(textOf(stored.smtp_username));
+  const [password, setPassword] = useState("");
+  const [from, setFrom] = useState(textOf(stored.smtp_from));
+  const [encryption, setEncryption] = useState(
+    stored.smtp_disable_tls === true ? "none" : stored.smtp_tls_implicit === true ? "tls" : "starttls",
+  );
+  const [to, setTo] = useState(email);
+  const mayChange = useMay()("POST /settings/test_smtp", "superAdmin");
+  const send = () => {
+    const tls = { tls_implicit: encryption === "tls", disable_tls: encryption === "none" };
+    const ca = typeof stored.smtp_ca === "string" ? { ca: stored.smtp_ca } : {};
+    const smtp = { host: host.trim(), port, username, password, from: from.trim(), ...tls, ...ca };
+    return call("POST /settings/test_smtp", { body: { to, smtp } });
+  };
+  return (
+    <Section
+      title="Mail server"
+      about={
+        <>
+          Sends invitations, alerts and links for forgotten passwords. What stands here is tried, not stored:
+          the setting <SettingLink name="smtp_settings" /> holds it.
+        </>
+      }
+      label="Send a trial mail"
+      isChanged={host.trim() !== "" && from.trim() !== "" && to.trim() !== ""}
+      {...(mayChange ? { save: send } : {})}
+    >
+      <TextInput label="Host" value={host} onChange={(event) => setHost(event.currentTarget.value)} />
+      <NumberInput
+        label="Port"
+        min={1}
+        max={65_535}
+        value={port}
+        onChange={(next) => typeof next === "number" && setPort(next)}
+      />
+      <Select
+        label="Encryption"
+        allowDeselect={false}
+        data={ENCRYPTIONS}
+        value={encryption}
+        onChange={(next) => next && setEncryption(next)}
+      />
+      <TextInput
+        label="User name"
+        autoComplete="off"
+        value={username}
+        onChange={(event) => setUsername(event.currentTarget.value)}
+      />
+      <PasswordInput
+        label="Password"
+        description="The stored one is not shown: type it for the trial."
+        autoComplete="off"
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+      <TextInput label="Sender" value={from} onChange={(event) => setFrom(event.currentTarget.value)} />
+      <TextInput
+        label="Send the trial to"
+        type="email"
+        value={to}
+        onChange={(event) => setTo(event.currentTarget.value)}
+      />
+    </Section>
+  );
+}
+
+function SettingLink({ name }: { name: string }) {
+  const { workspace } = useParams<{ workspace: string }>();
+  return (
+    <Anchor
+      component={Link}
+      href={`/w/${workspace}/instance?tab=settings&q=${name}`}
+      inherit
+      underline="always"
+    >
+      {name}
+    </Anchor>
+  );
+}
+
+function Providers() {
+  const logins = useQuery(loginList);
+  const names = [
+    ...(logins.data?.oauth ?? []).map(({ display_name, type }) => display_name || type),
+    ...(logins.data?.saml ? ["SAML"] : []),
+  ];
+  return (
+    <Section
+      title="Sign-in by providers"
+      about={
+        <>
+          Beside passwords, people sign in by what the settings <SettingLink name="oauths" /> and{" "}
+          <SettingLink name="saml_metadata" /> name.
+        </>
+      }
+    >
+      {logins.error && <Problem error={logins.error} />}
+      {logins.data && names.length === 0 && <Text>None: people sign in by their passwords.</Text>}
+      {names.length > 0 && <Text>{names.join(", ")}</Text>}
+    </Section>
+  );
+}

@@ -1,0 +1,98 @@
+import { Checkbox, Group, Text, Textarea } from "@mantine/core";
+import { useState } from "react";
+import { call, type Input } from "../../../api/call.ts";
+import { Copy } from "../../../parts/calling/Copy.tsx";
+import type { SectionProps } from "./GeneralSections.tsx";
+import { Section } from "./Section.tsx";
+
+type GitSync = NonNullable<
+  Input<"POST /w/{workspace}/workspaces/edit_git_sync_config">["body"]["git_sync_settings"]
+>;
+type Kind = NonNullable<GitSync["include_type"]>[number];
+
+const KINDS: { value: Kind; label: string }[] = [
+  { value: "script", label: "Scripts" },
+  { value: "flow", label: "Flows" },
+  { value: "app", label: "Apps" },
+  { value: "folder", label: "Folders" },
+  { value: "resource", label: "Resources" },
+  { value: "resourcetype", label: "Resource types" },
+  { value: "variable", label: "Variables" },
+  { value: "secret", label: "Secrets" },
+  { value: "schedule", label: "Schedules" },
+  { value: "trigger", label: "Triggers" },
+  { value: "user", label: "Users" },
+  { value: "group", label: "Groups" },
+  { value: "settings", label: "Settings" },
+  { value: "key", label: "Encryption key" },
+];
+
+/** A workspace in a git repository: by the command line tool, and what other clients' own git sync is told. */
+export function GitSection({ workspace, settings, isAdmin }: SectionProps) {
+  const stored: GitSync = settings.git_sync ?? {};
+  const [paths, setPaths] = useState((stored.include_path ?? []).join("\n"));
+  const [kinds, setKinds] = useState<string[]>(stored.include_type ?? []);
+  const save = async () => {
+    const include_path = paths
+      .split("\n")
+      .map((line) => line.trim())
+      .filter((line) => line !== "");
+    const git_sync_settings = { ...stored, include_path, include_type: kinds as Kind[] };
+    await call("POST /w/{workspace}/workspaces/edit_git_sync_config", {
+      workspace,
+      body: { git_sync_settings },
+    });
+    return "The selection is stored";
+  };
+  const commands = `svc pull ./${workspace} --yes\nsvc push ./${workspace} --dry-run`;
+  return (
+    <>
+      <Section
+        title="In a git repository"
+        about="Writes the workspace to a folder that you commit, and brings back what was changed there. Deployments show what they change before they do it."
+      >
+        <Group wrap="nowrap" align="flex-start">
+          <Text component="pre" className="mono wrap" style={{ flex: 1, margin: 0 }}>
+            {commands}
+          </Text>
+          <Copy text={commands} />
+        </Group>
+      </Section>
+      <Section
+        title="Selection for other clients"
+        about="Clients with a git sync of their own, such as wmill, read here what they sync. This server starts nothing by it."
+        {...(isAdmin ? { save } : {})}
+      >
+        <Textarea
+          label="Paths, one a line"
+          placeholder="f/**"
+          className="mono-input"
+          autosize
+          minRows={2}
+          readOnly={!isAdmin}
+          value={paths}
+          onChange={(event) => setPaths(event.currentTarget.value)}
+        />
+        <Checkbox.Group label="Kinds" value={kinds} onChange={setKinds}>
+          <Group gap="sm" mt={4}>
+            {KINDS.map(({ value, label }) => (
+              <Checkbox key={value} value={value} label={label} disabled={!isAdmin} />
+            ))}
+          </Group>
+        </Checkbox.Group>
+        {(stored.repositories ?? []).length > 0 && (
+          <div>
+            <Text fz="sm" fw={500}>
+              Repositories
+            </Text>
+            {stored.repositories!.map(({ git_repo_resource_path, script_path }) => (
+              <div key={`${git_repo_resource_path} ${script_path}`} className="mono wrap">
+                {git_repo_resource_path} <span className="quiet">by {script_path}</span>
+              </div>
+            ))}
+          </div>
+        )}
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+/** What is tried before it is relied on: mail, alerts, a licence; and what other clients' git sync is told. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { createKeyPair, signLicense } from "../../../src/features/tenancy/license/signed-license.ts";
+import { type MailServer, plainSettings, startPlainMailServer } from "../../support/peers/mail-server.ts";
+import { newPlace, type Place, type Serving, until } from "../e2e/executable.ts";
+import { openBrowser, visit } from "./browser.ts";
+import { type Filled, fill } from "./filled.ts";
+
+let place: Place;
+let serving: Serving;
+let browser: Browser;
+let filled: Filled;
+let mails: MailServer;
+
+beforeAll(async () => {
+  place = newPlace();
+  mails = await startPlainMailServer();
+  [serving, browser] = await Promise.all([
+    place.serve({ env: { SVC_ALLOWED_TARGETS: "127.0.0.1" } }),
+    openBrowser(),
+  ]);
+  filled = await fill(serving);
+});
+afterAll(async () => {
+  await browser?.close();
+  await mails?.[Symbol.asyncDispose]();
+  place?.remove();
+});
+
+const set = (key: string, value: unknown) => filled.ask("POST", `/settings/global/${key}`, { value });
+
+test("a trial mail and a trial alert arrive, and what is wrong with them is told", async () => {
+  const alerts: string[] = [];
+  await using chat = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: async (request) => {
+      alerts.push(await request.text());
+      return new Response("noted");
+    },
+  });
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await set("smtp_settings", { ...plainSettings(mails), smtp_port: 1 });
+  await seen.open("w/acme/instance?tab=mail");
+  await page.getByText("None: people sign in by their passwords.").waitFor();
+  await seen.accessible("mail");
+  await page.getByRole("button", { name: "Send a trial mail" }).click();
+  await page.getByRole("alert").first().waitFor();
+  await page.getByLabel("Port").fill(String(mails.port));
+  await page.getByRole("button", { name: "Send a trial mail" }).click();
+  await until(() => mails.received[0], "the mail");
+  expect(mails.received[0]!.to).toEqual(["ann@example.org"]);
+  await seen.open("w/acme/instance?tab=alerts");
+  await page.getByRole("button", { name: "Send a trial alert" }).click();
+  await page.getByText("No channel is set").waitFor();
+  await set("critical_error_channels", [{ webhook_url: chat.url.href }]);
+  await page.getByRole("button", { name: "Send a trial alert" }).click();
+  await until(() => alerts[0], "the alert");
+  // The browser tells of the refused trial.
+  seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !/status of 4\d\d/.test(each)));
+}, 60_000);
+
+test("a licence is checked, set and shown; a wrong one is refused", async () => {
+  const keys = await createKeyPair();
+  await set("license_public_key", keys.public_key);
+  const times = { issued_at: new Date(), expires_at: new Date(Date.now() + 100 * 86_400_000) };
+  const key = await signLicense({ id: "lic-7", customer: "Acme", ...times }, keys.private_pem);
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/instance?tab=licence");
+  await page.getByText("No licence holds here.").waitFor();
+  const field = page.getByRole("textbox", { name: "Licence key" });
+  await field.fill(`${key}x`);
+  await page.getByRole("button", { name: "Set the licence" }).click();
+  await page.getByRole("alert").first().waitFor();
+  expect(await filled.ask("GET", "/ee_license")).toBe("");
+  await field.fill(key);
+  await page.getByRole("button", { name: "Only check it" }).click();
+  await page.getByText(/lic-7/).first().waitFor();
+  expect(await filled.ask("GET", "/ee_license")).toBe("");
+  await page.getByRole("button", { name: "Set the licence" }).click();
+  await page.getByText("The licence lic-7 holds.").waitFor();
+  expect(await field.inputValue()).toBe("");
+  await seen.picture("instance-licence-set");
+  seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !each.includes("status of 400")));
+}, 60_000);
+
+test("what other clients sync with git is chosen, and the rest of their settings stays", async () => {
+  const repositories = [{ script_path: "f/finance/refund", git_repo_resource_path: "f/finance/repository" }];
+  const git_sync_settings = { include_path: ["f/**"], include_type: ["script"], repositories, later: 1 };
+  await filled.ask("POST", "/w/acme/resources/create", {
+    path: "f/finance/repository",
+    resource_type: "git_repository",
+    value: { url: "https://git.example.org/acme.git" },
+  });
+  await filled.ask("POST", "/w/acme/workspaces/edit_git_sync_config", { git_sync_settings });
+  const stored = async () => JSON.parse(await filled.ask("GET", "/w/acme/workspaces/get_settings")).git_sync;
+  const before = await stored();
+  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/settings?tab=git");
+  await page.getByText("f/finance/repository").waitFor();
+  await page.getByLabel("Paths, one a line").fill("f/**\nu/ann/**\n");
+  await page.getByRole("checkbox", { name: "Flows" }).check();
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The selection is stored").waitFor();
+  expect(await stored()).toEqual({
+    ...before,
+    include_path: ["f/**", "u/ann/**"],
+    include_type: ["script", "flow"],
+  });
+}, 60_000);
