@@ -120,6 +120,17 @@ export async function rescheduleBlockedJobs(tx: Tx, of: ConcurrencyLimit, now: D
   }
 }
 
+/**
+ * Splits jobs that are about to leave the queue together into those that have to reschedule the blocked jobs of their
+ * key and the others: the first of each key, which leaves last. Until then it is due in its turn, so that the key goes on
+ * whenever this process ends.
+ */
+export function splitForRemoval(leaving: Job[]): { firsts: Job[]; others: Job[] } {
+  const firsts = groupByLimit(leaving).map((group) => group.sort(compareClaimOrder)[0]!);
+  const isFirst = new Set(firsts.map(({ id }) => id));
+  return { firsts, others: leaving.filter(({ id }) => !isFirst.has(id)) };
+}
+
 function matchesLimit(of: ConcurrencyLimit): SQL {
   return and(eq(jobs.workspace_id, of.workspace_id), eq(jobs.concurrency_key, of.concurrency_key ?? ""))!;
 }

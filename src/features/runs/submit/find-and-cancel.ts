@@ -9,7 +9,7 @@ import { BadRequest, Forbidden, NotFound, type SvcError, Unauthorized } from "..
 import { isUuid } from "../../../lib/text/ids.ts";
 import type { App, AuditedAction, Caller, Context, WorkspaceContext } from "../../../platform/app/context.ts";
 import { followUpOf } from "../../../platform/app/job-ends.ts";
-import { rescheduleBlockedJobs } from "../../../platform/queue/concurrency.ts";
+import { rescheduleBlockedJobs, splitForRemoval } from "../../../platform/queue/concurrency.ts";
 import { sliceQueue } from "../../../platform/queue/queued-slices.ts";
 import { isFrame } from "../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
@@ -122,7 +122,7 @@ export async function cancelJob(
   const job = await getJobToChange(ctx, workspace_id, id);
   if (job.state === "completed") return `job ${job.id} is already completed`;
   const whileRunning = force && !ctx.app.queue.has(job.id);
-  await cancelUnfinishedJob(ctx, job, reason ?? DEFAULT_CANCEL_REASON, whileRunning, as);
+  await cancelUnfinishedJob(ctx, job, reason ?? DEFAULT_CANCEL_REASON, { whileRunning, as });
   return job.id;
 }
 
@@ -143,7 +143,7 @@ export function cancelJobs(ctx: Context, workspace_id: string, ids: readonly str
         ),
       );
     const wanted = found.filter((job) => canChangeJob(ctx.caller, job) && job.state !== "planned");
-    await Promise.all(wanted.map((job) => cancelUnfinishedJob(ctx, job, DEFAULT_CANCEL_REASON, false)));
+    await cancelTogether(ctx, wanted, DEFAULT_CANCEL_REASON);
     const ended = new Set(wanted.map(({ id }) => id));
     return some.filter((id) => ended.has(id));
   };
@@ -194,7 +194,7 @@ export async function cancelJobsWhere(
         .select()
         .from(jobs)
         .where(and(inArray(jobs.id, ids), ne(jobs.state, "completed")));
-      await Promise.all(rows.map((job) => cancelUnfinishedJob(ctx, job, reason, false, as)));
+      await cancelTogether(ctx, rows, reason, as);
       return [];
     };
     await processInBatches(found, cancelSome, CANCEL_BATCH_SIZE);
@@ -204,16 +204,32 @@ export async function cancelJobsWhere(
   for await (const slice of sliceQueue(read)) await cancelIn(slice);
 }
 
+/** Cancels unfinished jobs concurrently. Those of one concurrency key take its lock once, instead of in turn. */
+async function cancelTogether(
+  ctx: CancelContext,
+  some: Job[],
+  reason: string,
+  as?: CancelOptions["as"],
+): Promise<void> {
+  const { firsts, others } = splitForRemoval(some);
+  await Promise.all(others.map((job) => cancelUnfinishedJob(ctx, job, reason, { as, isFollowed: true })));
+  await Promise.all(firsts.map((job) => cancelUnfinishedJob(ctx, job, reason, { as })));
+}
+
 /**
  * Cancels an unfinished job.
  * @param whileRunning completes the row of a running job too, instead of asking its worker to stop
+ * @param isFollowed another of its concurrency key is canceled after it, and reschedules the blocked jobs
  */
-export async function cancelUnfinishedJob(
+async function cancelUnfinishedJob(
   ctx: CancelContext,
   job: Job,
   canceled_reason: string,
-  whileRunning: boolean,
-  as?: CancelOptions["as"],
+  {
+    whileRunning = false,
+    isFollowed = false,
+    as,
+  }: { whileRunning?: boolean; isFollowed?: boolean; as?: CancelOptions["as"] },
 ): Promise<void> {
   const { app } = ctx;
   const result = createCanceledResult(canceled_reason, ctx.username);
@@ -249,7 +265,7 @@ export async function cancelUnfinishedJob(
       .returning({ id: jobs.id });
     if (!ended) return false;
     await failLocking(app, tx, job, `the dependency job was canceled: ${canceled_reason}`);
-    if (job.concurrency_key !== null) {
+    if (job.concurrency_key !== null && !isFollowed) {
       await rescheduleBlockedJobs(tx, job, now);
       tx.afterCommit(app.queue.wake);
     }

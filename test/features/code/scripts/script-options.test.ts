@@ -225,19 +225,25 @@ describe("a concurrency limit", () => {
     expect((await completed(last)).success).toBe(true);
   });
 
-  test("moves on when the next one is removed whose time was set", async () => {
+  test.each([
+    ["removed", "delete"],
+    ["canceled", "queue/cancel_selection"],
+  ])("moves on when the next ones are %s, whose time was set", async (what, operation) => {
     const window = { concurrent_limit: 1, concurrency_time_window_s: 2 };
-    await deploy(ask, "acme", "u/admin/next", busy, window);
-    const [first, second, third] = [
-      await start("u/admin/next", { ms: 1 }),
-      await start("u/admin/next", { ms: 1 }),
-      await start("u/admin/next", { ms: 1 }),
+    const path = `u/admin/next_${what}`;
+    await deploy(ask, "acme", path, busy, window);
+    const [first, second, third, fourth] = [
+      await start(path, { ms: 1 }),
+      await start(path, { ms: 1 }),
+      await start(path, { ms: 1 }),
+      await start(path, { ms: 1 }),
     ];
     await completed(first!);
     const due = async (id: string) => Date.parse((await state(id)).scheduled_for) - Date.now();
     await until(async () => ((await due(third!)) > 60_000 ? true : undefined), "the third to wait");
-    await expectOk(ask("POST", `${jobs}/delete`, [second]));
-    expect((await completed(third!)).success).toBe(true);
+    await until(async () => ((await due(fourth!)) > 60_000 ? true : undefined), "the fourth to wait");
+    await expectOk(ask("POST", `${jobs}/${operation}`, [second, third]));
+    expect((await completed(fourth!)).success).toBe(true);
   });
 });
 
