@@ -1,33 +1,48 @@
 /** Tells webhooks of the items that moved with their user. */
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { startsWith } from "../../../database/conditions.ts";
-import type { Tx } from "../../../database/database.ts";
+import type { Reader, Tx } from "../../../database/database.ts";
+import { divideByKey, type Part } from "../../../database/slices.ts";
 import type { App } from "../../../platform/app/context.ts";
+import type { ItemKind } from "../../../platform/app/item-kind.ts";
 import type { RenameParameters } from "../../../platform/app/person.ts";
-import { hasListeners, recordEvent } from "../../signals/webhooks/outbox.ts";
+import { hasListeners, recordEvents } from "../../signals/webhooks/outbox.ts";
 
-/** Records the event of each item that stands below `u/<to>/`, where nothing stood before. */
-export async function recordMoves(
+/**
+ * Records the event of each item that stands below `u/<to>/`, where nothing stood before. A part that is done again
+ * tells of its items again.
+ */
+export async function* recordMoves(app: App, db: Reader, renaming: RenameParameters): AsyncGenerator<Part> {
+  const { workspace_id, to } = renaming;
+  if (!(await hasListeners(db, workspace_id))) return;
+  for (const kind of app.features.flatMap(({ itemKinds = [] }) => itemKinds)) {
+    const { table, live, listed = live, updateEvent } = kind;
+    if (!updateEvent) continue;
+    const own = and(eq(table.workspace_id, workspace_id), startsWith(table.path, `u/${to}/`), listed)!;
+    yield* divideByKey(db, table.path, own, (tx, slice) =>
+      recordMovesIn(app, tx, renaming, { ...kind, updateEvent }, slice),
+    );
+  }
+}
+
+async function recordMovesIn(
   app: App,
   tx: Tx,
   { workspace_id, from, to }: RenameParameters,
+  { table, updateEvent: { type, version } }: ItemKind & Required<Pick<ItemKind, "updateEvent">>,
+  slice: SQL,
 ): Promise<void> {
-  if (!(await hasListeners(tx, workspace_id))) return;
-  const kinds = app.features.flatMap(({ itemKinds = [] }) => itemKinds);
-  for (const { table, live, listed = live, updateEvent } of kinds) {
-    if (!updateEvent) continue;
-    const { type, version } = updateEvent;
-    const hash = version ? sql<string>`${version.hash}` : sql<null>`NULL`;
-    const rows = await tx
-      .select({ path: table.path, hash })
-      .from(table)
-      .where(and(eq(table.workspace_id, workspace_id), startsWith(table.path, `u/${to}/`), listed))
-      .orderBy(asc(table.path), ...(version ? [asc(version.seq)] : []));
-    const newest = new Map(rows.map((row) => [row.path, row.hash]));
-    for (const [path, hash] of newest) {
-      const moved = { old_path: `u/${from}/${path.slice(`u/${to}/`.length)}`, new_path: path };
-      const keys = hash === null ? moved : { path, hash };
-      await recordEvent(app, tx, workspace_id, { type, keys: { workspace: workspace_id, ...keys } });
-    }
-  }
+  const hash = version ? sql<string>`${version.hash}` : sql<null>`NULL`;
+  const rows = await tx
+    .select({ path: table.path, hash })
+    .from(table)
+    .where(slice)
+    .orderBy(asc(table.path), ...(version ? [asc(version.seq)] : []));
+  const newest = new Map(rows.map((row) => [row.path, row.hash]));
+  const moves = [...newest].map(([path, hash]) => {
+    const moved = { old_path: `u/${from}/${path.slice(`u/${to}/`.length)}`, new_path: path };
+    const keys = hash === null ? moved : { path, hash };
+    return { type, keys: { workspace: workspace_id, ...keys } };
+  });
+  await recordEvents(app, tx, workspace_id, moves);
 }

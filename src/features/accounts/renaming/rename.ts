@@ -108,6 +108,8 @@ async function renameAllWithin(app: App, tx: Tx, names: Names, deadline: number)
     if (part.continues || performance.now() > deadline) return false;
     await part.run?.(tx);
   }
+  // As few as the paths that were renamed.
+  for await (const part of recordMoves(app, tx, renaming)) await part.run?.(tx);
   await completeRenaming(app, tx, renaming);
   return true;
 }
@@ -126,10 +128,8 @@ const renaming = defineResumable<Names>("the renaming of a user", {
   async finish(app, names) {
     const { workspace_id } = names;
     const renaming = renamingOf(names);
-    for await (const part of renamingParts(app, app.db.read, renaming, { inTransaction: false })) {
-      if (part.run) await app.db.write(part.run);
-      await yieldToEventLoop();
-    }
+    await runApart(app, renamingParts(app, app.db.read, renaming, { inTransaction: false }));
+    await runApart(app, recordMoves(app, app.db.read, renaming));
     await app.db.write(async (tx) => {
       await completeRenaming(app, tx, renaming);
       tx.afterCommit(() => {
@@ -139,6 +139,14 @@ const renaming = defineResumable<Names>("the renaming of a user", {
     });
   },
 });
+
+/** Runs each part in a transaction of its own. */
+async function runApart(app: App, parts: AsyncIterable<Part>): Promise<void> {
+  for await (const part of parts) {
+    if (part.run) await app.db.write(part.run);
+    await yieldToEventLoop();
+  }
+}
 
 async function* renamingParts(
   app: App,
@@ -159,7 +167,6 @@ async function* renamingParts(
 
 /** The last part. */
 async function completeRenaming(app: App, tx: Tx, renaming: RenameParameters): Promise<void> {
-  await recordMoves(app, tx, renaming);
   for (const { on } of app.features) await on?.userRenamed?.(app, tx, renaming);
   await renameInScopes(app, tx, renaming);
 }

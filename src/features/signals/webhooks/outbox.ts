@@ -41,29 +41,37 @@ export function recordChange(
 }
 
 /** Stores an event if an endpoint of the workspace, or of the instance (`global`), is subscribed to it. */
-export async function recordEvent(
+export function recordEvent(app: App, tx: Tx, workspace_id: string, event: WebhookEvent): Promise<void> {
+  return recordEvents(app, tx, workspace_id, [event]);
+}
+
+/** Stores those of some events that an endpoint of the workspace, or of the instance (`global`), is subscribed to. */
+export async function recordEvents(
   app: App,
   tx: Tx,
   workspace_id: string,
-  { type, keys }: WebhookEvent,
+  events: readonly WebhookEvent[],
 ): Promise<void> {
   const endpoints = await tx.exec(listeningStatement, { workspace_id });
-  const told = endpoints.filter(({ types }) => acceptsType(types, type));
-  if (told.length === 0) return;
-  await tx.exec(insertEventStatement, {
-    id: createUuid(),
-    workspace_id,
-    type,
-    payload: JSON.stringify({ type, ...keys }),
-    created_at: app.clock(),
-    told: told.map(({ id }) => id),
-  });
+  if (endpoints.length === 0) return;
+  for (const { type, keys } of events) {
+    const told = endpoints.filter(({ types }) => acceptsType(types, type));
+    if (told.length === 0) continue;
+    await tx.exec(insertEventStatement, {
+      id: createUuid(),
+      workspace_id,
+      type,
+      payload: JSON.stringify({ type, ...keys }),
+      created_at: app.clock(),
+      told: told.map(({ id }) => id),
+    });
+  }
   tx.afterCommit(() => webhookSenderOf(app).wake());
 }
 
 /** Whether any endpoint of the workspace takes events, before many are recorded one by one. */
-export async function hasListeners(tx: Tx, workspace_id: string): Promise<boolean> {
-  return (await tx.exec(listeningStatement, { workspace_id })).length > 0;
+export async function hasListeners(db: Reader, workspace_id: string): Promise<boolean> {
+  return (await db.exec(listeningStatement, { workspace_id })).length > 0;
 }
 
 /**

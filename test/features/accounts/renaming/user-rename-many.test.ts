@@ -130,6 +130,27 @@ test("while much is renamed, others write, and the name before is nobody else's"
   expect([taken.status, taken.text]).toEqual([400, expect.stringContaining("ann was that of")]);
 }, 60_000);
 
+test("webhooks are told once of each of many items that moved", async () => {
+  await using server = await startTestServer({ ...place, allowed_targets: "127.0.0.1" });
+  await furnish(server);
+  const told: string[] = [];
+  using receiver = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const { type, new_path, path } = (await request.json()) as Record<string, string>;
+      told.push(`${type} ${new_path ?? path}`);
+      return new Response("ok");
+    },
+  });
+  const url = `http://127.0.0.1:${receiver.port}/`;
+  await expectOk(server.operator("POST", "/w/acme/webhooks/create", { url }));
+  await expectOk(server.operator(...RENAME));
+  await until(async () => told.length > MANY || undefined, "all events");
+  const moved = Array.from({ length: MANY }, (_, n) => `UpdateVariable u/anna/v${n}`);
+  expect(told.sort()).toEqual(["UpdateScript u/anna/tell", ...moved].sort());
+}, 120_000);
+
 test("until a renaming is done, both names stand for the person, and nobody changes what is below them", async () => {
   await using server = await startTestServer(place);
   const { ask } = await furnish(server);

@@ -205,6 +205,7 @@ describe("an import", () => {
     expect(history[0]).toEqual({
       script_hash: now.hash,
       deployment_msg: "locked again: f/lib/price was deployed",
+      created_at: now.created_at,
     });
     const pinned = await ask("POST", `/w/acme/jobs/run_wait_result/h/${first.hash}`, {});
     expect(pinned.json()).toBe(5);
