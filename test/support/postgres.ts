@@ -13,12 +13,14 @@ const SUITE = [
   "test/platform/queue",
   "test/engines/runner",
   "test/acceptance/contract",
+  "test/acceptance/faults",
+  "test/acceptance/volume",
 ];
 /** Run on SQLite alone: they take long by what has nothing to do with a database (compilers, installers, large files). */
 const ELSEWHERE = [
-  "test/features/code/dependencies/python-packages.test.ts",
-  "test/features/code/scripts/program-languages.test.ts",
-  "test/features/assets/storage/storage-memory.test.ts",
+  "test/acceptance/packages/python-packages.test.ts",
+  "test/acceptance/packages/program-languages.test.ts",
+  "test/acceptance/volume/storage-memory.test.ts",
 ].map((file) => `--path-ignore-patterns=${file}`);
 const TEMPLATE = "svc_template";
 

@@ -3,13 +3,13 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
-import { recoverFromClockSetBack } from "../../../../src/features/lifecycle/clock-set-back.ts";
-import { webhookDeliveries } from "../../../../src/features/signals/webhooks/tables.ts";
-import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.ts";
-import { StorageFull } from "../../../../src/lib/errors.ts";
-import { MAX_TIMER_MS } from "../../../../src/platform/loops/alarm.ts";
-import { jobs } from "../../../../src/platform/queue/tables.ts";
-import { type Ask, deploy, expectOk, openFolder, startTestServer, until } from "../../../support/harness.ts";
+import { recoverFromClockSetBack } from "../../../src/features/lifecycle/clock-set-back.ts";
+import { webhookDeliveries } from "../../../src/features/signals/webhooks/tables.ts";
+import { handlerCalls } from "../../../src/features/triggers/handlers/tables.ts";
+import { StorageFull } from "../../../src/lib/errors.ts";
+import { MAX_TIMER_MS } from "../../../src/platform/loops/alarm.ts";
+import { jobs } from "../../../src/platform/queue/tables.ts";
+import { type Ask, deploy, expectOk, openFolder, startTestServer, until } from "../../support/harness.ts";
 
 setDefaultTimeout(90_000);
 /** Servers of a PostgreSQL go by its clock: test/database/clock.test.ts. */

@@ -1,7 +1,7 @@
 /** Packages of Python scripts: found at deploy, locked, installed once, by the real pip from a local index. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Ask, deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
-import { type PackageIndex, startPackageIndex } from "../../../support/peers/package-index.ts";
+import { type Ask, deploy, startTestServer, type TestServer } from "../../support/harness.ts";
+import { type PackageIndex, startPackageIndex } from "../../support/peers/package-index.ts";
 
 let server: TestServer;
 let ask: Ask;

@@ -1,7 +1,7 @@
 /** What a commit that nobody heard of has stored, or a worker that lost its job: no hindrance to what follows. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { jobLogs, jobs } from "../../../../src/platform/queue/tables.ts";
+import { jobLogs, jobs } from "../../../src/platform/queue/tables.ts";
 import {
   type Ask,
   deploy,
@@ -9,7 +9,7 @@ import {
   startTestServer,
   type TestServer,
   until,
-} from "../../../support/harness.ts";
+} from "../../support/harness.ts";
 
 let server: TestServer;
 let ask: Ask;

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { createDatabase } from "../../../support/harness.ts";
-import { type Bucket, startBucket } from "../../../support/peers/bucket.ts";
+import { createDatabase } from "../../support/harness.ts";
+import { type Bucket, startBucket } from "../../support/peers/bucket.ts";
 
 const MB = 1_000_000;
 const FILE_MB = 300;
@@ -41,7 +41,7 @@ beforeAll(async () => {
     ? await createDatabase(process.env.DATABASE_URL, "migrated")
     : undefined;
   server = Bun.spawn(
-    [process.execPath, join(import.meta.dir, "../../../../cli/main.ts"), "serve", "--port", "0", "--json"],
+    [process.execPath, join(import.meta.dir, "../../../cli/main.ts"), "serve", "--port", "0", "--json"],
     {
       env: {
         ...process.env,

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { and, eq, ne } from "drizzle-orm";
-import { flowFrames, flowItems } from "../../../../src/features/code/flows/tables.ts";
-import { jobs as jobTable } from "../../../../src/platform/queue/tables.ts";
+import { flowFrames, flowItems } from "../../../src/features/code/flows/tables.ts";
+import { jobs as jobTable } from "../../../src/platform/queue/tables.ts";
 import {
   type Ask,
   createDatabase,
@@ -13,7 +13,7 @@ import {
   startTestServer,
   type TestServer,
   until,
-} from "../../../support/harness.ts";
+} from "../../support/harness.ts";
 
 let server: TestServer;
 let ask: Ask;
@@ -431,7 +431,7 @@ test("a step whose worker was lost too often fails its flow, one that was not ru
     ];
     await host.stop();
     await Bun.write(file, "");
-    const { openDatabase } = await import("../../../../src/database/open-database.ts");
+    const { openDatabase } = await import("../../../src/database/open-database.ts");
     const db = await openDatabase({
       data_dir: place.data_dir,
       database_url: place.database_url,

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { and, eq, inArray, isNotNull, lt, ne, sql } from "drizzle-orm";
-import { flowFrames } from "../../../../src/features/code/flows/tables.ts";
-import { jobs } from "../../../../src/platform/queue/tables.ts";
+import { flowFrames } from "../../../src/features/code/flows/tables.ts";
+import { jobs } from "../../../src/platform/queue/tables.ts";
 import {
   type Ask,
   createDatabase,
@@ -14,7 +14,7 @@ import {
   startTestServer,
   type TestServer,
   until,
-} from "../../../support/harness.ts";
+} from "../../support/harness.ts";
 
 const data_dir = mkdtempSync(join(tmpdir(), "svc-wide-"));
 let where: Parameters<typeof startTestServer>[0];

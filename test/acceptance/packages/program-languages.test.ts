@@ -1,6 +1,6 @@
 /** Languages whose program is on the machine: signature, arguments, results, errors, walls. Without it a word is said. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { PROGRAMS } from "../../../../src/engines/languages/programs/table.ts";
+import { PROGRAMS } from "../../../src/engines/languages/programs/table.ts";
 import {
   type Ask,
   deploy,
@@ -8,7 +8,7 @@ import {
   startTestServer,
   type TestServer,
   until,
-} from "../../../support/harness.ts";
+} from "../../support/harness.ts";
 
 let server: TestServer;
 let ask: Ask;
