@@ -92,6 +92,7 @@ test("folders and files know each other in no circle, at any level, not even by 
   const found: string[] = [];
   for (const [folder, graph] of graphsOf(await importsOf(await sourceFiles()))) {
     for (const circle of circlesOf(graph)) {
+      found.push(`${folder}: ${circle.join(", ")}`);
       for (const here of circle) {
         for (const there of circle) {
           const imports = graph.get(here)?.get(there) ?? [];
