@@ -24,19 +24,22 @@ export async function describeApproval(client: ServiceClient, job: JobRef): Prom
   ].join("\n");
 }
 
-/** Reads the JSON Schema of the form that an approver fills in; undefined if there is none, or for other callers. */
+/**
+ * Reads the JSON Schema of the form that an approver of a flow, or of a step of one, fills in; undefined if nothing is
+ * asked for.
+ * @throws CliError
+ */
 export async function readApprovalForm(client: ServiceClient, job: JobRef): Promise<unknown> {
   const { workspace, id } = job;
   const read = async (flow_job_id: string) =>
     (await client.call(listFlowSteps, { workspace, flow_job_id })).approvals;
-  const readOfStep = async () => {
+  const readOfStep = async (cause: Error) => {
+    if (cause.name !== "BadRequest") throw cause;
     const { parent_job } = await readJob(client, job);
     if (!parent_job) return [];
     return (await read(parent_job)).filter(({ job_id }) => job_id === id);
   };
-  const [request] = await read(id)
-    .catch(readOfStep)
-    .catch(() => []);
+  const [request] = await read(id).catch(readOfStep);
   return request?.schema;
 }
 

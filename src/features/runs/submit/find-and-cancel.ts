@@ -263,12 +263,13 @@ async function cancelUnfinishedJob(
         ),
       )
       .returning({ id: jobs.id });
-    if (!ended) return false;
-    await failLocking(app, tx, job, `the dependency job was canceled: ${canceled_reason}`);
+    // Even if it has ended by itself: those canceled before it may have been the next ones of its key.
     if (job.concurrency_key !== null && !isFollowed) {
       await rescheduleBlockedJobs(tx, job, now);
       tx.afterCommit(app.queue.wake);
     }
+    if (!ended) return false;
+    await failLocking(app, tx, job, `the dependency job was canceled: ${canceled_reason}`);
     await followUpOf(app, job, "canceled")?.(tx);
     const told = { id: job.id, workspace_id: job.workspace_id, status: "canceled", result } as const;
     tx.afterCommit(() => app.events.publishFinished(told));

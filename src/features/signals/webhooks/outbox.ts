@@ -53,10 +53,11 @@ export async function recordEvents(
   events: readonly WebhookEvent[],
 ): Promise<void> {
   const endpoints = await tx.exec(listeningStatement, { workspace_id });
-  if (endpoints.length === 0) return;
-  for (const { type, keys } of events) {
-    const told = endpoints.filter(({ types }) => acceptsType(types, type));
-    if (told.length === 0) continue;
+  const wanted = events
+    .map((event) => ({ ...event, told: endpoints.filter(({ types }) => acceptsType(types, event.type)) }))
+    .filter(({ told }) => told.length > 0);
+  if (wanted.length === 0) return;
+  for (const { type, keys, told } of wanted) {
     await tx.exec(insertEventStatement, {
       id: createUuid(),
       workspace_id,

@@ -156,6 +156,16 @@ test("counts everything", async () => {
   expect(await look("queue/count")).toEqual({ database_length: 0, suspended: 0 });
 });
 
+test("counts what completed in a workspace with fewer jobs than completed since", async () => {
+  for (const [hours, found] of [
+    [99, [{ tag: "bun", count: 1 }]],
+    [97, []],
+  ] as const) {
+    const path = `/jobs/completed/count_by_tag?horizon_secs=${hours * 3_600}&workspace_id=none`;
+    expect((await expectOk(server.operator("GET", path))).json()).toEqual(found);
+  }
+});
+
 test("counts what completed since a time, all of it and by tag", async () => {
   const completed = numbers.filter((n) => n % 3 > 0);
   for (const hours of [101, 90, 85, 80]) {

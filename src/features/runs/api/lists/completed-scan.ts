@@ -1,42 +1,105 @@
 /**
- * Scans the jobs that completed after a time, in slices of the index on completion times, however long the history
- * before it is.
+ * Scans the jobs that completed after a time: by the index on completion times, however long the history before it is,
+ * or by the index of their workspace, if that has fewer jobs.
  */
-import { and, asc, gt, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, gt, type SQL, sql } from "drizzle-orm";
+import { unindexed } from "../../../../database/conditions.ts";
+import { dialect } from "../../../../database/kit.ts";
 import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import type { App } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
+import {
+  countSlice,
+  createScanTurn,
+  findNthPosition,
+  type JobQuery,
+  type ScanPosition,
+  SKIP_ENTRIES,
+  SLICE_ROWS,
+  scanInSlices,
+} from "./job-scan.ts";
 
-/** Rows read by one statement: some milliseconds. Jobs of one completion time are in one slice. */
-const SLICE_ROWS = 5_000;
+/** `sets` and the like do not apply: the completion times are the set. */
+export interface CompletedQuery extends Required<Pick<JobQuery, "base" | "filters">> {
+  from: Date;
+  /** Aborted if the caller is gone: the scan ends early. */
+  signal: AbortSignal;
+}
 
-/** Literal, so that the planner can use the index, which has completed jobs only. */
-const COMPLETED = sql`${jobs.state} = 'completed'`;
+/** Position in the index on completion times. `tie` orders jobs that completed at the same time. */
+interface CompletedPosition {
+  completed_at: Date;
+  tie: string | number;
+}
 
-/**
- * Yields conditions that together cover the jobs completed after `from`, each cheap enough for one statement.
- * @param filters conditions that no index has to serve
- * @param signal aborted if the caller is gone: the scan ends early
- */
-export async function* scanCompletedSince(
-  app: App,
-  from: Date,
-  filters: SQL | undefined,
-  signal: AbortSignal,
-): AsyncGenerator<SQL | undefined> {
-  for (let after = from; !signal.aborted; ) {
-    const later = and(COMPLETED, gt(jobs.completed_at, after));
-    const [last] = await app.db.read
-      .select({ completed_at: jobs.completed_at })
-      .from(jobs)
-      .where(later)
-      .orderBy(asc(jobs.completed_at))
-      .limit(1)
-      .offset(SLICE_ROWS - 1);
-    const end = last?.completed_at ?? undefined;
-    yield and(later, end && lte(jobs.completed_at, end), filters);
-    if (!end) return;
-    after = end;
+/** In SQLite every index ends in it. */
+const TIE = dialect === "sqlite" ? sql<number>`${jobs}.rowid` : sql<string>`${jobs.id}`;
+
+/** The state is literal, so that the planner can use the index, which has completed jobs only. */
+const completedSince = (from: Date) => and(sql`${jobs.state} = 'completed'`, gt(jobs.completed_at, from))!;
+
+export async function countCompletedSince(app: App, query: CompletedQuery): Promise<number> {
+  let total = 0;
+  for await (const slice of scanCompletedSince(app, query)) total += await countSlice(app, slice);
+  return total;
+}
+
+/** Yields conditions that together cover the query, each cheap enough for one statement. */
+export async function* scanCompletedSince(app: App, query: CompletedQuery): AsyncGenerator<SQL | undefined> {
+  const { from, base, filters, signal } = query;
+  if (base && !(await areFewerSince(app, from, base))) {
+    const completed = and(unindexed(completedSince(from)), filters);
+    yield* scanInSlices(app, { base, filters: completed, sets: [], signal });
+    return;
+  }
+  const rest = and(base && unindexed(base), filters);
+  const scan = createScanTurn(app, { signal });
+  try {
+    for (let last: CompletedPosition | undefined; ; ) {
+      const end = await findNthCompleted(app, from, last, SLICE_ROWS);
+      const bounds = and(last && comparePosition(">", last), end && comparePosition("<=", end));
+      yield and(completedSince(from), bounds, rest);
+      if (end === undefined || signal.aborted) return;
+      last = end;
+      await yieldToEventLoop();
+      await scan.awaitTurn();
+    }
+  } finally {
+    scan.release();
+  }
+}
+
+/** Returns whether fewer jobs completed since a time than there are with `base`, which an index serves. */
+async function areFewerSince(app: App, from: Date, base: SQL): Promise<boolean> {
+  const own = { base, filters: undefined, sets: [] };
+  let completed: CompletedPosition | undefined;
+  for (let last: ScanPosition | undefined; ; ) {
+    completed = await findNthCompleted(app, from, completed, SKIP_ENTRIES);
+    if (!completed) return true;
+    last = await findNthPosition(app, own, last, SKIP_ENTRIES);
+    if (!last) return false;
     await yieldToEventLoop();
   }
+}
+
+/** Finds the position `n` jobs further; undefined if there are fewer. */
+async function findNthCompleted(
+  app: App,
+  from: Date,
+  last: CompletedPosition | undefined,
+  n: number,
+): Promise<CompletedPosition | undefined> {
+  const [found] = await app.db.read
+    .select({ completed_at: jobs.completed_at, tie: TIE })
+    .from(jobs)
+    .where(and(completedSince(from), last && comparePosition(">", last)))
+    .orderBy(asc(jobs.completed_at), asc(TIE))
+    .limit(1)
+    .offset(n - 1);
+  return found as CompletedPosition | undefined;
+}
+
+function comparePosition(how: ">" | "<=", { completed_at, tie }: CompletedPosition): SQL {
+  const moment = sql.param(completed_at, jobs.completed_at);
+  return sql`(${jobs.completed_at}, ${TIE}) ${sql.raw(how)} (${moment}, ${tie})`;
 }

@@ -1,7 +1,6 @@
 /** Counts jobs, and reads their queue position and start times. */
 import { and, count, eq, inArray, type SQL } from "drizzle-orm";
 import { z } from "zod";
-import { unindexed } from "../../../../database/conditions.ts";
 import { BadRequest, NotFound } from "../../../../lib/errors.ts";
 import type { App, Context, WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
@@ -15,7 +14,7 @@ import { jobs } from "../../../../platform/queue/tables.ts";
 import { lightColumns } from "../../job/records.ts";
 import { getJob } from "../../submit/find-and-cancel.ts";
 import { canSeeJob } from "../../submit/job-rights.ts";
-import { scanCompletedSince } from "./completed-scan.ts";
+import { countCompletedSince, scanCompletedSince } from "./completed-scan.ts";
 import {
   dueJobs,
   parseCsv,
@@ -25,7 +24,7 @@ import {
   UNFINISHED_JOBS,
   workspaceCondition,
 } from "./filters.ts";
-import { countJobs, countSlice, type IdSet, readRows, scanInSlices } from "./job-scan.ts";
+import { countJobs, type IdSet, readRows, scanInSlices } from "./job-scan.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 /** Counts reveal many jobs, so a token that may only run one does not suffice. */
@@ -97,7 +96,7 @@ const countCompletedJobs = operation({
     all_workspaces: queryBoolean.optional(),
   }),
   responds: responds.json(z.number()),
-  run: async (ctx, { workspace, query }) => {
+  run: (ctx, { workspace, query }) => {
     const rows = workspaceCondition(ctx, workspace, query.all_workspaces);
     const { completed_after_s_ago: ago, success, tags } = query;
     if (ago === undefined && success === undefined && !tags) return countCompleted(ctx, rows);
@@ -109,16 +108,7 @@ const countCompletedJobs = operation({
       return countJobs(ctx.app, { base: rows, filters: completed, sets: [], signal });
     }
     const from = new Date(ctx.app.clock().getTime() - ago * 1000);
-    let total = 0;
-    for await (const slice of scanCompletedSince(
-      ctx.app,
-      from,
-      and(rows && unindexed(rows), filters),
-      signal,
-    )) {
-      total += await countSlice(ctx.app, slice);
-    }
-    return total;
+    return countCompletedSince(ctx.app, { from, base: rows, filters, signal });
   },
 });
 
@@ -176,8 +166,9 @@ const countJobsByTag = operation({
   responds: responds.json(z.array(z.object({ tag: z.string(), count: z.number() }))),
   run: async (ctx, { query }) => {
     const from = new Date(ctx.app.clock().getTime() - query.horizon_secs * 1000);
-    const own = query.workspace_id ? unindexed(eq(jobs.workspace_id, query.workspace_id)) : undefined;
-    const totals = await countByTag(ctx.app, scanCompletedSince(ctx.app, from, own, ctx.request.signal));
+    const base = query.workspace_id ? eq(jobs.workspace_id, query.workspace_id) : undefined;
+    const recent = { from, base, filters: undefined, signal: ctx.request.signal };
+    const totals = await countByTag(ctx.app, scanCompletedSince(ctx.app, recent));
     return [...totals].map(([tag, count]) => ({ tag, count })).sort((a, b) => b.count - a.count);
   },
 });

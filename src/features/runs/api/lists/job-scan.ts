@@ -19,11 +19,11 @@ import { type Job, jobs } from "../../../../platform/queue/tables.ts";
 import type { JsonCondition } from "./json-conditions.ts";
 
 /** Rows read by one statement: about 2 ms for small rows. */
-const SLICE_ROWS = 5_000;
+export const SLICE_ROWS = 5_000;
 /** The same if JSON columns are read too. */
 const JSON_SLICE_ROWS = 1_000;
 /** Index entries skipped by one statement: about 1 ms. */
-const SKIP_ENTRIES = 20_000;
+export const SKIP_ENTRIES = 20_000;
 /** Maximum size of a small set: reading it takes about 15 ms per page. */
 const SMALL_SET_ROWS = 20_000;
 /** Rows fetched at once by id. */
@@ -75,7 +75,7 @@ export interface ScanTurn {
   release(): void;
 }
 
-export function createScanTurn(app: App, { budget, signal }: JobQuery): ScanTurn {
+export function createScanTurn(app: App, { budget, signal }: Pick<JobQuery, "budget" | "signal">): ScanTurn {
   let giveBack: (() => void) | undefined;
   let began = 0;
   return {
