@@ -1,9 +1,11 @@
 /** A real browser at the compiled executable. Whatever goes wrong in a page fails the test that opened it. */
+import { expect } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import chromium from "@sparticuz/chromium";
 import axe from "axe-core";
 import { type Browser, type BrowserContext, type Page, chromium as playwright } from "playwright-core";
+import { sleep } from "../../../src/lib/async/sleep.ts";
 
 /** Where pictures go for who wants to look: `SVC_SCREENSHOTS=folder`. */
 const PICTURES = process.env.SVC_SCREENSHOTS;
@@ -45,6 +47,23 @@ interface Options {
   token?: string;
   viewport?: typeof DESKTOP;
   scheme?: "light" | "dark";
+}
+
+/**
+ * Expects a value that a page shows only some time after what was clicked.
+ * @throws the usual failure of `toEqual`, when it is another one after ten seconds
+ */
+export async function expectSoon<T extends string | number | boolean | string[] | null>(
+  read: () => Promise<T> | T,
+  expected: T,
+): Promise<void> {
+  const end = performance.now() + 10_000;
+  let value: T = await read();
+  while (!Bun.deepEquals(value, expected) && performance.now() < end) {
+    await sleep(50);
+    value = await read();
+  }
+  expect(value).toEqual(expected);
 }
 
 /**

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { newPlace, type Place, type Serving, until } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
+import { expectSoon, openBrowser, visit } from "./browser.ts";
 import { type Filled, fill, newMember } from "./filled.ts";
 
 let place: Place;
@@ -78,7 +78,7 @@ test("a draft that is gone already is discarded without a word", async () => {
   await page.getByRole("dialog").getByRole("button", { name: "Discard", exact: true }).click();
   await page.getByText("As it is deployed").waitFor();
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  expect(await page.locator('.step[data-step="a"]').textContent()).not.toContain("Mine");
+  await page.locator('.step[data-step="a"]', { hasText: "Mine" }).waitFor({ state: "detached" });
   // The browser itself tells of the answer.
   ann.wrongs.splice(0, ann.wrongs.length, ...ann.wrongs.filter((each) => !each.includes("404")));
 }, 60_000);
@@ -169,7 +169,7 @@ test("null for the steps beside the flow is none, and stays null", async () => {
   expect(JSON.stringify(value)).toBe(JSON.stringify(before));
   await ann.open(`/w/acme/flows/${path}`);
   await page.locator(".step").first().waitFor();
-  expect(await page.locator(".step").count()).toBe(1);
+  await expectSoon(() => page.locator(".step").count(), 1);
 }, 60_000);
 
 test("a draft of another client, which does not say what it was begun from, is deployed over the newest", async () => {
@@ -216,11 +216,11 @@ test("the panel keeps the focus while its step gets another id, and a step's own
   const summary = page.getByRole("textbox", { name: "Summary" });
   await summary.focus();
   await page.keyboard.type("All of it");
-  expect(await summary.inputValue()).toBe("All of it");
+  await expectSoon(() => summary.inputValue(), "All of it");
   await page.locator('.step[data-step="b"]').focus();
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "b", exact: true }).waitFor();
-  expect(await summary.inputValue()).toBe("");
+  await expectSoon(() => summary.inputValue(), "");
 }, 60_000);
 
 test("who may not change a flow is offered no editor of it", async () => {

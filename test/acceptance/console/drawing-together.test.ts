@@ -58,7 +58,7 @@ test("two people draw one flow: each has a draft, and sees that the other has on
   await second.accessible("The review of another's draft");
   await first.page.reload();
   await first.page.getByText("bob has a draft of this too").waitFor();
-  expect(await first.page.locator('.step[data-step="a"]').textContent()).toContain("Of Ann");
+  await first.page.locator('.step[data-step="a"]', { hasText: "Of Ann" }).waitFor();
 }, 60_000);
 
 test("a new flow does not replace one that is there, deployed or begun", async () => {

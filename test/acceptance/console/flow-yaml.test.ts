@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
+import { expectSoon, openBrowser, visit } from "./browser.ts";
 import { type Filled, fill, newMember } from "./filled.ts";
 
 let place: Place;
@@ -48,10 +48,10 @@ test("a flow is written, checked by the server, deployed over nobody, and brough
   };
   await seen.open(`${NIGHTLY}?tab=yaml`);
   await editor.getByText("Nightly report").waitFor();
-  expect(await button("Deploy").isDisabled()).toBe(true);
+  await expectSoon(() => button("Deploy").isDisabled(), true);
   await write("value: [");
   await page.getByText(/^Line 1: /).waitFor();
-  expect(await button("Deploy").isDisabled()).toBe(true);
+  await expectSoon(() => button("Deploy").isDisabled(), true);
   // What the server would refuse, and what a run would fail at, each at its line.
   await write(written("scirpt"));
   await page.getByText(/^Line 7: .*rawscript/).waitFor();
@@ -59,7 +59,7 @@ test("a flow is written, checked by the server, deployed over nobody, and brough
   await page.getByText(/^Line 10: .*there is a step a already/).waitFor();
   await seen.picture("flow-yaml-problem");
   await seen.accessible("YAML with problems");
-  expect(await button("Deploy").isDisabled()).toBe(true);
+  await expectSoon(() => button("Deploy").isDisabled(), true);
   await write(written("script", "      contin\n"));
   await editor.getByText("contin", { exact: true }).click();
   await page.keyboard.press("End");
@@ -123,7 +123,8 @@ test("a flow has webhooks and triggers as scripts have, and a reader reads its Y
   await page.getByText("Triggers", { exact: true }).last().click();
   await page.getByRole("link", { name: "New schedule" }).click();
   await page.getByText("It takes no arguments.").waitFor();
-  expect(await page.getByRole("combobox", { name: "What it runs" }).inputValue()).toContain("nightly");
+  const runs = page.getByRole("combobox", { name: "What it runs" });
+  await expectSoon(async () => (await runs.inputValue()).includes("nightly"), true);
   await newMember(serving, filled, "carl");
   await filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/carl": false } });
   const reader = await serving.operator("/users/tokens/impersonate", {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, PHONE, visit } from "./browser.ts";
+import { expectSoon, openBrowser, PHONE, visit } from "./browser.ts";
 import { type Filled, fill } from "./filled.ts";
 
 let place: Place;
@@ -133,7 +133,7 @@ test("an approval is given from a phone, with its form", async () => {
   await seen.picture("approval");
   await seen.accessible("approval");
   const amount = card.getByLabel("amount");
-  expect(await amount.inputValue()).toBe("30");
+  await expectSoon(() => amount.inputValue(), "30");
   await amount.fill("25");
   await card.getByLabel("note").fill("less");
   await card.getByRole("button", { name: "Approve" }).click();
@@ -156,7 +156,7 @@ test("five hundred steps are drawn and moved about without a stop", async () => 
   await seen.open(`w/acme/runs/${id}`);
   const first = page.getByRole("button", { name: /s0\b/ });
   await first.waitFor();
-  expect(await page.locator(".graph .step").count()).toBe(500);
+  await expectSoon(() => page.locator(".graph .step").count(), 500);
   const took = (await page.evaluate(`(async () => {
     const graph = document.querySelector(".graph");
     const times = [];

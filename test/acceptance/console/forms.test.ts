@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
+import { expectSoon, openBrowser, visit } from "./browser.ts";
 import { type Filled, fill } from "./filled.ts";
 
 let place: Place;
@@ -89,7 +89,7 @@ test("e-mail, secret, date, resource, one-of, nested lists, files, choices and o
   await page.getByRole("button", { name: "Take it from a variable" }).first().click();
   await page.getByRole("combobox", { name: "Variable" }).fill("api");
   await page.getByRole("option", { name: "u/ann/api_key (secret)" }).click();
-  expect(await text("key").inputValue()).toBe("$var:u/ann/api_key");
+  await expectSoon(() => text("key").inputValue(), "$var:u/ann/api_key");
   await page.getByLabel("day").fill("2026-11-23");
   await page.getByRole("combobox", { name: "db" }).fill("ware");
   await page.getByRole("option", { name: "u/ann/warehouse" }).click();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { type MailServer, plainSettings, startPlainMailServer } from "../../support/peers/mail-server.ts";
 import { newPlace, type Place, type Serving, until } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
+import { expectSoon, openBrowser, visit } from "./browser.ts";
 import { EMAIL, type Filled, fill, PASSWORD } from "./filled.ts";
 
 let place: Place;
@@ -43,7 +43,7 @@ test("a link is mailed, another password is chosen by it, and sessions elsewhere
   await page.getByLabel("E-mail").fill(EMAIL);
   await page.getByRole("link", { name: "Forgot your password?" }).click();
   await page.getByRole("heading", { name: "Forgot your password?" }).waitFor();
-  expect(await page.getByLabel("E-mail").inputValue()).toBe(EMAIL);
+  await expectSoon(() => page.getByLabel("E-mail").inputValue(), EMAIL);
   await seen.picture("reset-ask");
   await seen.accessible("asking for a link");
   await page.getByRole("button", { name: "Mail me a link" }).click();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser, Page } from "playwright-core";
 import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, type Visit, visit } from "./browser.ts";
+import { expectSoon, openBrowser, type Visit, visit } from "./browser.ts";
 import { type Filled, fill } from "./filled.ts";
 
 const EVIL = `<img src=x onerror=alert(1)><svg onload=alert(2)><script>alert(3)</script>`;
@@ -113,7 +113,7 @@ ${EVIL}
   const result = panel(seen);
   await result.getByRole("heading", { name: "Report" }).waitFor();
   expect(await result.getByRole("link", { name: "the shop" }).getAttribute("rel")).toContain("noopener");
-  expect(await result.getByRole("cell", { name: "2", exact: true }).count()).toBe(1);
+  await expectSoon(() => result.getByRole("cell", { name: "2", exact: true }).count(), 1);
   await result.getByRole("link", { name: "tracker" }).waitFor();
   expect(await result.locator("img, script, iframe, svg[onload]").count()).toBe(0);
   const links = await result.locator("a").evaluateAll((all) => all.map((each) => each.getAttribute("href")));
@@ -145,7 +145,7 @@ test("differences are marked, of a patch and of two texts", async () => {
   const patch = `--- a/x.ts\n+++ b/x.ts\n@@ -1,2 +1,2 @@\n keep\n-old ${EVIL}\n+new ${EVIL}`;
   await using seen = await shown(patch);
   await panel(seen).locator("[data-kind=added]", { hasText: "+new" }).waitFor();
-  expect(await panel(seen).locator("[data-kind=removed]").textContent()).toBe(`-old ${EVIL}`);
+  await expectSoon(() => panel(seen).locator("[data-kind=removed]").textContent(), `-old ${EVIL}`);
   await seen.picture("result-patch");
   await seen.accessible("a patch");
   await using two = await shown({ diff: { before: `same\nold\n${EVIL}`, after: `same\nnew\n${EVIL}` } });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
+import { expectSoon, openBrowser, visit } from "./browser.ts";
 import { type Filled, fill } from "./filled.ts";
 
 let place: Place;
@@ -115,7 +115,7 @@ test("runs are found by words of their arguments and results", async () => {
   await page.getByLabel("Text", { exact: true }).press("Enter");
   await page.waitForURL(/text=Wolperdinger/);
   await page.locator(`a[href$="/runs/${found}"]`).waitFor();
-  expect(await page.getByRole("table", { name: "Runs" }).getByRole("row").count()).toBe(2);
+  await expectSoon(() => page.getByRole("table", { name: "Runs" }).getByRole("row").count(), 2);
   // What the address says stands after a reload too.
   await page.reload();
   await page.getByText("Text: Wolperdinger").waitFor();

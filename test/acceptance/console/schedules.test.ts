@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
+import { expectSoon, openBrowser, visit } from "./browser.ts";
 import { type Filled, fill } from "./filled.ts";
 
 let place: Place;
@@ -129,7 +129,7 @@ test("who may not change a schedule is not offered to", async () => {
   const { page } = seen;
   await seen.open("w/acme/schedules");
   await page.getByText("onerror=alert(1)").waitFor();
-  expect(await page.getByRole("switch", { name: /report/ }).isDisabled()).toBe(true);
+  await expectSoon(() => page.getByRole("switch", { name: /report/ }).isDisabled(), true);
   await seen.picture("schedules-dark");
   await seen.accessible("schedules of a reader");
   await page.getByRole("link", { name: /onerror/ }).click();

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Browser } from "playwright-core";
 import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, type Visit, visit } from "./browser.ts";
+import { expectSoon, openBrowser, type Visit, visit } from "./browser.ts";
 import { EMAIL, type Filled, fill } from "./filled.ts";
 
 let place: Place;
@@ -48,7 +48,7 @@ test("a script is written, tried, deployed, called by its webhook, and its next 
     .getByRole("alert")
     .getByText(/^Line 1: /)
     .waitFor();
-  expect(await button(seen, "Deploy").isDisabled()).toBe(true);
+  await expectSoon(() => button(seen, "Deploy").isDisabled(), true);
   await write(seen, GREET);
   await page.getByRole("textbox", { name: "name", exact: true }).fill("Zoë");
   await button(seen, "Run what is in the editor").click();
@@ -86,7 +86,10 @@ test("a script is written, tried, deployed, called by its webhook, and its next 
   await seen.accessible("captured");
   await button(seen, "Run with it").click();
   await page.getByRole("textbox", { name: "name", exact: true }).waitFor();
-  expect(await page.getByRole("textbox", { name: "name", exact: true }).inputValue()).toBe("from a sender");
+  await expectSoon(
+    () => page.getByRole("textbox", { name: "name", exact: true }).inputValue(),
+    "from a sender",
+  );
   expect(page.url()).not.toContain("sender");
 
   await seen.open("w/acme/edit/u/ann/greet");
@@ -185,14 +188,14 @@ test("a new script keeps its code in each language, its name and its summary, un
   await page.getByText("The draft is kept").waitFor();
   await page.reload();
   await editor(seen).getByText("return 42").waitFor();
-  expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("hello");
-  expect(await page.getByLabel("Summary").inputValue()).toBe("Mine");
+  await expectSoon(() => page.getByLabel("Name", { exact: true }).inputValue(), "hello");
+  await expectSoon(() => page.getByLabel("Summary").inputValue(), "Mine");
   // While typing the keys of the page hold too, and the editor does nothing of its own with them.
   await editor(seen).click();
   const begun = page.waitForRequest((request) => request.url().endsWith("/jobs/run/preview"));
   await page.keyboard.press("Control+Enter");
   await begun;
-  expect(await editor(seen).locator(".cm-line").count()).toBe(1);
+  await expectSoon(() => editor(seen).locator(".cm-line").count(), 1);
   await editor(seen).click();
   await page.keyboard.press("Control+s");
   const dialog = page.getByRole("dialog");

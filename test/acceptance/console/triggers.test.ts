@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Server } from "bun";
 import type { Browser } from "playwright-core";
 import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, type Visit, visit } from "./browser.ts";
+import { expectSoon, openBrowser, type Visit, visit } from "./browser.ts";
 import { type Filled, fill, newMember } from "./filled.ts";
 
 let place: Place;
@@ -59,7 +59,7 @@ test("a route is made, called as its page says, paused and deleted", async () =>
   await page.getByText("/api/r/acme/orders/:id").waitFor();
   await choose(seen, "Who may call it", "Who sends a key");
   await page.getByRole("combobox", { name: "Resource with the secret" }).waitFor();
-  expect(await button("Create the route").isDisabled()).toBe(true);
+  await expectSoon(() => button("Create the route").isDisabled(), true);
   await choose(seen, "Who may call it", "Everybody");
   await page.getByLabel("Path").fill("f/finance/orders");
   await page.getByLabel("Summary").fill("Orders");
@@ -124,7 +124,7 @@ test("a WebSocket trigger runs a script for a message, and says when it cannot c
   await seen.picture("socket");
   await seen.accessible("socket");
   await page.getByRole("link", { name: "Edit" }).click();
-  expect(await page.getByLabel("Only messages with").inputValue()).toBe('type = "price"');
+  await expectSoon(() => page.getByLabel("Only messages with").inputValue(), 'type = "price"');
   await page.getByLabel("Address").fill("ws://127.0.0.1:1/nobody");
   await button("Save").click();
   await page.getByText("It is not connected; it is tried again by itself").waitFor();
@@ -154,7 +154,7 @@ test("who may not change triggers is not offered to, and others' webhooks are fo
   await seen.open("w/acme/triggers");
   await page.getByText("onerror=alert(1)").waitFor();
   // He may write in the folder, but routes of the whole instance are not his.
-  expect(await page.getByRole("switch", { name: /root/ }).isDisabled()).toBe(true);
+  await expectSoon(() => page.getByRole("switch", { name: /root/ }).isDisabled(), true);
   await page.getByRole("link", { name: /onerror/ }).click();
   await page.getByText("/everywhere/:id").first().waitFor();
   expect(await page.getByRole("button", { name: "Delete" }).count()).toBe(0);
@@ -257,7 +257,7 @@ test("a form begins with what is stored, though its page showed it before somebo
     summary: "Theirs",
   });
   await edit();
-  expect(await page.getByLabel("Summary").inputValue()).toBe("Theirs");
+  await expectSoon(() => page.getByLabel("Summary").inputValue(), "Theirs");
   await seen.open("w/acme/schedules/p/f/finance/stale");
   await page.getByRole("heading", { name: "As it was" }).waitFor();
   await filled.ask("POST", "/w/acme/schedules/update/f/finance/stale", {
@@ -266,11 +266,11 @@ test("a form begins with what is stored, though its page showed it before somebo
     summary: "Theirs",
   });
   await edit();
-  expect(await page.getByLabel("Summary").inputValue()).toBe("Theirs");
+  await expectSoon(() => page.getByLabel("Summary").inputValue(), "Theirs");
   await seen.open("w/acme/resources/p/f/finance/stale");
   await page.getByLabel("Description of the resource").waitFor();
   await page.getByRole("link", { name: "Resources", exact: true }).first().click();
   await filled.ask("POST", "/w/acme/resources/update/f/finance/stale", { description: "Theirs" });
   await page.goBack();
-  expect(await page.getByLabel("Description of the resource").inputValue()).toBe("Theirs");
+  await expectSoon(() => page.getByLabel("Description of the resource").inputValue(), "Theirs");
 }, 60_000);

@@ -1,6 +1,6 @@
 /**
- * Runs tests by `bun test`. Named files run as it runs them. A whole suite or folder is spread over processes, prints a
- * line of progress, and its failures last. A file that fails beside others runs once more alone: what then passes is named,
+ * Runs tests by `bun test`. One named file runs as it runs it. Several, a whole suite or a folder are spread over
+ * processes, print a line of progress, and their failures last. A file that fails beside others runs once more alone: what then passes is named,
  * what fails again is printed with all that was written since the test before it.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
@@ -35,7 +35,8 @@ const isFolder = (argument: string) =>
  */
 export async function runTests(args: string[], suite: string[] = []): Promise<number> {
   if (args.every(isFlag)) return runSuite([...suite, ...args]);
-  if (args.some(isFolder)) return runFiles(args);
+  const named = args.filter((argument) => !isFlag(argument));
+  if (named.length > 1 || named.some(isFolder)) return runFiles(args);
   return runBunTest([...suite.filter(isFlag), ...args]);
 }
 
