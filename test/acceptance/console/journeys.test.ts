@@ -198,11 +198,8 @@ test("the keyboard alone: a script is found by the palette, filled in, run and r
   await seen.open("w/acme");
   await page.getByText("Nightly report").waitFor();
   await page.keyboard.press("Control+k");
-  await page.getByRole("textbox", { name: "Search", exact: true }).waitFor();
-  await page
-    .getByRole("button", { name: /Refund an order/ })
-    .last()
-    .waitFor();
+  const search = page.getByRole("textbox", { name: "Search", exact: true });
+  await search.and(page.locator(":focus")).waitFor();
   await seen.picture("palette");
   await page.keyboard.type("refund");
   await page.locator("[data-selected]", { hasText: "Refund an order" }).waitFor();

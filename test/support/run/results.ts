@@ -6,7 +6,7 @@ export interface Results {
   failed: number;
   /** Files that have begun to report. */
   files: Set<string>;
-  /** Files with a failed test, an error outside of tests, or a crashed process, each with the lines that say so. */
+  /** Files with a failed test, an error outside of tests, or a crashed process, each with the lines that say what and where. */
   failed_files: Map<string, string[]>;
   /** Whether a failure does not say which file it is from. */
   has_stray_error: boolean;
@@ -22,10 +22,18 @@ const CRASH = /^✗ (\S+) \(/;
 const SUMMARY = /^Ran \d+ tests? across \d+ files?\./;
 const ERROR_OUTSIDE = "# Unhandled error between tests";
 const END_OF_ERROR = /^-{20,}$/;
+const ERROR = /^\w*error: /i;
 const TEST_FILE_IN_STACK = /\/(test\/\S+?\.test\.tsx?):\d/;
 /** Lines kept of one failure: the last ones. */
 const MAX_LINES = 300;
 const MAX_COLUMNS = 400;
+
+/** The error of a failure, where the test met it, and the line that names the test. */
+function summarizeFailure(block: string[]): string[] {
+  const error = block.find((line) => ERROR.test(line));
+  const place = block.find((line) => TEST_FILE_IN_STACK.test(line));
+  return [...new Set([error, place?.trim(), block.at(-1)])].filter((line) => line !== undefined);
+}
 
 export function createResultReader() {
   const results: Results = {
@@ -44,7 +52,8 @@ export function createResultReader() {
   let rules_to_come = 0;
 
   function fail(name = file): void {
-    if (name) results.failed_files.set(name, [...(results.failed_files.get(name) ?? []), block.at(-1)!]);
+    if (name)
+      results.failed_files.set(name, [...(results.failed_files.get(name) ?? []), ...summarizeFailure(block)]);
     else results.has_stray_error = true;
     results.failures.push([`${name}:`, ...block].join("\n"));
     block = [];
