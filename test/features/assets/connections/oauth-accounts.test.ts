@@ -71,7 +71,7 @@ function later({ server }: OAuthTest, seconds: number): void {
 const isGood = async ({ idp }: OAuthTest, token: string) =>
   (await fetch(`${idp.issuer}/me`, { headers: { authorization: `Bearer ${token}` } })).status === 200;
 
-test("what the browser brings back becomes tokens, an account and a variable that gives them", async () => {
+test.concurrent("what the browser brings back becomes tokens, an account and a variable that gives them", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { browser, code, state, end } = await cameBack(
@@ -102,7 +102,7 @@ test("what the browser brings back becomes tokens, an account and a variable tha
   expect(refreshes(t)).toBe(0);
 });
 
-test("extra parameters are a JSON object of texts", async () => {
+test.concurrent("extra parameters are a JSON object of texts", async () => {
   await using t = await startOAuthTest();
   const { ask } = await t.server.workspace();
   for (const text of ["nonsense", "[]", '{"a":1}']) {
@@ -123,7 +123,7 @@ test("extra parameters are a JSON object of texts", async () => {
   ]);
 });
 
-test("a token that is about to expire is refreshed when it is read, wherever it is read", async () => {
+test.concurrent("a token that is about to expire is refreshed when it is read, wherever it is read", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { tokens, id, path } = await connected(t, admin);
@@ -155,7 +155,7 @@ test("a token that is about to expire is refreshed when it is read, wherever it 
   expect((await read(admin.ask)).json()).not.toBe(resource.json().token);
 });
 
-test("of twenty jobs that read an expired token at once, one has it refreshed", async () => {
+test.concurrent("of twenty jobs that read an expired token at once, one has it refreshed", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { tokens, path } = await connected(t, admin);
@@ -225,7 +225,7 @@ test.if(dialect === "postgres")(
   60_000,
 );
 
-test("a failed refresh is kept and shown, asks no provider again at once, and goes when one succeeds", async () => {
+test.concurrent("a failed refresh is kept and shown, asks no provider again at once, and goes when one succeeds", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { tokens, id, path } = await connected(t, admin);
@@ -269,7 +269,7 @@ test("a failed refresh is kept and shown, asks no provider again at once, and go
   expect(Object.keys(await list())).not.toContain("refresh_error");
 });
 
-test.each([
+test.concurrent.each([
   ["is down", undefined, /cannot be reached/],
   ["answers nonsense", { body: "<html>" }, /makes no sense/],
   ["answers no token", { body: JSON.stringify({ token_type: "bearer" }) }, /makes no sense/],
@@ -328,7 +328,7 @@ async function outageOf(t: OAuthTest): Promise<() => Promise<void>> {
   };
 }
 
-test("a token that was exchanged while the database cannot be written is stored once it can", async () => {
+test.concurrent("a token that was exchanged while the database cannot be written is stored once it can", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { tokens, id } = await connected(t, admin);
@@ -350,7 +350,7 @@ test("a token that was exchanged while the database cannot be written is stored 
   expect([await isGood(t, (await read(admin.ask)).json()), refreshes(t)]).toEqual([true, 2]);
 }, 60_000);
 
-test("who waits for another server's refresh writes nothing, and goes on at its word", async () => {
+test.concurrent("who waits for another server's refresh writes nothing, and goes on at its word", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { id } = await connected(t, admin);
@@ -379,7 +379,7 @@ test("who waits for another server's refresh writes nothing, and goes on at its 
   expect(refreshes(t)).toBe(1);
 }, 60_000);
 
-test("whoever held the lease and is gone holds nobody up for good", async () => {
+test.concurrent("whoever held the lease and is gone holds nobody up for good", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { id } = await connected(t, admin);
@@ -394,7 +394,7 @@ test("whoever held the lease and is gone holds nobody up for good", async () => 
   expect(refreshes(t)).toBe(1);
 });
 
-test("disconnecting revokes the token at the provider, and forgets the account", async () => {
+test.concurrent("disconnecting revokes the token at the provider, and forgets the account", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { id, tokens } = await connected(t, admin);
@@ -420,7 +420,7 @@ test("disconnecting revokes the token at the provider, and forgets the account",
   expect(await t.server.server.app.db.read.select().from(oauthAccounts)).toEqual([]);
 });
 
-test("an account is used by who connected it, and by admins", async () => {
+test.concurrent("an account is used by who connected it, and by admins", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { id, path } = await connected(t, admin);
@@ -468,7 +468,7 @@ test("an account is used by who connected it, and by admins", async () => {
   expect(refreshes(t)).toBe(0);
 });
 
-test("with a workspace and a path the browser ends it: a secret and a resource, or nothing", async () => {
+test.concurrent("with a workspace and a path the browser ends it: a secret and a resource, or nothing", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { browser, end } = await cameBack(t, admin.token, "?workspace=acme&path=u/admin/house");
@@ -516,7 +516,7 @@ test("with a workspace and a path the browser ends it: a secret and a resource, 
   expect((await t.server.server.app.db.read.select().from(oauthAccounts)).length).toBe(2);
 });
 
-test("tokens stand in no file in the clear, nor in a list, an audit row or an error", async () => {
+test.concurrent("tokens stand in no file in the clear, nor in a list, an audit row or an error", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { tokens, path } = await connected(t, admin);

@@ -33,8 +33,6 @@ import {
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 /** Jobs are kept for a day in most of these tests. */
-// What is stored and pruned here is too much for every write to be rehearsed.
-
 const KEPT = { retention_s: DAY_S, audit_retention_s: 2 * DAY_S };
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000);
@@ -76,7 +74,7 @@ async function store({ server }: TestServer, rows: NewJob[]): Promise<void> {
 const idsOf = async ({ server }: TestServer) =>
   (await server.app.db.read.select({ id: jobs.id }).from(jobs).orderBy(asc(jobs.id))).map(({ id }) => id);
 
-describe("a completed job", () => {
+describe.concurrent("a completed job", () => {
   test("goes after its time, with its log and its stream", async () => {
     await using server = await startTestServer(KEPT);
     const { ask } = await server.workspace();
@@ -183,6 +181,13 @@ describe("a completed job", () => {
   });
 });
 
+test.concurrent("a server prunes by itself, soon after its start", async () => {
+  await using server = await startTestServer(KEPT);
+  await store(server, [job("old"), job("young", { completed_at: new Date() })]);
+  await until(async () => ((await idsOf(server)).length === 1 ? true : undefined), "the old job to go");
+  expect(await idsOf(server)).toEqual(["young"]);
+}, 30_000);
+
 test("cached results, idempotency keys, variables and audit rows go when their time has come", async () => {
   await using server = await startTestServer(KEPT);
   const { db } = server.server.app;
@@ -281,13 +286,6 @@ test("10,000 jobs go while the server answers, also when two prune, and the file
   expect(await db.read.select().from(jobLogs)).toEqual([]);
   if (db.dialect === "sqlite") expect(size()).toBeLessThan(10_000_000);
 }, 60_000);
-
-test("a server prunes by itself, soon after its start", async () => {
-  await using server = await startTestServer(KEPT);
-  await store(server, [job("old"), job("young", { completed_at: new Date() })]);
-  await until(async () => ((await idsOf(server)).length === 1 ? true : undefined), "the old job to go");
-  expect(await idsOf(server)).toEqual(["young"]);
-}, 30_000);
 
 describe("files of versions", () => {
   const folderOf = (server: TestServer, hash: string) => join(server.data_dir, "runner/versions/acme", hash);

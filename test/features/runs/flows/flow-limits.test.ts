@@ -34,7 +34,7 @@ async function push(modules: object[], more: object = {}, row: object = {}): Pro
 const run = async (path: string, args: object = {}, query = "") =>
   (await ask("POST", `${jobs}/run_wait_result/f/${path}${query}`, args)).json();
 
-describe("a flow's timeout", () => {
+describe.concurrent("a flow's timeout", () => {
   const forever = script("long", "export const main = () => new Promise(() => setInterval(() => {}, 1000))");
   const gate = script("gate", "export const main = () => 'open'", { suspend: {} });
   const after = script("after", "export const main = () => 'after'");

@@ -1,11 +1,8 @@
 /** Webhooks of a workspace: what is told, to whom, how it is proven, and what becomes of what does not arrive. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { Webhook } from "standardwebhooks";
-import { dialect } from "../../../../src/database/kit.ts";
-import { computeNextAttempt } from "../../../../src/features/signals/webhooks/deliveries.ts";
 import { EVENT_TYPES } from "../../../../src/features/signals/webhooks/event-types.ts";
-import { findDueBatch } from "../../../../src/features/signals/webhooks/sender/webhook-batch.ts";
 import { webhookDeliveries, webhookEndpoints } from "../../../../src/features/signals/webhooks/tables.ts";
 import {
   type Ask,
@@ -15,107 +12,23 @@ import {
   type TestServer,
   until,
 } from "../../../support/harness.ts";
+import {
+  arrived,
+  ask,
+  change,
+  deliveries,
+  endpoint,
+  hooks,
+  later,
+  type Message,
+  openWebhooks,
+  receiver,
+  server,
+  settled,
+  variable,
+} from "./webhook-setup.ts";
 
-let server: TestServer;
-let ask: Ask;
-let receiver: Receiver;
-
-beforeAll(async () => {
-  server = await startTestServer({ allowed_targets: "127.0.0.1" });
-  ({ ask } = await server.workspace());
-  receiver = startReceiver();
-});
-afterAll(async () => {
-  await server.stop();
-  await receiver.stop();
-});
-beforeEach(async () => {
-  for (const { id } of (await ask("GET", `${hooks}/list`)).json()) {
-    await expectOk(ask("DELETE", `${hooks}/delete/${id}`));
-  }
-  receiver.reset();
-});
-
-const hooks = "/w/acme/webhooks";
-
-interface Message {
-  path: string;
-  body: string;
-  headers: Headers;
-}
-
-interface Receiver {
-  url: string;
-  messages: Message[];
-  /** What is answered from now on. */
-  answer: (message: Message) => Response | Promise<Response>;
-  reset(): void;
-  stop(): Promise<void>;
-}
-
-function startReceiver(): Receiver {
-  const ok = () => new Response("thanks");
-  const messages: Message[] = [];
-  const http = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      const message = {
-        path: new URL(request.url).pathname,
-        body: await request.text(),
-        headers: request.headers,
-      };
-      messages.push(message);
-      return made.answer(message);
-    },
-  });
-  const made: Receiver = {
-    url: `http://127.0.0.1:${http.port}`,
-    messages,
-    answer: ok,
-    reset() {
-      messages.length = 0;
-      made.answer = ok;
-    },
-    stop: () => http.stop(true),
-  };
-  return made;
-}
-
-async function endpoint(path = "/hook", more: object = {}): Promise<{ id: string; secret: string }> {
-  return (await expectOk(ask("POST", `${hooks}/create`, { url: receiver.url + path, ...more }))).json();
-}
-
-const deliveries = async (id: string, query = "") =>
-  (await expectOk(ask("GET", `${hooks}/deliveries/${id}${query}`))).json();
-const arrived = (count: number) =>
-  until(async () => (receiver.messages.length >= count ? receiver.messages : undefined), `${count} messages`);
-const settled = (id: string, state: string, count = 1) =>
-  until(async () => {
-    const found = await deliveries(id, `?state=${state}&per_page=1000`);
-    return found.length >= count ? found : undefined;
-  }, `${count} deliveries that are ${state}`);
-
-let names = 0;
-const variable = (path = `u/admin/told_${++names}`) => ({
-  path,
-  value: "1",
-  is_secret: false,
-  description: "",
-});
-/** Any change: it is told, and makes the sender look for what is due. */
-const change = async () => {
-  const body = variable();
-  await expectOk(ask("POST", "/w/acme/variables/create", body));
-  return body.path;
-};
-
-/** The clock of the server goes on by this much. */
-function later(ms: number): void {
-  const { app } = server.server;
-  const before = app.clock;
-  Object.assign(app, { clock: () => new Date(before().getTime() + ms) });
-}
+openWebhooks();
 
 describe("what is told", () => {
   test("each change of the workspace, in order, with the keys that receivers know", async () => {
@@ -315,188 +228,6 @@ describe("the signature", () => {
     expect(audit.text).not.toContain("/hook");
   });
 });
-
-describe("what does not arrive", () => {
-  test("is retried with backoff, while later events are sent", async () => {
-    const { id } = await endpoint();
-    receiver.answer = ({ body }) =>
-      new Response("", { status: body.includes("failing") && receiver.messages.length < 3 ? 500 : 200 });
-    await expectOk(ask("POST", "/w/acme/variables/create", variable("u/admin/failing")));
-    await settled(id, "pending");
-    await change();
-    await settled(id, "delivered");
-    const [waits] = await deliveries(id, "?state=pending");
-    expect(waits).toMatchObject({ attempts: 1, status: 500, error: "the receiver answered 500" });
-    later(60_000);
-    await change();
-    await settled(id, "delivered", 3);
-    const all = await deliveries(id);
-    expect(all.map(({ attempts }: any) => attempts)).toEqual([1, 1, 2]);
-    const ids = receiver.messages.map(({ headers }) => headers.get("webhook-id"));
-    expect(ids.filter((each) => each === waits.event_id)).toHaveLength(2);
-    expect((await ask("GET", `${hooks}/list`)).json()[0].failing_since).toBeNull();
-  });
-
-  test("is kept after a day, and sent again when somebody asks", async () => {
-    const { id } = await endpoint();
-    receiver.answer = () => new Response("", { status: 503 });
-    await change();
-    await settled(id, "pending");
-    await until(async () => ((await deliveries(id))[0].attempts === 1 ? true : undefined), "the first try");
-    later(25 * 3_600_000);
-    const failing = (await ask("GET", `${hooks}/list`)).json()[0].failing_since;
-    expect(failing).not.toBeNull();
-    await change();
-    const [given_up] = await settled(id, "failed");
-    expect(given_up).toMatchObject({ attempts: 2, status: 503 });
-    const alert = await until(async () => {
-      const all = (await expectOk(server.operator("GET", "/settings/critical_alerts"))).json();
-      return all.find(({ kind }: any) => kind === "webhook_dead");
-    }, "the alert");
-    expect(alert).toMatchObject({ alert_type: "critical_error", workspace_id: "acme" });
-    expect(alert.message).toContain(`${id} at 127.0.0.1`);
-    expect(alert.message).not.toContain("/hook");
-    receiver.answer = () => new Response("");
-    expect((await ask("POST", `${hooks}/redeliver/${id}`, {})).json()).toEqual({ count: 1 });
-    const again = await until(async () => {
-      const found = (await deliveries(id)).find(({ event_seq }: any) => event_seq === given_up.event_seq);
-      return found.state === "delivered" ? found : undefined;
-    }, "the third try");
-    expect(again.attempts).toBe(3);
-    const one = { event_seq: given_up.event_seq };
-    expect((await ask("POST", `${hooks}/redeliver/${id}`, one)).json()).toEqual({ count: 1 });
-    expect((await ask("POST", `${hooks}/redeliver/${id}`, { event_seq: 10 ** 9 })).status).toBe(404);
-    later(-25 * 3_600_000);
-  });
-
-  test("is given up for now after 5 seconds", async () => {
-    const { id } = await endpoint();
-    const held = Promise.withResolvers<Response>();
-    receiver.answer = () => held.promise;
-    const began = performance.now();
-    await change();
-    const found = await until(async () => {
-      const [first] = await deliveries(id);
-      return first?.error ? first : undefined;
-    }, "the first try");
-    expect(found).toMatchObject({
-      state: "pending",
-      status: null,
-      error: "127.0.0.1 did not answer within 5 s",
-    });
-    expect(performance.now() - began).toBeGreaterThan(4_900);
-    held.resolve(new Response(""));
-  });
-
-  test.each([
-    [1, 1, 2_500],
-    [1, 0, 5_000],
-    [3, 1, 10_000],
-    [3, 0, 20_000],
-    [40, 1, 5_400_000],
-    [40, 0, 10_800_000],
-  ])("is tried again after try %i with chance %i in %i ms", (attempts, chance, wanted) => {
-    const now = new Date();
-    const young = { attempts, created_at: now, now };
-    expect(computeNextAttempt(young, { ok: false }, () => chance)!.getTime() - now.getTime()).toBe(wanted);
-    const asked = computeNextAttempt(young, { ok: false, retry_after_ms: 60_000_000 }, () => chance)!;
-    expect(asked.getTime() - now.getTime()).toBe(60_000_000);
-    const old = { ...young, created_at: new Date(now.getTime() - 24 * 3_600_000) };
-    expect(computeNextAttempt(old, { ok: false }, () => chance)).toBeUndefined();
-  });
-
-  test("of many that wait, it is sent with several at once, until all have arrived", async () => {
-    const { id } = await endpoint();
-    receiver.answer = () => new Response("", { status: 503 });
-    for (let at = 0; at < 150; at += 10) await Promise.all(Array.from({ length: 10 }, change));
-    let most = 0;
-    let now = 0;
-    receiver.answer = async () => {
-      most = Math.max(most, ++now);
-      await Bun.sleep(5);
-      now--;
-      return new Response("", { status: Math.random() < 0.5 ? 500 : 200 });
-    };
-    later(60_000);
-    await change();
-    await until(() => (most > 1 ? true : undefined), "several at once");
-    receiver.answer = () => new Response("");
-    later(24 * 3_600_000 - 120_000);
-    await change();
-    await settled(id, "delivered", 152);
-    expect(await deliveries(id, "?state=failed")).toEqual([]);
-    later(-24 * 3_600_000 + 60_000);
-  }, 30_000);
-
-  test("does not delay other endpoints", async () => {
-    let release = () => {};
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    await endpoint("/slow");
-    const fast = await endpoint("/fast");
-    receiver.answer = async ({ path }) => {
-      if (path === "/slow") await held;
-      return new Response("");
-    };
-    for (let round = 0; round < 5; round++) await change();
-    await settled(fast.id, "delivered", 5);
-    expect(receiver.messages.filter(({ path }) => path === "/slow")).toHaveLength(1);
-    release();
-    await arrived(10);
-  });
-
-  test.each([
-    ["301", 301],
-    ["302", 302],
-    ["404", 404],
-    ["410", 410],
-    ["a redirect to where there is nobody", 308],
-  ])("counts as failed: %s", async (_, status) => {
-    const { id } = await endpoint();
-    receiver.answer = () => new Response("", { status, headers: { location: "http://127.0.0.1:1/" } });
-    await change();
-    const [found] = await until(async () => {
-      const all = await deliveries(id, "?state=pending");
-      return all[0]?.attempts === 1 ? all : undefined;
-    }, "the first try");
-    expect(found.error).toBe(
-      status === 308
-        ? "127.0.0.1 cannot be reached: the connection was refused"
-        : `the receiver answered ${status}`,
-    );
-  });
-});
-
-// PostgreSQL lets both go on at once: there, whoever is first has switched it off before it is switched on.
-test.if(dialect === "sqlite")(
-  "an endpoint that is switched on again while it is left keeps what waits",
-  async () => {
-    const { app } = server.server;
-    receiver.answer = () => new Response("", { status: 500 });
-    const { id } = await endpoint();
-    await change();
-    await until(async () => (await deliveries(id))[0]?.error ?? undefined, "the first try");
-    const at = eq(webhookEndpoints.id, id);
-    await app.db.write((tx) => tx.update(webhookEndpoints).set({ enabled: false }).where(at));
-    const { promise: seen, resolve: go } = Promise.withResolvers<void>();
-    const switchedOn = app.db.write(async (tx) => {
-      await tx.update(webhookEndpoints).set({ enabled: true }).where(at);
-      await seen;
-    });
-    const look = findDueBatch(app, id, true);
-    // It has seen that the endpoint is off once it waits for its turn to write.
-    setTimeout(go, 100);
-    await Promise.all([switchedOn, look]);
-    expect((await deliveries(id))[0]).toMatchObject({ state: "pending" });
-    await app.db.write((tx) => tx.update(webhookEndpoints).set({ enabled: false }).where(at));
-    await findDueBatch(app, id, true);
-    expect((await deliveries(id))[0]).toMatchObject({
-      state: "failed",
-      error: "the endpoint was switched off",
-    });
-  },
-);
 
 describe("targets of the server's own network", () => {
   let strict: TestServer;

@@ -249,7 +249,26 @@ describe("a trigger", () => {
   });
 });
 
-describe("what goes wrong", () => {
+test("of many messages no more are taken than may run, and none is lost", async () => {
+  using peer = startPeer();
+  const gate =
+    "export const main = async (msg: string) => { while (!(await Bun.file(process.env.GATE_FILE ?? '/nonexistent').exists())) { const { existsSync } = await import('node:fs'); if (existsSync(JSON.parse(msg).gate)) return; await Bun.sleep(20); } }";
+  await deploy(ask, "acme", "u/admin/gate", gate);
+  const path = await create({ url: peer.url, script_path: "u/admin/gate" });
+  await peer.connected();
+  const file = `${server.data_dir}/gate`;
+  const padding = "x".repeat(350_000);
+  for (let n = 0; n < 40; n++) peer.send(JSON.stringify({ n, gate: file, padding }));
+  await until(async () => ((await runsOf(path)).length === 10 ? true : undefined), "ten runs");
+  expect((await runsOf(path)).length).toBe(10);
+  // What is not taken waits with the sender.
+  expect([...peer.open][0]!.getBufferedAmount()).toBeGreaterThan(0);
+  await Bun.write(file, "");
+  expect(await ran(path, 40)).toHaveLength(40);
+  await remove(path);
+}, 60_000);
+
+describe.concurrent("what goes wrong", () => {
   test("is shown on the row, tried again, and forgotten once it is over", async () => {
     using peer = startPeer({ refuse: 2 });
     const path = await create({ url: `${peer.url}?key=secret` });
@@ -318,26 +337,7 @@ describe("what goes wrong", () => {
   });
 });
 
-test("of many messages no more are taken than may run, and none is lost", async () => {
-  using peer = startPeer();
-  const gate =
-    "export const main = async (msg: string) => { while (!(await Bun.file(process.env.GATE_FILE ?? '/nonexistent').exists())) { const { existsSync } = await import('node:fs'); if (existsSync(JSON.parse(msg).gate)) return; await Bun.sleep(20); } }";
-  await deploy(ask, "acme", "u/admin/gate", gate);
-  const path = await create({ url: peer.url, script_path: "u/admin/gate" });
-  await peer.connected();
-  const file = `${server.data_dir}/gate`;
-  const padding = "x".repeat(350_000);
-  for (let n = 0; n < 40; n++) peer.send(JSON.stringify({ n, gate: file, padding }));
-  await until(async () => ((await runsOf(path)).length === 10 ? true : undefined), "ten runs");
-  expect((await runsOf(path)).length).toBe(10);
-  // What is not taken waits with the sender.
-  expect([...peer.open][0]!.getBufferedAmount()).toBeGreaterThan(0);
-  await Bun.write(file, "");
-  expect(await ran(path, 40)).toHaveLength(40);
-  await remove(path);
-}, 60_000);
-
-describe("a connection of the server's own", () => {
+describe.concurrent("a connection of the server's own", () => {
   const asked = {
     targets: parseTargets("127.0.0.1,localhost"),
     timeout_ms: 2_000,

@@ -1,8 +1,8 @@
 /** What scripts do wrong: the job says what it was, and the server goes on. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { stripLogHeader } from "../../../../src/features/runs/job/log-header.ts";
-import { type Ask, deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { stripLogHeader } from "../../../src/features/runs/job/log-header.ts";
+import { type Ask, deploy, startTestServer, type TestServer } from "../../support/harness.ts";
 
 let server: TestServer;
 let ask: Ask;

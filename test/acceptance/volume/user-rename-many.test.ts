@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
-import { variables } from "../../../../src/features/assets/variable-tables.ts";
-import { invalidateMembers } from "../../../../src/features/tenancy/people/members.ts";
-import { announceRenaming, endRenaming } from "../../../../src/features/tenancy/people/renamings.ts";
-import { resumableOperations } from "../../../../src/features/tenancy/resumable/tables.ts";
-import { jobs, type NewJob } from "../../../../src/platform/queue/tables.ts";
-import { cutOff } from "../../../support/cut-off.ts";
+import { variables } from "../../../src/features/assets/variable-tables.ts";
+import { invalidateMembers } from "../../../src/features/tenancy/people/members.ts";
+import { announceRenaming, endRenaming } from "../../../src/features/tenancy/people/renamings.ts";
+import { resumableOperations } from "../../../src/features/tenancy/resumable/tables.ts";
+import { jobs, type NewJob } from "../../../src/platform/queue/tables.ts";
+import { cutOff } from "../../support/cut-off.ts";
 import {
   createDatabase,
   deploy,
@@ -17,9 +17,9 @@ import {
   startTestServer,
   type TestServer,
   until,
-} from "../../../support/harness.ts";
-import { completedRow, idOf, QUEUED } from "../../../support/job-rows.ts";
-import { SVC_SECRET_KEY } from "../../../support/two-servers.ts";
+} from "../../support/harness.ts";
+import { completedRow, idOf, QUEUED } from "../../support/job-rows.ts";
+import { SVC_SECRET_KEY } from "../../support/two-servers.ts";
 
 /** More than one transaction takes. */
 const MANY = 2_500;
@@ -158,7 +158,7 @@ test("until a renaming is done, both names stand for the person, and nobody chan
   await expectOk(ask("POST", "/w/acme/jobs/run_wait_result/p/u/ann/tell", { x: "$var:u/ann/v7" }));
   await app.db.write((tx) => tx.update(variables).set({ path: "u/anna/v7" }).where(sql`path = 'u/ann/v7'`));
   announceRenaming(app, "acme", "ann", "anna");
-  const { workspaceMembers } = await import("../../../../src/features/tenancy/workspaces/tables.ts");
+  const { workspaceMembers } = await import("../../../src/features/tenancy/workspaces/tables.ts");
   await app.db.write((tx) =>
     tx.update(workspaceMembers).set({ username: "anna" }).where(sql`username = 'ann'`),
   );

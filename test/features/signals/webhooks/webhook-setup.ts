@@ -1,0 +1,107 @@
+/** What tests of webhooks share: a server, a receiver on loopback, and what they ask both. */
+import { afterAll, beforeAll, beforeEach } from "bun:test";
+import { type Ask, expectOk, startTestServer, type TestServer, until } from "../../../support/harness.ts";
+
+export let server: TestServer;
+export let ask: Ask;
+export let receiver: Receiver;
+
+export const hooks = "/w/acme/webhooks";
+
+/** Opens a server and a receiver for the tests of a file; each test begins without endpoints and messages. */
+export function openWebhooks(): void {
+  beforeAll(async () => {
+    server = await startTestServer({ allowed_targets: "127.0.0.1" });
+    ({ ask } = await server.workspace());
+    receiver = startReceiver();
+  });
+  afterAll(async () => {
+    await server.stop();
+    await receiver.stop();
+  });
+  beforeEach(async () => {
+    for (const { id } of (await ask("GET", `${hooks}/list`)).json()) {
+      await expectOk(ask("DELETE", `${hooks}/delete/${id}`));
+    }
+    receiver.reset();
+  });
+}
+
+export interface Message {
+  path: string;
+  body: string;
+  headers: Headers;
+}
+
+export interface Receiver {
+  url: string;
+  messages: Message[];
+  /** What is answered from now on. */
+  answer: (message: Message) => Response | Promise<Response>;
+  reset(): void;
+  stop(): Promise<void>;
+}
+
+export function startReceiver(): Receiver {
+  const ok = () => new Response("thanks");
+  const messages: Message[] = [];
+  const http = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const message = {
+        path: new URL(request.url).pathname,
+        body: await request.text(),
+        headers: request.headers,
+      };
+      messages.push(message);
+      return made.answer(message);
+    },
+  });
+  const made: Receiver = {
+    url: `http://127.0.0.1:${http.port}`,
+    messages,
+    answer: ok,
+    reset() {
+      messages.length = 0;
+      made.answer = ok;
+    },
+    stop: () => http.stop(true),
+  };
+  return made;
+}
+
+export async function endpoint(path = "/hook", more: object = {}): Promise<{ id: string; secret: string }> {
+  return (await expectOk(ask("POST", `${hooks}/create`, { url: receiver.url + path, ...more }))).json();
+}
+
+export const deliveries = async (id: string, query = "") =>
+  (await expectOk(ask("GET", `${hooks}/deliveries/${id}${query}`))).json();
+export const arrived = (count: number) =>
+  until(async () => (receiver.messages.length >= count ? receiver.messages : undefined), `${count} messages`);
+export const settled = (id: string, state: string, count = 1) =>
+  until(async () => {
+    const found = await deliveries(id, `?state=${state}&per_page=1000`);
+    return found.length >= count ? found : undefined;
+  }, `${count} deliveries that are ${state}`);
+
+let names = 0;
+export const variable = (path = `u/admin/told_${++names}`) => ({
+  path,
+  value: "1",
+  is_secret: false,
+  description: "",
+});
+/** Any change: it is told, and makes the sender look for what is due. */
+export const change = async () => {
+  const body = variable();
+  await expectOk(ask("POST", "/w/acme/variables/create", body));
+  return body.path;
+};
+
+/** The clock of the server goes on by this much. */
+export function later(ms: number): void {
+  const { app } = server.server;
+  const before = app.clock;
+  Object.assign(app, { clock: () => new Date(before().getTime() + ms) });
+}
