@@ -350,7 +350,7 @@ test.concurrent("a token that was exchanged while the database cannot be written
   expect([await isGood(t, (await read(admin.ask)).json()), refreshes(t)]).toEqual([true, 2]);
 }, 60_000);
 
-test.concurrent("who waits for another server's refresh writes nothing, and goes on at its word", async () => {
+test.concurrent("who waits for another server's refresh writes nothing meanwhile", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { id } = await connected(t, admin);
@@ -362,7 +362,7 @@ test.concurrent("who waits for another server's refresh writes nothing, and goes
   const { write } = app.db;
   app.db.write = ((...given: Parameters<typeof write>) => {
     // Servers say now and then that they are there.
-    if (new Error().stack?.includes("oauth/refresh.ts")) writes++;
+    if (new Error().stack?.includes("refresh-token.ts")) writes++;
     return write.apply(app.db, given);
   }) as typeof write;
   const answers = Array.from({ length: 5 }, () => read(admin.ask));
