@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import { createWorkspaceCommand, type WorkspaceOptions } from "../program/command.ts";
 import { CliError } from "../terminal/text/failure.ts";
 import { printJson, printNote } from "../terminal/text/output.ts";
+import { isStored, STORED } from "./deploy/deployment.ts";
 import type { SyncPlan, SyncStep } from "./plan.ts";
 import { type ItemSelection, type SecretsMode, SKIPPABLE } from "./read/archive.ts";
 import type { LocalFolder } from "./read/folder.ts";
@@ -52,7 +53,10 @@ export interface StepResult {
   error?: string;
 }
 
-/** Prints the results: failures one by one on stderr. @throws CliError if one failed */
+/**
+ * Prints the results on stderr: refused items one by one, and those that cannot run yet under their reason.
+ * @throws CliError if an item was refused or cannot run
+ */
 export function printResults(
   done: StepResult[],
   options: SyncOptions,
@@ -60,16 +64,37 @@ export function printResults(
   read: FolderReport = { problems: [], strays: [] },
 ): void {
   const failed = done.filter(({ error }) => error !== undefined);
+  const refused = failed.filter(({ error }) => !isStored(error!));
+  const stored = failed.length - refused.length;
   if (options.json) printJson({ changes: done.map(toRecord), applied: true, ...extra, ...readRecord(read) });
-  for (const { step, error } of failed) printNote(`${step.item.kind} ${step.item.path}: ${error}`);
+  for (const { step, error } of refused) printNote(`${step.item.kind} ${step.item.path}: ${error}`);
+  printUnlocked(failed);
   if (!options.json) printProblems(read);
-  const succeeded = done.length - failed.length;
+  const succeeded = done.length - refused.length;
   if (!options.json && succeeded > 0) printNote(`${pluralize(succeeded, "change")} made`);
   if (failed.length === 0 && read.problems.length > 0) throw createIncompleteError(read);
   if (failed.length === 0) return;
-  const message = `${failed.length} of ${pluralize(done.length, "change")} could not be made`;
-  throw new CliError("Incomplete", message, { hint: INCOMPLETE_HINT });
+  const cannotRun = `${stored} of the ${pluralize(succeeded, "change")} made cannot run yet`;
+  if (refused.length === 0) throw new CliError("Incomplete", cannotRun, { hint: UNLOCKED_HINT });
+  const notMade = `${refused.length} of ${pluralize(done.length, "change")} could not be made`;
+  throw new CliError("Incomplete", stored > 0 ? `${notMade}; ${cannotRun}` : notMade, {
+    hint: INCOMPLETE_HINT,
+  });
 }
+
+/** Prints the items that are deployed but cannot run, below each reason. */
+function printUnlocked(failed: StepResult[]): void {
+  const byReason = Map.groupBy(
+    failed.filter(({ error }) => isStored(error!)),
+    ({ error }) => error!.slice(STORED.length),
+  );
+  for (const [reason, results] of byReason) {
+    printNote(`stored but cannot run: ${reason}`);
+    for (const { step } of results) printNote(`  ${step.item.kind} ${step.item.path}`);
+  }
+}
+
+const UNLOCKED_HINT = "the next push locks them again: see above what they need";
 
 const INCOMPLETE_HINT = "what was done stays; fix the rest and run the command again";
 

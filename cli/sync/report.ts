@@ -3,7 +3,7 @@ import { runtimeOf } from "../../src/engines/languages/languages.ts";
 import { existsResource } from "../../src/features/assets/resources/operations.ts";
 import { existsVariable } from "../../src/features/assets/variables/operations.ts";
 import { oneLine, print } from "../terminal/text/output.ts";
-import type { Deployment } from "./deploy/deployment.ts";
+import { type Deployment, isStored } from "./deploy/deployment.ts";
 import type { StepResult } from "./options.ts";
 import { compareItems } from "./read/canonical.ts";
 import type { LocalFolder } from "./read/folder.ts";
@@ -52,9 +52,6 @@ export async function createReport(
   }
   return entries;
 }
-
-/** Returns whether the error is of a script that is deployed, but whose dependencies cannot be resolved. */
-export const isStored = (error: string): boolean => error.startsWith("it is stored");
 
 /** Prints the report: items with remarks one by one, and how many need none. */
 export function showReport(entries: ReportEntry[]): void {

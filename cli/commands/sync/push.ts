@@ -1,6 +1,6 @@
 import { describeServer, formatExamples, resolveWorkspace, withClient } from "../../program/command.ts";
 import { deployStep } from "../../sync/deploy/deploy.ts";
-import type { Deployment } from "../../sync/deploy/deployment.ts";
+import { type Deployment, isStored } from "../../sync/deploy/deployment.ts";
 import { orderByImports } from "../../sync/deploy/import-order.ts";
 import { readFileTypes } from "../../sync/deploy/remote-types.ts";
 import { listFailedSteps } from "../../sync/failed-code.ts";
@@ -22,7 +22,7 @@ import { writeItem } from "../../sync/read/files.ts";
 import { type LocalFolder, readFolder } from "../../sync/read/folder.ts";
 import { filterIncluded } from "../../sync/read/folder-settings.ts";
 import { itemKey } from "../../sync/read/items.ts";
-import { createReport, isStored, showReport } from "../../sync/report.ts";
+import { createReport, showReport } from "../../sync/report.ts";
 import { pluralize, showPlan, showStrays } from "../../sync/show/show-plan.ts";
 import { createTagCheck } from "../../sync/unlisted-tags.ts";
 import { withProgress } from "../../terminal/progress.ts";

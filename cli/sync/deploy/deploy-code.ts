@@ -18,7 +18,7 @@ import { CliError } from "../../terminal/text/failure.ts";
 import { listExplicitEmpty, toCanonicalFields } from "../read/canonical.ts";
 import { listFlowCode } from "../read/inline.ts";
 import type { Fields, Item } from "../read/items.ts";
-import type { Deployment } from "./deployment.ts";
+import { type Deployment, STORED } from "./deployment.ts";
 import { dropStaleFields, isLockStale } from "./stale-fields.ts";
 
 /** @throws CliError if it is rejected, or its dependencies cannot be resolved */
@@ -85,7 +85,7 @@ async function waitUntilReady(
     const { ready, lock_error_logs } = await look();
     if (ready) return;
     if (lock_error_logs !== undefined) {
-      throw new CliError("DependencyError", `it is stored but cannot run: ${lock_error_logs.trimEnd()}`);
+      throw new CliError("DependencyError", STORED + lock_error_logs.trimEnd());
     }
     await sleep(POLL_INTERVAL_MS);
   }

@@ -12,3 +12,9 @@ export interface Deployment {
   /** The items on the service, by key. */
   remote: Map<string, Item>;
 }
+
+/** What the error of an item begins with that is deployed, but whose dependencies cannot be resolved. */
+export const STORED = "it is stored but cannot run: ";
+
+/** Returns whether the error is of an item that is deployed, but whose dependencies cannot be resolved. */
+export const isStored = (error: string): boolean => error.startsWith(STORED);
