@@ -28,6 +28,7 @@ const TARGET_NAMES = Object.keys(TARGETS);
 /** The program, and the modules it runs in threads. */
 const ENTRY_POINTS = [
   "cli/main.ts",
+  "src/database/sqlite/aside-thread.ts",
   "src/database/sqlite/checkpoint-thread.ts",
   "src/engines/expressions/sandbox/thread.ts",
   "src/engines/languages/reading/analysis-thread.ts",

@@ -144,6 +144,11 @@ export interface Database {
   readonly channel: NotificationChannel | undefined;
   readonly read: Reader;
   /**
+   * Runs a SELECT that may take long and returns its rows, as the driver has them. Where the database is embedded it
+   * runs on a thread of its own, one at a time, so that the event loop is not blocked; it sees what is committed.
+   */
+  readAside<R>(query: SQL): Promise<R[]>;
+  /**
    * Runs `work` in a transaction and resolves once it is committed and on disk. If `work` throws, its changes and
    * effects are dropped and the error is rethrown; other writes of the batch are unaffected. On PostgreSQL `work` may
    * run again after a conflict, so it must be idempotent.

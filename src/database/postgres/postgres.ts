@@ -206,6 +206,10 @@ export function openPostgres(options: PostgresOptions): Database {
     }
   }
 
+  const read = addBuilder(() => queries, {
+    exec: (declared, parameters) => run(undefined, declared, parameters),
+  });
+
   return {
     dialect: "postgres",
     channel: {
@@ -216,9 +220,8 @@ export function openPostgres(options: PostgresOptions): Database {
       },
       onUncertain: (listener) => void uncertain.push(listener),
     },
-    read: addBuilder(() => queries, {
-      exec: (declared, parameters) => run(undefined, declared, parameters),
-    }),
+    read,
+    readAside: (query) => read.rows(query),
     write<T>(work: (tx: Tx) => Promise<T>, how: WriteOptions = {}): Promise<T> {
       if (closed) return Promise.reject(new Internal("the database is closed"));
       const written = write(work, how);

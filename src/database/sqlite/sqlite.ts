@@ -23,6 +23,7 @@ import {
   type Tx,
   type WriteOptions,
 } from "../database.ts";
+import { createAsideReader } from "./aside.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createLogFlush } from "./log-flush.ts";
 import { configureConnection, createReader } from "./statements.ts";
@@ -54,7 +55,7 @@ const LAZY_FLUSH_MS = 50;
 /** Log pages after which a commit checkpoints by itself, if the thread that does it lags far behind. */
 const LAST_RESORT_PAGES = 200_000;
 
-/** Page caches. New rows are adjacent in the table and its indexes, so that writing touches few pages. */
+/** Page caches. New rows are adjacent, so that writing touches few pages. */
 const WRITER_CACHE_KB = 4_096;
 const READER_CACHE_KB = 16_384;
 
@@ -65,7 +66,6 @@ const TRUNCATE_PAGES = 2_000;
 /** Free pages kept for new data: the larger of this number and this share of all pages. */
 const SPARE_PAGES = 250;
 const SPARE_SHARE = 1 / 8;
-/** Value of `PRAGMA auto_vacuum` for INCREMENTAL. */
 const INCREMENTAL = 2;
 
 export interface SqliteOptions {
@@ -101,6 +101,7 @@ export function openSqlite(options: SqliteOptions): Database {
   const vacuum = writer.prepare(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
   /** Released pages that the file still contains. */
   let cuttable = 0;
+  const aside = createAsideReader(options.path);
   const checkpoints = createCheckpoints({ writer, reader }, options.path);
 
   const write = createReader(writer);
@@ -266,6 +267,7 @@ export function openSqlite(options: SqliteOptions): Database {
     dialect: "sqlite",
     channel: undefined,
     read: createReader(reader),
+    readAside: aside.rows,
     write: enqueue,
     async shrink() {
       if (!canShrink) return false;
@@ -288,7 +290,7 @@ export function openSqlite(options: SqliteOptions): Database {
       closed = true;
       clearTimeout(flushSoon);
       while (flushing) await flushing;
-      await checkpoints.close();
+      await Promise.all([checkpoints.close(), aside.close()]);
       log.close();
       reader.close();
       writer.run("PRAGMA wal_checkpoint(TRUNCATE)");

@@ -1,8 +1,7 @@
 /** Reads the full-text index of jobs. */
 
 import type { SQL } from "drizzle-orm";
-import { and, desc, eq, gte, inArray, lt, sql } from "drizzle-orm";
-import { yieldToEventLoop } from "../../../lib/async/yield.ts";
+import { and, eq, gte, inArray, lt, sql } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
 import { jobSearch, jobs } from "../../../platform/queue/tables.ts";
 import { firstIdFor, latestCreation } from "./rows.ts";
@@ -10,7 +9,7 @@ import { canGoOn } from "./words.ts";
 
 /** Matches read by the first statement, and at most: statements for rare finds read more and more of them. */
 const FIRST_WINDOW = 250;
-const LAST_WINDOW = 4_000;
+const LAST_WINDOW = 10_000;
 /** Rows of jobs read at once. */
 const BATCH_SIZE = 500;
 /** More jobs are not created within one millisecond than have ids in this time. */
@@ -41,27 +40,24 @@ export async function* findIndexed({ db }: Pick<App, "db">, query: IndexQuery): 
     ? firstIdFor(new Date(created_before.getTime() + SPILL_MS))
     : Number.MAX_SAFE_INTEGER;
   for (let size = FIRST_WINDOW; ; size = Math.min(size * 4, LAST_WINDOW)) {
-    const window = await db.read
-      .select({ id: jobSearch.id, job_id: jobSearch.job_id })
-      .from(jobSearch)
-      .where(and(lt(jobSearch.id, below), gte(jobSearch.id, least), matches(below, size)))
-      .orderBy(desc(jobSearch.id))
-      .limit(size);
-    const last = window.length < size ? undefined : window.at(-1);
-    const ids: string[] = [];
+    const within = and(lt(jobSearch.id, below), gte(jobSearch.id, least), matches(below, size));
+    // A search for words reads what all their prefixes lead to, however few rows it returns.
+    const window = await db.readAside<{ id: number | string; job_id: string }>(
+      sql`SELECT ${jobSearch.id} AS id, ${jobSearch.job_id} AS job_id FROM ${jobSearch} WHERE ${within} ORDER BY ${jobSearch.id} DESC LIMIT ${sql.raw(String(size))}`,
+    );
     for (let at = 0; at < window.length; at += BATCH_SIZE) {
-      if (at > 0) await yieldToEventLoop();
-      const some = window.slice(at, at + BATCH_SIZE).map(({ job_id }) => job_id);
+      const batch = window.slice(at, at + BATCH_SIZE);
+      const some = batch.map(({ job_id }) => job_id);
       const rows = await db.read
         .select({ id: jobs.id })
         .from(jobs)
         .where(and(inArray(jobs.id, some), condition));
       const found = new Set(rows.map(({ id }) => id));
-      ids.push(...some.filter((id) => found.has(id)));
+      below = Number(batch.at(-1)!.id);
+      const isLast = window.length < size && at + BATCH_SIZE >= window.length;
+      yield { ids: some.filter((id) => found.has(id)), reached: isLast ? undefined : latestCreation(below) };
     }
-    yield { ids, reached: last && latestCreation(last.id) };
-    if (!last) return;
-    below = last.id;
+    if (window.length < size) return;
   }
 }
 

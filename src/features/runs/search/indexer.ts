@@ -8,7 +8,7 @@
  * (features/runs/api/lists/search-operations.ts). Jobs that complete in the past are indexed by who stores them
  * (`indexImported`). Whoever deletes a job's contents deletes its row of `job_search` after that, in the same transaction.
  */
-import { and, asc, count, desc, eq, gt, inArray, lte, not, or, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, lte, not, or, sql } from "drizzle-orm";
 import type { Database, Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import type { Service } from "../../../lib/async/service.ts";
@@ -157,15 +157,11 @@ const at = (moment: Date) => sql.param(moment, jobs.completed_at);
 
 /** Begins with the jobs that completed last, as many as the index may hold. */
 async function startProgress(db: Database, size: number): Promise<SearchProgress> {
-  const [first] = await db.read
-    .select({ completed_at: jobs.completed_at })
-    .from(jobs)
-    .where(sql`${jobs.state} = 'completed'`)
-    .orderBy(desc(jobs.completed_at))
-    .limit(1)
-    .offset(size);
+  const [first] = await db.readAside<{ completed_at: Date | number }>(
+    sql`SELECT ${jobs.completed_at} AS completed_at FROM ${jobs} WHERE ${jobs.state} = 'completed' ORDER BY ${jobs.completed_at} DESC LIMIT 1 OFFSET ${size}`,
+  );
   // Jobs that completed before it were created before it.
-  const oldest = first?.completed_at ?? null;
+  const oldest = first ? new Date(first.completed_at) : null;
   const progress = { id: 1, completed_at: oldest ?? new Date(0), job_id: "", last_job: "", oldest };
   await db.write((tx) => tx.insert(jobSearchProgress).values(progress).onConflictDoNothing());
   return progress;
@@ -186,8 +182,10 @@ async function readWords(db: Database, ids: string[]): Promise<JobWords[]> {
 async function countExcess(app: App, size: number): Promise<number> {
   const counted = sizeOf(app);
   if (counted.most !== undefined && counted.most <= size * (1 + EXCESS_SHARE)) return 0;
-  const [all] = await app.db.read.select({ rows: count() }).from(jobSearch);
-  const rows = all?.rows ?? 0;
+  const [all] = await app.db.readAside<{ rows: number | string }>(
+    sql`SELECT count(*) AS rows FROM ${jobSearch}`,
+  );
+  const rows = Number(all!.rows);
   counted.most = Math.min(rows, size);
   return rows - counted.most;
 }

@@ -137,6 +137,45 @@ test("a search for what is frequent in the index, with a filter that is rare, is
   expect(calls).toBeGreaterThan(1);
 });
 
+test("what is found by several reads of the index is complete and in order", async () => {
+  await limit(10_000);
+  const total = 1_600;
+  const numbers = Array.from({ length: total }, (_, n) => n);
+  // Completed in another order than created, and so indexed in that order.
+  const late = (n: number) => new Date(start.getTime() + ((n * 7919) % total) * 1_000 + 5_000_000);
+  await store(
+    numbers.map((n) =>
+      job(n, n % 100 === 7 ? "often seldom" : "often", {
+        completed_at: late(n),
+        tag: n % 3 === 0 ? "third" : "bun",
+      }),
+    ),
+  );
+  await fill();
+  expect(await indexedJobs()).toHaveLength(total);
+  const newest = numbers.toReversed();
+  const before = new Date(start.getTime() + 900_000);
+  const cases: [string, string, number[]][] = [
+    ["often", "", newest],
+    ["seldom", "", newest.filter((n) => n % 100 === 7)],
+    ["often", "&tag=third", newest.filter((n) => n % 3 === 0)],
+    ["often seldom", "&tag=third", newest.filter((n) => n % 100 === 7 && n % 3 === 0)],
+    ["often", "&tag=none", []],
+    ["often nowhere", "", []],
+    ["often", `&created_before=${encodeURIComponent(before.toISOString())}`, newest.filter((n) => n <= 900)],
+    ["often", `&created_after=${encodeURIComponent(before.toISOString())}`, newest.filter((n) => n > 900)],
+  ];
+  for (const [query, more, expected] of cases) {
+    const found: string[] = [];
+    for (let offset = 0; offset === found.length; offset += 100)
+      found.push(...(await search(query, ask, `${more}&pagination_offset=${offset}`)).ids);
+    expect({ query, more, found }).toEqual({ query, more, found: expected.map((n) => idOf(n)) });
+  }
+  const continued = await searchOnSlowClock("often", "&tag=none");
+  expect(continued.ids).toEqual([]);
+  expect(continued.calls).toBeGreaterThan(2);
+});
+
 test("lists with a JSON filter over few large jobs are continued too", async () => {
   const big = { text: "x".repeat(700_000) };
   const parent_job = idOf(999);
