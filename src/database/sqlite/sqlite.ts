@@ -63,11 +63,10 @@ const READER_CACHE_KB = 16_384;
 const SHRINK_PAGES = 200;
 /** The file is truncated after this many released pages, because large truncations take long. */
 const TRUNCATE_PAGES = 2_000;
-/** Free pages kept for new data: the larger of this number and this share of all pages. */
+/** Free pages kept: the larger of this number and this share of all. */
 const SPARE_PAGES = 250;
 const SPARE_SHARE = 1 / 8;
 const INCREMENTAL = 2;
-
 export interface SqliteOptions {
   path: string;
   /** Maximum database size in bytes; 0 means no limit. */

@@ -93,6 +93,12 @@ const triggers = {
   path_start: "path_start=u/admin/two",
 };
 
+const { page: _p, per_page: _pp, order_desc: _o, all_workspaces: _a, ...searchFilters } = jobFilters;
+const { include_args: _i, concurrency_key: _c, row_limit: _r, ...found } = searchFilters;
+const { page: _n, per_page: _s, ...exported } = audit;
+/** All that completed in the time of the rows. */
+const LONG = "100000000";
+
 /** By list and parameter: a query which answers otherwise than that behind `|`, or than none. */
 export const CASES: Record<string, Record<string, string>> = {
   listJobs: jobFilters,
@@ -156,4 +162,36 @@ export const CASES: Record<string, Record<string, string>> = {
   listTokens: { ...paged, email: "email=stranger@example.org", exclude_ephemeral: "exclude_ephemeral=true" },
   listUsersAsSuperAdmin: { ...paged, active_only: "active_only=true" },
   listWorkspacesAsSuperAdmin: paged,
+  searchJobsIndex: {
+    ...found,
+    search_query: "search_query=nowhere",
+    pagination_offset: "pagination_offset=1",
+  },
+  getQueueCount: { all_workspaces: "all_workspaces=true", tags: "tags=gpu" },
+  countCompletedJobs: {
+    completed_after_s_ago: "completed_after_s_ago=1",
+    success: "success=false",
+    tags: "tags=gpu",
+    all_workspaces: "all_workspaces=true",
+  },
+  countJobsByTag: {
+    horizon_secs: `horizon_secs=${LONG} | horizon_secs=1`,
+    workspace_id: `horizon_secs=${LONG}&workspace_id=none | horizon_secs=${LONG}`,
+  },
+  exportCompletedJobs: paged,
+  exportQueuedJobs: paged,
+  getInputHistory: {
+    ...paged,
+    runnable_id: "runnable_id=u/admin/two",
+    runnable_type: "runnable_type=FlowPath",
+    args: `args=${json({ x: 1 })}`,
+    include_preview: "runnable_id=u/admin/two&include_preview=true | runnable_id=u/admin/two",
+  },
+  getCriticalAlerts: {
+    page: "page=2&page_size=1",
+    page_size: "page_size=1",
+    acknowledged: "acknowledged=true",
+  },
+  exportAuditLogs: exported,
+  exportAllAuditLogs: { ...exported, workspace: "workspace=none" },
 };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { flowFrames } from "../../../../src/features/code/flows/tables.ts";
 import { scripts } from "../../../../src/features/code/scripts/tables.ts";
+import { criticalAlerts } from "../../../../src/features/signals/alerts/tables.ts";
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
 import { jobs, type NewJob } from "../../../../src/platform/queue/tables.ts";
 import { operations } from "../../../../src/server/features.ts";
@@ -26,12 +27,33 @@ const ELSEWHERE = [
 ];
 
 const shapeOf = (query: unknown) => Object.keys((query as { shape?: object }).shape ?? {});
-const LISTS = operations
-  .filter(({ name, method, query }) => method === "GET" && query && name.startsWith("list"))
-  .filter(({ name }) => !ELSEWHERE.includes(name));
+/** Lists, searches, counts and exports whose names do not begin with `list`. */
+const LIKE_LISTS = [
+  "searchJobsIndex",
+  "getQueueCount",
+  "countCompletedJobs",
+  "countJobsByTag",
+  "exportCompletedJobs",
+  "exportQueuedJobs",
+  "getInputHistory",
+  "getCriticalAlerts",
+  "exportAuditLogs",
+  "exportAllAuditLogs",
+];
+const LISTS = operations.filter(
+  ({ name, method, query }) =>
+    method === "GET" &&
+    query &&
+    (LIKE_LISTS.includes(name) || (name.startsWith("list") && !ELSEWHERE.includes(name))),
+);
 
 /** What is asked without the parameter. */
-const BASES: Record<string, string> = { listInputs: "runnable_id=u/admin/one&runnable_type=ScriptPath" };
+const RUNNABLE = "runnable_id=u/admin/one&runnable_type=ScriptPath";
+const BASES: Record<string, string> = {
+  listInputs: RUNNABLE,
+  getInputHistory: RUNNABLE,
+  searchJobsIndex: "search_query=admin",
+};
 
 async function answerOf(path: string, query: string, workspace: string): Promise<string> {
   const parts = query.replaceAll("=first", `=${hashes[0]}`);
@@ -125,6 +147,7 @@ beforeAll(async () => {
     ...ended.slice(0, 1),
     { ...ended[1]!, status: "failure" as const, result: '{"y":1}' },
     completedRow(idOf(3), made(3), { status: "skipped" }),
+    completedRow(idOf(4), made(2), { kind: "preview", script_path: "u/admin/two" }),
     ...half(5, QUEUED),
     completedRow(idOf(7), made(1), { ...RUNNING, kind: "flow", worker: null }),
     completedRow(idOf(8), made(1), { ...QUEUED, scheduled_for: FUTURE }),
@@ -136,6 +159,10 @@ beforeAll(async () => {
       modules: [{ job: idOf(1) }],
       step: 0,
     };
+    const moments = { created_at: made(1), last_raised_at: made(1) };
+    const alert = { alert_type: "critical_error", kind: "worker_lost", message: "gone", count: 1 } as const;
+    const alerts = ["a", "b"].map((key) => ({ ...alert, ...moments, key, acknowledged: key === "b" }));
+    await tx.insert(criticalAlerts).values(alerts);
     await tx
       .insert(flowFrames)
       .values({ job_id: idOf(7), root_job: idOf(7), state, version: 1, wake_at: FUTURE });
@@ -166,7 +193,7 @@ for (const { name, path, query } of LISTS) {
       const base = BASES[name] ?? "";
       const [asked = "", other = ""] = given.split(" | ");
       const workspace = parameter === "all_workspaces" ? "admins" : "acme";
-      const before = await answerOf(path, [base, other].filter(Boolean).join("&"), workspace);
+      const before = await answerOf(path, replaced(base, other), workspace);
       const after = await answerOf(path, replaced(base, asked), workspace);
       // What differs is of no interest, and long.
       expect(after === before).toBe(false);
@@ -177,5 +204,6 @@ for (const { name, path, query } of LISTS) {
 /** A query with one of its fields said otherwise. */
 function replaced(base: string, asked: string): string {
   const name = asked.slice(0, asked.indexOf("="));
-  return [...base.split("&").filter((part) => part !== "" && !part.startsWith(`${name}=`)), asked].join("&");
+  const kept = base.split("&").filter((part) => part !== "" && (name === "" || !part.startsWith(`${name}=`)));
+  return [...kept, asked].filter(Boolean).join("&");
 }
