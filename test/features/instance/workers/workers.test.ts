@@ -1,6 +1,9 @@
 /** Who runs jobs, which jobs they take, and how many wait. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { hostname } from "node:os";
+import { eq } from "drizzle-orm";
+import { dialect } from "../../../../src/database/kit.ts";
+import { workers } from "../../../../src/platform/cluster/tables.ts";
 import {
   type Ask,
   deploy,
@@ -55,6 +58,21 @@ test("the process lists itself, with what it does", async () => {
   expect(worker.wm_memory_usage).toBeGreaterThan(10_000_000);
   expect(await get("/workers/list?page=2&per_page=1")).toEqual([]);
 });
+
+test.if(dialect === "postgres")(
+  "workers that told of themselves long ago are listed when asked for",
+  async () => {
+    const { app } = server.server;
+    const [own] = await app.db.read.select().from(workers);
+    const last_ping = new Date(Date.now() - 3_600_000);
+    await app.db.write((tx) => tx.insert(workers).values({ ...own!, name: "gone-1-abcde", last_ping }));
+    const names = async (query: string) =>
+      (await get(`/workers/list${query}`)).map(({ worker }: { worker: string }) => worker);
+    expect(await names("")).toEqual([own!.name]);
+    expect(await names("?ping_since=7200")).toEqual([own!.name, "gone-1-abcde"]);
+    await app.db.write((tx) => tx.delete(workers).where(eq(workers.name, "gone-1-abcde")));
+  },
+);
 
 test("where a worker is, and which job it ran last, is for those who run the instance", async () => {
   const [worker] = await get("/workers/list");

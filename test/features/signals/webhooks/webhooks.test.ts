@@ -31,6 +31,18 @@ import {
 openWebhooks();
 
 describe("what is told", () => {
+  test("is listed in pages, newest first, each from where the one before ended", async () => {
+    const { id } = await endpoint();
+    for (let n = 0; n < 3; n++) await change();
+    const all = await settled(id, "delivered", 3);
+    const numbers = all.map(({ event_seq }: any) => event_seq);
+    expect(numbers).toEqual(numbers.toSorted((a: number, b: number) => b - a));
+    const [first] = await deliveries(id, "?per_page=1");
+    expect(first).toEqual(all[0]);
+    expect(await deliveries(id, `?before=${first.event_seq}`)).toEqual(all.slice(1));
+    expect(await deliveries(id, `?before=${all.at(-1).event_seq}`)).toEqual([]);
+  });
+
   test("each change of the workspace, in order, with the keys that receivers know", async () => {
     const { id } = await endpoint();
     const flow = { summary: "", value: { modules: [] } };
