@@ -61,6 +61,23 @@ describe("a script behind a webhook", () => {
     expect((await call("u/admin/warm")).json()).toEqual([2, 1]);
   });
 
+  test("a list of texts as the result's wm_labels labels the run, each once; anything else does not", async () => {
+    await deploy(
+      ask,
+      "acme",
+      "u/admin/labelled",
+      "export const main = (labels: any) => ({ wm_labels: labels })",
+    );
+    const labelsOf = async (labels: unknown) => {
+      const path = "/w/acme/jobs/run/p/u/admin/labelled";
+      return (await completed((await expectOk(ask("POST", path, { labels }))).text)).labels;
+    };
+    expect(await labelsOf(["red", "blue", "red"])).toEqual(["red", "blue"]);
+    for (const other of ["red", ["red", 1], null, { red: true }]) expect(await labelsOf(other)).toBeFalsy();
+    const found = (await ask("GET", "/w/acme/jobs/list?label=blue")).json();
+    expect(found.map(({ script_path }: any) => script_path)).toEqual(["u/admin/labelled"]);
+  });
+
   test("isolation fresh asks for a new child each run", async () => {
     const content = "let calls = 0; export const main = () => ++calls";
     await deploy(ask, "acme", "u/admin/fresh", content, { isolation: "fresh" });
