@@ -8,6 +8,7 @@ import type { Awaitable } from "../lib/async/awaitable.ts";
 import { StorageFull } from "../lib/errors.ts";
 import { BATCH_SIZE_BUCKETS, DURATION_BUCKETS_S, Histogram } from "../lib/logging/meters.ts";
 import type { Dialect } from "./kit.ts";
+import type { AsideOptions } from "./read-limit.ts";
 
 /** The query builder, restricted to what both dialects share. Awaiting a query runs it. */
 export type QueryBuilder = Omit<
@@ -146,8 +147,9 @@ export interface Database {
   /**
    * Runs a SELECT that may take long and returns its rows, as the driver has them. Where the database is embedded it
    * runs on a thread of its own, one at a time, so that the event loop is not blocked; it sees what is committed.
+   * @throws Unavailable after the time that the statement may take
    */
-  readAside<R>(query: SQL): Promise<R[]>;
+  readAside<R>(query: SQL, options?: AsideOptions): Promise<R[]>;
   /**
    * Runs `work` in a transaction and resolves once it is committed and on disk. If `work` throws, its changes and
    * effects are dropped and the error is rethrown; other writes of the batch are unaffected. On PostgreSQL `work` may

@@ -4,7 +4,7 @@
  *
  *   bun test/bench/lists.ts        by itself, after `bun run build`
  */
-import { DAY, indexJobs, storeJobs } from "../support/many-jobs.ts";
+import { DAY, storeJobs } from "../support/many-jobs.ts";
 import { type Bench, startServer } from "./tools/processes.ts";
 
 /** As `record` of run.ts takes it. */
@@ -50,15 +50,6 @@ const SCANS = {
   "completed/count": "/jobs/completed/count",
 };
 
-/** Searches of words in the full-text index, which holds all completed jobs. */
-const SEARCHES = {
-  "search, a word that all have": "bob",
-  "search, three words that all have": "bob hello name",
-  "search, words that none has": "nothing bob",
-  "search, a word that all have, created_by that none has": "bob&created_by=nobody",
-  "search, the beginning of a million words": "000",
-};
-
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`;
 
@@ -75,10 +66,6 @@ export async function lists(scale = 1): Promise<Figure[]> {
     for (const [name, path] of Object.entries(SCANS)) {
       figures.push(scanFigure(name, await scan(few, path), await scan(many, path)));
     }
-    for (const [name, query] of Object.entries(SEARCHES)) {
-      const path = `/api/srch/w/acme/index/search/job?search_query=${query}`;
-      figures.push(scanFigure(name, await scan(few, path), await scan(many, path)));
-    }
     return figures;
   } finally {
     await Promise.all([few.stop(), many.stop()]);
@@ -86,15 +73,8 @@ export async function lists(scale = 1): Promise<Figure[]> {
 }
 
 async function beside(completed: number): Promise<Bench> {
-  const server = await startServer({}, { super_admin: true });
-  const setting = await fetch(`${server.url}/api/settings/global/job_search_index`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${server.token}`, "content-type": "application/json" },
-    body: JSON.stringify({ value: MANY }),
-  });
-  if (!setting.ok) throw new Error(await setting.text());
+  const server = await startServer();
   storeJobs(server.data_dir, completed);
-  indexJobs(server.data_dir);
   return server;
 }
 
@@ -146,18 +126,10 @@ interface Scan {
   heldUp: number;
 }
 
-/** @param path below the workspace, or of the whole interface */
-async function read({ url, token, get }: Bench, path: string): Promise<unknown> {
-  if (!path.startsWith("/api/")) return get(path);
-  const answer = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-  return answer.text();
-}
-
 /** Makes one call, and others meanwhile, one after the other. @returns how long it and they took, in ms */
 async function scan(server: Bench, path: string): Promise<Scan> {
   let done = false;
-  const scanning = timed(() => read(server, path)).finally(() => {
+  const scanning = timed(() => server.get(path)).finally(() => {
     done = true;
   });
   const others: number[] = [];

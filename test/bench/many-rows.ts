@@ -6,10 +6,10 @@
  *                                                                       on PostgreSQL with DATABASE_URL set
  */
 import { Database } from "bun:sqlite";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { type Bench, startServer } from "./tools/processes.ts";
+import { timed, waited } from "./tools/waits.ts";
 
 const [HISTORY = 1_000_000, QUEUED = 10_000] = process.argv.slice(2, 4).map(Number);
 const WANTED = process.argv[4] ?? "";
@@ -25,25 +25,6 @@ interface Waits {
   took: number;
   read: number[];
   write: number[];
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const began = performance.now();
-  await work();
-  return performance.now() - began;
-}
-
-/** Milliseconds for which a process's main thread was ready to run and others had the processor (proc(5), schedstat). */
-function crowdedOut(pid: number): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;
-}
-
-/** How long a call waited, but for what the rest of the machine has taken meanwhile. */
-async function waited(server_pid: number, work: () => Promise<unknown>): Promise<number> {
-  const lost = () => crowdedOut(server_pid) + crowdedOut(process.pid);
-  const before = lost();
-  const took = await timed(work);
-  return Math.max(0, took - (lost() - before));
 }
 
 async function main(): Promise<void> {

@@ -8,8 +8,9 @@ import type { Database } from "../../src/database/database.ts";
 import { dialect } from "../../src/database/kit.ts";
 import { migrateDatabase } from "../../src/database/migrations/migrate.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
+import type { AsideOptions } from "../../src/database/read-limit.ts";
 import { jobs } from "../../src/platform/queue/tables.ts";
-import { createDatabase } from "../support/harness.ts";
+import { createDatabase, until } from "../support/harness.ts";
 import { completedRow, idOf } from "../support/job-rows.ts";
 
 let folder: string;
@@ -34,10 +35,13 @@ const readIds = () =>
     sql`SELECT ${jobs.id} AS id FROM ${jobs} WHERE ${jobs.tag} = ${"bun"} ORDER BY id`,
   );
 /** Counts rows that are made up while it runs. */
-const countTo = (rows: number) =>
+const countTo = (rows: number, options?: AsideOptions) =>
   db.readAside<{ rows: number | string }>(
     sql`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${sql.raw(String(rows))}) SELECT count(*) AS rows FROM n`,
+    options,
   );
+const LONG = 10_000_000;
+const LATE = /took longer than the 0.02 s it may/;
 
 test("it sees what was committed before it began", async () => {
   for (const n of [1, 2]) {
@@ -67,6 +71,35 @@ test("each of several at once gets its own answer, and one that fails says why",
   const rows = answers.map((answer) => (answer.status === "fulfilled" ? answer.value : undefined));
   expect([0, 3].map((n) => Number((rows[n] as { rows: number }[])[0]!.rows))).toEqual([10, 20]);
   expect(rows[2] as unknown).toEqual([{ id: idOf(1) }]);
+});
+
+test("one that takes longer than it may ends, and the next one runs", async () => {
+  await store(1);
+  const late = countTo(LONG, { timeout_ms: 20 });
+  const next = readIds();
+  await expect(late).rejects.toThrow(LATE);
+  expect(await next).toEqual([{ id: idOf(1) }]);
+  expect(await readIds()).toHaveLength(1);
+});
+
+test.if(dialect === "postgres")("the server ends the statement of one that takes too long", async () => {
+  const sleeping = sql`SELECT pg_sleep(600)`;
+  await expect(db.readAside(sleeping, { timeout_ms: 20 })).rejects.toThrow(LATE);
+  const isGone = async () => {
+    const active = await db.read.rows(
+      sql`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND state = 'active' AND query LIKE 'SELECT pg_sleep%'`,
+    );
+    return active.length === 0 ? true : undefined;
+  };
+  await until(isGone, "the end of the statement");
+});
+
+test.if(dialect === "sqlite")("while two run beyond their time, others are refused at once", async () => {
+  for (const _ of [1, 2]) await expect(countTo(LONG, { timeout_ms: 20 })).rejects.toThrow(LATE);
+  await expect(readIds()).rejects.toThrow(/earlier reads take longer than they may/);
+  await store(1);
+  const rows = await until(() => readIds().catch(() => undefined), "the end of the statements");
+  expect(rows).toEqual([{ id: idOf(1) }]);
 });
 
 test.if(dialect === "sqlite")("it cannot write", async () => {

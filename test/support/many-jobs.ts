@@ -38,19 +38,28 @@ export function storeJobs(data_dir: string, completed: number): void {
   database.close();
 }
 
-/** Fills the full-text index with the completed jobs of `storeJobs`, beside the running server. */
+/**
+ * Fills the full-text index with the completed jobs of `storeJobs`, beside the running server, as the server does: `bob`
+ * is in all of them, `item` and its number in one, `needle` in none.
+ */
 export function indexJobs(data_dir: string): void {
   const database = new Database(join(data_dir, "svc.db"));
   database.run("PRAGMA busy_timeout = 60000");
   database.run("PRAGMA synchronous = OFF");
-  // As `wordsOfJob` makes them; ids follow the creation, of which each millisecond has one.
-  database.run(`INSERT INTO job_search (id, job_id, workspace_id, words)
-    SELECT created_at * 1024, id, workspace_id, replace(id, '-', ' ') || ' ' || replace(script_path, '/', ' ') || ' ' ||
-      created_by || ' kind ' || json_extract(args, '$.kind') || ' name bob text hello bob'
-    FROM jobs WHERE state = 'completed' ON CONFLICT DO NOTHING`);
-  database.run(`INSERT INTO job_search_progress (id, completed_at, job_id, last_job, oldest)
-    SELECT 1, max(completed_at), '', max(id), NULL FROM jobs WHERE state = 'completed'
-    ON CONFLICT (id) DO UPDATE SET completed_at = excluded.completed_at, last_job = excluded.last_job, oldest = NULL`);
+  const index = database.transaction(() => {
+    // What the server has indexed meanwhile.
+    database.run("DELETE FROM job_search");
+    // As `wordsOfJob` makes them; ids follow the creation.
+    database.run(`INSERT INTO job_search (id, job_id, workspace_id, words)
+      SELECT created_at * 1024 + row_number() OVER (PARTITION BY created_at ORDER BY id) - 1, id, workspace_id,
+        replace(id, '-', ' ') || ' ' || replace(script_path, '/', ' ') || ' ' || created_by || ' kind ' ||
+        json_extract(args, '$.kind') || ' name bob text item' || rowid || ' hello bob'
+      FROM jobs WHERE state = 'completed' ORDER BY created_at, id`);
+    database.run(`INSERT INTO job_search_progress (id, completed_at, job_id, last_job, oldest)
+      SELECT 1, max(completed_at), '', max(id), NULL FROM jobs WHERE state = 'completed'
+      ON CONFLICT (id) DO UPDATE SET completed_at = excluded.completed_at, last_job = excluded.last_job, oldest = NULL`);
+  });
+  index.immediate();
   database.run("PRAGMA wal_checkpoint(TRUNCATE)");
   database.close();
 }

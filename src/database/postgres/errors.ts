@@ -14,6 +14,12 @@ export function isDeadlock(thrown: unknown): boolean {
   return (errno ?? cause?.errno) === "40P01";
 }
 
+/** Whether an error is SQLSTATE 57014, query_canceled, as by a statement timeout. */
+export function isCanceled(thrown: unknown): boolean {
+  const { errno, cause } = thrown as { errno?: string; cause?: { errno?: string } };
+  return (errno ?? cause?.errno) === "57014";
+}
+
 /** Gives a failed statement or commit its name. What a closure throws of its own stays what it is. */
 export function toStorageError(thrown: unknown): unknown {
   if (thrown instanceof SvcError) return thrown;

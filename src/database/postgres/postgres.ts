@@ -14,6 +14,7 @@ import {
   type WriteOptions,
 } from "../database.ts";
 import { isOutage } from "../failure.ts";
+import { readAside } from "./aside.ts";
 import { addBuilder, createBuilder } from "./builder.ts";
 import { openConnections } from "./connections.ts";
 import { BatchMismatch, isDeadlock, toStorageError } from "./errors.ts";
@@ -206,10 +207,6 @@ export function openPostgres(options: PostgresOptions): Database {
     }
   }
 
-  const read = addBuilder(() => queries, {
-    exec: (declared, parameters) => run(undefined, declared, parameters),
-  });
-
   return {
     dialect: "postgres",
     channel: {
@@ -220,8 +217,10 @@ export function openPostgres(options: PostgresOptions): Database {
       },
       onUncertain: (listener) => void uncertain.push(listener),
     },
-    read,
-    readAside: (query) => read.rows(query),
+    read: addBuilder(() => queries, {
+      exec: (declared, parameters) => run(undefined, declared, parameters),
+    }),
+    readAside: (query, limit) => readAside(withClient, query, limit),
     write<T>(work: (tx: Tx) => Promise<T>, how: WriteOptions = {}): Promise<T> {
       if (closed) return Promise.reject(new Internal("the database is closed"));
       const written = write(work, how);

@@ -1,24 +1,20 @@
 /** Program of the thread that runs long reads: each message is answered once its statement has ended. */
-import { Database as SqliteFile } from "bun:sqlite";
+import type { Database as SqliteFile } from "bun:sqlite";
 import type { AsideReply, AsideRequest } from "./aside.ts";
+import { openForReading } from "./statements.ts";
 
 declare const self: Worker;
 
+const CACHE_KB = 16_384;
+
 let connection: SqliteFile | undefined;
 
-function connect(path: string): SqliteFile {
-  const opened = new SqliteFile(path, { readwrite: true });
-  for (const pragma of ["busy_timeout = 5000", "query_only = ON", "temp_store = MEMORY"])
-    opened.run(`PRAGMA ${pragma}`);
-  return opened;
-}
-
-function read({ id, path, text, parameters }: AsideRequest): AsideReply {
+function read({ path, text, parameters }: AsideRequest): AsideReply {
   try {
-    connection ??= connect(path);
-    return { id, rows: connection.query(text).all(...(parameters as never[])) };
+    connection ??= openForReading(path, CACHE_KB);
+    return { rows: connection.query(text).all(...(parameters as never[])) };
   } catch (cause) {
-    return { id, error: String(cause) };
+    return { error: String(cause) };
   }
 }
 

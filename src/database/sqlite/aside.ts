@@ -2,21 +2,24 @@
  * Reads that may take long, on a thread and a connection of their own, because bun:sqlite is synchronous: the event loop
  * serves others meanwhile. One runs at a time. The thread is started by the first and ends when none has come for a
  * while.
+ *
+ * Nothing interrupts a statement of SQLite from outside its thread. A thread whose statement takes too long is left
+ * behind, to end after it, and the next read starts another; the number of such threads is bounded.
  */
 import type { SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
-import { waitAtMost } from "../../lib/async/sleep.ts";
-import { Internal } from "../../lib/errors.ts";
+import { waitAtMost, withTimeout } from "../../lib/async/sleep.ts";
+import { createSlots } from "../../lib/async/slots.ts";
+import { Internal, Unavailable } from "../../lib/errors.ts";
+import { type AsideOptions, createTimeoutError, READ_LIMIT_MS } from "../read-limit.ts";
 
 export interface AsideRequest {
-  id: number;
   path: string;
   text: string;
   parameters: unknown[];
 }
 
 export interface AsideReply {
-  id: number;
   rows?: unknown[];
   error?: string;
 }
@@ -25,6 +28,8 @@ export interface AsideReply {
 const IDLE_MS = 60_000;
 /** Most that the end of the server waits for a read. */
 const MAX_WAIT_MS = 5_000;
+/** Threads that may be left behind: each keeps a processor busy. */
+const MAX_LEFT = 2;
 
 /** Located like the thread that analyses scripts. */
 const PROGRAM = import.meta.url.includes("$bunfs")
@@ -32,85 +37,115 @@ const PROGRAM = import.meta.url.includes("$bunfs")
   : new URL("aside-thread.ts", import.meta.url).href;
 
 export interface AsideReader {
-  /** Runs a query and returns its rows, as the driver has them. @throws Internal if it fails */
-  rows<R>(query: SQL): Promise<R[]>;
+  /**
+   * Runs a query and returns its rows, as the driver has them.
+   * @throws Unavailable after the time that the statement may take, or while too many others run beyond theirs
+   * @throws Internal if it fails
+   */
+  rows<R>(query: SQL, options?: AsideOptions): Promise<R[]>;
   close(): Promise<void>;
-}
-
-interface PendingRead {
-  resolve: (rows: unknown[]) => void;
-  reject: (cause: Error) => void;
 }
 
 interface Thread {
   worker: Worker;
-  pending: Map<number, PendingRead>;
-  closed: PromiseWithResolvers<void>;
+  /** @throws Internal if the thread fails */
+  read(request: AsideRequest): Promise<AsideReply>;
+  /** Lets the thread end after its statement. Resolves once it has. */
+  end(): Promise<void>;
+}
+
+function startThread(): Thread {
+  const worker = new Worker(PROGRAM);
+  const ended = Promise.withResolvers<void>();
+  let pending: PromiseWithResolvers<AsideReply> | undefined;
+  worker.onmessage = ({ data }: MessageEvent<AsideReply | "closed">) => {
+    if (data === "closed") ended.resolve();
+    else pending?.resolve(data);
+  };
+  worker.onerror = ({ message }) => {
+    ended.resolve();
+    pending?.reject(new Internal(`the thread that reads the database failed: ${message}`));
+  };
+  return {
+    worker,
+    read(request) {
+      pending = Promise.withResolvers();
+      worker.postMessage(request);
+      return pending.promise;
+    },
+    async end() {
+      worker.postMessage("close");
+      await ended.promise;
+      worker.terminate();
+    },
+  };
 }
 
 /** @param path of the database file, which exists */
 export function createAsideReader(path: string): AsideReader {
   const dialect = new SQLiteSyncDialect();
+  const slots = createSlots(1);
   let thread: Thread | undefined;
-  let last_id = 0;
+  /** Threads that end after their statement. */
+  const ending = new Map<Thread, Promise<void>>();
   let idle: ReturnType<typeof setTimeout> | undefined;
+  let state: "open" | "closing" | "closed" = "open";
 
-  function start(): Thread {
-    const started: Thread = {
-      worker: new Worker(PROGRAM),
-      pending: new Map(),
-      closed: Promise.withResolvers(),
-    };
-    const { worker, pending, closed } = started;
-    worker.onmessage = ({ data }: MessageEvent<AsideReply | "closed">) => {
-      if (data === "closed") return closed.resolve();
-      const { id, rows, error } = data;
-      const { resolve, reject } = pending.get(id)!;
-      pending.delete(id);
-      if (pending.size === 0 && thread === started) rest(worker);
-      if (rows) resolve(rows);
-      else reject(new Internal(`a read of the database failed: ${error}`));
-    };
-    worker.onerror = ({ message }) => {
-      if (thread === started) thread = undefined;
-      closed.resolve();
-      for (const { reject } of pending.values())
-        reject(new Internal(`the thread that reads the database failed: ${message}`));
-      pending.clear();
-    };
-    return started;
+  /** Takes the thread out of use. */
+  function retire(): void {
+    const retired = thread;
+    thread = undefined;
+    clearTimeout(idle);
+    if (!retired) return;
+    retired.worker.unref();
+    const gone = retired.end().then(() => void ending.delete(retired));
+    ending.set(retired, gone);
   }
 
   /** An idle thread must not keep the process alive. */
-  function rest(worker: Worker): void {
-    worker.unref();
-    idle = setTimeout(() => void end(), IDLE_MS);
+  function rest(): void {
+    thread?.worker.unref();
+    idle = setTimeout(retire, IDLE_MS);
     idle.unref();
   }
 
-  async function end(): Promise<void> {
-    const ending = thread;
-    thread = undefined;
+  async function run(request: AsideRequest, timeout_ms: number): Promise<unknown[]> {
+    if (state === "closed") throw new Internal("the database is closed");
+    if (ending.size >= MAX_LEFT) {
+      const message = "reading the database is not possible now: earlier reads take longer than they may";
+      throw new Unavailable(message, { hint: "try again later" });
+    }
     clearTimeout(idle);
-    if (!ending) return;
-    ending.worker.postMessage("close");
-    await waitAtMost(MAX_WAIT_MS, ending.closed.promise);
-    ending.worker.terminate();
+    thread ??= startThread();
+    thread.worker.ref();
+    let reply: AsideReply;
+    try {
+      reply = await withTimeout(timeout_ms, thread.read(request), () => createTimeoutError(timeout_ms));
+    } catch (cause) {
+      retire();
+      throw cause;
+    }
+    rest();
+    if (reply.rows) return reply.rows;
+    throw new Internal(`a read of the database failed: ${reply.error}`);
   }
 
   return {
-    rows<R>(query: SQL): Promise<R[]> {
+    rows<R>(query: SQL, { timeout_ms = READ_LIMIT_MS }: AsideOptions = {}): Promise<R[]> {
+      if (state !== "open") return Promise.reject(new Internal("the database is closed"));
       const { sql: text, params: parameters } = dialect.sqlToQuery(query);
-      clearTimeout(idle);
-      thread ??= start();
-      const { worker, pending } = thread;
-      worker.ref();
-      const id = ++last_id;
-      return new Promise((resolve, reject) => {
-        pending.set(id, { resolve: resolve as (rows: unknown[]) => void, reject });
-        worker.postMessage({ id, path, text, parameters } satisfies AsideRequest);
-      });
+      return slots.run(() => run({ path, text, parameters }, timeout_ms)) as Promise<R[]>;
     },
-    close: end,
+    async close() {
+      state = "closing";
+      const closing = slots.run(async () => {
+        retire();
+        await Promise.all(ending.values());
+      });
+      await waitAtMost(MAX_WAIT_MS, closing);
+      state = "closed";
+      retire();
+      for (const { worker } of ending.keys()) worker.terminate();
+    },
   };
 }

@@ -26,7 +26,7 @@ import {
 import { createAsideReader } from "./aside.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createLogFlush } from "./log-flush.ts";
-import { configureConnection, createReader } from "./statements.ts";
+import { configureConnection, createReader, openForReading } from "./statements.ts";
 import { toStorageError } from "./storage-error.ts";
 
 interface PendingWrite {
@@ -55,7 +55,7 @@ const LAZY_FLUSH_MS = 50;
 /** Log pages after which a commit checkpoints by itself, if the thread that does it lags far behind. */
 const LAST_RESORT_PAGES = 200_000;
 
-/** Page caches. New rows are adjacent, so that writing touches few pages. */
+/** Page caches. New rows are adjacent in the table and its indexes, so that writing touches few pages. */
 const WRITER_CACHE_KB = 4_096;
 const READER_CACHE_KB = 16_384;
 
@@ -63,10 +63,12 @@ const READER_CACHE_KB = 16_384;
 const SHRINK_PAGES = 200;
 /** The file is truncated after this many released pages, because large truncations take long. */
 const TRUNCATE_PAGES = 2_000;
-/** Free pages kept: the larger of this number and this share of all. */
+/** Free pages kept for new data: the larger of this number and this share of all pages. */
 const SPARE_PAGES = 250;
 const SPARE_SHARE = 1 / 8;
+/** Value of `PRAGMA auto_vacuum` for INCREMENTAL. */
 const INCREMENTAL = 2;
+
 export interface SqliteOptions {
   path: string;
   /** Maximum database size in bytes; 0 means no limit. */
@@ -83,9 +85,7 @@ export function openSqlite(options: SqliteOptions): Database {
     const { page_size } = writer.query("PRAGMA page_size").get() as { page_size: number };
     writer.run(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.max_bytes / page_size))}`);
   }
-  const reader = new SqliteFile(options.path, { readwrite: true });
-  configureConnection(reader, READER_CACHE_KB);
-  reader.run("PRAGMA query_only = ON");
+  const reader = openForReading(options.path, READER_CACHE_KB);
 
   const begin = writer.prepare("BEGIN IMMEDIATE");
   const commit = writer.prepare("COMMIT");

@@ -1,5 +1,5 @@
 /** Statements on a connection to SQLite: those that the builder makes, and those that are declared, prepared once. */
-import type { Database as SqliteFile } from "bun:sqlite";
+import { Database as SqliteFile } from "bun:sqlite";
 import { is, Param, Placeholder, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { QueryBuilder, Reader, Statement } from "../database.ts";
@@ -59,7 +59,7 @@ export function createReader(connection: SqliteFile): Reader {
   }) as unknown as Reader;
 }
 
-/** Sets what both connections have: the log is flushed by the caller, after a commit. */
+/** Sets what all connections have: the log is flushed by the caller, after a commit. */
 export function configureConnection(connection: SqliteFile, cache_kb: number): void {
   connection.run("PRAGMA busy_timeout = 5000");
   connection.run("PRAGMA journal_mode = WAL");
@@ -67,4 +67,12 @@ export function configureConnection(connection: SqliteFile, cache_kb: number): v
   connection.run("PRAGMA foreign_keys = ON");
   connection.run("PRAGMA temp_store = MEMORY");
   connection.run(`PRAGMA cache_size = -${cache_kb}`);
+}
+
+/** Opens a connection that only reads. */
+export function openForReading(path: string, cache_kb: number): SqliteFile {
+  const connection = new SqliteFile(path, { readwrite: true });
+  configureConnection(connection, cache_kb);
+  connection.run("PRAGMA query_only = ON");
+  return connection;
 }

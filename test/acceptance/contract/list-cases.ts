@@ -167,6 +167,7 @@ export const CASES: Record<string, Record<string, string>> = {
     search_query: "search_query=nowhere",
     pagination_offset: "pagination_offset=1",
   },
+  listCaptures: { ...paged, trigger_kind: "trigger_kind=http" },
   getQueueCount: { all_workspaces: "all_workspaces=true", tags: "tags=gpu" },
   countCompletedJobs: {
     completed_after_s_ago: "completed_after_s_ago=1",

@@ -32,6 +32,8 @@ const DELAY_MS = 10_000;
 const CLUSTER_DELAY_MS = 60_000;
 /** Share of the index's size by which it may exceed it before its rows are counted. */
 const EXCESS_SHARE = 1 / 1_000;
+/** Time that counting rows may take. */
+const COUNT_TIMEOUT_MS = 60_000;
 
 /** How far the index is filled. */
 export type SearchProgress = typeof jobSearchProgress.$inferSelect;
@@ -159,6 +161,7 @@ const at = (moment: Date) => sql.param(moment, jobs.completed_at);
 async function startProgress(db: Database, size: number): Promise<SearchProgress> {
   const [first] = await db.readAside<{ completed_at: Date | number }>(
     sql`SELECT ${jobs.completed_at} AS completed_at FROM ${jobs} WHERE ${jobs.state} = 'completed' ORDER BY ${jobs.completed_at} DESC LIMIT 1 OFFSET ${size}`,
+    { timeout_ms: COUNT_TIMEOUT_MS },
   );
   // Jobs that completed before it were created before it.
   const oldest = first ? new Date(first.completed_at) : null;
@@ -184,6 +187,7 @@ async function countExcess(app: App, size: number): Promise<number> {
   if (counted.most !== undefined && counted.most <= size * (1 + EXCESS_SHARE)) return 0;
   const [all] = await app.db.readAside<{ rows: number | string }>(
     sql`SELECT count(*) AS rows FROM ${jobSearch}`,
+    { timeout_ms: COUNT_TIMEOUT_MS },
   );
   const rows = Number(all!.rows);
   counted.most = Math.min(rows, size);

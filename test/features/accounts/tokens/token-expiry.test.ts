@@ -171,6 +171,14 @@ describe("the owner of a token", () => {
     });
     await until(async () => (elsewhere.events.length > 0 ? true : undefined), "the other workspace's event");
     expect(elsewhere.events.map(({ workspace }) => workspace)).toEqual(["other"]);
+    ahead_ms = 4 * DAY_MS;
+    await tend();
+    const isEnd = ({ type, token_prefix }: Record<string, string>) =>
+      type === "TokenExpired" && token_prefix === prefix;
+    const [end] = await eventsTold(1, isEnd);
+    expect(end).toMatchObject({ workspace: "acme", email });
+    await until(async () => (elsewhere.events.some(isEnd) ? true : undefined), "the end there");
+    expect(elsewhere.events.filter(isEnd).map(({ workspace }) => workspace)).toEqual(["other"]);
     for (const [by, path] of made) await expectOk(by("DELETE", path));
     await elsewhere.stop();
   });

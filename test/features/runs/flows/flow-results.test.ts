@@ -351,3 +351,21 @@ test("what fails beside others lets them end, and leaves the list so far", async
     [{ error: expect.objectContaining({ message: "no", step_id: "i" }) }, 2],
   ]);
 });
+
+test.each(["result", "previous_result"])(
+  "%s is what came before, in iterators and branch predicates",
+  async (name) => {
+    const before = script("a", "export const main = () => [1, 2]");
+    const times = script("x", "export const main = (v: number) => v * 3", { v: js("flow_input.iter.value") });
+    const over = { id: "l", value: { type: "forloopflow", iterator: js(name), modules: [times] } };
+    expect((await ran([before, over])).result).toEqual([3, 6]);
+    const chosen = script("y", "export const main = () => 'chosen'");
+    const other = script("z", "export const main = () => 'other'");
+    const branches = [{ expr: `${name}.length === 2`, modules: [chosen] }];
+    const one = { id: "b", value: { type: "branchone", branches, default: [other] } };
+    expect((await ran([before, one])).result).toBe("chosen");
+    // Before the first step, it is the input of the flow.
+    const first = { ...over, value: { ...over.value, iterator: js(`${name}.items`) } };
+    expect((await ran([first], { items: [5] })).result).toEqual([15]);
+  },
+);

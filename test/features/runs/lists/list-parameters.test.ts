@@ -4,6 +4,7 @@ import { eq } from "drizzle-orm";
 import { flowFrames } from "../../../../src/features/code/flows/tables.ts";
 import { scripts } from "../../../../src/features/code/scripts/tables.ts";
 import { criticalAlerts } from "../../../../src/features/signals/alerts/tables.ts";
+import { captures } from "../../../../src/features/triggers/captures/tables.ts";
 import { schedules } from "../../../../src/features/triggers/schedules/tables.ts";
 import { jobs, type NewJob } from "../../../../src/platform/queue/tables.ts";
 import { operations } from "../../../../src/server/features.ts";
@@ -22,7 +23,6 @@ const ELSEWHERE = [
   "listWorkers",
   "listGlobalSettings",
   "listWebhookDeliveries",
-  "listCaptures",
   "listInstanceWebhookDeliveries",
 ];
 
@@ -52,12 +52,18 @@ const RUNNABLE = "runnable_id=u/admin/one&runnable_type=ScriptPath";
 const BASES: Record<string, string> = {
   listInputs: RUNNABLE,
   getInputHistory: RUNNABLE,
+  // In the path or the label of each job.
   searchJobsIndex: "search_query=admin",
 };
+/** What stands for the other parts of a path. */
+const PARTS: Record<string, string> = { runnable_kind: "script", path: "u/admin/one" };
 
 async function answerOf(path: string, query: string, workspace: string): Promise<string> {
   const parts = query.replaceAll("=first", `=${hashes[0]}`);
-  const at = `${path.replace("{workspace}", workspace)}?${parts}`;
+  const place = path.replaceAll(/\{(\w+)\}/g, (_, part: string) =>
+    part === "workspace" ? workspace : PARTS[part]!,
+  );
+  const at = `${place}?${parts}`;
   const answer = await expectOk(ask("GET", at));
   // What is not of the list, but of this moment.
   return answer.text.replaceAll(/"last_used_at":"[^"]*"/g, "");
@@ -154,6 +160,12 @@ beforeAll(async () => {
   ];
   await db.write(async (tx) => {
     await tx.insert(jobs).values(rows);
+    const capture = { workspace_id: "acme", path: "u/admin/one", is_flow: false, created_at: made(1) };
+    const received = { main_args: "{}", preprocessor_args: "{}" };
+    const kinds = ["webhook", "http"] as const;
+    await tx
+      .insert(captures)
+      .values(kinds.map((trigger_kind) => ({ ...capture, ...received, trigger_kind })));
     const state = {
       waits: { for: "events", approval: { required_events: 1 } },
       modules: [{ job: idOf(1) }],

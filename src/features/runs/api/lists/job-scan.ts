@@ -112,6 +112,7 @@ export async function countJobs(app: App, selection: JobQuery): Promise<number> 
 export async function* scanInSlices(app: App, selection: JobQuery): AsyncGenerator<SQL | undefined> {
   const { base, within, filters, sets, signal } = selection;
   const small = await findSmallSet(app, sets);
+  await yieldToEventLoop();
   const others = sets.filter((set) => set !== small).map((set) => set.condition);
   if (small) {
     const rest = [within && unindexed(within), filters, ...others];

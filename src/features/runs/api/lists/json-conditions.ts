@@ -106,11 +106,14 @@ async function* planBatches(
     yield { created_at: new Date(0), read: readWhere(where) };
     return;
   }
+  // Each of the statements goes through all rows.
+  await yieldToEventLoop();
   const sizes = await read
     .select({ id: jobs.id, created_at: jobs.created_at, bytes })
     .from(jobs)
     .where(where)
     .orderBy(...order);
+  await yieldToEventLoop();
   for (const group of groupBySize(sizes)) {
     const ids = group.map(({ id }) => id);
     yield { created_at: group[0]!.created_at, read: readWhere(inArray(jobs.id, ids)) };

@@ -157,8 +157,9 @@ async function readIndex(
   oldest: Date | null,
 ): Promise<Found> {
   const { base, within, filters, sets, containment, signal } = selection;
-  const bounds = [base && unindexed(base), within && unindexed(within)];
-  const condition = and(...bounds, filters, ...sets.map((set) => set.condition ?? inSet(set)));
+  // The jobs are read by their ids: no other index is to be chosen for a filter.
+  const rest = [base, within, filters].map((part) => part && unindexed(part));
+  const condition = and(...rest, ...sets.map((set) => set.condition ?? inSet(set)));
   const after = new Date(Math.max(created_after?.getTime() ?? 0, oldest?.getTime() ?? 0));
   const query = { workspace_id: workspace, terms, condition, created_before, created_after: after };
   const found: string[] = [];

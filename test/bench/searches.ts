@@ -1,0 +1,74 @@
+/**
+ * Searches of 1,000,000 indexed jobs on SQLite, and how long the longest small read and write beside each has to wait.
+ *
+ *   bun test/bench/searches.ts [jobs]     by itself, after `bun run build`
+ */
+import { indexJobs, storeJobs } from "../support/many-jobs.ts";
+import { startServer } from "./tools/processes.ts";
+import { timed, waited } from "./tools/waits.ts";
+
+const JOBS = Number(process.argv[2] ?? 1_000_000);
+const MOST_MS = 100;
+/** Each is made so many times, all at once. */
+const ROUNDS = 4;
+
+const SEARCHES = {
+  "a word of all jobs": "search_query=bob",
+  "three words of all jobs": "search_query=bob%20hello%20item",
+  "a phrase of all jobs": `search_query=${encodeURIComponent('"hello bob"')}`,
+  "a word of one job": "search_query=item4711",
+  "the beginning of a word of each job": "search_query=000",
+  "a word of none": "search_query=needle",
+  "a word of all beside one of none": "search_query=bob%20needle",
+  "a word of all, by a user who has none": "search_query=bob&created_by=nobody",
+  "a word of all, with a path that none has": "search_query=bob&script_path_exact=u/ann/none",
+  "a word of all, with arguments that none has": `search_query=bob&args=${encodeURIComponent('{"kind":-1}')}`,
+};
+
+const server = await startServer({}, { super_admin: true });
+const headers = { authorization: `Bearer ${server.token}`, "content-type": "application/json" };
+const call = async (path: string, body?: unknown) => {
+  const init = body === undefined ? { headers } : { headers, method: "POST", body: JSON.stringify(body) };
+  const answer = await fetch(`${server.url}/api${path}`, init);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${text.slice(0, 300)}`);
+  return text;
+};
+
+try {
+  await call("/settings/global/job_search_index", { value: 10_000_000 });
+  const variable = { value: "0", is_secret: false, description: "" };
+  await call("/w/acme/variables/create", { path: "u/ann/x", ...variable });
+  storeJobs(server.data_dir, JOBS);
+  indexJobs(server.data_dir);
+  for (const [what, query] of Object.entries(SEARCHES)) {
+    let isOver = false;
+    let found = "";
+    const search = async () => {
+      const { hits, searched_until } = JSON.parse(await call(`/srch/w/acme/index/search/job?${query}`));
+      found = `${hits.length} found${searched_until ? ", to be continued" : ""}`;
+    };
+    const working = timed(() => Promise.all(Array.from({ length: ROUNDS }, search))).finally(() => {
+      isOver = true;
+    });
+    const longest = { read: 0, write: 0 };
+    const probe = async (what: "read" | "write", one: () => Promise<unknown>) => {
+      while (!isOver) longest[what] = Math.max(longest[what], await waited(server.pid, one));
+    };
+    await Promise.all([
+      probe("read", () => call("/w/acme/variables/get/u/ann/x")),
+      probe("write", () => call("/w/acme/variables/update/u/ann/x", variable)),
+    ]);
+    const line = [
+      `${ROUNDS} x ${what}`,
+      found,
+      `took ${(await working).toFixed(0)} ms`,
+      `longest read ${longest.read.toFixed(0)} ms`,
+      `longest write ${longest.write.toFixed(0)} ms`,
+    ];
+    const holds = Math.max(longest.read, longest.write) <= MOST_MS;
+    process.stdout.write(`${[...line, `<= ${MOST_MS} ms`, holds ? "holds" : "MISSED"].join(" | ")}\n`);
+  }
+} finally {
+  await server.stop();
+}

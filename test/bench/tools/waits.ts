@@ -1,0 +1,22 @@
+/** How long calls wait for a server. */
+import { readFileSync } from "node:fs";
+
+/** Returns the milliseconds that work takes. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** Milliseconds for which a process's main thread was ready to run and others had the processor (proc(5), schedstat). */
+function crowdedOut(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;
+}
+
+/** Returns how long a call waited, but for what the rest of the machine has taken meanwhile. */
+export async function waited(server_pid: number, work: () => Promise<unknown>): Promise<number> {
+  const lost = () => crowdedOut(server_pid) + crowdedOut(process.pid);
+  const before = lost();
+  const took = await timed(work);
+  return Math.max(0, took - (lost() - before));
+}
