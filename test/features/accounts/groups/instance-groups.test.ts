@@ -93,13 +93,11 @@ test("they are changed and exported by super admins alone, and read by all", asy
   expect((await as.admin!("POST", "/groups/create", { name: "mine" })).status).toBe(403);
 });
 
-test("without a licence they are left as they are, and nobody reads or changes them", async () => {
-  await expectOk(post("create", { name: "kept" }));
+test("without a licence they are left as they are: members read them, nobody changes or exports them", async () => {
+  await expectOk(post("create", { name: "kept", summary: "Stays" }));
   await expectOk(post("adduser/kept", { email: ANN }));
   await expectOk(server.operator("POST", "/settings/global/license_key", { value: null }));
   for (const answer of [
-    await get("list"),
-    await get("get/kept"),
     await post("create", { name: "more" }),
     await post("update/kept", { summary: "x" }),
     await post("adduser/kept", { email: ANN }),
@@ -110,5 +108,12 @@ test("without a licence they are left as they are, and nobody reads or changes t
   ]) {
     expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("Enterprise Edition")]);
   }
+  const kept = { name: "kept", summary: "Stays", emails: [ANN] };
+  for (const by of [as.root!, as.admin!, as.ann!]) {
+    expect((await expectOk(by("GET", "/groups/list"))).json()).toContainEqual(kept);
+    expect((await expectOk(by("GET", "/groups/get/kept"))).json()).toEqual(kept);
+  }
+  expect((await as.ann!("GET", "/groups/get/nothing")).status).toBe(404);
+  expect((await fetch(`${server.url}/api/groups/list`)).status).toBe(401);
   expect((await as.ann!("GET", "/w/acme/users/whoami")).json().groups).toContain("kept");
 });
