@@ -48,10 +48,9 @@ export async function* findIndexed({ db }: Pick<App, "db">, query: IndexQuery): 
     for (let at = 0; at < window.length; at += BATCH_SIZE) {
       const batch = window.slice(at, at + BATCH_SIZE);
       const some = batch.map(({ job_id }) => job_id);
-      const rows = await db.read
-        .select({ id: jobs.id })
-        .from(jobs)
-        .where(and(inArray(jobs.id, some), condition));
+      const rows = await db.readAside<{ id: string }>(
+        sql`SELECT ${jobs.id} AS id FROM ${jobs} WHERE ${and(inArray(jobs.id, some), condition)}`,
+      );
       const found = new Set(rows.map(({ id }) => id));
       below = Number(batch.at(-1)!.id);
       const isLast = window.length < size && at + BATCH_SIZE >= window.length;
