@@ -128,6 +128,25 @@ describe("a version whose scripts need packages", () => {
     expect([sync!.status, started!.status]).toEqual([200, 201]);
   });
 
+  test("and so is a script, by path and by hash", async () => {
+    registry.close();
+    const content = 'import "right-pad"; export const main = () => 1';
+    const script = { path: "u/admin/script_at_once", summary: "", description: "", content, language: "bun" };
+    const hash = (await expectOk(ask("POST", "/w/acme/scripts/create", script))).text;
+    const call = (url: string) => ask("POST", `/w/acme/jobs/${url}`, {});
+    const forms = [
+      "run_wait_result/p/u/admin/script_at_once",
+      "run/p/u/admin/script_at_once",
+      `run/h/${hash}`,
+    ];
+    const called = forms.map(call);
+    await until(() => (registry.asked.includes("right-pad") ? true : undefined), "the lock job");
+    const status = await expectOk(ask("GET", `/w/acme/scripts/deployment_status/h/${hash}`));
+    expect(status.json().lock).toBeUndefined();
+    registry.open();
+    expect((await Promise.all(called)).map((answer) => answer.status)).toEqual([200, 201, 201]);
+  });
+
   test("says why there is no lock, and the version before goes on", async () => {
     await deploy("create", "u/admin/fails", [plain("a")]);
     const first = await run("u/admin/fails");
