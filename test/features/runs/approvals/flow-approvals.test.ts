@@ -143,7 +143,12 @@ describe("signed links", () => {
 
     expect(await get(flow)).toMatchObject({
       suspend: 2,
-      flow_status: { failure_module: { type: "WaitingForPriorSteps", parent_module: "a" } },
+      flow_status: {
+        // The index of the module that waits, after the one that asks.
+        step: 1,
+        modules: [{ type: "Success" }, { type: "WaitingForEvents" }],
+        failure_module: { type: "WaitingForPriorSteps", parent_module: "a" },
+      },
     });
     const listed = async (path: string) =>
       (await expectOk(ask("GET", `${jobs}/${path}`))).json().filter((one: any) => one.id === flow);

@@ -53,7 +53,7 @@ test("a named function runs with its own parameters, as a job below", async () =
   expect((await ask("GET", `${jobs}_u/get/${job.parent_job}`)).json()).toMatchObject({ job_kind: "script" });
 });
 
-test("of code that is not deployed, in Python too", async () => {
+test("of code that is not deployed, in Python too, by the shorter path", async () => {
   const body = { content: SCRIPT, language: "bun", args: { name: "area", args: { width: 1 } } };
   const { result } = (await ask("POST", `${jobs}/run_wait_result/preview`, body)).json();
   expect(result).toMatchObject({ width: 1, height: 2 });
@@ -68,7 +68,7 @@ def year(when: datetime, add: int = 1):
 def main():
     base = os.environ["BASE_INTERNAL_URL"] + "/api/w/" + os.environ["WM_WORKSPACE"]
     data = json.dumps({"args": {"when": "2030-01-01T00:00:00"}}).encode()
-    id = send(base + "/jobs/run/workflow_as_code/" + os.environ["WM_JOB_ID"] + "/year", data)
+    id = send(base + "/jobs/workflow_as_code/" + os.environ["WM_JOB_ID"] + "/year", data)
     while True:
         found = json.loads(send(base + "/jobs_u/completed/get_result_maybe/" + id))
         if found["completed"]:
