@@ -16,11 +16,16 @@ import { scopeOf } from "./operation.ts";
 /** Policies that features provide, since http imports no feature. */
 export interface OperationPolicies {
   resolveToken: (app: App, token: string) => Promise<Identity | undefined> | Identity | undefined;
-  /** Returns the caller's membership in a workspace, if any. @throws NotFound for an unknown workspace */
+  /**
+   * Returns the caller's membership in a workspace, if any.
+   * @param reads the operation only reads
+   * @throws NotFound for an unknown workspace
+   */
   resolveMember: (
     app: App,
     identity: Identity,
     workspace_id: string,
+    reads?: boolean,
   ) => Promise<Member | undefined> | Member | undefined;
   /** @throws Forbidden if a restricted token does not cover the operation */
   checkScopes: (identity: Identity, scope: OperationScope, resource: string | undefined) => void;
@@ -94,7 +99,7 @@ function admitCaller(
   if (op.access === "anyone") {
     if (workspace_id === undefined) return { identity, member: undefined };
     // Checked for anonymous callers too: an archived workspace admits nobody.
-    return withMembership(app, hooks, identity ?? ANONYMOUS, workspace_id, (member) => {
+    return withMembership(app, hooks, op, identity ?? ANONYMOUS, workspace_id, (member) => {
       if (member) requireMemberAccess(op.access, member);
       return { identity, member };
     });
@@ -110,7 +115,7 @@ function admitCaller(
     }
     return { identity, member: undefined };
   }
-  return withMembership(app, hooks, identity, workspace_id, (member) => {
+  return withMembership(app, hooks, op, identity, workspace_id, (member) => {
     if (!member) throw new Unauthorized(`not a member of workspace ${workspace_id}`);
     requireMemberAccess(op.access, member);
     return { identity, member };
@@ -121,6 +126,7 @@ function admitCaller(
 function withMembership(
   app: App,
   hooks: Pick<OperationPolicies, "resolveMember">,
+  { method }: Operation,
   identity: Identity,
   workspace_id: string,
   settle: (member: Member | undefined) => Caller,
@@ -129,7 +135,7 @@ function withMembership(
   if (identity.token?.workspace_id !== undefined && identity.token.workspace_id !== workspace_id) {
     throw new Unauthorized(`the token is bound to another workspace than ${workspace_id}`);
   }
-  const member = hooks.resolveMember(app, identity, workspace_id);
+  const member = hooks.resolveMember(app, identity, workspace_id, method === "GET");
   return member instanceof Promise ? member.then(settle) : settle(member);
 }
 

@@ -12,7 +12,7 @@ import {
 import type { Identity, UserContext } from "../../../platform/app/context.ts";
 import { toLimitOffset } from "../../../platform/http/operation.ts";
 import { hasLicense } from "../../tenancy/license/service.ts";
-import { invalidateMembers } from "../../tenancy/people/members.ts";
+import { ADMINS_WORKSPACE_ID, invalidateMembers } from "../../tenancy/people/members.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 import { lockWorkspace, reopenWorkspace } from "../../tenancy/workspaces/gate.ts";
 import { createWorkspaceKey } from "../../tenancy/workspaces/secrets.ts";
@@ -29,8 +29,6 @@ export interface NewWorkspace {
 
 /** Pseudo workspace id of the instance's own audit rows; no workspace may have it. */
 const RESERVED_ID = "global";
-/** The workspace of scripts for the instance itself; its admins are the super admins. */
-const ADMINS_WORKSPACE_ID = "admins";
 
 /** Validates the id of a new workspace. @throws BadRequest, Forbidden for the super admins' workspace */
 export function parseNewWorkspaceId(identity: Identity, given: string): string {

@@ -36,16 +36,22 @@ export const invalidateMembers = defineInvalidation<[workspace_id?: string]>("me
   forgetAll: (app) => memberCache(app).clear(),
 });
 
+/** The workspace of scripts for the instance itself; its admins are the super admins. */
+export const ADMINS_WORKSPACE_ID = "admins";
+
 /** Identifies the member to look up and, for a job, the identity the job runs as. */
 interface MemberLookup {
   email: string;
   super_admin: boolean;
   runs_as: string | undefined;
+  reads?: boolean;
 }
 
 /**
  * Returns the caller's membership in the workspace. A super admin who is not a member is treated as an admin, with the
  * e-mail as username.
+ * @param reads the caller only reads: super admins may do so in their workspace before anybody has created it, since
+ * clients ask there for lists of the whole instance
  * @returns undefined if the caller is not a member
  * @throws NotFound for an unknown workspace (super admins only, so that others learn nothing), BadRequest for an
  * archived one
@@ -54,8 +60,10 @@ export function resolveMember(
   app: App,
   { email, super_admin, token }: Identity,
   workspace_id: string,
+  reads = false,
 ): Member | undefined | Promise<Member | undefined> {
-  const found = lookUpMember(app, { email, super_admin, runs_as: token?.job?.permissioned_as }, workspace_id);
+  const who = { email, super_admin, runs_as: token?.job?.permissioned_as, reads };
+  const found = lookUpMember(app, who, workspace_id);
   if (!token || token.job) return found;
   if (found instanceof Promise)
     return found.then((member) => (member?.unasked ? acceptMembership(app, member) : member));
@@ -99,6 +107,8 @@ function lookUpMember(
 async function loadMember(app: App, who: MemberLookup, workspace_id: string): Promise<Member | undefined> {
   const [workspace] = await app.db.read.select().from(workspaces).where(eq(workspaces.id, workspace_id));
   if (!workspace) {
+    if (who.super_admin && who.reads && workspace_id === ADMINS_WORKSPACE_ID)
+      return createSuperAdminMember(app, who.email, workspace_id);
     if (who.super_admin) throw new NotFound(`workspace ${workspace_id}`);
     return undefined;
   }

@@ -227,7 +227,6 @@ test("a member's lists hold their own jobs, in full pages; ids by filter are for
 
 test("the whole instance is listed in the workspace of the super admins, and nowhere else", async () => {
   await server.workspace("other");
-  await expectOk(server.operator("POST", "/workspaces/create", { id: "admins", name: "Admins" }));
   const rows = ["acme", "other"].map((workspace_id, n) =>
     job(n, { id: idOf(n, "0192"), workspace_id, tag: "wide" }),
   );
@@ -244,6 +243,16 @@ test("the whole instance is listed in the workspace of the super admins, and now
   ]);
   expect(await found("acme", "&all_workspaces=true")).toEqual(["acme"]);
   const { ask: boss } = await server.user("boss", { super_admin: true });
+  // So far nobody has created it, which hinders nobody from reading there, and lets nobody write.
+  expect(await found("admins", "&all_workspaces=true", boss)).toEqual(["other", "acme"]);
+  for (const list of ["queue/list", "completed/list", "queue/count"])
+    await expectOk(boss("GET", `/w/admins/jobs/${list}?all_workspaces=true`));
+  const variable = { path: "u/boss/x", value: "1", is_secret: false, description: "" };
+  expect((await boss("POST", "/w/admins/variables/create", variable)).status).toBe(404);
+  const { ask: stranger } = await server.user("passer_by");
+  expect((await stranger("GET", "/w/admins/jobs/list")).status).toBe(401);
+  expect((await boss("GET", "/w/none/jobs/list")).status).toBe(404);
+  await expectOk(boss("POST", "/workspaces/create", { id: "admins", name: "Admins" }));
   expect(await found("admins", "&all_workspaces=true", boss)).toEqual(["other", "acme"]);
   const token = (await expectOk(boss("POST", "/users/tokens/create", { workspace_id: "admins" }))).text;
   expect(await found("admins", "&all_workspaces=true", server.as(token))).toEqual([]);

@@ -7,6 +7,7 @@ import type { WorkspaceContext } from "../../../../platform/app/context.ts";
 import { isoTimestamp, queryBoolean } from "../../../../platform/http/operation.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
+import { ADMINS_WORKSPACE_ID } from "../../../tenancy/people/members.ts";
 import { isWaitingForApproval } from "../../flows/status/pending-approvals.ts";
 import { jobsVisibleTo } from "../../submit/job-rights.ts";
 import type { IdSet, JobQuery } from "./job-scan.ts";
@@ -136,7 +137,8 @@ export function workspaceCondition(
   all: boolean | undefined,
 ): SQL | undefined {
   const { super_admin, token } = ctx.caller.identity;
-  const everywhere = all && workspace === "admins" && super_admin && token?.workspace_id === undefined;
+  const everywhere =
+    all && workspace === ADMINS_WORKSPACE_ID && super_admin && token?.workspace_id === undefined;
   return everywhere ? undefined : eq(jobs.workspace_id, workspace);
 }
 
