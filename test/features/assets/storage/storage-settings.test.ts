@@ -66,6 +66,13 @@ describe("who uses the storage", () => {
     const mine = { s3_resource_path: "$res:u/dev/bucket" };
     expect((await upload(as.dev!, mine)).status).toBe(200);
     expect((await upload(as.dev!, { s3_resource_path: "u/dev/bucket" })).status).toBe(200);
+    const list = (by: Ask, fields: Record<string, string>) =>
+      by("GET", `${h}/list_stored_files?${new URLSearchParams(fields)}`);
+    expect((await list(as.dev!, mine)).text).toContain("who.txt");
+    expect((await list(as.dev!, {})).text).not.toContain("who.txt");
+    expect((await list(as.ops!, mine)).status).toBe(404);
+    expect((await list(as.dev!, { ...mine, resource_type: "s3" })).status).toBe(200);
+    expect((await list(as.dev!, { ...mine, resource_type: "azure_blob" })).status).toBe(400);
     expect((await upload(as.ops!, mine)).status).toBe(404);
     expect((await upload(as.dev!, { s3_resource_path: "u/admin/bucket" })).status).toBe(404);
     expect((await upload(as.dev!, { s3_resource_path: "u/dev/none" })).status).toBe(404);
