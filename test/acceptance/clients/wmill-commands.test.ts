@@ -26,7 +26,6 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s", (version) => {
     [server, wmill] = await Promise.all([startTestServer(), installWmill(version)]);
     await license(server);
     ({ ask } = await server.workspace("acme"));
-    await server.workspace("admins");
     const by = await server.user("root", { super_admin: true });
     root = by.ask;
     here = await wmill.folder("here");
