@@ -138,7 +138,6 @@ test("a search for what is frequent in the index, with a filter that is rare, is
 });
 
 test("what is found by several reads of the index is complete and in order", async () => {
-  await limit(10_000);
   const total = 1_600;
   const numbers = Array.from({ length: total }, (_, n) => n);
   // Completed in another order than created, and so indexed in that order.
@@ -151,6 +150,8 @@ test("what is found by several reads of the index is complete and in order", asy
       }),
     ),
   );
+  // Not before: a pass of the server's own indexer meanwhile would go beyond those that are stored after it.
+  await limit(10_000);
   await fill();
   expect(await indexedJobs()).toHaveLength(total);
   const newest = numbers.toReversed();
