@@ -194,7 +194,9 @@ async function measure(name: string): Promise<void> {
     const refused = pushed.text.match(/^.*(?:Bad request|error:|Error parsing|could not be read).*$/gm) ?? [];
     const whole =
       pushed.code === 0 ||
-      (client === "svc" && pushed.code === 1 && refused.every((line) => /is stored but|changes could not/.test(line)));
+      (client === "svc" &&
+        pushed.code === 1 &&
+        refused.every((line) => /is stored but|changes could not/.test(line)));
     const pulled = await sync(client, "pull", server, back, sent);
     const differences =
       pulled.code === 0 ? listDifferences(sent, back) : [`pull failed: ${pulled.text.slice(-300)}`];

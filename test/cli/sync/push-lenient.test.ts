@@ -83,7 +83,7 @@ test("a script that could not be locked is deployed again by the next push, thou
     const first = await svc(place, "push", "--yes");
     expect(first.code).toBe(1);
     expect(first.err).toMatch(
-      /stored but cannot run: .*late-package[^]*\n {2}script f\/late\/uses\n2 changes made\n/,
+      /stored but cannot run: .*late-package[\s\S]*\n {2}script f\/late\/uses\n2 changes made\n/,
     );
     expect(first.err).toContain("error: 1 of the 2 changes made cannot run yet");
     const { hash } = await get("/scripts/get/p/f/late/uses");
