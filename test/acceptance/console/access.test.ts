@@ -1,31 +1,19 @@
 /** Who may use an item, and why: asked where the item is shown, and changed there. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
-import { type Filled, fill, newMember } from "./filled.ts";
+import { beforeAll, expect, test } from "bun:test";
+import { newMember } from "./filled.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
+const site = useSite();
 
 beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-  for (const name of ["bob", "cid"]) await newMember(serving, filled, name);
-  await filled.ask("POST", "/w/acme/groups/create", { name: "support" });
-  await filled.ask("POST", "/w/acme/groups/adduser/support", { username: "bob" });
-  await filled.ask("POST", "/w/acme/acls/add/folder/finance", { owner: "g/support" });
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
+  for (const name of ["bob", "cid"]) await newMember(site.serving, site.filled, name);
+  await site.filled.ask("POST", "/w/acme/groups/create", { name: "support" });
+  await site.filled.ask("POST", "/w/acme/groups/adduser/support", { username: "bob" });
+  await site.filled.ask("POST", "/w/acme/acls/add/folder/finance", { owner: "g/support" });
 });
 
 test("it is answered for a script, given for this alone, and taken back", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/scripts/f/finance/refund?tab=access");
   const table = page.getByRole("table", { name: "Who may" });
@@ -44,8 +32,10 @@ test("it is answered for a script, given for this alone, and taken back", async 
   await seen.picture("script-access");
   await seen.accessible("access");
 
-  const token = await serving.operator("/users/tokens/impersonate", { impersonate_email: "cid@example.org" });
-  await using cid = await visit(browser, serving.url, { token });
+  const token = await site.serving.operator("/users/tokens/impersonate", {
+    impersonate_email: "cid@example.org",
+  });
+  await using cid = await site.visit({ token });
   await cid.open("w/acme/scripts/f/finance/refund?tab=access");
   await cid.page.getByRole("button", { name: "Give somebody access" }).waitFor();
 
@@ -56,8 +46,10 @@ test("it is answered for a script, given for this alone, and taken back", async 
 }, 60_000);
 
 test("who only reads is answered, and offered no change", async () => {
-  const token = await serving.operator("/users/tokens/impersonate", { impersonate_email: "bob@example.org" });
-  await using seen = await visit(browser, serving.url, { token });
+  const token = await site.serving.operator("/users/tokens/impersonate", {
+    impersonate_email: "bob@example.org",
+  });
+  await using seen = await site.visit({ token });
   await seen.open("w/acme/flows/f/finance/nightly?tab=access");
   await seen.page.getByRole("table", { name: "Who may" }).getByText("bob").first().waitFor();
   expect(await seen.page.getByRole("button", { name: "Give somebody access" }).count()).toBe(0);

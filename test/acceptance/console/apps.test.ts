@@ -1,15 +1,10 @@
 /** Apps that people already have, in a real browser: for members, and at a secret address for everybody. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { visit } from "./browser.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
+const site = useSite();
 
 const CODE =
   "export const main = (name: string, times: number) => Array.from({ length: times }, (_, n) => ({ n, name }))";
@@ -64,20 +59,13 @@ const value = {
 };
 
 beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
   const key = `go:rawscript/${createHash("sha256").update(CODE).digest("hex")}`;
   const policy = { execution_mode: "anonymous", triggerables_v2: { [key]: { static_inputs: { times: 2 } } } };
-  await filled.ask("POST", "/w/acme/apps/create", { path: PATH, summary: "Greetings", value, policy });
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
+  await site.filled.ask("POST", "/w/acme/apps/create", { path: PATH, summary: "Greetings", value, policy });
 });
 
 async function greet(address: string, options: { token?: string }, name: string): Promise<void> {
-  await using person = await visit(browser, serving.url, options);
+  await using person = await visit(site.browser, site.serving.url, options);
   const { page } = person;
   await person.open(address);
   await page.getByRole("heading", { name: "Hello Bob" }).waitFor();
@@ -103,15 +91,15 @@ async function greet(address: string, options: { token?: string }, name: string)
 }
 
 test("a member opens an app from Home", async () => {
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   await ann.open("/w/acme");
   await ann.page.getByRole("link", { name: /Greetings/ }).click();
   await ann.page.getByRole("heading", { name: "Greetings" }).waitFor();
 });
 
-test("an app is used by a member", () => greet(`/w/acme/apps/${PATH}`, { token: filled.token }, "app"));
+test("an app is used by a member", () => greet(`/w/acme/apps/${PATH}`, { token: site.filled.token }, "app"));
 
 test("a public app is used without a login", async () => {
-  const secret = (await filled.ask("GET", `/w/acme/apps/secret_of/${PATH}`)).trim();
+  const secret = (await site.filled.ask("GET", `/w/acme/apps/secret_of/${PATH}`)).trim();
   await greet(`/public/acme/${secret}`, {}, "app-public");
 });

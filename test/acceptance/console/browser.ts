@@ -43,7 +43,7 @@ export interface Visit extends AsyncDisposable {
   picture: (name: string) => Promise<void>;
 }
 
-interface Options {
+export interface VisitOptions {
   token?: string;
   viewport?: typeof DESKTOP;
   scheme?: "light" | "dark";
@@ -70,7 +70,7 @@ export async function expectSoon<T extends string | number | boolean | string[] 
  * A person's visit, with cookies of their own.
  * @param url where the console begins, as the browser sees it
  */
-export async function visit(browser: Browser, url: string, options: Options = {}): Promise<Visit> {
+export async function visit(browser: Browser, url: string, options: VisitOptions = {}): Promise<Visit> {
   const { origin, pathname } = new URL(url);
   const context = await browser.newContext({
     viewport: options.viewport ?? DESKTOP,

@@ -1,30 +1,14 @@
 /** What browsers load, as it travels. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { expect, test } from "bun:test";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
-
-beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
+const site = useSite();
 
 const KB = 1_000;
 
 /** Bytes of the files that a page loads, compressed by gzip, and their names. */
 async function loaded(address: string, shows: string) {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const names = new Set<string>();
   seen.page.on("request", (request) => {
     const { pathname } = new URL(request.url());
@@ -33,7 +17,7 @@ async function loaded(address: string, shows: string) {
   await seen.open(address);
   await seen.page.getByText(shows).first().waitFor();
   const sizes = [...names].map(async (name) => {
-    const response = await fetch(serving.url + name, {
+    const response = await fetch(site.serving.url + name, {
       headers: { "accept-encoding": "gzip" },
       decompress: false,
     });
@@ -47,7 +31,7 @@ async function loaded(address: string, shows: string) {
 test("the first load stays small, and brings no heavy part", async () => {
   const { bytes: home, names } = await loaded("w/acme", "Nightly report");
   const { bytes: runs } = await loaded("w/acme/runs", "What ran");
-  const { bytes: run } = await loaded(`w/acme/runs/${filled.failed}`, "no such customer");
+  const { bytes: run } = await loaded(`w/acme/runs/${site.filled.failed}`, "no such customer");
   const { bytes: form } = await loaded("w/acme/begin/script/f/finance/refund", "What the customer said");
   console.log(`kB by gzip: Home ${home / KB}, Runs ${runs / KB}, a run ${run / KB}, a form ${form / KB}`);
   expect(home).toBeLessThan(300 * KB);
@@ -57,9 +41,10 @@ test("the first load stays small, and brings no heavy part", async () => {
 });
 
 test("files come as the browser can read them, and as they are to who reads no compression", async () => {
-  const page = await (await fetch(serving.url, { headers: { accept: "text/html" } })).text();
+  const page = await (await fetch(site.serving.url, { headers: { accept: "text/html" } })).text();
   const [, script] = /src="\.(\/assets\/main[^"]+)"/.exec(page)!;
-  const get = (encoding: string) => fetch(serving.url + script, { headers: { "accept-encoding": encoding } });
+  const get = (encoding: string) =>
+    fetch(site.serving.url + script, { headers: { "accept-encoding": encoding } });
   const texts = await Promise.all(["br", "gzip", "identity"].map(async (each) => (await get(each)).text()));
   expect(new Set(texts).size).toBe(1);
   expect((await get("br, gzip")).headers.get("content-encoding")).toBe("br");

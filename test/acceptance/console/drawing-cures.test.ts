@@ -1,35 +1,23 @@
 /** The flow editor where it meets other clients' values, other people's drafts, and browsers that refuse something. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { newPlace, type Place, type Serving, until } from "../e2e/executable.ts";
-import { expectSoon, openBrowser, visit } from "./browser.ts";
-import { type Filled, fill, newMember } from "./filled.ts";
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { until } from "../e2e/executable.ts";
+import { expectSoon } from "./browser.ts";
+import { newMember } from "./filled.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
+const site = useSite();
 
-beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
-
-const read = async (path: string) => JSON.parse(await filled.ask("GET", `/w/acme/${path}`));
+const read = async (path: string) => JSON.parse(await site.filled.ask("GET", `/w/acme/${path}`));
 const code = (id: string, content = "export const main = () => 1", more: object = {}) => ({
   id,
   value: { type: "rawscript", language: "bun", content, input_transforms: {} },
   ...more,
 });
 const deploy = (path: string, value: object) =>
-  filled.ask("POST", "/w/acme/flows/create", { path, summary: "", value });
+  site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "", value });
 const keepDraft = (path: string, value: object) =>
-  filled.ask("POST", "/w/acme/drafts/create", { path, typ: "flow", value });
+  site.filled.ask("POST", "/w/acme/drafts/create", { path, typ: "flow", value });
 const draftOf = async (path: string) => (await read(`flows/get/draft/${path}`)).draft;
 
 const part = (page: Page, name: string) =>
@@ -44,7 +32,7 @@ test("deploying YAML warns of one's drawn draft, and leads to it", async () => {
   const path = "f/finance/yaml_and_draft";
   await deploy(path, { modules: [code("a")] });
   await keepDraft(path, { path, summary: "Drawn", value: { modules: [code("a"), code("b")] } });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/flows/${path}?tab=yaml`);
   await page.getByRole("textbox", { name: "YAML of the flow" }).focus();
@@ -67,13 +55,13 @@ test("deploying YAML warns of one's drawn draft, and leads to it", async () => {
 test("a draft that is gone already is discarded without a word", async () => {
   const path = "f/finance/gone_draft";
   await deploy(path, { modules: [code("a")] });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
   await page.locator('.step[data-step="a"]').click();
   await page.getByRole("textbox", { name: "Summary" }).fill("Mine");
   await kept(page);
-  await filled.ask("DELETE", `/w/acme/drafts/delete/flow/${path}`);
+  await site.filled.ask("DELETE", `/w/acme/drafts/delete/flow/${path}`);
   await page.getByRole("button", { name: "Discard the draft" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Discard", exact: true }).click();
   await page.getByText("As it is deployed").waitFor();
@@ -86,7 +74,7 @@ test("a draft that is gone already is discarded without a word", async () => {
 test("the JSON of other fields follows an undo, may be empty, and keeps what it does not show", async () => {
   const path = "f/finance/rest";
   await deploy(path, { modules: [code("a", undefined, { later: { n: 1 }, retry: {} })], odd: 1 });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   const rest = page.getByRole("textbox", { name: "Other fields" });
   await ann.open(`/w/acme/draw/${path}`);
@@ -113,13 +101,15 @@ test("the JSON of other fields follows an undo, may be empty, and keeps what it 
 }, 60_000);
 
 test("a step that pins a version is tried with that version", async () => {
-  await filled.script("f/finance/pinned", "export const main = () => 'the first'");
+  await site.filled.script("f/finance/pinned", "export const main = () => 'the first'");
   const { hash } = await read("scripts/get/p/f/finance/pinned");
-  await filled.script("f/finance/pinned", "export const main = () => 'the second'", { parent_hash: hash });
+  await site.filled.script("f/finance/pinned", "export const main = () => 'the second'", {
+    parent_hash: hash,
+  });
   const path = "f/finance/pins";
   const value = { type: "script", path: "f/finance/pinned", hash, input_transforms: {} };
   await deploy(path, { modules: [{ id: "a", value }] });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}?step=a`);
   await part(page, "Try");
@@ -139,7 +129,7 @@ test("what is no number on its way to one changes nothing", async () => {
   await deploy(path, {
     modules: [code("a", undefined, { retry: { constant: { attempts: 2, seconds: 5 } } })],
   });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}?step=a`);
   await part(page, "Options");
@@ -150,7 +140,7 @@ test("what is no number on its way to one changes nothing", async () => {
   await kept(page);
   await attempts.fill("7");
   await page.waitForResponse((response) => response.url().endsWith("/drafts/create") && response.ok());
-  const text = await filled.ask("GET", `/w/acme/flows/get/draft/${path}`);
+  const text = await site.filled.ask("GET", `/w/acme/flows/get/draft/${path}`);
   expect(JSON.parse(text).draft.value.modules[0].retry.constant).toEqual({ attempts: 7, seconds: 5 });
   expect(text).not.toContain("NaN");
 }, 60_000);
@@ -159,7 +149,7 @@ test("null for the steps beside the flow is none, and stays null", async () => {
   const path = "f/finance/nulls";
   await deploy(path, { modules: [code("a")], failure_module: null, preprocessor_module: null });
   const before = (await read(`flows/get/${path}`)).value;
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}?step=a`);
   await page.getByRole("textbox", { name: "Summary" }).fill("Named");
@@ -176,7 +166,7 @@ test("a draft of another client, which does not say what it was begun from, is d
   const path = "f/finance/of_others";
   await deploy(path, { modules: [code("a")] });
   await keepDraft(path, { path, summary: "Of another client", value: { modules: [code("a"), code("b")] } });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
   await page.getByText("This is a draft that was kept").waitFor();
@@ -190,7 +180,7 @@ test("a draft of another client, which does not say what it was begun from, is d
 test("steps are copied and pasted where the browser gives no clipboard, as over plain http", async () => {
   const path = "f/finance/plain";
   await deploy(path, { modules: [code("a")] });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   await page.addInitScript('Object.defineProperty(Navigator.prototype, "clipboard", { value: undefined })');
   await ann.open(`/w/acme/draw/${path}`);
@@ -204,7 +194,7 @@ test("steps are copied and pasted where the browser gives no clipboard, as over 
 test("the panel keeps the focus while its step gets another id, and a step's own panel follows the selection", async () => {
   const path = "f/finance/focus";
   await deploy(path, { modules: [code("a"), code("b")] });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   const focused = () =>
     page.evaluate("document.activeElement.getAttribute('aria-label') ?? document.activeElement.value");
@@ -226,12 +216,12 @@ test("the panel keeps the focus while its step gets another id, and a step's own
 test("who may not change a flow is offered no editor of it", async () => {
   const path = "f/finance/read_only";
   await deploy(path, { modules: [code("a")] });
-  await newMember(serving, filled, "carl");
-  await filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/carl": false } });
-  const token = await serving.operator("/users/tokens/impersonate", {
+  await newMember(site.serving, site.filled, "carl");
+  await site.filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/carl": false } });
+  const token = await site.serving.operator("/users/tokens/impersonate", {
     impersonate_email: "carl@example.org",
   });
-  await using carl = await visit(browser, serving.url, { token });
+  await using carl = await site.visit({ token });
   await carl.open(`/w/acme/flows/${path}`);
   await carl.page.locator('.step[data-step="a"]').waitFor();
   await carl.page.getByRole("link", { name: "Run", exact: true }).waitFor();

@@ -1,27 +1,18 @@
 /** Flows drawn by several people, on phones, and with values of a chosen iteration. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, PHONE, visit } from "./browser.ts";
-import { type Filled, fill, newMember } from "./filled.ts";
+import { beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { PHONE } from "./browser.ts";
+import { newMember } from "./filled.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
+const site = useSite();
+
 let bob: string;
 
 beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-  await newMember(serving, filled, "bob");
-  bob = await serving.operator("/users/tokens/impersonate", { impersonate_email: "bob@example.org" });
-  await filled.ask("POST", "/w/acme/folders/addowner/finance", { owner: "u/bob" });
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
+  await newMember(site.serving, site.filled, "bob");
+  bob = await site.serving.operator("/users/tokens/impersonate", { impersonate_email: "bob@example.org" });
+  await site.filled.ask("POST", "/w/acme/folders/addowner/finance", { owner: "u/bob" });
 });
 
 const js = (expr: string) => ({ type: "javascript", expr });
@@ -30,7 +21,7 @@ const code = (id: string, content: string, inputs: object = {}) => ({
   value: { type: "rawscript", language: "bun", content, input_transforms: inputs },
 });
 const deploy = (path: string, value: object) =>
-  filled.ask("POST", "/w/acme/flows/create", { path, summary: "", value });
+  site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "", value });
 
 async function rename(page: Page, summary: string): Promise<void> {
   await page.locator('.step[data-step="a"]').click();
@@ -41,10 +32,10 @@ async function rename(page: Page, summary: string): Promise<void> {
 test("two people draw one flow: each has a draft, and sees that the other has one", async () => {
   const path = "f/finance/together";
   await deploy(path, { modules: [code("a", "export const main = () => 1")] });
-  await using first = await visit(browser, serving.url, { token: filled.token });
+  await using first = await site.visit();
   await first.open(`/w/acme/draw/${path}`);
   await rename(first.page, "Of Ann");
-  await using second = await visit(browser, serving.url, { token: bob });
+  await using second = await site.visit({ token: bob });
   await second.open(`/w/acme/draw/${path}`);
   await second.page.getByText("ann has a draft of this too").waitFor();
   expect(await second.page.locator('.step[data-step="a"]').textContent()).not.toContain("Of Ann");
@@ -62,7 +53,7 @@ test("two people draw one flow: each has a draft, and sees that the other has on
 }, 60_000);
 
 test("a new flow does not replace one that is there, deployed or begun", async () => {
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   const begin = async (name: string, summary: string) => {
     await ann.open("/w/acme/new/flow");
@@ -102,9 +93,9 @@ test("the picker and the preview show the values of the chosen iteration", async
     code("z", "export const main = (all: unknown) => all", { all: js("results.l") }),
   ];
   await deploy(path, { modules });
-  const id = await filled.ask("POST", `/w/acme/jobs/run_wait_result/f/${path}`, {});
+  const id = await site.filled.ask("POST", `/w/acme/jobs/run_wait_result/f/${path}`, {});
   expect(JSON.parse(id)).toHaveLength(3);
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   const inputs = () =>
     page.getByRole("radiogroup", { name: "Part of the step" }).getByText("Inputs", { exact: true }).click();
@@ -138,7 +129,7 @@ test("a flow is drawn at the width of a phone, and nothing stands out of the pag
   await deploy(path, {
     modules: [code("a", "export const main = () => 1"), loop("l", [loop("m", [inner])])],
   });
-  await using ann = await visit(browser, serving.url, { token: filled.token, viewport: PHONE });
+  await using ann = await site.visit({ viewport: PHONE });
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
   const overflow = () => page.evaluate("document.documentElement.scrollWidth - innerWidth");

@@ -1,26 +1,11 @@
 /** Flows drawn in a real browser: from nothing to a run, repaired, kept apart from others' changes. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
+const site = useSite();
 
-beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
-
-const read = async (path: string) => JSON.parse(await filled.ask("GET", `/w/acme/${path}`));
+const read = async (path: string) => JSON.parse(await site.filled.ask("GET", `/w/acme/${path}`));
 const flowAt = (path: string) => read(`flows/get/${path}`);
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
@@ -52,7 +37,7 @@ const part = (page: Page, name: string) =>
   page.getByRole("radiogroup", { name: "Part of the step" }).getByText(name, { exact: true }).click();
 
 test("the flow of the README is drawn from nothing, tried, deployed and called", async () => {
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open("/w/acme/new/flow");
   await ann.accessible("New flow");
@@ -116,7 +101,7 @@ test("the flow of the README is drawn from nothing, tried, deployed and called",
     .waitFor();
   await ann.picture("drawing-run");
   const [waiting] = await read("jobs/queue/list?job_kinds=flowpreview");
-  await filled.ask("POST", `/w/acme/jobs/flow/resume/${waiting.id}`, { reason: "it arrived broken" });
+  await site.filled.ask("POST", `/w/acme/jobs/flow/resume/${waiting.id}`, { reason: "it arrived broken" });
   await page.locator('.step[data-step="a"][data-tone="good"]').waitFor();
 
   await page.getByRole("button", { name: "Deploy" }).click();
@@ -129,9 +114,9 @@ test("the flow of the README is drawn from nothing, tried, deployed and called",
     ["ask", { required_events: 1 }],
     ["a", undefined],
   ]);
-  const id = await filled.ask("POST", "/w/acme/jobs/run/f/u/ann/refund", { order: 8 });
+  const id = await site.filled.ask("POST", "/w/acme/jobs/run/f/u/ann/refund", { order: 8 });
   await until(async () => ((await read(`jobs_u/get/${id}`)).suspend ?? 0) > 0);
-  await filled.ask("POST", `/w/acme/jobs/flow/resume/${id}`, { reason: "late" });
+  await site.filled.ask("POST", `/w/acme/jobs/flow/resume/${id}`, { reason: "late" });
   await until(async () => (await read(`jobs_u/completed/get_result_maybe/${id}`)).completed);
   expect(await read(`jobs_u/completed/get_result/${id}`)).toBe("order 8 refunded: late");
 }, 120_000);
@@ -150,11 +135,11 @@ test("a failed run is repaired where it failed: tried on its real inputs, run ag
   const value = {
     modules: [code("read", orders), code("sum", broken, { orders: js("results.read.orders") })],
   };
-  await filled.ask("POST", "/w/acme/flows/create", { path: "f/finance/totals", summary: "", value });
-  const id = await filled.ask("POST", "/w/acme/jobs/run/f/f/finance/totals", {});
+  await site.filled.ask("POST", "/w/acme/flows/create", { path: "f/finance/totals", summary: "", value });
+  const id = await site.filled.ask("POST", "/w/acme/jobs/run/f/f/finance/totals", {});
   await until(async () => (await read(`jobs_u/completed/get_result_maybe/${id}`)).completed);
 
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/runs/${id}`);
   await page.getByRole("link", { name: "Repair the step" }).click();
@@ -221,14 +206,14 @@ const digits = (_name: string, each: unknown) =>
 test("a flow that is opened, changed, changed back and deployed is the same, and comes back the same", async () => {
   const path = "f/finance/odd";
   const send = JSON.stringify({ path, ...ODD }, digits);
-  const made = await fetch(`${serving.url}/api/w/acme/flows/create`, {
+  const made = await fetch(`${site.serving.url}/api/w/acme/flows/create`, {
     method: "POST",
-    headers: { authorization: `Bearer ${filled.token}`, "content-type": "application/json" },
+    headers: { authorization: `Bearer ${site.filled.token}`, "content-type": "application/json" },
     body: send,
   });
   expect(made.status).toBe(201);
-  const before = await filled.ask("GET", `/w/acme/flows/get/${path}`);
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  const before = await site.filled.ask("GET", `/w/acme/flows/get/${path}`);
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
   await page.getByText("As it is deployed").waitFor();
@@ -244,7 +229,7 @@ test("a flow that is opened, changed, changed back and deployed is the same, and
   await page.getByRole("dialog").getByText("Nothing is different.").waitFor();
   await page.getByRole("dialog").getByRole("button", { name: "Deploy" }).click();
   await page.waitForURL(/\/flows\/f\/finance\/odd/);
-  const after = await filled.ask("GET", `/w/acme/flows/get/${path}`);
+  const after = await site.filled.ask("GET", `/w/acme/flows/get/${path}`);
   // Steps, inputs and unknown fields as text: their order and their digits count.
   const value = (text: string) => text.slice(text.indexOf('"value":'));
   expect(value(after)).toContain('"later_option":{"kept":[1,2.5]}');
@@ -262,8 +247,8 @@ test("by keyboard alone: steps are inserted, moved, copied, deleted and brought 
   const value = {
     modules: [code("a", "export const main = () => 1"), code("b", "export const main = () => 2")],
   };
-  await filled.ask("POST", "/w/acme/flows/create", { path: "f/finance/keys", summary: "", value });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await site.filled.ask("POST", "/w/acme/flows/create", { path: "f/finance/keys", summary: "", value });
+  await using ann = await site.visit();
   const { page } = ann;
   const steps = (): Promise<string[]> =>
     page.evaluate(`[...document.querySelectorAll(".step")].map(({ dataset }) => dataset.step)`);
@@ -292,13 +277,13 @@ test("by keyboard alone: steps are inserted, moved, copied, deleted and brought 
 test("what somebody deployed meanwhile is shown and not overwritten unseen", async () => {
   const path = "f/finance/both";
   const value = { modules: [code("a", "export const main = () => 1")] };
-  await filled.ask("POST", "/w/acme/flows/create", { path, summary: "Both", value });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "Both", value });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
   await page.getByText("As it is deployed").waitFor();
   const theirs = { modules: [code("a", "export const main = () => 'theirs'")] };
-  await filled.ask("POST", `/w/acme/flows/update/${path}`, { path, summary: "Both", value: theirs });
+  await site.filled.ask("POST", `/w/acme/flows/update/${path}`, { path, summary: "Both", value: theirs });
   await page.locator('.step[data-step="a"]').click();
   await write(page, "Code of a", "export const main = () => 'mine'");
   await page.getByText("A draft, which is kept").waitFor();
@@ -330,8 +315,8 @@ test("500 steps are drawn, selected and moved without a wait", async () => {
       ),
     },
   }));
-  await filled.ask("POST", "/w/acme/flows/create", { path, summary: "Large", value: { modules } });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "Large", value: { modules } });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
   await page.locator('.step[data-step="l0"]').waitFor();
@@ -359,8 +344,8 @@ test("500 steps are drawn, selected and moved without a wait", async () => {
 
 test("inputs are taken from a request that a sender made", async () => {
   const path = "f/finance/hook";
-  await filled.ask("POST", "/w/acme/flows/create", { path, summary: "Hook", value: { modules: [] } });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "Hook", value: { modules: [] } });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
   await page.getByRole("button", { name: "Inputs from a webhook" }).click();
@@ -385,13 +370,13 @@ test("inputs are taken from a request that a sender made", async () => {
 
 test("an operation of an OpenAPI document becomes a step", async () => {
   const path = "f/finance/api";
-  await filled.ask("POST", "/w/acme/flows/create", { path, summary: "Api", value: { modules: [] } });
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "Api", value: { modules: [] } });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/draw/${path}`);
   await page.getByRole("button", { name: "Add a step here" }).click();
   await choose(page, "Call of an API");
-  const document = await (await fetch(`${serving.url}/api/openapi.yaml`)).text();
+  const document = await (await fetch(`${site.serving.url}/api/openapi.yaml`)).text();
   const file = { name: "openapi.yaml", mimeType: "application/yaml", buffer: Buffer.from(document) };
   await page.locator('input[type="file"]').setInputFiles(file);
   await page.getByRole("combobox", { name: /^Operation of/ }).fill("/version");
@@ -402,7 +387,7 @@ test("an operation of an OpenAPI document becomes a step", async () => {
   await ann.accessible("OpenAPI");
   await page.getByRole("button", { name: "Insert the step" }).click();
   await part(page, "Try");
-  await page.getByRole("textbox", { name: "base_url" }).fill(`${serving.url}/api`);
+  await page.getByRole("textbox", { name: "base_url" }).fill(`${site.serving.url}/api`);
   await page.getByRole("button", { name: "Run this step" }).click();
   await page.getByRole("region", { name: "Result" }).getByText(/CE v1/).waitFor();
 }, 60_000);

@@ -1,27 +1,13 @@
 /** A flow written as YAML in a real browser: completed, checked, kept, deployed, compared and brought back. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { expectSoon, openBrowser, visit } from "./browser.ts";
-import { type Filled, fill, newMember } from "./filled.ts";
+import { expect, test } from "bun:test";
+import { expectSoon } from "./browser.ts";
+import { newMember } from "./filled.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
-
-beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
+const site = useSite();
 
 const NIGHTLY = "w/acme/flows/f/finance/nightly";
-const stored = async () => JSON.parse(await filled.ask("GET", "/w/acme/flows/get/f/finance/nightly"));
+const stored = async () => JSON.parse(await site.filled.ask("GET", "/w/acme/flows/get/f/finance/nightly"));
 const written = (type: string, more = "") => `summary: Nightly report
 description: ""
 value:
@@ -37,7 +23,7 @@ ${more}schema:
 `;
 
 test("a flow is written, checked by the server, deployed over nobody, and brought back", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   const editor = page.getByRole("textbox", { name: "YAML of the flow" });
   const button = (name: string) => page.getByRole("button", { name, exact: true });
@@ -74,7 +60,7 @@ test("a flow is written, checked by the server, deployed over nobody, and brough
   await editor.getByText("- id: c").waitFor();
   // Somebody else deploys meanwhile.
   const before = await stored();
-  await filled.ask("POST", "/w/acme/flows/update/f/finance/nightly", {
+  await site.filled.ask("POST", "/w/acme/flows/update/f/finance/nightly", {
     path: "f/finance/nightly",
     summary: "Nightly report of somebody else",
     value: before.value,
@@ -105,7 +91,7 @@ test("a flow is written, checked by the server, deployed over nobody, and brough
 }, 120_000);
 
 test("a flow has webhooks and triggers as scripts have, and a reader reads its YAML", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open(`${NIGHTLY}?tab=webhooks`);
   const address = await page.getByLabel("Address of the webhook").inputValue();
@@ -125,12 +111,12 @@ test("a flow has webhooks and triggers as scripts have, and a reader reads its Y
   await page.getByText("It takes no arguments.").waitFor();
   const runs = page.getByRole("combobox", { name: "What it runs" });
   await expectSoon(async () => (await runs.inputValue()).includes("nightly"), true);
-  await newMember(serving, filled, "carl");
-  await filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/carl": false } });
-  const reader = await serving.operator("/users/tokens/impersonate", {
+  await newMember(site.serving, site.filled, "carl");
+  await site.filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/carl": false } });
+  const reader = await site.serving.operator("/users/tokens/impersonate", {
     impersonate_email: "carl@example.org",
   });
-  await using other = await visit(browser, serving.url, { token: reader });
+  await using other = await site.visit({ token: reader });
   await other.open(`${NIGHTLY}?tab=yaml`);
   await other.page.getByLabel("YAML of the flow").waitFor();
   expect(await other.page.getByRole("button", { name: "Deploy" }).count()).toBe(0);

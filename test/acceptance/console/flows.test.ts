@@ -1,24 +1,9 @@
 /** Flows and their runs in a real browser: read, followed, understood, answered and restarted. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { expectSoon, openBrowser, PHONE, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { expect, test } from "bun:test";
+import { expectSoon, PHONE } from "./browser.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
-
-beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
+const site = useSite();
 
 const js = (expr: string) => ({ type: "javascript", expr });
 const code = (id: string, content: string, inputs: object = {}, more: object = {}) => ({
@@ -27,9 +12,11 @@ const code = (id: string, content: string, inputs: object = {}, more: object = {
   ...more,
 });
 const flow = (path: string, modules: object[], more: object = {}) =>
-  filled.ask("POST", "/w/acme/flows/create", { path, summary: "", value: { modules }, ...more });
+  site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "", value: { modules }, ...more });
 const ended = async (id: string) => {
-  while (!JSON.parse(await filled.ask("GET", `/w/acme/jobs_u/completed/get_result_maybe/${id}`)).completed)
+  while (
+    !JSON.parse(await site.filled.ask("GET", `/w/acme/jobs_u/completed/get_result_maybe/${id}`)).completed
+  )
     await Bun.sleep(50);
 };
 
@@ -75,10 +62,10 @@ const FAILING = [
 
 test("a failing flow is understood, and restarted from the step that failed", async () => {
   await flow("f/finance/charge", FAILING);
-  const id = await filled.ask("POST", "/w/acme/jobs/run/f/f/finance/charge", {});
+  const id = await site.filled.ask("POST", "/w/acme/jobs/run/f/f/finance/charge", {});
   await ended(id);
   for (const scheme of ["light", "dark"] as const) {
-    await using seen = await visit(browser, serving.url, { token: filled.token, scheme });
+    await using seen = await site.visit({ scheme });
     const { page } = seen;
     await seen.open(`w/acme/runs/${id}`);
     // What failed is shown at once, with its attempts, its input and its log.
@@ -104,7 +91,7 @@ test("a failing flow is understood, and restarted from the step that failed", as
     await page.waitForURL((now) => !now.pathname.endsWith(id));
     const made = page.url().match(/runs\/([0-9a-f-]{36})/)![1]!;
     await ended(made);
-    const { flow_status } = JSON.parse(await filled.ask("GET", `/w/acme/jobs_u/get/${made}`));
+    const { flow_status } = JSON.parse(await site.filled.ask("GET", `/w/acme/jobs_u/get/${made}`));
     expect(flow_status.restarted_from).toMatchObject({ flow_job_id: id, step_id: "l" });
     expect(seen.wrongs).toEqual([]);
   }
@@ -124,8 +111,8 @@ test("an approval is given from a phone, with its form", async () => {
     code("ask", asks, {}, { summary: "Ask the boss", suspend: { required_events: 1, resume_form } }),
     code("pay", "export const main = (said: any) => said", { said: js("resume") }),
   ]);
-  const id = await filled.ask("POST", "/w/acme/jobs/run/f/f/finance/approve", {});
-  await using seen = await visit(browser, serving.url, { token: filled.token, viewport: PHONE });
+  const id = await site.filled.ask("POST", "/w/acme/jobs/run/f/f/finance/approve", {});
+  await using seen = await site.visit({ viewport: PHONE });
   const { page } = seen;
   await seen.open(`w/acme/runs/${id}`);
   const card = page.getByRole("region", { name: "Approval of Ask the boss" });
@@ -140,7 +127,7 @@ test("an approval is given from a phone, with its form", async () => {
   await card.waitFor({ state: "detached" });
   await page.getByText("Succeeded").first().waitFor();
   await ended(id);
-  const answer = JSON.parse(await filled.ask("GET", `/w/acme/jobs_u/completed/get_result_maybe/${id}`));
+  const answer = JSON.parse(await site.filled.ask("GET", `/w/acme/jobs_u/completed/get_result_maybe/${id}`));
   expect(answer.result).toEqual({ amount: 25, note: "less" });
   expect(await page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
   expect(seen.wrongs).toEqual([]);
@@ -149,9 +136,9 @@ test("an approval is given from a phone, with its form", async () => {
 test("five hundred steps are drawn and moved about without a stop", async () => {
   const many = Array.from({ length: 500 }, (_, step) => ({ id: `s${step}`, value: { type: "identity" } }));
   await flow("f/finance/many", many);
-  const id = await filled.ask("POST", "/w/acme/jobs/run/f/f/finance/many", {});
+  const id = await site.filled.ask("POST", "/w/acme/jobs/run/f/f/finance/many", {});
   await ended(id);
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open(`w/acme/runs/${id}`);
   const first = page.getByRole("button", { name: /s0\b/ });
@@ -193,13 +180,13 @@ test("a flow is read: its graph, its YAML and what its versions differ in", asyn
       failure_module: code("failure", "export const main = () => 0"),
     },
   });
-  await filled.ask("POST", "/w/acme/flows/create", version("first"));
-  await filled.ask("POST", "/w/acme/flows/update/f/finance/evil", {
+  await site.filled.ask("POST", "/w/acme/flows/create", version("first"));
+  await site.filled.ask("POST", "/w/acme/flows/update/f/finance/evil", {
     ...version("second"),
     deployment_message: EVIL,
   });
   for (const scheme of ["light", "dark"] as const) {
-    await using seen = await visit(browser, serving.url, { token: filled.token, scheme });
+    await using seen = await site.visit({ scheme });
     const { page } = seen;
     await seen.open("w/acme");
     await page

@@ -1,14 +1,9 @@
 /** Every kind of field of a JSON Schema: filled in by hand, checked, and handed to the run as it was meant. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { expectSoon, openBrowser, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { beforeAll, expect, test } from "bun:test";
+import { expectSoon } from "./browser.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
+const site = useSite();
 
 const SCHEMA = {
   type: "object",
@@ -52,32 +47,25 @@ const SCHEMA = {
 };
 
 beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-  await filled.ask("POST", "/w/acme/variables/create", {
+  await site.filled.ask("POST", "/w/acme/variables/create", {
     path: "u/ann/api_key",
     value: "the secret",
     is_secret: true,
     description: "",
   });
-  await filled.ask("POST", "/w/acme/resources/create", {
+  await site.filled.ask("POST", "/w/acme/resources/create", {
     path: "u/ann/warehouse",
     value: { host: "db" },
     resource_type: "postgresql",
     description: "",
   });
-  await filled.script("u/ann/form", "export const main = (mail: string, key: string) => key.length;", {
+  await site.filled.script("u/ann/form", "export const main = (mail: string, key: string) => key.length;", {
     schema: SCHEMA,
   });
 });
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
 
 test("e-mail, secret, date, resource, one-of, nested lists, files, choices and objects", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/begin/script/u/ann/form");
   const text = (name: string) => page.getByRole("textbox", { name, exact: true });
@@ -115,7 +103,7 @@ test("e-mail, secret, date, resource, one-of, nested lists, files, choices and o
   await seen.accessible("the form");
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.getByText("Succeeded").first().waitFor();
-  const args = JSON.parse(await filled.ask("GET", `/w/acme/jobs_u/get_args/${page.url().slice(-36)}`));
+  const args = JSON.parse(await site.filled.ask("GET", `/w/acme/jobs_u/get_args/${page.url().slice(-36)}`));
   expect(args).toEqual({
     mail: "bob@example.org",
     key: "$var:u/ann/api_key",

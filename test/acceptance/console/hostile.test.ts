@@ -1,23 +1,15 @@
 /** Whatever people and jobs write shows as what it is: nothing of it runs, is loaded or leaves. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { beforeAll, expect, test } from "bun:test";
+import { visit } from "./browser.ts";
+import { useSite } from "./site.ts";
+
+const site = useSite();
 
 const EVIL = `<img src=x onerror=alert(1)><svg onload=alert(2)><script>alert(3)</script>"'><a href="javascript:alert(4)">x</a>`;
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(5)"><script>alert(6)</script><rect width="9" height="9"/></svg>`;
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
-
 beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-  await filled.script(
+  await site.filled.script(
     "u/ann/evil",
     `export const main = (kind: string, text: string) => {
   console.log(text);
@@ -38,15 +30,11 @@ beforeAll(async () => {
     },
   );
 });
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
 
 for (const kind of ["text", "table", "html", "svg", "markdown", "file", "object", "throw"]) {
   test(`a run whose result is ${kind}`, async () => {
-    const id = await filled.run("u/ann/evil", { kind, text: EVIL });
-    await using seen = await visit(browser, serving.url, { token: filled.token });
+    const id = await site.filled.run("u/ann/evil", { kind, text: EVIL });
+    await using seen = await site.visit();
     await seen.open(`w/acme/runs/${id}`);
     await seen.page.getByRole("log").getByText("onerror=alert(1)").waitFor();
     if (kind === "html") await seen.page.frameLocator("iframe").locator("a").waitFor({ state: "attached" });
@@ -61,7 +49,7 @@ const isUnexpected = (wrong: string) =>
   !/Content Security Policy|policy: (script|img)|frame\.html/.test(wrong);
 
 test("its name, description and form", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   await seen.open("w/acme");
   await seen.page.getByText("onerror=alert(1)").first().waitFor();
   await seen.open("w/acme/begin/script/u/ann/evil");
@@ -73,8 +61,8 @@ test("its name, description and form", async () => {
 
 test("addresses that lead elsewhere lead nowhere", async () => {
   for (const then of ["https://example.com/", "//example.com", "/\\example.com", "javascript:alert(1)"]) {
-    await using seen = await visit(browser, serving.url);
-    await seen.page.goto(`${serving.url}/login?then=${encodeURIComponent(then)}`);
+    await using seen = await visit(site.browser, site.serving.url);
+    await seen.page.goto(`${site.serving.url}/login?then=${encodeURIComponent(then)}`);
     await seen.page.getByLabel("E-mail").fill("ann@example.org");
     await seen.page.getByRole("textbox", { name: "Password" }).fill("correct horse battery");
     await seen.page.getByRole("button", { name: "Sign in", exact: true }).click();

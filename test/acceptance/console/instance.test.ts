@@ -1,34 +1,23 @@
 /** What is tried before it is relied on: mail, alerts, a licence; and what other clients' git sync is told. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
 import { createKeyPair, signLicense } from "../../../src/features/tenancy/license/signed-license.ts";
 import { type MailServer, plainSettings, startPlainMailServer } from "../../support/peers/mail-server.ts";
-import { newPlace, type Place, type Serving, until } from "../e2e/executable.ts";
-import { expectSoon, openBrowser, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { until } from "../e2e/executable.ts";
+import { expectSoon } from "./browser.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
+const site = useSite({ SVC_ALLOWED_TARGETS: "127.0.0.1" });
+
 let mails: MailServer;
 
 beforeAll(async () => {
-  place = newPlace();
   mails = await startPlainMailServer();
-  [serving, browser] = await Promise.all([
-    place.serve({ env: { SVC_ALLOWED_TARGETS: "127.0.0.1" } }),
-    openBrowser(),
-  ]);
-  filled = await fill(serving);
 });
 afterAll(async () => {
-  await browser?.close();
   await mails?.[Symbol.asyncDispose]();
-  place?.remove();
 });
 
-const set = (key: string, value: unknown) => filled.ask("POST", `/settings/global/${key}`, { value });
+const set = (key: string, value: unknown) => site.filled.ask("POST", `/settings/global/${key}`, { value });
 
 test("a trial mail and a trial alert arrive, and what is wrong with them is told", async () => {
   const alerts: string[] = [];
@@ -40,7 +29,7 @@ test("a trial mail and a trial alert arrive, and what is wrong with them is told
       return new Response("noted");
     },
   });
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await set("smtp_settings", { ...plainSettings(mails), smtp_port: 1 });
   await seen.open("w/acme/instance?tab=mail");
@@ -67,7 +56,7 @@ test("a licence is checked, set and shown; a wrong one is refused", async () => 
   await set("license_public_key", keys.public_key);
   const times = { issued_at: new Date(), expires_at: new Date(Date.now() + 100 * 86_400_000) };
   const key = await signLicense({ id: "lic-7", customer: "Acme", ...times }, keys.private_pem);
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/instance?tab=licence");
   await page.getByText("No licence holds here.").waitFor();
@@ -75,11 +64,11 @@ test("a licence is checked, set and shown; a wrong one is refused", async () => 
   await field.fill(`${key}x`);
   await page.getByRole("button", { name: "Set the licence" }).click();
   await page.getByRole("alert").first().waitFor();
-  expect(await filled.ask("GET", "/ee_license")).toBe("");
+  expect(await site.filled.ask("GET", "/ee_license")).toBe("");
   await field.fill(key);
   await page.getByRole("button", { name: "Only check it" }).click();
   await page.getByText(/lic-7/).first().waitFor();
-  expect(await filled.ask("GET", "/ee_license")).toBe("");
+  expect(await site.filled.ask("GET", "/ee_license")).toBe("");
   await page.getByRole("button", { name: "Set the licence" }).click();
   await page.getByText("The licence lic-7 holds.").waitFor();
   await expectSoon(() => field.inputValue(), "");
@@ -90,15 +79,16 @@ test("a licence is checked, set and shown; a wrong one is refused", async () => 
 test("what other clients sync with git is chosen, and the rest of their settings stays", async () => {
   const repositories = [{ script_path: "f/finance/refund", git_repo_resource_path: "f/finance/repository" }];
   const git_sync_settings = { include_path: ["f/**"], include_type: ["script"], repositories, later: 1 };
-  await filled.ask("POST", "/w/acme/resources/create", {
+  await site.filled.ask("POST", "/w/acme/resources/create", {
     path: "f/finance/repository",
     resource_type: "git_repository",
     value: { url: "https://git.example.org/acme.git" },
   });
-  await filled.ask("POST", "/w/acme/workspaces/edit_git_sync_config", { git_sync_settings });
-  const stored = async () => JSON.parse(await filled.ask("GET", "/w/acme/workspaces/get_settings")).git_sync;
+  await site.filled.ask("POST", "/w/acme/workspaces/edit_git_sync_config", { git_sync_settings });
+  const stored = async () =>
+    JSON.parse(await site.filled.ask("GET", "/w/acme/workspaces/get_settings")).git_sync;
   const before = await stored();
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/settings?tab=git");
   await page.getByText("f/finance/repository").waitFor();

@@ -1,24 +1,10 @@
 /** Each page in light and dark, full and empty: usable by everybody, and nothing wrong in the browser's console. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { expect, test } from "bun:test";
+import { visit } from "./browser.ts";
+import type { Filled } from "./filled.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
-
-beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
+const site = useSite();
 
 const PAGES: Record<string, (ids: Filled) => [address: string, shows: string]> = {
   home: () => ["w/acme", "Nightly report"],
@@ -73,8 +59,8 @@ const PAGES: Record<string, (ids: Filled) => [address: string, shows: string]> =
 for (const scheme of ["light", "dark"] as const) {
   for (const [name, of] of Object.entries(PAGES)) {
     test(`${name}, ${scheme}`, async () => {
-      const [address, shows] = of(filled);
-      await using seen = await visit(browser, serving.url, { token: filled.token, scheme });
+      const [address, shows] = of(site.filled);
+      await using seen = await site.visit({ scheme });
       await seen.open(address);
       await seen.page.getByText(shows).first().waitFor();
       await seen.picture(`${name}-${scheme}`);
@@ -85,7 +71,7 @@ for (const scheme of ["light", "dark"] as const) {
 }
 
 test("the way in", async () => {
-  await using seen = await visit(browser, serving.url);
+  await using seen = await visit(site.browser, site.serving.url);
   await seen.open("w/acme/runs?status=failed");
   await seen.page.getByRole("heading", { name: "Sign in" }).waitFor();
   await seen.picture("login-light");

@@ -1,24 +1,10 @@
 /** Who may what, given and taken in a real browser at the executable. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, type Visit, visit } from "./browser.ts";
-import { type Filled, fill, PASSWORD } from "./filled.ts";
+import { expect, test } from "bun:test";
+import type { Visit } from "./browser.ts";
+import { PASSWORD } from "./filled.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
-
-beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
+const site = useSite();
 
 const button = ({ page }: Visit, name: string) => page.getByRole("button", { name, exact: true });
 const dialog = ({ page }: Visit) => page.getByRole("dialog");
@@ -31,13 +17,13 @@ async function choose(seen: Visit, row: string, entry: string): Promise<void> {
 
 async function createMember(username: string, role: { is_admin: boolean; operator: boolean }) {
   const email = `${username}@example.org`;
-  await filled.ask("POST", "/users/create", { email, password: PASSWORD, super_admin: false, username });
-  await filled.ask("POST", "/w/acme/workspaces/add_user", { email, username, ...role });
-  return filled.ask("POST", "/users/tokens/impersonate", { impersonate_email: email });
+  await site.filled.ask("POST", "/users/create", { email, password: PASSWORD, super_admin: false, username });
+  await site.filled.ask("POST", "/w/acme/workspaces/add_user", { email, username, ...role });
+  return site.filled.ask("POST", "/users/tokens/impersonate", { impersonate_email: email });
 }
 
 test("somebody is invited, joins, gets rights by a group, another role, and is removed", async () => {
-  await using ann = await visit(browser, serving.url, { token: filled.token });
+  await using ann = await site.visit();
   const { page } = ann;
   await ann.open("w/acme/instance?tab=accounts");
   await button(ann, "New account").click();
@@ -54,10 +40,10 @@ test("somebody is invited, joins, gets rights by a group, another role, and is r
   await button(ann, "Invite").click();
   await page.getByRole("region", { name: "Invitations" }).getByText("bob@example.org").waitFor();
 
-  const token = await filled.ask("POST", "/users/tokens/impersonate", {
+  const token = await site.filled.ask("POST", "/users/tokens/impersonate", {
     impersonate_email: "bob@example.org",
   });
-  await using bob = await visit(browser, serving.url, { token });
+  await using bob = await site.visit({ token });
   await bob.open("workspaces");
   await bob.page.getByRole("button", { name: /^Accept/ }).click();
   await bob.page.getByRole("heading", { level: 1 }).waitFor();
@@ -93,7 +79,7 @@ test("somebody is invited, joins, gets rights by a group, another role, and is r
   await choose(ann, "bob", "Remove from the workspace");
   await button(ann, "Remove").click();
   await page.getByText("bob was removed").waitFor();
-  await bob.page.goto(`${serving.url}/w/acme`);
+  await bob.page.goto(`${site.serving.url}/w/acme`);
   await bob.page.getByRole("heading", { name: "You are not in acme" }).waitFor();
   expect(ann.wrongs).toEqual([]);
   // Who was removed is refused, which the browser tells too.
@@ -102,7 +88,7 @@ test("somebody is invited, joins, gets rights by a group, another role, and is r
 }, 90_000);
 
 test("a token is limited, shown once, used, and revoked", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/tokens");
   await button(seen, "New token").first().click();
@@ -118,7 +104,7 @@ test("a token is limited, shown once, used, and revoked", async () => {
   await seen.picture("token-light");
   await button(seen, "I have it").click();
   const read = (path: string) =>
-    fetch(`${serving.url}/api${path}`, { headers: { authorization: `Bearer ${token}` } });
+    fetch(`${site.serving.url}/api${path}`, { headers: { authorization: `Bearer ${token}` } });
   expect((await read("/w/acme/scripts/list")).status).toBe(200);
   expect((await read("/w/acme/variables/list")).status).toBe(403);
   await page.getByText("scripts:read, in acme only").waitFor();
@@ -132,7 +118,7 @@ test("a token is limited, shown once, used, and revoked", async () => {
 }, 60_000);
 
 test("settings of the workspace and of the instance are changed, and the audit log tells of it", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/settings");
   await page.getByRole("region", { name: "Name" }).getByRole("textbox").fill("Acme & Sons");
@@ -146,7 +132,7 @@ test("settings of the workspace and of the instance are changed, and the audit l
     .getByRole("button", { name: "Save" })
     .click();
   await page.getByText("It is called when something fails").waitFor();
-  const settings = JSON.parse(await filled.ask("GET", "/w/acme/workspaces/get_settings"));
+  const settings = JSON.parse(await site.filled.ask("GET", "/w/acme/workspaces/get_settings"));
   expect(settings.error_handler).toBe("script/u/ann/hello");
   await seen.open("w/acme/settings?tab=secrets");
   await button(seen, "Rotate the key").click();
@@ -187,7 +173,7 @@ test("members, operators and admins see only what they may: no page of theirs is
     "tokens",
   ];
   for (const [who, token] of Object.entries(tokens)) {
-    await using seen = await visit(browser, serving.url, { token });
+    await using seen = await site.visit({ token });
     seen.page.on("response", (response) => {
       if (response.status() === 403) seen.wrongs.push(`${who}: 403 ${response.url()}`);
     });
@@ -200,15 +186,15 @@ test("members, operators and admins see only what they may: no page of theirs is
 }, 90_000);
 
 test("rights that somebody else changed meanwhile are shown, not overwritten", async () => {
-  await filled.ask("POST", "/w/acme/folders/create", { name: "shared" });
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await site.filled.ask("POST", "/w/acme/folders/create", { name: "shared" });
+  await using seen = await site.visit();
   const { page } = seen;
   const save = page.getByRole("dialog").getByRole("button", { name: "Save" });
   await seen.open("w/acme/people?tab=folders");
   await page.getByRole("button", { name: "More for shared" }).click();
   await page.getByRole("menuitem", { name: "Change rights" }).click();
   await save.waitFor();
-  await filled.ask("POST", "/w/acme/folders/update/shared", { extra_perms: { "g/all": false } });
+  await site.filled.ask("POST", "/w/acme/folders/update/shared", { extra_perms: { "g/all": false } });
   await save.click();
   await page.getByText("Somebody else has changed these rights").waitFor();
   await page.getByRole("combobox", { name: "Right of g/all" }).waitFor();

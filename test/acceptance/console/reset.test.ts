@@ -1,41 +1,31 @@
 /** A forgotten password, from the login to the mail and back, in a real browser with a real mail server. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
 import { type MailServer, plainSettings, startPlainMailServer } from "../../support/peers/mail-server.ts";
-import { newPlace, type Place, type Serving, until } from "../e2e/executable.ts";
-import { expectSoon, openBrowser, visit } from "./browser.ts";
-import { EMAIL, type Filled, fill, PASSWORD } from "./filled.ts";
+import { until } from "../e2e/executable.ts";
+import { expectSoon, visit } from "./browser.ts";
+import { EMAIL, PASSWORD } from "./filled.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
+const site = useSite({ SVC_ALLOWED_TARGETS: "127.0.0.1" });
+
 let mails: MailServer;
 
 beforeAll(async () => {
-  place = newPlace();
   mails = await startPlainMailServer();
-  [serving, browser] = await Promise.all([
-    place.serve({ env: { SVC_ALLOWED_TARGETS: "127.0.0.1" } }),
-    openBrowser(),
-  ]);
-  filled = await fill(serving);
 });
 afterAll(async () => {
-  await browser?.close();
   await mails?.[Symbol.asyncDispose]();
-  place?.remove();
 });
 
 test("a link is mailed, another password is chosen by it, and sessions elsewhere end", async () => {
-  await using seen = await visit(browser, serving.url);
+  await using seen = await visit(site.browser, site.serving.url);
   const { page } = seen;
   await seen.open("login");
   await page.getByRole("button", { name: "Sign in", exact: true }).waitFor();
   expect(await page.getByText("Forgot your password?").count()).toBe(0);
-  await filled.ask("POST", "/settings/global/smtp_settings", { value: plainSettings(mails) });
-  await filled.ask("POST", "/settings/global/base_url", { value: serving.url });
-  await using elsewhere = await visit(browser, serving.url, { token: await sessionOf() });
+  await site.filled.ask("POST", "/settings/global/smtp_settings", { value: plainSettings(mails) });
+  await site.filled.ask("POST", "/settings/global/base_url", { value: site.serving.url });
+  await using elsewhere = await site.visit({ token: await sessionOf() });
   await elsewhere.open("w/acme");
   await elsewhere.page.getByText("Nightly report").first().waitFor();
 
@@ -50,7 +40,7 @@ test("a link is mailed, another password is chosen by it, and sessions elsewhere
   await page.getByText("a link is on its way").waitFor();
   const mail = await until(() => mails.received[0], "the mail");
   const link = /(\S+\/reset#\S+)/.exec(mail.text)![1]!;
-  expect(link).toStartWith(serving.url);
+  expect(link).toStartWith(site.serving.url);
 
   await page.goto(link);
   await page.getByRole("heading", { name: "Choose another password" }).waitFor();
@@ -91,7 +81,7 @@ test("a link is mailed, another password is chosen by it, and sessions elsewhere
 }, 60_000);
 
 async function sessionOf(): Promise<string> {
-  const response = await fetch(`${serving.url}/api/auth/login`, {
+  const response = await fetch(`${site.serving.url}/api/auth/login`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ email: EMAIL, password: PASSWORD }),

@@ -1,33 +1,22 @@
 /** Each kind of result is shown as what it is, and nothing that a job wrote in it runs. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser, Page } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { expectSoon, openBrowser, type Visit, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { beforeAll, expect, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { expectSoon, type Visit } from "./browser.ts";
+import { useSite } from "./site.ts";
+
+const site = useSite();
 
 const EVIL = `<img src=x onerror=alert(1)><svg onload=alert(2)><script>alert(3)</script>`;
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
-
 beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
   // Values are arguments: what comes back is what a test gives.
-  await filled.script("u/ann/give", "export const main = (value: any) => value;");
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
+  await site.filled.script("u/ann/give", "export const main = (value: any) => value;");
 });
 
 /** Opens the run of a script that returns the value. */
 async function shown(value: unknown, prepare?: (page: Page) => Promise<unknown>): Promise<Visit> {
-  const id = await filled.run("u/ann/give", { value });
-  const seen = await visit(browser, serving.url, { token: filled.token });
+  const id = await site.filled.run("u/ann/give", { value });
+  const seen = await site.visit();
   await prepare?.(seen.page);
   await seen.open(`w/acme/runs/${id}`);
   return seen;
@@ -134,7 +123,7 @@ test("a PDF is shown by the browser's viewer; what only says that it is one is n
   expect(await object.getAttribute("data")).toStartWith("blob:");
   expect((await saved(seen, "Save result.pdf")).text).toStartWith("%PDF-1.4");
   await using without = await shown({ pdf });
-  await panel(without).getByText("This browser shows no PDF").waitFor();
+  await panel(without).getByText("This site.browser shows no PDF").waitFor();
   await using hostile = await shown({ pdf: btoa(`<html>${EVIL}</html>`) }, withViewer);
   await panel(hostile).getByText("This is no PDF").waitFor();
   expect(await panel(hostile).locator("object, iframe").count()).toBe(0);
@@ -179,13 +168,13 @@ test("parts of a result are shown one after another, each as what it is", async 
 });
 
 test("a large result opens as it is read, and the page stays quick", async () => {
-  await filled.script(
+  await site.filled.script(
     "u/ann/large",
     `export const main = () =>
   ({ list: Array.from({ length: 40_000 }, (_, id) => ({ id, name: "name " + id, tags: ["a", "b"] })) });`,
   );
-  const id = await filled.run("u/ann/large", {});
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const id = await site.filled.run("u/ann/large", {});
+  await using seen = await site.visit();
   await seen.open(`w/acme/runs/${id}`);
   const result = panel(seen);
   await result.getByRole("button", { name: /list: \[ 40000 \]/ }).click();

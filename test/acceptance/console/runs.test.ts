@@ -1,31 +1,13 @@
 /** The list of runs: what is in the queue, times to zoom into, words to find, and runs that are chosen. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { expectSoon, openBrowser, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { expect, test } from "bun:test";
+import { expectSoon } from "./browser.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
-
-beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([
-    place.serve({ env: { SVC_WORKER_TAGS: "bun,flow,dependency" } }),
-    openBrowser(),
-  ]);
-  filled = await fill(serving);
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
+const site = useSite({ SVC_WORKER_TAGS: "bun,flow,dependency" });
 
 test("the queue is told by tag, and leads to its jobs", async () => {
-  await filled.script("u/ann/slow", "export const main = () => Bun.sleep(60_000);");
-  await filled.ask("POST", "/w/acme/flows/create", {
+  await site.filled.script("u/ann/slow", "export const main = () => Bun.sleep(60_000);");
+  await site.filled.ask("POST", "/w/acme/flows/create", {
     path: "u/ann/asks",
     summary: "",
     description: "",
@@ -46,16 +28,16 @@ test("the queue is told by tag, and leads to its jobs", async () => {
     },
     schema: {},
   });
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
-  await filled.ask("POST", "/w/acme/jobs/run/f/u/ann/asks", {});
+  await site.filled.ask("POST", "/w/acme/jobs/run/f/u/ann/asks", {});
   await seen.open("w/acme/runs");
   const queue = page.getByRole("list", { name: "Queue" });
   await queue.getByRole("button", { name: "1 waiting for approval or time" }).waitFor();
   const ids = [];
   for (let nth = 0; nth < 2; nth++)
-    ids.push(await filled.ask("POST", "/w/acme/jobs/run/p/u/ann/slow?tag=bun", {}));
-  const nowhere = await filled.ask("POST", "/w/acme/jobs/run/preview", {
+    ids.push(await site.filled.ask("POST", "/w/acme/jobs/run/p/u/ann/slow?tag=bun", {}));
+  const nowhere = await site.filled.ask("POST", "/w/acme/jobs/run/preview", {
     content: "export const main = () => 1",
     language: "bun",
     tag: "nobody-works-on-this",
@@ -73,16 +55,16 @@ test("the queue is told by tag, and leads to its jobs", async () => {
     kind: "everything",
   });
   await page.getByRole("table", { name: "Runs" }).getByText("Waiting").waitFor();
-  for (const id of [...ids, nowhere]) await filled.ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {});
+  for (const id of [...ids, nowhere]) await site.filled.ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {});
   await lonely.waitFor({ state: "detached" });
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
 test("times are zoomed into by dragging, and all is shown again by the chip", async () => {
-  const early = await filled.run("u/ann/hello", { name: "early" });
+  const early = await site.filled.run("u/ann/hello", { name: "early" });
   await Bun.sleep(1_500);
-  const late = await filled.run("u/ann/hello", { name: "late" });
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const late = await site.filled.run("u/ann/hello", { name: "late" });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/runs?path=u/ann/hello");
   const strip = page.getByRole("img", { name: /runs between/ });
@@ -106,8 +88,8 @@ test("times are zoomed into by dragging, and all is shown again by the chip", as
 }, 60_000);
 
 test("runs are found by words of their arguments and results", async () => {
-  const found = await filled.run("u/ann/hello", { name: "Wolperdinger" });
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  const found = await site.filled.run("u/ann/hello", { name: "Wolperdinger" });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/runs");
   await page.getByRole("button", { name: "More filters" }).click();

@@ -1,27 +1,12 @@
 /** Schedules in a real browser: made, read, paused, run and deleted. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { expectSoon, openBrowser, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { expect, test } from "bun:test";
+import { expectSoon } from "./browser.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
-
-beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
+const site = useSite();
 
 test("a schedule is made, read, paused, run, changed and deleted", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   const button = (name: string) => page.getByRole("button", { name, exact: true });
   await seen.open("w/acme/schedules");
@@ -57,7 +42,7 @@ test("a schedule is made, read, paused, run, changed and deleted", async () => {
   await page.getByRole("heading", { name: "Late orders" }).waitFor();
   await page.getByText("At 09:30, Monday through Friday").waitFor();
   const stored = async () =>
-    JSON.parse(await filled.ask("GET", "/w/acme/schedules/get/f/finance/late_orders"));
+    JSON.parse(await site.filled.ask("GET", "/w/acme/schedules/get/f/finance/late_orders"));
   expect(await stored()).toMatchObject({
     schedule: "0 30 9 * * 1-5",
     timezone: "Asia/Tokyo",
@@ -103,7 +88,7 @@ test("a schedule is made, read, paused, run, changed and deleted", async () => {
 }, 90_000);
 
 test("who may not change a schedule is not offered to", async () => {
-  await filled.ask("POST", "/w/acme/schedules/create", {
+  await site.filled.ask("POST", "/w/acme/schedules/create", {
     path: "f/finance/report",
     script_path: "f/finance/figures",
     schedule: "0 0 6 * * *",
@@ -112,20 +97,22 @@ test("who may not change a schedule is not offered to", async () => {
     description: `<svg onload=alert(2)>`,
     enabled: false,
   });
-  await serving.operator("/users/create", {
+  await site.serving.operator("/users/create", {
     email: "bob@example.org",
     password: "correct horse battery",
     super_admin: false,
   });
-  await filled.ask("POST", "/w/acme/workspaces/add_user", {
+  await site.filled.ask("POST", "/w/acme/workspaces/add_user", {
     email: "bob@example.org",
     username: "bob",
     is_admin: false,
     operator: false,
   });
-  await filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/bob": false } });
-  const token = await serving.operator("/users/tokens/impersonate", { impersonate_email: "bob@example.org" });
-  await using seen = await visit(browser, serving.url, { token, scheme: "dark" });
+  await site.filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/bob": false } });
+  const token = await site.serving.operator("/users/tokens/impersonate", {
+    impersonate_email: "bob@example.org",
+  });
+  await using seen = await site.visit({ token, scheme: "dark" });
   const { page } = seen;
   await seen.open("w/acme/schedules");
   await page.getByText("onerror=alert(1)").waitFor();

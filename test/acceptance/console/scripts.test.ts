@@ -1,24 +1,10 @@
 /** Scripts are written, tried, deployed, called and repaired in a real browser at the executable. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { expectSoon, openBrowser, type Visit, visit } from "./browser.ts";
-import { EMAIL, type Filled, fill } from "./filled.ts";
+import { expect, test } from "bun:test";
+import { expectSoon, type Visit } from "./browser.ts";
+import { EMAIL } from "./filled.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
-
-beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
+const site = useSite();
 
 const button = ({ page }: Visit, name: string) => page.getByRole("button", { name, exact: true });
 const editor = ({ page }: Visit) => page.getByRole("textbox", { name: "Code", exact: true });
@@ -37,7 +23,7 @@ const GREET = `export async function main(name: string, times: number = 2) {
 }`;
 
 test("a script is written, tried, deployed, called by its webhook, and its next version compared", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme");
   await page.getByRole("link", { name: "New script" }).click();
@@ -110,14 +96,14 @@ test("a script is written, tried, deployed, called by its webhook, and its next 
   await seen.picture("versions-light");
   await page.getByRole("button", { name: /^Go back to version/ }).click();
   await page.getByText("is as it was in version").waitFor();
-  expect(await filled.ask("GET", "/w/acme/scripts/raw/p/u/ann/greet.ts")).toBe(GREET);
+  expect(await site.filled.ask("GET", "/w/acme/scripts/raw/p/u/ann/greet.ts")).toBe(GREET);
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
 test("a draft of an older version is not deployed over a newer one unseen, and settings stay", async () => {
-  await filled.script("u/ann/old", "export const main = () => 1;");
-  const { hash } = JSON.parse(await filled.ask("GET", "/w/acme/scripts/get/p/u/ann/old"));
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await site.filled.script("u/ann/old", "export const main = () => 1;");
+  const { hash } = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/u/ann/old"));
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/edit/u/ann/old");
   await write(seen, "export const main = () => 2;");
@@ -125,12 +111,12 @@ test("a draft of an older version is not deployed over a newer one unseen, and s
   const keeping = page.waitForResponse((response) => response.url().endsWith("/drafts/create"));
   await page.getByRole("link", { name: "u/ann/old" }).first().click();
   expect((await keeping).ok()).toBe(true);
-  const { draft } = JSON.parse(await filled.ask("GET", "/w/acme/scripts/get/draft/u/ann/old"));
+  const { draft } = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/draft/u/ann/old"));
   expect(draft).toMatchObject({ content: "export const main = () => 2;", parent_hash: hash });
   const newer = { parent_hash: hash, summary: "Of somebody else", timeout: 77 };
-  await filled.script("u/ann/old", "export const main = () => 3;", newer);
+  await site.filled.script("u/ann/old", "export const main = () => 3;", newer);
   // A deployment takes the draft with it; this one was kept just after.
-  await filled.ask("POST", "/w/acme/drafts/create", { path: "u/ann/old", typ: "script", value: draft });
+  await site.filled.ask("POST", "/w/acme/drafts/create", { path: "u/ann/old", typ: "script", value: draft });
   await seen.open("w/acme/edit/u/ann/old");
   await editor(seen).getByText("main = () => 2").waitFor();
   await button(seen, "Deploy").click();
@@ -140,7 +126,7 @@ test("a draft of an older version is not deployed over a newer one unseen, and s
   await button(seen, "I have seen it").click();
   await button(seen, "Deploy mine over it").click();
   await page.getByRole("heading", { level: 1, name: "Of somebody else", exact: true }).waitFor();
-  expect(JSON.parse(await filled.ask("GET", "/w/acme/scripts/get/p/u/ann/old"))).toMatchObject({
+  expect(JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/u/ann/old"))).toMatchObject({
     content: "export const main = () => 2;",
     timeout: 77,
   });
@@ -149,8 +135,8 @@ test("a draft of an older version is not deployed over a newer one unseen, and s
 }, 60_000);
 
 test("a discarded draft is gone, with what was typed last", async () => {
-  await filled.script("u/ann/thrown", "export const main = () => 1;");
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await site.filled.script("u/ann/thrown", "export const main = () => 1;");
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/edit/u/ann/thrown");
   await write(seen, "export const main = () => 2;");
@@ -161,14 +147,14 @@ test("a discarded draft is gone, with what was typed last", async () => {
   await editor(seen).getByText("main = () => 1").waitFor();
   await page.getByRole("link", { name: "u/ann/thrown" }).first().click();
   await page.getByRole("heading", { level: 1, name: "u/ann/thrown", exact: true }).waitFor();
-  const { draft } = JSON.parse(await filled.ask("GET", "/w/acme/scripts/get/draft/u/ann/thrown"));
+  const { draft } = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/draft/u/ann/thrown"));
   expect(draft ?? undefined).toBeUndefined();
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
 test("a new script keeps its code in each language, its name and its summary, until its writer signs out", async () => {
-  const token = await serving.operator("/users/tokens/impersonate", { impersonate_email: EMAIL });
-  await using seen = await visit(browser, serving.url, { token });
+  const token = await site.serving.operator("/users/tokens/impersonate", { impersonate_email: EMAIL });
+  await using seen = await site.visit({ token });
   const { page } = seen;
   const choose = async (language: string) => {
     await page.getByRole("combobox", { name: "Language" }).click();
@@ -212,13 +198,13 @@ test("a new script keeps its code in each language, its name and its summary, un
 }, 90_000);
 
 test("what somebody else deployed meanwhile is shown before it is overwritten", async () => {
-  await filled.script("u/ann/shared", "export const main = () => 1;");
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await site.filled.script("u/ann/shared", "export const main = () => 1;");
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/edit/u/ann/shared");
   await write(seen, "export const main = () => 2;");
-  const { hash } = JSON.parse(await filled.ask("GET", "/w/acme/scripts/get/p/u/ann/shared"));
-  await filled.script("u/ann/shared", "export const main = () => 3;", { parent_hash: hash });
+  const { hash } = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/u/ann/shared"));
+  await site.filled.script("u/ann/shared", "export const main = () => 3;", { parent_hash: hash });
   await button(seen, "Deploy").click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("button", { name: "Deploy", exact: true }).click();
@@ -228,7 +214,7 @@ test("what somebody else deployed meanwhile is shown before it is overwritten", 
   await button(seen, "I have seen it").click();
   await button(seen, "Deploy mine over it").click();
   await page.getByRole("heading", { level: 1, name: "u/ann/shared", exact: true }).waitFor();
-  expect(await filled.ask("GET", "/w/acme/scripts/raw/p/u/ann/shared.ts")).toBe(
+  expect(await site.filled.ask("GET", "/w/acme/scripts/raw/p/u/ann/shared.ts")).toBe(
     "export const main = () => 2;",
   );
   // The refused deployment is told by the browser too.
@@ -237,7 +223,7 @@ test("what somebody else deployed meanwhile is shown before it is overwritten", 
 }, 60_000);
 
 test("what the code does not say of an argument is kept when it is deployed again", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   await seen.open("w/acme/edit/f/finance/refund");
   await seen.page.getByText("What the customer said").waitFor({ state: "detached" });
   await write(
@@ -248,7 +234,7 @@ test("what the code does not say of an argument is kept when it is deployed agai
   await button(seen, "Deploy").click();
   await seen.page.getByRole("dialog").getByRole("button", { name: "Deploy", exact: true }).click();
   await seen.page.getByRole("heading", { level: 1, name: "Refund an order", exact: true }).waitFor();
-  const { schema } = JSON.parse(await filled.ask("GET", "/w/acme/scripts/get/p/f/finance/refund"));
+  const { schema } = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/f/finance/refund"));
   expect(schema.properties.reason.enum).toEqual(["damaged", "late", "other"]);
   expect(Object.keys(schema.properties)).toEqual(["order", "reason", "urgent"]);
   expect(seen.wrongs).toEqual([]);

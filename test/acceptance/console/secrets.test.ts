@@ -1,30 +1,14 @@
 /** Variables and resources in a real browser: made, used, looked at, never leaked. */
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { openBrowser, visit } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
+import { expect, test } from "bun:test";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
-
-beforeAll(async () => {
-  place = newPlace();
-  [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
-  filled = await fill(serving);
-});
-afterAll(async () => {
-  await browser?.close();
-  place?.remove();
-});
+const site = useSite();
 
 const SECRET = "hush-4711-value";
 const EVIL = "<img src=x onerror=alert(1)>";
 
 test("a secret is made, used and shown on demand, and leaks nowhere", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   const answers: string[] = [];
   page.on("response", async (response) => {
@@ -44,16 +28,18 @@ test("a secret is made, used and shown on demand, and leaks nowhere", async () =
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByRole("cell", { name: "f/finance/bank_key", exact: true }).waitFor();
   await page.getByText("secret", { exact: true }).waitFor();
-  await filled.script(
+  await site.filled.script(
     "f/finance/pay",
     `/** Pays with f/finance/bank_key. */
 export const main = (key: string) => { console.log("key", key); return key.length; };`,
   );
-  const run = await filled.run("f/finance/pay", { key: "$var:f/finance/bank_key" });
+  const run = await site.filled.run("f/finance/pay", { key: "$var:f/finance/bank_key" });
   await seen.open(`w/acme/runs/${run}`);
   await page.getByText("Succeeded").first().waitFor();
   await page.getByRole("log").getByText(/^key/).waitFor();
-  expect(await filled.ask("GET", `/w/acme/jobs_u/completed/get_result/${run}`)).toBe(String(SECRET.length));
+  expect(await site.filled.ask("GET", `/w/acme/jobs_u/completed/get_result/${run}`)).toBe(
+    String(SECRET.length),
+  );
   await seen.open("w/acme/variables");
   await page.getByRole("button", { name: "More for f/finance/bank_key" }).click();
   await page.getByRole("menuitem", { name: "Where it is used" }).click();
@@ -71,7 +57,7 @@ export const main = (key: string) => { console.log("key", key); return key.lengt
   expect(await page.content()).not.toContain(SECRET);
   const storage = await page.evaluate("JSON.stringify({ ...localStorage, ...sessionStorage })");
   expect(storage).not.toContain(SECRET);
-  const audited = JSON.parse(await filled.ask("GET", "/w/acme/audit/list?resource=f/finance/bank_key"));
+  const audited = JSON.parse(await site.filled.ask("GET", "/w/acme/audit/list?resource=f/finance/bank_key"));
   expect(
     audited.some(({ operation }: { operation: string }) => operation === "variables.decrypt_secret"),
   ).toBe(true);
@@ -83,12 +69,14 @@ export const main = (key: string) => { console.log("key", key); return key.lengt
   await dialog.getByLabel("Description").fill("Key of the bank");
   await dialog.getByRole("button", { name: "Save" }).click();
   await page.getByText("Key of the bank").waitFor();
-  expect(JSON.parse(await filled.ask("GET", "/w/acme/variables/get_value/f/finance/bank_key"))).toBe(SECRET);
+  expect(JSON.parse(await site.filled.ask("GET", "/w/acme/variables/get_value/f/finance/bank_key"))).toBe(
+    SECRET,
+  );
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
-test("a resource is filled in by its type, and its password is kept as a secret", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token, scheme: "dark" });
+test("a resource is site.filled in by its type, and its password is kept as a secret", async () => {
+  await using seen = await site.visit({ scheme: "dark" });
   const { page } = seen;
   await seen.open("w/acme/resources");
   await page.getByText("No resources yet").waitFor();
@@ -108,15 +96,15 @@ test("a resource is filled in by its type, and its password is kept as a secret"
   await page.getByText("onerror=alert(1)").waitFor();
   await seen.picture("resources");
   await seen.accessible("resources");
-  const { value } = JSON.parse(await filled.ask("GET", "/w/acme/resources/get/f/finance/books"));
+  const { value } = JSON.parse(await site.filled.ask("GET", "/w/acme/resources/get/f/finance/books"));
   expect(value).toMatchObject({ host: "db.example.org", password: "$var:f/finance/books_password" });
-  const stored = await filled.ask("GET", "/w/acme/variables/get_value/f/finance/books_password");
+  const stored = await site.filled.ask("GET", "/w/acme/variables/get_value/f/finance/books_password");
   expect(JSON.parse(stored)).toBe(SECRET);
   await page.getByRole("link", { name: "f/finance/books" }).click();
   await page.getByLabel("host").fill("db2.example.org");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("link", { name: "f/finance/books" }).waitFor();
-  const changed = JSON.parse(await filled.ask("GET", "/w/acme/resources/get/f/finance/books"));
+  const changed = JSON.parse(await site.filled.ask("GET", "/w/acme/resources/get/f/finance/books"));
   expect(changed.value).toMatchObject({ host: "db2.example.org", password: "$var:f/finance/books_password" });
   await page.getByText("Types", { exact: true }).click();
   await page.getByRole("button", { name: "New type" }).click();
@@ -130,34 +118,34 @@ test("a resource is filled in by its type, and its password is kept as a secret"
 
 test("a variable that changed meanwhile keeps its value", async () => {
   const path = "f/finance/region";
-  await filled.ask("POST", "/w/acme/variables/create", {
+  await site.filled.ask("POST", "/w/acme/variables/create", {
     path,
     value: "eu",
     is_secret: false,
     description: "",
   });
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/variables");
   await page.getByRole("button", { name: `More for ${path}` }).click();
   await page.getByRole("menuitem", { name: "Edit" }).click();
-  await filled.ask("POST", `/w/acme/variables/update/${path}`, { value: "us" });
+  await site.filled.ask("POST", `/w/acme/variables/update/${path}`, { value: "us" });
   await page.getByRole("dialog").getByLabel("Description").fill("Where it runs");
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
   await page.getByText("Where it runs").waitFor();
-  expect(JSON.parse(await filled.ask("GET", `/w/acme/variables/get_value/${path}`))).toBe("us");
+  expect(JSON.parse(await site.filled.ask("GET", `/w/acme/variables/get_value/${path}`))).toBe("us");
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
 test("a new resource overwrites neither a resource nor a secret", async () => {
   const secret = "f/finance/other_password";
-  await filled.ask("POST", "/w/acme/variables/create", {
+  await site.filled.ask("POST", "/w/acme/variables/create", {
     path: secret,
     value: "theirs",
     is_secret: true,
     description: "",
   });
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/resources/new");
   await page.getByRole("combobox", { name: "Type" }).fill("postgres");
@@ -172,21 +160,21 @@ test("a new resource overwrites neither a resource nor a secret", async () => {
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText(`would be kept as ${secret}`).waitFor();
   const storedAt = async (path: string) =>
-    JSON.parse(await filled.ask("GET", `/w/acme/variables/get_value/${path}`));
+    JSON.parse(await site.filled.ask("GET", `/w/acme/variables/get_value/${path}`));
   expect([await storedAt("f/finance/books_password"), await storedAt(secret)]).toEqual([SECRET, "theirs"]);
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
 test("a resource that is no object is shown as it is, and stored only when it changed", async () => {
   const path = "f/finance/holidays";
-  const stored = async () => JSON.parse(await filled.ask("GET", `/w/acme/resources/get/${path}`));
-  await filled.ask("POST", "/w/acme/resources/create", {
+  const stored = async () => JSON.parse(await site.filled.ask("GET", `/w/acme/resources/get/${path}`));
+  await site.filled.ask("POST", "/w/acme/resources/create", {
     path,
     resource_type: "bank",
     value: ["May 1"],
     description: "",
   });
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   await seen.open(`w/acme/resources/p/${path}`);
   const text = page.getByRole("textbox", { name: "Value as JSON" });
@@ -196,7 +184,7 @@ test("a resource that is no object is shown as it is, and stored only when it ch
   await text.fill('["May 1",');
   await page.getByRole("button", { name: "Save", disabled: true }).waitFor();
   await text.fill('["May 1"]');
-  await filled.ask("POST", `/w/acme/resources/update/${path}`, { value: ["May 1", "May 8"] });
+  await site.filled.ask("POST", `/w/acme/resources/update/${path}`, { value: ["May 1", "May 8"] });
   await page.getByLabel("Description of the resource").fill("Closed");
   await save.click();
   await page.getByRole("link", { name: path }).waitFor();
@@ -205,20 +193,22 @@ test("a resource that is no object is shown as it is, and stored only when it ch
 }, 60_000);
 
 test("who only reads is offered no change", async () => {
-  await serving.operator("/users/create", {
+  await site.serving.operator("/users/create", {
     email: "bob@example.org",
     password: "correct horse battery",
     super_admin: false,
   });
-  await filled.ask("POST", "/w/acme/workspaces/add_user", {
+  await site.filled.ask("POST", "/w/acme/workspaces/add_user", {
     email: "bob@example.org",
     username: "bob",
     is_admin: false,
     operator: true,
   });
-  await filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/bob": false } });
-  const token = await serving.operator("/users/tokens/impersonate", { impersonate_email: "bob@example.org" });
-  await using seen = await visit(browser, serving.url, { token });
+  await site.filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/bob": false } });
+  const token = await site.serving.operator("/users/tokens/impersonate", {
+    impersonate_email: "bob@example.org",
+  });
+  await using seen = await site.visit({ token });
   const { page } = seen;
   await seen.open("w/acme/variables");
   await page.getByRole("button", { name: "More for f/finance/bank_key" }).click();

@@ -1,15 +1,12 @@
 /** HTTP routes, WebSocket triggers and webhooks to others in a real browser: made, tried, paused and deleted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Server } from "bun";
-import type { Browser } from "playwright-core";
-import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
-import { expectSoon, openBrowser, type Visit, visit } from "./browser.ts";
-import { type Filled, fill, newMember } from "./filled.ts";
+import { expectSoon, type Visit } from "./browser.ts";
+import { newMember } from "./filled.ts";
+import { useSite } from "./site.ts";
 
-let place: Place;
-let serving: Serving;
-let browser: Browser;
-let filled: Filled;
+const site = useSite({ SVC_ALLOWED_TARGETS: "all" });
+
 /** What others run: it sends messages to who connects, and receives what is posted. */
 let others: Server<undefined>;
 let answer = 500;
@@ -25,18 +22,10 @@ beforeAll(async () => {
     },
     websocket: { open: (socket) => void socket.send(`{"type":"price","of":"tea"}`), message: () => {} },
   });
-  place = newPlace();
-  [serving, browser] = await Promise.all([
-    place.serve({ env: { SVC_ALLOWED_TARGETS: "all" } }),
-    openBrowser(),
-  ]);
-  filled = await fill(serving);
-  await filled.script("f/finance/order", `export const main = (id: string) => ({ order: id })`);
+  await site.filled.script("f/finance/order", `export const main = (id: string) => ({ order: id })`);
 });
 afterAll(async () => {
-  await browser?.close();
   await others?.stop(true);
-  place?.remove();
 });
 
 const choose = async ({ page }: Visit, label: string, option: string | RegExp) => {
@@ -45,7 +34,7 @@ const choose = async ({ page }: Visit, label: string, option: string | RegExp) =
 };
 
 test("a route is made, called as its page says, paused and deleted", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   const button = (name: string) => page.getByRole("button", { name, exact: true });
   await seen.open("w/acme/triggers");
@@ -68,7 +57,7 @@ test("a route is made, called as its page says, paused and deleted", async () =>
   await button("Create the route").click();
   await page.getByRole("heading", { name: "Orders" }).waitFor();
   const address = await page.getByLabel("Address of the route").inputValue();
-  expect(address).toBe(`${serving.url}/api/r/acme/orders/:id`);
+  expect(address).toBe(`${site.serving.url}/api/r/acme/orders/:id`);
   await page.getByLabel("Example").getByText("curl").first().waitFor();
   const called = await fetch(address.replace(":id", "7"));
   expect(await called.json()).toEqual({ order: "7" });
@@ -100,10 +89,10 @@ test("a route is made, called as its page says, paused and deleted", async () =>
 }, 90_000);
 
 test("a WebSocket trigger runs a script for a message, and says when it cannot connect", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   const button = (name: string) => page.getByRole("button", { name, exact: true });
-  await filled.script("f/finance/price", `export const main = (msg: string) => msg`);
+  await site.filled.script("f/finance/price", `export const main = (msg: string) => msg`);
   await seen.open("w/acme/triggers?tab=websockets");
   await page.getByText("No WebSocket triggers yet").waitFor();
   await seen.picture("sockets-none");
@@ -139,17 +128,19 @@ test("a WebSocket trigger runs a script for a message, and says when it cannot c
 }, 90_000);
 
 test("who may not change triggers is not offered to, and others' webhooks are for admins", async () => {
-  await filled.ask("POST", "/w/acme/http_triggers/create", {
+  await site.filled.ask("POST", "/w/acme/http_triggers/create", {
     path: "f/finance/root",
     script_path: "f/finance/order",
     route_path: "everywhere/:id",
     http_method: "get",
     summary: `<img src=x onerror=alert(1)>`,
   });
-  await newMember(serving, filled, "bob");
-  await filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/bob": true } });
-  const token = await serving.operator("/users/tokens/impersonate", { impersonate_email: "bob@example.org" });
-  await using seen = await visit(browser, serving.url, { token, scheme: "dark" });
+  await newMember(site.serving, site.filled, "bob");
+  await site.filled.ask("POST", "/w/acme/folders/update/finance", { extra_perms: { "u/bob": true } });
+  const token = await site.serving.operator("/users/tokens/impersonate", {
+    impersonate_email: "bob@example.org",
+  });
+  await using seen = await site.visit({ token, scheme: "dark" });
   const { page } = seen;
   await seen.open("w/acme/triggers");
   await page.getByText("onerror=alert(1)").waitFor();
@@ -168,7 +159,7 @@ test("who may not change triggers is not offered to, and others' webhooks are fo
 }, 60_000);
 
 test("an endpoint is told of changes, and again what it did not accept", async () => {
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   const dialog = page.getByRole("dialog");
   await seen.open("w/acme/webhooks");
@@ -195,7 +186,7 @@ test("an endpoint is told of changes, and again what it did not accept", async (
   await page.getByRole("link", { name: /Their system/ }).click();
   await page.getByText("Nothing was sent yet").waitFor();
   await seen.picture("endpoint-quiet");
-  await filled.ask("POST", "/w/acme/variables/create", {
+  await site.filled.ask("POST", "/w/acme/variables/create", {
     path: "u/ann/told",
     value: "not told",
     is_secret: true,
@@ -236,22 +227,22 @@ test("a form begins with what is stored, though its page showed it before somebo
   const route = { path: "f/finance/stale", script_path: "f/finance/order", is_flow: false };
   const http = { ...route, route_path: "stale", http_method: "get", request_type: "sync" };
   const more = { authentication_method: "none", is_static_website: false };
-  await filled.ask("POST", "/w/acme/http_triggers/create", { ...http, ...more, summary: "As it was" });
+  await site.filled.ask("POST", "/w/acme/http_triggers/create", { ...http, ...more, summary: "As it was" });
   const timed = { path: "f/finance/stale", script_path: "f/finance/order", is_flow: false, args: {} };
   const rule = { schedule: "0 0 9 * * *", timezone: "UTC", enabled: false };
-  await filled.ask("POST", "/w/acme/schedules/create", { ...timed, ...rule, summary: "As it was" });
-  await filled.ask("POST", "/w/acme/resources/create", {
+  await site.filled.ask("POST", "/w/acme/schedules/create", { ...timed, ...rule, summary: "As it was" });
+  await site.filled.ask("POST", "/w/acme/resources/create", {
     path: "f/finance/stale",
     resource_type: "any",
     description: "As it was",
     value: { a: 1 },
   });
-  await using seen = await visit(browser, serving.url, { token: filled.token });
+  await using seen = await site.visit();
   const { page } = seen;
   const edit = () => page.getByRole("link", { name: "Edit", exact: true }).click();
   await seen.open("w/acme/triggers/http/p/f/finance/stale");
   await page.getByRole("heading", { name: "As it was" }).waitFor();
-  await filled.ask("POST", "/w/acme/http_triggers/update/f/finance/stale", {
+  await site.filled.ask("POST", "/w/acme/http_triggers/update/f/finance/stale", {
     ...http,
     ...more,
     summary: "Theirs",
@@ -260,7 +251,7 @@ test("a form begins with what is stored, though its page showed it before somebo
   await expectSoon(() => page.getByLabel("Summary").inputValue(), "Theirs");
   await seen.open("w/acme/schedules/p/f/finance/stale");
   await page.getByRole("heading", { name: "As it was" }).waitFor();
-  await filled.ask("POST", "/w/acme/schedules/update/f/finance/stale", {
+  await site.filled.ask("POST", "/w/acme/schedules/update/f/finance/stale", {
     ...rule,
     args: {},
     summary: "Theirs",
@@ -270,7 +261,7 @@ test("a form begins with what is stored, though its page showed it before somebo
   await seen.open("w/acme/resources/p/f/finance/stale");
   await page.getByLabel("Description of the resource").waitFor();
   await page.getByRole("link", { name: "Resources", exact: true }).first().click();
-  await filled.ask("POST", "/w/acme/resources/update/f/finance/stale", { description: "Theirs" });
+  await site.filled.ask("POST", "/w/acme/resources/update/f/finance/stale", { description: "Theirs" });
   await page.goBack();
   await expectSoon(() => page.getByLabel("Description of the resource").inputValue(), "Theirs");
 }, 60_000);

@@ -1,0 +1,35 @@
+/** What tests of a file share: a server with something of everything in it, and a browser. */
+import { afterAll, beforeAll } from "bun:test";
+import type { Browser } from "playwright-core";
+import { newPlace, type Place, type Serving } from "../e2e/executable.ts";
+import { openBrowser, type Visit, type VisitOptions, visit } from "./browser.ts";
+import { type Filled, fill } from "./filled.ts";
+
+export interface Site {
+  place: Place;
+  serving: Serving;
+  browser: Browser;
+  filled: Filled;
+  /** A visit by the super admin whose things are there. */
+  visit: (options?: VisitOptions) => Promise<Visit>;
+}
+
+/**
+ * Opens the site before the tests of the calling file, and removes it after them.
+ * @returns what has its contents when the tests run
+ * @param env for the server
+ */
+export function useSite(env: Record<string, string> = {}): Site {
+  const site = {} as Site;
+  site.visit = (options) => visit(site.browser, site.serving.url, { token: site.filled.token, ...options });
+  beforeAll(async () => {
+    site.place = newPlace();
+    [site.serving, site.browser] = await Promise.all([site.place.serve({ env }), openBrowser()]);
+    site.filled = await fill(site.serving);
+  });
+  afterAll(async () => {
+    await site.browser?.close();
+    site.place?.remove();
+  });
+  return site;
+}
