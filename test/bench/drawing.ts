@@ -6,6 +6,7 @@
 import { openBrowser, visit } from "../acceptance/console/browser.ts";
 import { fill } from "../acceptance/console/filled.ts";
 import { newPlace } from "../acceptance/e2e/executable.ts";
+import { pan, watchPage } from "./tools/page-work.ts";
 
 const STEPS = 500;
 const FRAMES = 120;
@@ -37,36 +38,12 @@ try {
   await page.getByText("Nightly report").first().waitFor();
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   console.log(`first load of Home: ${Math.round(bytes / 1_000)} kB, as it travels`);
-  const session = await ann.context.newCDPSession(page);
-  await session.send("Performance.enable", { timeDomain: "threadTicks" });
-  /** Milliseconds that the page's main thread computed so far, whatever else the machine does. */
-  const worked = async () => {
-    const { metrics } = await session.send("Performance.getMetrics");
-    return metrics.find(({ name }) => name === "TaskDuration")!.value * 1_000;
-  };
-  const measure = async (what: string, action: () => Promise<unknown>, times = 1) => {
-    const [from, begun] = [await worked(), performance.now()];
-    await action();
-    const [work, wall] = [(await worked()) - from, performance.now() - begun];
-    console.log(
-      `${what}: ${(work / times).toFixed(1)} ms of work, ${(wall / times).toFixed(1)} ms by the clock`,
-    );
-  };
+  const { measure } = await watchPage(page);
   await measure(`open ${STEPS} steps`, async () => {
     await ann.open(`/w/acme/draw/${PATH}`);
     await page.locator(`.step[data-step="s${STEPS - 1}"]`).waitFor();
   });
-  const pan = `new Promise((done) => {
-    const graph = document.querySelector(".graph");
-    let left = ${FRAMES};
-    const step = () => {
-      graph.scrollTop += 40;
-      if (--left > 0) requestAnimationFrame(step);
-      else done();
-    };
-    requestAnimationFrame(step);
-  })`;
-  await measure("a frame while panning", () => page.evaluate(pan), FRAMES);
+  await measure("a frame while panning", () => pan(page, FRAMES), FRAMES);
   await page.locator('.step[data-step="s0"]').click();
   await measure("insert a step", async () => {
     await page.keyboard.press("ControlOrMeta+d");

@@ -1,0 +1,52 @@
+/** What a page of the console costs: milliseconds that its main thread computes, and its memory. */
+import type { Page } from "playwright-core";
+
+export interface PageWork {
+  /**
+   * Prints what an action costs: work does not depend on what else the machine does, the clock does.
+   * @param times how often the action does what is told
+   */
+  measure: (what: string, action: () => Promise<unknown>, times?: number) => Promise<void>;
+  /** Of the page's objects, after what is not needed any more has gone. */
+  heapMb: () => Promise<number>;
+}
+
+export async function watchPage(page: Page): Promise<PageWork> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const worked = async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return metrics.find(({ name }) => name === "TaskDuration")!.value * 1_000;
+  };
+  return {
+    measure: async (what, action, times = 1) => {
+      const [from, begun] = [await worked(), performance.now()];
+      await action();
+      // A document that is loaded anew counts from nothing.
+      const until = await worked();
+      const [work, wall] = [until < from ? until : until - from, performance.now() - begun];
+      console.log(
+        `${what}: ${(work / times).toFixed(1)} ms of work, ${(wall / times).toFixed(1)} ms by the clock`,
+      );
+    },
+    heapMb: async () => {
+      await session.send("HeapProfiler.collectGarbage");
+      const { usedSize } = await session.send("Runtime.getHeapUsage");
+      return usedSize / 1e6;
+    },
+  };
+}
+
+/** Scrolls the graph down, a step for each frame that the browser draws. */
+export async function pan(page: Page, frames: number): Promise<void> {
+  await page.evaluate(`new Promise((done) => {
+    const graph = document.querySelector(".graph");
+    let left = ${frames};
+    const step = () => {
+      graph.scrollTop += 40;
+      if (--left > 0) requestAnimationFrame(step);
+      else done();
+    };
+    requestAnimationFrame(step);
+  })`);
+}
