@@ -1,5 +1,5 @@
 import { Code, Group, Text, Title } from "@mantine/core";
-import type { ReactNode } from "react";
+import { Fragment, type ReactNode } from "react";
 
 interface Props {
   title: string;
@@ -26,7 +26,16 @@ export function Empty({ title, children, action, command }: Props) {
       )}
       {command && (
         <Text c="dimmed" mt="lg" fz="xs">
-          At a terminal: <Code>{command}</Code>
+          At a terminal:{" "}
+          <Code>
+            {/* A line ends between words, not within an option. */}
+            {command.split(" ").map((word, index) => (
+              <Fragment key={index}>
+                {index > 0 && " "}
+                <span className="word">{word}</span>
+              </Fragment>
+            ))}
+          </Code>
         </Text>
       )}
     </div>

@@ -12,12 +12,14 @@ export function useTabs<T extends string>(tabs: TabChoice<T>[]): [tab: T, bar: R
   const [search, setSearch] = useSearchParams();
   const tab = tabs.find(({ value }) => value === search.get("tab"))?.value ?? tabs[0]!.value;
   const box = useRef<HTMLDivElement>(null);
-  // In a narrow window the bar is scrolled: the chosen tab is brought into it.
+  // In a narrow window the bar is scrolled: the chosen tab is brought to its middle, so that its neighbours are seen.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is another place
   useEffect(() => {
-    const chosen = box.current?.querySelector<HTMLElement>("[data-active] label, label[data-active]");
     const bar = box.current;
-    if (bar && chosen) bar.scrollLeft = chosen.offsetLeft + chosen.offsetWidth - bar.clientWidth + 8;
+    const chosen = bar?.querySelector("label[data-active]");
+    if (!bar || !chosen) return;
+    const [around, inner] = [bar.getBoundingClientRect(), chosen.getBoundingClientRect()];
+    bar.scrollLeft += (inner.left + inner.right - around.left - around.right) / 2;
   }, [tab]);
   const bar = (
     <div className="tab-bar" ref={box}>

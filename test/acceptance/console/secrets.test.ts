@@ -75,7 +75,7 @@ export const main = (key: string) => { console.log("key", key); return key.lengt
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
-test("a resource is site.filled in by its type, and its password is kept as a secret", async () => {
+test("a resource is filled in by its type, and its password is kept as a secret", async () => {
   await using seen = await site.visit({ scheme: "dark" });
   const { page } = seen;
   await seen.open("w/acme/resources");

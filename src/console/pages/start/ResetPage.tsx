@@ -1,10 +1,11 @@
-import { Alert, Anchor, Button, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Anchor, Button, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { call } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import { Problem } from "../../parts/Problem.tsx";
+import { EmailField, NewPasswordField } from "./fields.tsx";
 import { StartCard } from "./StartCard.tsx";
 
 /** Sets a forgotten password anew: asks for a link, and is what the link opens. */
@@ -42,16 +43,7 @@ function AskForLink() {
       ) : (
         <form onSubmit={submit}>
           <Stack>
-            <TextInput
-              label="E-mail"
-              type="email"
-              required
-              withAsterisk={false}
-              autoFocus
-              autoComplete="username"
-              value={email}
-              onChange={(event) => setEmail(event.currentTarget.value)}
-            />
+            <EmailField value={email} change={setEmail} />
             {request.error && <Problem error={request.error} />}
             <Button type="submit" loading={request.isPending} fullWidth>
               Mail me a link
@@ -87,18 +79,7 @@ function ChoosePassword({ token }: { token: string }) {
       ) : (
         <form onSubmit={submit}>
           <Stack>
-            <PasswordInput
-              label="New password"
-              description="At least 8 characters"
-              minLength={8}
-              required
-              withAsterisk={false}
-              autoFocus
-              autoComplete="new-password"
-              visibilityToggleButtonProps={{ "aria-label": "Show the password", tabIndex: 0 }}
-              value={password}
-              onChange={(event) => setPassword(event.currentTarget.value)}
-            />
+            <NewPasswordField label="New password" autoFocus value={password} change={setPassword} />
             {set.error && (
               <>
                 <Problem error={set.error} />

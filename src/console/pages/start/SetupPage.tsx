@@ -1,4 +1,4 @@
-import { Button, PasswordInput, Stack, TextInput } from "@mantine/core";
+import { Button, PasswordInput, Stack } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useLocation, useParams } from "wouter";
@@ -6,6 +6,7 @@ import { call } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import { Problem } from "../../parts/Problem.tsx";
+import { EmailField, NewPasswordField } from "./fields.tsx";
 import { StartCard } from "./StartCard.tsx";
 
 /** Creates the first super admin by the printed setup link. */
@@ -44,27 +45,8 @@ export function SetupPage() {
       {link.isSuccess && (
         <form onSubmit={submit}>
           <Stack>
-            <TextInput
-              label="E-mail"
-              type="email"
-              required
-              withAsterisk={false}
-              autoFocus
-              autoComplete="username"
-              value={email}
-              onChange={(event) => setEmail(event.currentTarget.value)}
-            />
-            <PasswordInput
-              label="Password"
-              description="At least 8 characters"
-              minLength={8}
-              required
-              withAsterisk={false}
-              autoComplete="new-password"
-              visibilityToggleButtonProps={{ "aria-label": "Show the password", tabIndex: 0 }}
-              value={password}
-              onChange={(event) => setPassword(event.currentTarget.value)}
-            />
+            <EmailField value={email} change={setEmail} />
+            <NewPasswordField label="Password" value={password} change={setPassword} />
             <PasswordInput
               label="The same password again"
               required

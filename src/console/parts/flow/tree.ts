@@ -1,6 +1,6 @@
 /** Converts the value of a flow to a tree of steps for display. */
 
-type Fields = Record<string, unknown>;
+import { type Fields, getAt, isRecord, recordsOf } from "../../api/json.ts";
 
 /** From the root of the flow: names of fields and indexes of lists. */
 export type StepPath = readonly (string | number)[];
@@ -28,9 +28,6 @@ export interface StepBody {
 
 export type StepKind = "code" | "script" | "flow" | "loop" | "while" | "choice" | "all" | "pass" | "unknown";
 
-const isRecord = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const recordsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 const KINDS: Record<string, StepKind> = {
@@ -44,26 +41,32 @@ const KINDS: Record<string, StepKind> = {
   identity: "pass",
 };
 
-function bodiesOf(value: Fields, at: StepPath, keys: StepKeys): StepBody[] {
-  const body = (label: string, steps: unknown, ...path: StepPath): StepBody => {
-    const list = [...at, "value", ...path];
-    return { label, path: list, nodes: nodesOf(steps, list, keys) };
-  };
+/** A list of steps that stands inside a step. */
+export interface Body {
+  /** From the step. */
+  path: StepPath;
+  label: string;
+}
+
+/** Lists the bodies of a step in the order in which they are drawn. */
+export function bodiesOf({ value }: Fields): Body[] {
+  if (!isRecord(value)) return [];
+  const labelled = (labelOf: (branch: Fields, index: number) => string): Body[] =>
+    recordsOf(value.branches).map((branch, index) => ({
+      path: ["value", "branches", index, "modules"],
+      label: textOf(branch.summary) || labelOf(branch, index),
+    }));
   switch (value.type) {
     case "forloopflow":
     case "whileloopflow":
-      return [body("", value.modules, "modules")];
+      return [{ path: ["value", "modules"], label: "" }];
     case "branchone":
       return [
-        ...recordsOf(value.branches).map(({ summary, expr, modules }, index) =>
-          body(textOf(summary) || `if ${textOf(expr)}`, modules, "branches", index, "modules"),
-        ),
-        body("otherwise", value.default, "default"),
+        ...labelled(({ expr }) => `if ${textOf(expr)}`),
+        { path: ["value", "default"], label: "otherwise" },
       ];
     case "branchall":
-      return recordsOf(value.branches).map(({ summary, modules }, index) =>
-        body(textOf(summary) || `Branch ${index + 1}`, modules, "branches", index, "modules"),
-      );
+      return labelled((_, index) => `Branch ${index + 1}`);
     default:
       return [];
   }
@@ -109,7 +112,10 @@ function nodeOf(step: Fields, path: StepPath, keys: StepKeys): StepNode {
     kind,
     detail: detailOf(value),
     notes: notesOf(step, value),
-    bodies: bodiesOf(value, path, keys),
+    bodies: bodiesOf(step).map((body) => {
+      const list = [...path, ...body.path];
+      return { label: body.label, path: list, nodes: nodesOf(getAt(step, body.path), list, keys) };
+    }),
     parallel: kind === "choice" || kind === "all",
   };
 }

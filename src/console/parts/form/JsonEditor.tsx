@@ -12,11 +12,14 @@ interface Props {
   wrong?: (value: unknown) => string | undefined;
   /** Says what is wrong with no text at all; otherwise that is an empty object. */
   wrongEmpty?: string;
+  /** No text at all is no value. */
+  mayBeNone?: boolean;
 }
 
 /** Editor for a value as JSON. A value that comes from elsewhere, such as by an undo, replaces the text. */
-export function JsonEditor({ label, value, change, tellValid, wrong, wrongEmpty }: Props) {
-  const [text, setText] = useState(() => writeJson(value, 2));
+export function JsonEditor({ label, value, change, tellValid, wrong, wrongEmpty, mayBeNone = false }: Props) {
+  const textOf = () => (mayBeNone && (value ?? null) === null ? "" : writeJson(value, 2));
+  const [text, setText] = useState(textOf);
   const [problem, setProblem] = useState<string>();
   /** The value that the text stands for, or stood for before it became invalid. */
   const written = useRef(value);
@@ -24,7 +27,7 @@ export function JsonEditor({ label, value, change, tellValid, wrong, wrongEmpty 
   useEffect(() => {
     if (isSame(value, written.current)) return;
     written.current = value;
-    setText(writeJson(value, 2));
+    setText(textOf());
     setProblem(undefined);
   }, [writeJson(value)]);
   const isValid = problem === undefined;
@@ -37,7 +40,7 @@ export function JsonEditor({ label, value, change, tellValid, wrong, wrongEmpty 
     setText(next);
     if (next.trim() === "" && wrongEmpty !== undefined) return setProblem(wrongEmpty);
     try {
-      const parsed = next.trim() === "" ? {} : parseJson(next);
+      const parsed = next.trim() !== "" ? parseJson(next) : mayBeNone ? undefined : {};
       const found = wrong?.(parsed);
       setProblem(found);
       if (found !== undefined) return;

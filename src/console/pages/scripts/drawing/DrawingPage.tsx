@@ -5,8 +5,7 @@ import { Link, useParams } from "wouter";
 import { queryClient } from "../../../api/client.ts";
 import { isRecord } from "../../../api/json.ts";
 import { whoami } from "../../../api/session.ts";
-import { useQuestion } from "../../../parts/actions.tsx";
-import { discardDraft } from "../../../parts/editor/drafts.ts";
+import { useDiscard } from "../../../parts/editor/use-discard.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
@@ -61,7 +60,13 @@ interface Props {
 /** The flow as it was when the editor was opened, whatever is deployed meanwhile. */
 function Opened({ workspace, path, found: given, email, above, reopen }: Props) {
   const [found] = useState(given);
-  const { ask, dialog } = useQuestion();
+  const { discard, dialog } = useDiscard({
+    workspace,
+    kind: "flow",
+    path,
+    refetch: () => queryClient.fetchQuery({ ...flowWithDraft(workspace, path), staleTime: 0 }),
+    reopen,
+  });
   const deployed = found ? toDocument(found) : undefined;
   const kept = found
     ? isRecord(found.draft) && isRecord(found.draft.value)
@@ -79,20 +84,6 @@ function Opened({ workspace, path, found: given, email, above, reopen }: Props) 
     if (found) await keepDraft(workspace, path, next);
     else writeNewFlow(email, workspace, next);
   };
-  const discard = (end: (action: () => Promise<void>) => Promise<void>) =>
-    ask({
-      title: "Discard the draft?",
-      text: "The editor shows the deployed version again. The draft cannot be brought back.",
-      label: "Discard",
-      action: async () => {
-        await end(async () => {
-          await discardDraft(workspace, "flow", path);
-          await queryClient.fetchQuery({ ...flowWithDraft(workspace, path), staleTime: 0 });
-        });
-        reopen();
-        return undefined;
-      },
-    });
   return (
     <>
       <FlowEditor

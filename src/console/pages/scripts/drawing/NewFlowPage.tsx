@@ -56,7 +56,7 @@ export default function NewFlowPage() {
           if (isReady) begin.mutate(false);
         }}
       >
-        <div className="line">
+        <div className="line at-top">
           <NewPathFields owners={owners} value={place} change={setPlace} />
         </div>
         <Radio.Group label="Begin with" value={template} onChange={setTemplate}>

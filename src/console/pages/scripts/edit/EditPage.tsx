@@ -5,9 +5,8 @@ import { Link, useParams } from "wouter";
 import { type Answer, call } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import type { Script } from "../../../api/interface.d.ts";
-import { useQuestion } from "../../../parts/actions.tsx";
-import { discardDraft } from "../../../parts/editor/drafts.ts";
 import { OtherDrafts } from "../../../parts/editor/OtherDrafts.tsx";
+import { useDiscard } from "../../../parts/editor/use-discard.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
@@ -59,7 +58,13 @@ interface Props {
 /** The script as it was when the editor was opened, whatever is read or deployed meanwhile. */
 function Opened({ workspace, path, found, above, reopen }: Props) {
   const [{ draft: stored, other_drafts, ...rest }] = useState(found);
-  const { ask, dialog } = useQuestion();
+  const { discard, dialog } = useDiscard({
+    workspace,
+    kind: "script",
+    path,
+    refetch: () => queryClient.fetchQuery({ ...scriptWithDraft(workspace, path), staleTime: 0 }),
+    reopen,
+  });
   const keep = useCallback(
     async (draft: Draft) => {
       await call("POST /w/{workspace}/drafts/create", {
@@ -79,20 +84,6 @@ function Opened({ workspace, path, found, above, reopen }: Props) {
     summary: deployed.summary,
     ...(typeof base === "string" ? { parent_hash: base } : {}),
   };
-  const discard = (end: (action: () => Promise<void>) => Promise<void>) =>
-    ask({
-      title: "Discard the draft?",
-      text: "The editor shows the deployed version again. The draft cannot be brought back.",
-      label: "Discard",
-      action: async () => {
-        await end(async () => {
-          await discardDraft(workspace, "script", path);
-          await queryClient.fetchQuery({ ...scriptWithDraft(workspace, path), staleTime: 0 });
-        });
-        reopen();
-        return undefined;
-      },
-    });
   return (
     <>
       <ScriptEditor

@@ -71,7 +71,7 @@ function NewScript({ workspace, storageKey }: { workspace: string; storageKey: s
       keep={keep}
       onDeployed={() => localStorage.removeItem(storageKey)}
     >
-      <div className="line">
+      <div className="line at-top">
         <Select
           label="Language"
           w={190}

@@ -1,5 +1,5 @@
 import { Anchor, Button } from "@mantine/core";
-import { IconHistory, IconPencil, IconPlayerPlay } from "@tabler/icons-react";
+import { IconPencil, IconPlayerPlay } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Link, useParams } from "wouter";
@@ -55,12 +55,11 @@ export default function FlowPage() {
         }
       >
         <Button
-          variant="default"
           component={Link}
-          href={to.runs(workspace, { path, kind: "flows" })}
-          leftSection={<IconHistory size={16} />}
+          href={to.begin(workspace, "flow", path)}
+          leftSection={<IconPlayerPlay size={16} />}
         >
-          Its runs
+          Run
         </Button>
         {flow && mayWrite && (
           <Button
@@ -72,12 +71,8 @@ export default function FlowPage() {
             Edit
           </Button>
         )}
-        <Button
-          component={Link}
-          href={to.begin(workspace, "flow", path)}
-          leftSection={<IconPlayerPlay size={16} />}
-        >
-          Run
+        <Button variant="default" component={Link} href={to.runs(workspace, { path, kind: "flows" })}>
+          Runs
         </Button>
       </PageHead>
       {flow ? (

@@ -1,10 +1,9 @@
-import { Button, Checkbox, Group, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Checkbox, Group, Select, Stack, Text, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { Link } from "wouter";
 import type { HttpTrigger } from "../../../api/interface.d.ts";
-import { RunnableInput, type RunnableRef } from "../../../parts/form/RunnableInput.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
+import { RunnableInput } from "../../../parts/form/RunnableInput.tsx";
 import { to } from "../../../parts/places.ts";
+import { FormEnd, runnableOf, useNaming } from "../form-parts.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { type Callers, CallersInput, callersOfRoute, isCallersComplete, toFields } from "./CallersInput.tsx";
 import { REQUEST_TYPES, routeAddress } from "./callers.ts";
@@ -16,12 +15,8 @@ const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 export function RouteForm({ workspace, existing, initial, path: firstPath }: TriggerFormProps<HttpTrigger>) {
   const isServingFiles =
     existing?.static_asset_config !== null && existing?.static_asset_config !== undefined;
-  const [of, setOf] = useState<RunnableRef | undefined>(
-    existing ? { kind: existing.is_flow ? "flow" : "script", path: existing.script_path } : initial,
-  );
-  const [path, setPath] = useState(firstPath);
-  const [summary, setSummary] = useState(existing?.summary ?? "");
-  const [description, setDescription] = useState(existing?.description ?? "");
+  const name = useNaming(firstPath, existing);
+  const [of, setOf] = useState(runnableOf(existing, initial));
   const [method, setMethod] = useState<HttpTrigger["http_method"]>(existing?.http_method ?? "post");
   const [route, setRoute] = useState(existing?.route_path ?? "");
   const [isWorkspaced, setWorkspaced] = useState(existing?.workspaced_route ?? true);
@@ -30,19 +25,13 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
   const mayPlaceAtRoot = useMayPlaceAtRoot();
   const save = useSaveRoute(workspace, existing?.path);
   const isComplete =
-    (of !== undefined || isServingFiles) &&
-    path !== "" &&
-    !path.endsWith("/") &&
-    route.trim() !== "" &&
-    isCallersComplete(callers);
+    (of !== undefined || isServingFiles) && name.isNamed && route.trim() !== "" && isCallersComplete(callers);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!isComplete) return;
     save.mutate({
       ...keptOf(existing),
-      path,
-      summary,
-      description,
+      ...name.naming,
       script_path: of?.path ?? "",
       is_flow: of?.kind === "flow",
       http_method: method,
@@ -101,37 +90,15 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
             onChange={(value) => value && setRequestType(value as typeof requestType)}
           />
         )}
-        <TextInput
-          required
-          label="Path"
-          description="Its folder decides who sees and changes it."
-          value={path}
-          onChange={(event) => setPath(event.currentTarget.value)}
+        {name.pathField}
+        {name.summaryField}
+        {name.descriptionField}
+        <FormEnd
+          save={save}
+          isComplete={isComplete}
+          label={existing ? "Save" : "Create the route"}
+          leave={existing ? to.route(workspace, existing.path) : to.triggers(workspace)}
         />
-        <TextInput
-          label="Summary"
-          value={summary}
-          onChange={(event) => setSummary(event.currentTarget.value)}
-        />
-        <Textarea
-          label="Description"
-          autosize
-          value={description}
-          onChange={(event) => setDescription(event.currentTarget.value)}
-        />
-        {save.error && <Problem error={save.error} />}
-        <Group>
-          <Button type="submit" loading={save.isPending} disabled={!isComplete}>
-            {existing ? "Save" : "Create the route"}
-          </Button>
-          <Button
-            variant="default"
-            component={Link}
-            href={existing ? to.route(workspace, existing.path) : to.triggers(workspace)}
-          >
-            Leave
-          </Button>
-        </Group>
       </Stack>
     </form>
   );

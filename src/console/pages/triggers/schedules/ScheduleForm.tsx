@@ -1,13 +1,12 @@
-import { Button, Checkbox, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { Checkbox, Select, Stack, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { type FormEvent, useRef, useState } from "react";
-import { Link } from "wouter";
 import type { Schedule } from "../../../api/interface.d.ts";
 import { ArgumentsInput } from "../../../parts/form/ArgumentsInput.tsx";
 import { RunnableInput, type RunnableRef } from "../../../parts/form/RunnableInput.tsx";
 import type { Validate } from "../../../parts/form/SchemaForm.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
+import { FormEnd, runnableOf, useNaming } from "../form-parts.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { NextTimes } from "./NextTimes.tsx";
 import { type ScheduleFields, useSave } from "./queries.ts";
@@ -33,12 +32,8 @@ function kept(existing: Schedule | undefined): Partial<ScheduleFields> {
 }
 
 export function ScheduleForm({ workspace, existing, initial, path: firstPath }: TriggerFormProps<Schedule>) {
-  const [path, setPath] = useState(firstPath);
-  const [summary, setSummary] = useState(existing?.summary ?? "");
-  const [description, setDescription] = useState(existing?.description ?? "");
-  const [of, setOf] = useState<RunnableRef | undefined>(
-    existing ? { kind: existing.is_flow ? "flow" : "script", path: existing.script_path } : initial,
-  );
+  const name = useNaming(firstPath, existing);
+  const [of, setOf] = useState(runnableOf(existing, initial));
   const [schedule, setSchedule] = useState(existing?.schedule ?? "0 0 9 * * 1-5");
   const [timezone, setTimezone] = useState(existing?.timezone ?? OWN_ZONE);
   const [args, setArgs] = useState<Record<string, unknown>>(existing?.args ?? {});
@@ -47,7 +42,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
   const validate = useRef<Validate>(null);
   const [settled] = useDebouncedValue(schedule, 300);
   const save = useSave(workspace, existing?.path);
-  const isComplete = isReady && path !== "" && !path.endsWith("/") && schedule.trim() !== "";
+  const isComplete = isReady && name.isNamed && schedule.trim() !== "";
   const choose = (next: RunnableRef | undefined) => {
     setOf(next);
     setArgs({});
@@ -57,9 +52,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
     if (!of || !isComplete || validate.current?.() === false) return;
     save.mutate({
       ...kept(existing),
-      path,
-      summary,
-      description,
+      ...name.naming,
       script_path: of.path,
       is_flow: of.kind === "flow",
       enabled: existing?.enabled ?? true,
@@ -75,26 +68,11 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
         {!existing && (
           <>
             <RunnableInput workspace={workspace} label="What it runs" value={of} change={choose} />
-            <TextInput
-              required
-              label="Path"
-              description="Its folder decides who sees and changes it."
-              value={path}
-              onChange={(event) => setPath(event.currentTarget.value)}
-            />
+            {name.pathField}
           </>
         )}
-        <TextInput
-          label="Summary"
-          value={summary}
-          onChange={(event) => setSummary(event.currentTarget.value)}
-        />
-        <Textarea
-          label="Description"
-          autosize
-          value={description}
-          onChange={(event) => setDescription(event.currentTarget.value)}
-        />
+        {name.summaryField}
+        {name.descriptionField}
         <TextInput
           required
           label="Rule"
@@ -136,19 +114,12 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
             onChange={(event) => setNoOverlap(event.currentTarget.checked)}
           />
         )}
-        {save.error && <Problem error={save.error} />}
-        <Group>
-          <Button type="submit" loading={save.isPending} disabled={!of || !isComplete}>
-            {existing ? "Save" : "Create the schedule"}
-          </Button>
-          <Button
-            variant="default"
-            component={Link}
-            href={existing ? to.schedule(workspace, existing.path) : to.schedules(workspace)}
-          >
-            Leave
-          </Button>
-        </Group>
+        <FormEnd
+          save={save}
+          isComplete={of !== undefined && isComplete}
+          label={existing ? "Save" : "Create the schedule"}
+          leave={existing ? to.schedule(workspace, existing.path) : to.schedules(workspace)}
+        />
       </Stack>
     </form>
   );

@@ -1,11 +1,10 @@
-import { Button, Checkbox, Group, Stack, Textarea, TextInput } from "@mantine/core";
+import { Checkbox, Stack, Textarea, TextInput } from "@mantine/core";
 import { type FormEvent, useState } from "react";
-import { Link } from "wouter";
 import type { WebsocketTrigger } from "../../../api/interface.d.ts";
 import { parseJson, writeJson } from "../../../api/json.ts";
-import { RunnableInput, type RunnableRef } from "../../../parts/form/RunnableInput.tsx";
-import { Problem } from "../../../parts/Problem.tsx";
+import { RunnableInput } from "../../../parts/form/RunnableInput.tsx";
 import { to } from "../../../parts/places.ts";
+import { FormEnd, runnableOf, useNaming } from "../form-parts.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { MessagesInput, toMessages, toRows } from "./MessagesInput.tsx";
 import { useSaveSocket } from "./queries.ts";
@@ -38,11 +37,8 @@ export function SocketForm({
   initial,
   path: firstPath,
 }: TriggerFormProps<WebsocketTrigger>) {
-  const [of, setOf] = useState<RunnableRef | undefined>(
-    existing ? { kind: existing.is_flow ? "flow" : "script", path: existing.script_path } : initial,
-  );
-  const [path, setPath] = useState(firstPath);
-  const [summary, setSummary] = useState(existing?.summary ?? "");
+  const name = useNaming(firstPath, existing);
+  const [of, setOf] = useState(runnableOf(existing, initial));
   const [url, setUrl] = useState(existing?.url ?? "");
   const [filterText, setFilterText] = useState(
     (existing?.filters ?? []).map(({ key, value }) => `${key} = ${writeJson(value)}`).join("\n"),
@@ -53,18 +49,13 @@ export function SocketForm({
   const [answersErrors, setAnswersErrors] = useState(existing?.can_return_error_result ?? false);
   const filters = parseFilters(filterText);
   const save = useSaveSocket(workspace, existing?.path);
-  const isComplete =
-    of !== undefined &&
-    path !== "" &&
-    !path.endsWith("/") &&
-    url.trim() !== "" &&
-    typeof filters !== "string";
+  const isComplete = of !== undefined && name.isNamed && url.trim() !== "" && typeof filters !== "string";
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (!isComplete) return;
     save.mutate({
-      path,
-      summary,
+      path: name.naming.path,
+      summary: name.naming.summary,
       script_path: of.path,
       is_flow: of.kind === "flow",
       url: url.trim(),
@@ -112,31 +103,14 @@ export function SocketForm({
             onChange={(event) => setAnswersErrors(event.currentTarget.checked)}
           />
         )}
-        <TextInput
-          required
-          label="Path"
-          description="Its folder decides who sees and changes it."
-          value={path}
-          onChange={(event) => setPath(event.currentTarget.value)}
+        {name.pathField}
+        {name.summaryField}
+        <FormEnd
+          save={save}
+          isComplete={isComplete}
+          label={existing ? "Save" : "Create the trigger"}
+          leave={existing ? to.socket(workspace, existing.path) : to.sockets(workspace)}
         />
-        <TextInput
-          label="Summary"
-          value={summary}
-          onChange={(event) => setSummary(event.currentTarget.value)}
-        />
-        {save.error && <Problem error={save.error} />}
-        <Group>
-          <Button type="submit" loading={save.isPending} disabled={!isComplete}>
-            {existing ? "Save" : "Create the trigger"}
-          </Button>
-          <Button
-            variant="default"
-            component={Link}
-            href={existing ? to.socket(workspace, existing.path) : to.sockets(workspace)}
-          >
-            Leave
-          </Button>
-        </Group>
       </Stack>
     </form>
   );

@@ -8,6 +8,7 @@ import { isRecord } from "../../../../api/json.ts";
 import { memberOf } from "../../../../api/session.ts";
 import { useAction } from "../../../../parts/actions.tsx";
 import { copyText } from "../../../../parts/calling/clipboard.ts";
+import { bodiesOf } from "../../../../parts/flow/tree.ts";
 import { to } from "../../../../parts/places.ts";
 import { useShared } from "../context.ts";
 import {
@@ -20,7 +21,7 @@ import {
   wrapSteps,
 } from "../model/commands.ts";
 import { newFailureStep, newPreprocessor } from "../model/new-steps.ts";
-import { bodiesOf, listSteps, type Slot } from "../model/steps.ts";
+import { listSteps, type Slot } from "../model/steps.ts";
 import type { Drawing } from "../use-drawing.ts";
 import { CANVAS_KEYS, copySteps, pasteSteps, removeSelected, slotFor } from "./canvas-keys.ts";
 

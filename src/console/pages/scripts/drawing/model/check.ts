@@ -1,8 +1,9 @@
 /** What is wrong with a flow that can be seen without running it. */
 import { isRecord } from "../../../../api/json.ts";
+import { bodiesOf } from "../../../../parts/flow/tree.ts";
 import type { FlowDocument } from "./document.ts";
 import { mentionsOf } from "./expressions.ts";
-import { bodiesOf, listSteps, type PlacedStep } from "./steps.ts";
+import { listSteps, type PlacedStep } from "./steps.ts";
 
 export interface FlowProblem {
   /** Key of the step. */

@@ -3,11 +3,11 @@
  * document before; a change that is not possible returns the document itself.
  */
 import { type Fields, getAt, isRecord } from "../../../../api/json.ts";
+import { bodiesOf } from "../../../../parts/flow/tree.ts";
 import { type FlowDocument, type Path, setAt } from "./document.ts";
 import { mapExpressions, renameInExpression } from "./expressions.ts";
 import { createIdGenerator, withFreeIds } from "./ids.ts";
 import {
-  bodiesOf,
   FAILURE,
   findPlaced,
   listSteps,

@@ -1,7 +1,8 @@
 /** What two versions of a flow differ in, step by step. */
 import { type Fields, isRecord, isSame } from "../../../../api/json.ts";
+import { bodiesOf } from "../../../../parts/flow/tree.ts";
 import type { FlowDocument } from "./document.ts";
-import { bodiesOf, listSteps, type PlacedStep } from "./steps.ts";
+import { listSteps, type PlacedStep } from "./steps.ts";
 
 export interface StepDifference {
   id: string;

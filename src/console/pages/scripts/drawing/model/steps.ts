@@ -1,13 +1,7 @@
 /** Finds steps in a flow, any part of which may be missing or malformed, and rewrites lists of steps. */
-import { type Fields, getAt, isRecord, recordsOf } from "../../../../api/json.ts";
+import { type Fields, getAt, isRecord } from "../../../../api/json.ts";
+import { bodiesOf } from "../../../../parts/flow/tree.ts";
 import type { FlowDocument, Path } from "./document.ts";
-
-/** A list of steps that stands inside a step, below the step. */
-export interface Body {
-  /** From the step. */
-  path: Path;
-  label: string;
-}
 
 export interface PlacedStep {
   /** Names the step in the editor: its id, or its position where the id is missing or not unique. */
@@ -32,20 +26,6 @@ export const PREPROCESSOR: Path = ["value", "preprocessor_module"];
 const LOOPS: ReadonlySet<unknown> = new Set(["forloopflow", "whileloopflow"]);
 
 export const isLoop = ({ value }: Fields): boolean => isRecord(value) && LOOPS.has(value.type);
-
-/** Lists the bodies of a step in the order in which they are drawn. */
-export function bodiesOf({ value }: Fields): Body[] {
-  if (!isRecord(value)) return [];
-  if (LOOPS.has(value.type)) return [{ path: ["value", "modules"], label: "" }];
-  if (value.type !== "branchone" && value.type !== "branchall") return [];
-  const branches: Body[] = recordsOf(value.branches).map(({ summary, expr }, index) => ({
-    path: ["value", "branches", index, "modules"],
-    label: text(summary) || (value.type === "branchone" ? `if ${text(expr)}` : `Branch ${index + 1}`),
-  }));
-  return value.type === "branchall"
-    ? branches
-    : [...branches, { path: ["value", "default"], label: "otherwise" }];
-}
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 export const idOf = ({ id }: Fields): string => (typeof id === "number" ? String(id) : text(id));

@@ -22,7 +22,7 @@ interface Props {
 
 export function Options({ of, value, sections, set, rest }: Props) {
   const isSet = ({ root, fields }: OptionSection) =>
-    root ? hasAt(value, root) : fields.some(({ path }) => hasAt(value, path));
+    root ? hasAt(value, root) : fields.some((field) => isGiven(value, field));
   return (
     <Accordion multiple defaultValue={sections.filter(isSet).map(({ title }) => title)} variant="default">
       {sections.map((section) => (
@@ -67,6 +67,10 @@ export function Options({ of, value, sections, set, rest }: Props) {
 }
 
 const hasAt = (value: unknown, path: Path): boolean => (getAt(value, path) ?? undefined) !== undefined;
+
+/** Whether the field says other than what holds without it: clients write down switches that are off. */
+const isGiven = (value: unknown, { kind, path }: OptionField): boolean =>
+  kind === "switch" ? getAt(value, path) === true : hasAt(value, path);
 
 /** The outermost object that would be empty without the field. */
 function prunedPath(value: unknown, path: Path): Path {
@@ -157,7 +161,7 @@ function Field({ of, field: { label, about, kind, path }, value, change }: Field
               {about}
             </Text>
           )}
-          <JsonEditor label={label} value={value ?? null} change={change} tellValid={nothing} />
+          <JsonEditor label={label} value={value ?? null} mayBeNone change={change} tellValid={nothing} />
         </div>
       );
   }

@@ -1,0 +1,78 @@
+/** What the forms of schedules and triggers share. */
+import { Button, Group, Textarea, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { Link } from "wouter";
+import type { RunnableRef } from "../../parts/form/RunnableInput.tsx";
+import { Problem } from "../../parts/Problem.tsx";
+
+/** What an existing one runs, or what the address proposes. */
+export const runnableOf = (
+  existing: { is_flow: boolean; script_path: string } | undefined,
+  initial: RunnableRef | undefined,
+): RunnableRef | undefined =>
+  existing ? { kind: existing.is_flow ? "flow" : "script", path: existing.script_path } : initial;
+
+export interface Naming {
+  path: string;
+  summary: string;
+  description: string;
+}
+
+/** Where the item stands, and what it says of itself. */
+export function useNaming(
+  path: string,
+  existing: { summary?: string | null; description?: string | null } | undefined,
+) {
+  const [naming, setNaming] = useState<Naming>({
+    path,
+    summary: existing?.summary ?? "",
+    description: existing?.description ?? "",
+  });
+  const fieldProps = (name: keyof Naming) => ({
+    value: naming[name],
+    onChange: (event: { currentTarget: { value: string } }) => {
+      const { value } = event.currentTarget;
+      setNaming((before) => ({ ...before, [name]: value }));
+    },
+  });
+  return {
+    naming,
+    isNamed: naming.path !== "" && !naming.path.endsWith("/"),
+    pathField: (
+      <TextInput
+        required
+        label="Path"
+        description="Its folder decides who sees and changes it."
+        {...fieldProps("path")}
+      />
+    ),
+    summaryField: <TextInput label="Summary" {...fieldProps("summary")} />,
+    descriptionField: <Textarea label="Description" autosize {...fieldProps("description")} />,
+  };
+}
+
+interface EndProps {
+  save: { error: Error | null; isPending: boolean };
+  isComplete: boolean;
+  /** Of the button that saves. */
+  label: string;
+  /** Address of the page to leave to. */
+  leave: string;
+}
+
+/** End of a form: what went wrong, and the buttons. */
+export function FormEnd({ save, isComplete, label, leave }: EndProps) {
+  return (
+    <>
+      {save.error && <Problem error={save.error} />}
+      <Group>
+        <Button type="submit" loading={save.isPending} disabled={!isComplete}>
+          {label}
+        </Button>
+        <Button variant="default" component={Link} href={leave}>
+          Leave
+        </Button>
+      </Group>
+    </>
+  );
+}

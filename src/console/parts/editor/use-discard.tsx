@@ -1,0 +1,39 @@
+import type { ReactNode } from "react";
+import { useQuestion } from "../actions.tsx";
+import { discardDraft } from "./drafts.ts";
+
+/** Ends keeping the draft, then performs the action. */
+type End = (action: () => Promise<void>) => Promise<void>;
+
+interface Discarding {
+  workspace: string;
+  kind: "flow" | "script";
+  path: string;
+  /** Reads what is deployed anew. */
+  refetch: () => Promise<unknown>;
+  /** Opens the editor anew. */
+  reopen: () => void;
+}
+
+/** Returns what discards a draft once its writer has confirmed it, and the dialog that asks. */
+export function useDiscard({ workspace, kind, path, refetch, reopen }: Discarding): {
+  discard: (end: End) => void;
+  dialog: ReactNode;
+} {
+  const { ask, dialog } = useQuestion();
+  const discard = (end: End) =>
+    ask({
+      title: "Discard the draft?",
+      text: "The editor shows the deployed version again. The draft cannot be brought back.",
+      label: "Discard",
+      action: async () => {
+        await end(async () => {
+          await discardDraft(workspace, kind, path);
+          await refetch();
+        });
+        reopen();
+        return undefined;
+      },
+    });
+  return { discard, dialog };
+}
