@@ -11,6 +11,7 @@ import { pan, watchPage } from "./tools/page-work.ts";
 const STEPS = 500;
 const FRAMES = 120;
 const PATH = "f/finance/large";
+const LOOPS = "f/finance/loops";
 
 const place = newPlace();
 const [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
@@ -39,6 +40,23 @@ try {
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   console.log(`first load of Home: ${Math.round(bytes / 1_000)} kB, as it travels`);
   const { measure } = await watchPage(page);
+  const loops = Array.from({ length: STEPS / 5 }, (_, index) => ({
+    id: `l${index}`,
+    value: {
+      type: "forloopflow",
+      iterator: { type: "javascript", expr: "[1]" },
+      skip_failures: false,
+      modules: modules.slice(index * 4, index * 4 + 4),
+    },
+  }));
+  await filled.ask("POST", "/w/acme/flows/create", {
+    path: LOOPS,
+    summary: "Loops",
+    value: { modules: loops },
+  });
+  await ann.open(`/w/acme/draw/${LOOPS}`);
+  await page.locator(`.step[data-step="l${loops.length - 1}"]`).waitFor();
+  await measure("a frame while panning over loops", () => pan(page, FRAMES), FRAMES);
   await measure(`open ${STEPS} steps`, async () => {
     await ann.open(`/w/acme/draw/${PATH}`);
     await page.locator(`.step[data-step="s${STEPS - 1}"]`).waitFor();

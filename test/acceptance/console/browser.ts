@@ -22,10 +22,11 @@ const UNLIKE = new Set([
 export const DESKTOP = { width: 1280, height: 800 };
 export const PHONE = { width: 390, height: 844 };
 
-export async function openBrowser(): Promise<Browser> {
+/** @param more arguments of the browser, such as hosts that it knows */
+export async function openBrowser(more: string[] = []): Promise<Browser> {
   return playwright.launch({
     executablePath: await chromium.executablePath(),
-    args: chromium.args.filter((each) => !UNLIKE.has(each)),
+    args: [...chromium.args.filter((each) => !UNLIKE.has(each)), ...more],
     headless: true,
   });
 }

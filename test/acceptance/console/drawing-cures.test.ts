@@ -227,3 +227,25 @@ test("who may not change a flow is offered no editor of it", async () => {
   await carl.page.getByRole("link", { name: "Run", exact: true }).waitFor();
   expect(await carl.page.getByRole("link", { name: "Edit", exact: true }).count()).toBe(0);
 }, 60_000);
+
+test("what is off or none opens no section, and an optional field without a value is empty", async () => {
+  const path = "f/finance/switches_off";
+  await deploy(path, { modules: [code("a")] });
+  await using ann = await site.visit();
+  const { page } = ann;
+  await ann.open(`/w/acme/draw/${path}`);
+  const others = page.getByRole("button", { name: /^Others/ });
+  await others.waitFor();
+  expect(await others.textContent()).toBe("Others");
+  expect(await others.getAttribute("aria-expanded")).toBe("false");
+  await others.click();
+  const names = page.getByRole("textbox", { name: "Names and values that all steps can use" });
+  await names.waitFor();
+  expect(await names.inputValue()).toBe("");
+  await names.fill('{ "REGION": "eu" }');
+  await kept(page);
+  expect((await draftOf(path)).value.flow_env).toEqual({ REGION: "eu" });
+  await names.fill("");
+  await until(async () => (await draftOf(path))?.value.flow_env === undefined, "no names and values");
+  expect(ann.wrongs).toEqual([]);
+}, 60_000);

@@ -25,7 +25,8 @@ function copyBySelection(text: string): void {
   field.className = "offscreen";
   document.body.append(field);
   field.select();
-  document.execCommand("copy");
+  const isDone = document.execCommand("copy");
   field.remove();
   if (before instanceof HTMLElement) before.focus();
+  if (!isDone) throw new Error("The browser lets no page copy over plain HTTP: select the text and copy it.");
 }

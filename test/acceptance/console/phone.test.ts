@@ -1,0 +1,35 @@
+/** What a narrow window must show: the chosen tab, and steps that nothing covers. */
+import { expect, test } from "bun:test";
+import { expectSoon, PHONE } from "./browser.ts";
+import { useSite } from "./site.ts";
+
+const site = useSite();
+
+test("the chosen tab is in view, however far right it stands", async () => {
+  await using seen = await site.visit({ viewport: PHONE });
+  const { page } = seen;
+  for (const [address, name] of [
+    ["w/acme/instance?tab=licence", "Licence"],
+    ["w/acme/instance?tab=accounts", "Accounts"],
+    ["w/acme/settings?tab=usage", "Usage"],
+    ["w/acme/scripts/f/finance/refund?tab=access", "Access"],
+  ] as const) {
+    await seen.open(address);
+    const tab = page.locator(".tab-bar label", { hasText: name });
+    await expectSoon(async () => {
+      const box = await tab.boundingBox();
+      return box !== null && box.x >= 0 && box.x + box.width <= PHONE.width;
+    }, true);
+  }
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("the buttons that zoom a graph leave its last step free", async () => {
+  await using seen = await site.visit({ viewport: PHONE });
+  const { page } = seen;
+  await seen.open("w/acme/flows/f/finance/nightly");
+  const step = await page.locator('.step[data-step="b"]').boundingBox();
+  const buttons = await page.locator(".graph-zoom").boundingBox();
+  expect(step!.y + step!.height).toBeLessThan(buttons!.y);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);

@@ -1,0 +1,48 @@
+/** The console over plain HTTP under a name of the network: browsers take that for no secure context. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { expectSoon, openBrowser, visit } from "./browser.ts";
+import { useSite } from "./site.ts";
+
+const HOST = "svc.example";
+
+const site = useSite();
+
+let browser: Browser;
+
+beforeAll(async () => {
+  browser = await openBrowser([`--host-resolver-rules=MAP ${HOST} 127.0.0.1`]);
+});
+afterAll(() => browser?.close());
+
+const here = () => site.serving.url.replace("127.0.0.1", HOST).replace("localhost", HOST);
+
+test("what is shown once and what lies in a page is copied", async () => {
+  await using seen = await visit(browser, here(), { token: site.filled.token });
+  const { page } = seen;
+  await seen.open("w/acme/tokens");
+  expect(await page.evaluate("[isSecureContext, navigator.clipboard === undefined]")).toEqual([false, true]);
+  await page.getByRole("button", { name: "New token" }).first().click();
+  await page.getByRole("dialog").getByLabel("Name").fill("by hand");
+  await page.getByRole("button", { name: "Create" }).click();
+  const token = await page.getByLabel("The token").textContent();
+  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  await page.getByRole("button", { name: "I have it" }).click();
+
+  await seen.open("w/acme");
+  const search = page.getByPlaceholder("Search by name, path or language");
+  await search.focus();
+  await page.keyboard.press("ControlOrMeta+v");
+  await expectSoon(() => search.inputValue(), token);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("a browser that does not let it copy is told of", async () => {
+  await using seen = await visit(browser, here(), { token: site.filled.token });
+  const { page } = seen;
+  await page.addInitScript("document.execCommand = () => false");
+  await seen.open(`w/acme/runs/${site.filled.failed}`);
+  await page.getByRole("button", { name: "Copy" }).first().click();
+  await page.getByText("select the text and copy it").waitFor();
+}, 60_000);
