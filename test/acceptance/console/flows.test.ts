@@ -206,7 +206,7 @@ test("a flow is read: its graph, its YAML and what its versions differ in", asyn
     await changed.getByText(/second/).waitFor();
     await seen.picture(`flow-versions-${scheme}`);
     await seen.accessible("versions");
-    await page.getByRole("link", { name: "Run" }).last().click();
+    await page.getByRole("link", { name: "Run", exact: true }).click();
     await page.getByText("It takes no arguments").waitFor();
     expect(await page.locator("main img[src=x]").count()).toBe(0);
     expect(seen.wrongs).toEqual([]);

@@ -95,7 +95,9 @@ export default function HomePage() {
         </div>
       )}
       {failed ? (
-        <Problem error={failed.error} retry={() => void failed.refetch()} />
+        <div style={{ marginTop: "1.5rem" }}>
+          <Problem error={failed.error} retry={() => void failed.refetch()} />
+        </div>
       ) : pending ? (
         <div style={{ marginTop: "1.5rem" }}>
           <Loading />
