@@ -5,7 +5,7 @@
  * fails is listed on stderr. `WMILL` names an installed command line of the client, else it is installed.
  */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { installWmill } from "../acceptance/clients/wmill.ts";
 import { EXECUTABLE, startServer } from "./tools/processes.ts";
@@ -21,7 +21,8 @@ if (!folder) throw new Error("SVC_WORKSPACES must name the folder with the repos
 const given = process.argv.slice(2);
 const names = given.length > 0 ? given : readdirSync(folder).sort();
 const root = mkdtempSync(join(tmpdir(), "svc-workspaces-"));
-const wmill = process.env.WMILL ? undefined : await installWmill("1.819.0");
+const installed = process.env.WMILL ? undefined : await installWmill("1.819.0");
+const wmill = installed?.main ?? process.env.WMILL!;
 
 type Client = "wmill" | "svc";
 type Bench = Awaited<ReturnType<typeof startServer>>;
@@ -32,15 +33,29 @@ type End = "runs" | "account" | "index" | "fails";
 interface Ended {
   code: number;
   text: string;
+  /** Whether the time limit ended it: what it printed until then says nothing about the rest. */
+  killed: boolean;
 }
 
 async function run(command: string[], cwd: string): Promise<Ended> {
-  const env = { ...process.env, HOME: root, NO_COLOR: "1", GIT_CEILING_DIRECTORIES: root };
+  // `wmill` installs the packages of an app of code by npm, which must find its registry in another home too.
+  const npmrc = process.env.NPM_CONFIG_USERCONFIG ?? join(homedir(), ".npmrc");
+  const env = {
+    ...process.env,
+    HOME: root,
+    NPM_CONFIG_USERCONFIG: npmrc,
+    NO_COLOR: "1",
+    GIT_CEILING_DIRECTORIES: root,
+  };
   const child = Bun.spawn(command, { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const timer = setTimeout(() => child.kill(), PUSH_LIMIT_MS);
+  let killed = false;
+  const timer = setTimeout(() => {
+    killed = true;
+    child.kill();
+  }, PUSH_LIMIT_MS);
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   clearTimeout(timer);
-  return { code, text: Bun.stripANSI(out + err) };
+  return { code, text: Bun.stripANSI(out + err), killed };
 }
 
 /** Runs the client's push or pull in a folder. */
@@ -63,8 +78,7 @@ function sync(
   if (isThere("**/*.schedule.*")) options.push("--include-schedules");
   if (isThere("**/*_trigger.*")) options.push("--include-triggers");
   if (isThere("encryption_key.*")) options.push("--include-key");
-  const args = ["sync", verb, ...options, ...at];
-  return wmill ? wmill.run(cwd, args) : run([process.execPath, process.env.WMILL!, ...args], cwd);
+  return run([process.execPath, wmill, "sync", verb, ...options, ...at], cwd);
 }
 
 interface Script {
@@ -190,21 +204,27 @@ async function measure(name: string): Promise<void> {
     mkdirSync(back, { recursive: true });
     if (existsSync(join(sent, "wmill.yaml"))) cpSync(join(sent, "wmill.yaml"), join(back, "wmill.yaml"));
     const pushed = await sync(client, "push", server, sent, sent);
-    // `svc push` ends with 1 also where all is stored, but an item cannot run.
+    // `svc push` ends with 1 also where all is stored, but an item cannot run. It names each such item.
     const refused = pushed.text.match(/^.*(?:Bad request|error:|Error parsing|could not be read).*$/gm) ?? [];
     const whole =
       pushed.code === 0 ||
       (client === "svc" &&
         pushed.code === 1 &&
+        refused.length > 0 &&
         refused.every((line) => /is stored but|changes could not/.test(line)));
     const pulled = await sync(client, "pull", server, back, sent);
     const differences =
       pulled.code === 0 ? listDifferences(sent, back) : [`pull failed: ${pulled.text.slice(-300)}`];
-    process.stderr.write(`${name} by ${client}: pushed ${pushed.code}, ${differences.length} differences\n`);
+    process.stderr.write(
+      `${name} by ${client}: pushed ${pushed.killed ? "out of time" : pushed.code}, ${differences.length} differences\n`,
+    );
     if (!whole)
       for (const line of refused.slice(0, 8)) process.stderr.write(`  refused: ${line.slice(0, 300)}\n`);
     for (const line of differences) process.stderr.write(`  differs: ${line.slice(0, 250)}\n`);
-    cells.push(whole ? "yes" : "no", differences.length === 0 ? "yes" : String(differences.length));
+    cells.push(
+      whole ? "yes" : pushed.killed ? "out of time" : "no",
+      differences.length === 0 ? "yes" : String(differences.length),
+    );
     if (client === "svc") counts = await runAll(server, name);
   }
   for (const key of Object.keys(total) as (keyof typeof total)[]) total[key] += counts![key];
@@ -229,4 +249,4 @@ const { scripts, runs, account, index, fails } = total;
 const sum = `| ${["all", "", "", "", "", scripts, runs, account, index, fails].join(" | ")} |`;
 console.log([...names.map((name) => rows.get(name)), sum].join("\n"));
 rmSync(root, { recursive: true, force: true });
-await wmill?.[Symbol.asyncDispose]();
+await installed?.[Symbol.asyncDispose]();

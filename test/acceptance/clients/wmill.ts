@@ -10,6 +10,8 @@ export interface Ended {
 }
 
 export interface Wmill extends AsyncDisposable {
+  /** The file that bun runs. */
+  main: string;
   /** A new folder to work in. */
   folder: (name: string) => Promise<string>;
   /** Runs a command in a folder, as whoever the folder's place is set to. */
@@ -44,6 +46,7 @@ export async function installWmill(version: string): Promise<Wmill> {
   };
   const run: Wmill["run"] = (folder, args) => ended(folder, [process.execPath, main, ...args], environment);
   return {
+    main,
     async folder(name) {
       const path = join(root, name);
       await Bun.write(join(path, "wmill.yaml"), CONFIGURATION);
