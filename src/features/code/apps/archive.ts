@@ -30,13 +30,30 @@ async function listAppEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
       const { on_behalf_of: _, on_behalf_of_email: __, ...kept } = policy;
       return createJsonEntry(`${path}.${raw_app ? "raw_app" : "app"}.json`, {
         summary,
-        value,
+        value: raw_app ? withCurrentRunnables(value) : value,
         policy: kept,
         custom_path,
       });
     }),
     ...bundles.map(({ path, summary, value }) => createJsonEntry(`${path}.raw_app.json`, { summary, value })),
   ];
+}
+
+/**
+ * `wmill` sends what an app of code runs by path as `runnableByPath` to servers of an old version, but reads only `path`
+ * from an archive: otherwise each sync would find a difference.
+ */
+function withCurrentRunnables(value: unknown): unknown {
+  if (!isRecord(value) || !isRecord(value.runnables)) return value;
+  const runnables = Object.entries(value.runnables).map(([id, runnable]) => [
+    id,
+    isRecord(runnable) && runnable.type === "runnableByPath" ? { ...runnable, type: "path" } : runnable,
+  ]);
+  return { ...value, runnables: Object.fromEntries(runnables) };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 export const appSection: ArchiveSection = {
