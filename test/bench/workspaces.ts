@@ -211,7 +211,9 @@ async function measure(name: string): Promise<void> {
       (client === "svc" &&
         pushed.code === 1 &&
         refused.length > 0 &&
-        refused.every((line) => /is stored but|changes could not/.test(line)));
+        refused.every((line) =>
+          /^stored but cannot run: |^error: \d+ of the \d+ changes? made cannot run yet/.test(line),
+        ));
     const pulled = await sync(client, "pull", server, back, sent);
     const differences =
       pulled.code === 0 ? listDifferences(sent, back) : [`pull failed: ${pulled.text.slice(-300)}`];
