@@ -5,7 +5,7 @@
 import chalk, { chalkStderr } from "chalk";
 import { Command, CommanderError } from "commander";
 import { VERSIONS_TEXT } from "../src/lib/version.ts";
-import { EXIT_CODES, showFailure, usageError } from "./terminal/text/failure.ts";
+import { type CliError, EXIT_CODES, showFailure, usageError } from "./terminal/text/failure.ts";
 
 interface NounEntry {
   summary: string;
@@ -222,11 +222,23 @@ function throwInsteadOfExit(command: Command, argv: string[]): void {
   command.configureOutput({ outputError: () => {} });
   command.exitOverride((cause) => {
     if (PRINTED_CODES.includes(cause.code)) throw cause;
+    if (cause.code === "commander.excessArguments") throw describeExcessArgument(command);
     const [message = "", suggestion] = cause.message.replace(/^error: /, "").split("\n");
     const hint = suggestion?.replace(/^\(|\)$/g, "") ?? findMisplacedOption(command, cause.code, argv);
     throw usageError(message, hint ?? `see ${commandWords(command)} --help`);
   });
   for (const child of command.commands) throwInsteadOfExit(child, argv);
+}
+
+/** Names the first argument that the command has no place for. */
+function describeExcessArgument(command: Command): CliError {
+  const name = commandWords(command);
+  const wanted = command.registeredArguments.map((argument) => `<${argument.name()}>`);
+  const quotes = wanted.length > 0 ? "; quote a value that has spaces" : "";
+  return usageError(
+    `${name} takes no argument ${JSON.stringify(command.args[wanted.length] ?? "")}`,
+    `write ${[name, ...wanted].join(" ")}${quotes}, or see ${name} --help`,
+  );
 }
 
 /** Returns a hint if an option was written before its command. */

@@ -84,6 +84,8 @@ function addSynonym(verb: Command): Command {
 /** Creates a noun with its verbs. */
 export function createNoun(name: string, summary: string, ...verbs: Command[]): Command {
   const command = new Command(name).description(summary).helpCommand(false).showSuggestionAfterError();
+  // Summaries are wrapped beside long lists of arguments too.
+  command.configureHelp({ minWidthToWrap: 20 });
   for (const verb of verbs) command.addCommand(addSynonym(verb));
   return command;
 }

@@ -1,5 +1,6 @@
 import { getSchedule, updateSchedule } from "../../../src/features/triggers/schedules/operations.ts";
-import { readArguments } from "../../program/arguments.ts";
+import { resolveArguments } from "../../jobs/check-arguments.ts";
+import { readJsonArguments } from "../../program/arguments.ts";
 import {
   createWorkspaceCommand,
   formatExamples,
@@ -23,33 +24,50 @@ interface UpdateOptions extends WorkspaceOptions {
 /** `svc schedule update`: changes what is given and keeps the rest. */
 export const update = createWorkspaceCommand("update", "change a schedule; what is not given stays")
   .argument("<path>", "path of the schedule")
+  .argument("[arguments...]", "of each run, where they differ: name=value, such as full=true")
   .option(
     "--cron <rule>",
     "five fields (minute hour day month weekday), or six with seconds first",
     requireCron,
   )
   .option("--timezone <name>", "IANA name, such as Europe/Berlin")
-  .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
+  .option("-d, --data <json>", "all arguments anew: JSON, @file, or - for stdin")
   .option("--summary <text>", "one line that says what it is for")
   .option("--overlap", "run also while the previous run lasts")
   .option("--no-overlap", "skip a run while the previous one is still running")
-  .addHelpText("after", formatExamples("svc schedule update u/ann/nightly --cron '0 4 * * *'"))
-  .action(async (path: string, options: UpdateOptions) => {
+  .addHelpText(
+    "after",
+    formatExamples(
+      "svc schedule update u/ann/nightly --cron '0 4 * * *'",
+      "svc schedule update u/ann/nightly full=true",
+    ),
+  )
+  .action(async (path: string, words: string[], options: UpdateOptions) => {
     const { cron: schedule, timezone, summary, overlap } = options;
     const changes = {
       schedule,
       timezone,
       summary,
-      args: options.data === undefined ? undefined : await readArguments(options.data),
       no_flow_overlap: overlap === undefined ? undefined : !overlap,
     };
-    if (Object.values(changes).every((value) => value === undefined)) {
-      throw usageError("nothing is to be changed", "say what, such as --cron; svc schedule update --help");
+    const hasArguments = options.data !== undefined || words.length > 0;
+    if (!hasArguments && Object.values(changes).every((value) => value === undefined)) {
+      throw usageError(
+        "nothing is to be changed",
+        "say what, such as --cron or name=value; svc schedule update --help",
+      );
     }
+    const given = options.data === undefined ? undefined : await readJsonArguments(options.data);
     const { changed, next } = await withClient(options, async (client) => {
       const place = { workspace: await resolveWorkspace(client, options.workspace), path };
-      const { path: _, script_path: __, is_flow: ___, ...before } = await client.call(getSchedule, place);
-      await client.call(updateSchedule, { ...place, body: withChanges(before, changes) as never });
+      const { path: _, script_path, is_flow, ...before } = await client.call(getSchedule, place);
+      const code = is_flow ? { flow: script_path } : { path: script_path };
+      const data = given ?? before.args ?? {};
+      const args = hasArguments
+        ? await resolveArguments(client, code, place.workspace, { data, words })
+        : undefined;
+      const body = withChanges(before, { ...changes, args });
+      await client.call(updateSchedule, { ...place, body: body as never });
       const changed = await client.call(getSchedule, place);
       const times = changed.enabled ? await listNextTimes(client, changed.schedule, changed.timezone) : [];
       return { changed, next: times };

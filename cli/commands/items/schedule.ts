@@ -5,7 +5,8 @@ import {
   listSchedules,
   setScheduleEnabled,
 } from "../../../src/features/triggers/schedules/operations.ts";
-import { readArguments } from "../../program/arguments.ts";
+import { resolveArguments } from "../../jobs/check-arguments.ts";
+import { readJsonArguments } from "../../program/arguments.ts";
 import {
   createCommand,
   createNoun,
@@ -35,6 +36,7 @@ const create = createWorkspaceCommand(
 )
   .argument("<path>", "path of the schedule, such as u/ann/nightly")
   .argument("<cron>", "five fields (minute hour day month weekday), or six with seconds first", requireCron)
+  .argument("[arguments...]", "of each run: name=value, such as full=true; values may be JSON")
   .option("--run <path>", "the script or flow that runs; left out: the one at the schedule's own path")
   .option("--flow", "it is a flow")
   .option("--timezone <name>", "IANA name, such as Europe/Berlin", LOCAL_TIMEZONE)
@@ -46,32 +48,37 @@ const create = createWorkspaceCommand(
     "after",
     formatExamples(
       "svc schedule create u/ann/nightly '0 3 * * *' \\\n      --run u/ann/report --workspace acme",
-      "svc schedule create f/shop/sync '*/30 * * * * *' --run f/shop/sync --flow \\\n      --timezone UTC -d '{\"full\":true}'",
+      "svc schedule create f/shop/sync '*/30 * * * * *' --run f/shop/sync --flow \\\n      --timezone UTC full=true",
     ),
   )
-  .action(async (path: string, cron: string, options: CreateOptions & { overlap: boolean }) => {
-    const args = await readArguments(options.data);
-    const made = await withClient(options, async (client) => {
-      const workspace = await resolveWorkspace(client, options.workspace);
-      const body = {
-        path,
-        schedule: cron,
-        timezone: options.timezone,
-        script_path: options.run ?? path,
-        is_flow: options.flow,
-        args,
-        summary: options.summary,
-        no_flow_overlap: !options.overlap,
-        enabled: !options.off,
-      };
-      await client.call(createSchedule, { workspace, body });
-      const schedule = await client.call(getSchedule, { workspace, path });
-      return { schedule, next: options.off ? [] : await listNextTimes(client, cron, options.timezone) };
-    });
-    if (options.json) return printJson(made.schedule);
-    printNote(`schedule ${path} created${options.off ? ", switched off" : ""}`);
-    for (const time of made.next) printNote(`  ${formatTime(time, options.timezone)}`);
-  });
+  .action(
+    async (path: string, cron: string, words: string[], options: CreateOptions & { overlap: boolean }) => {
+      const data = await readJsonArguments(options.data);
+      const made = await withClient(options, async (client) => {
+        const workspace = await resolveWorkspace(client, options.workspace);
+        const script_path = options.run ?? path;
+        const code = options.flow ? { flow: script_path } : { path: script_path };
+        const args = await resolveArguments(client, code, workspace, { data, words });
+        const body = {
+          path,
+          schedule: cron,
+          timezone: options.timezone,
+          script_path,
+          is_flow: options.flow,
+          args,
+          summary: options.summary,
+          no_flow_overlap: !options.overlap,
+          enabled: !options.off,
+        };
+        await client.call(createSchedule, { workspace, body });
+        const schedule = await client.call(getSchedule, { workspace, path });
+        return { schedule, next: options.off ? [] : await listNextTimes(client, cron, options.timezone) };
+      });
+      if (options.json) return printJson(made.schedule);
+      printNote(`schedule ${path} created${options.off ? ", switched off" : ""}`);
+      for (const time of made.next) printNote(`  ${formatTime(time, options.timezone)}`);
+    },
+  );
 
 const list = createWorkspaceCommand("list", "list schedules")
   .addHelpText("after", formatExamples("svc schedule list --workspace acme"))

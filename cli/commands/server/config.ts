@@ -56,7 +56,7 @@ const list = createCommand(
   .addHelpText("after", formatExamples("svc config", "svc config --all", "svc config list --json"))
   .action(async (options: CommonOptions & { all?: boolean }) => {
     const every = await listSettings(options);
-    const settings = options.all ? every : every.filter(({ source }) => source !== "default");
+    const settings = options.all ? every : every.filter(isChanged);
     if (options.json) return printJson(settings);
     for (const setting of settings)
       print(process.stdout.isTTY ? formatForPerson(setting) : formatForPipe(setting));
@@ -70,6 +70,11 @@ const list = createCommand(
 
 function formatForPipe({ name, value, source, variable, meaning }: ShownSetting): string {
   return [name, formatValue(value), source, variable ?? "", meaning ?? ""].map(oneLine).join("\t");
+}
+
+/** Whether somebody set it: the server gives each instance its `uid`. */
+function isChanged({ name, source }: ShownSetting): boolean {
+  return source !== "default" && name !== "uid";
 }
 
 /** Formats a setting in lines, because it is too long for table columns: the value, and its meaning below. */

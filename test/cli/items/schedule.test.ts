@@ -5,11 +5,12 @@ import { newPlace, type Place } from "../program.ts";
 
 let server: TestServer;
 let place: Place;
+let ask: Awaited<ReturnType<TestServer["workspace"]>>["ask"];
 
 beforeAll(async () => {
   place = newPlace();
   server = await startTestServer({ data_dir: place.data_dir });
-  const { ask } = await server.workspace("acme");
+  ({ ask } = await server.workspace("acme"));
   await deploy(ask, "acme", "u/admin/report", "export const main = () => 1");
 });
 afterAll(async () => {
@@ -39,6 +40,24 @@ test("a schedule from its creation to its end", async () => {
   expect((await schedule("delete", path)).code).toBe(0);
   expect((await schedule("list")).out).toBe("");
 }, 30_000);
+
+test("arguments are given as name=value, and checked against the script", async () => {
+  const code = "export const main = (id: string, full = false) => [id, full]";
+  await deploy(ask, "acme", "u/admin/typed", code);
+  const rule = ["0 9 * * *", "--run", "u/admin/typed"];
+  const readArgs = async () => JSON.parse((await schedule("show", "u/admin/typed", "--json")).out).args;
+  const missing = await schedule("create", "u/admin/typed", ...rule, "full=true");
+  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining("the argument id is missing")]);
+  expect((await schedule("create", "u/admin/typed", ...rule, "id=7")).code).toBe(0);
+  expect(await readArgs()).toEqual({ id: "7" });
+  expect((await schedule("update", "u/admin/typed", "full=true")).code).toBe(0);
+  expect(await readArgs()).toEqual({ id: "7", full: true });
+  const unknown = await schedule("update", "u/admin/typed", "ful=true");
+  expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining("there is no argument ful")]);
+  expect((await schedule("update", "u/admin/typed", "-d", '{"id":"8"}')).code).toBe(0);
+  expect(await readArgs()).toEqual({ id: "8" });
+  expect((await schedule("delete", "u/admin/typed")).code).toBe(0);
+}, 60_000);
 
 test("one that is paused says until when, and tells the times after that", async () => {
   const path = "u/admin/paused";

@@ -43,6 +43,18 @@ describe("of a server", () => {
     expect(none).toEqual(refused("there is no script u/ann/none in workspace acme", hint));
   }, 30_000);
 
+  test("an argument too many is named", async () => {
+    const error = told(
+      'svc script show takes no argument "u/ann/other"',
+      "write svc script show <path>; quote a value that has spaces, or see svc script show --help",
+    );
+    expect(await here(["script", "show", "u/ann/a", "u/ann/other"])).toEqual({
+      code: 2,
+      out: "",
+      err: error,
+    });
+  });
+
   test("a workspace must be named where there are several", async () => {
     const error = told(
       "there are 2 workspaces: acme, shop",

@@ -49,6 +49,8 @@ describe("svc config", () => {
     const few = (await said(["config"], { env })).split("\n").map((line) => line.split("\t"));
     expect(few.map(([name]) => name)).toContain("port");
     expect(few.filter(([, , source]) => source === "default")).toEqual([]);
+    expect(shown).toContain("uid");
+    expect(few.map(([name]) => name)).not.toContain("uid");
     // The names that existing installations use count too, after those of the scheme.
     const older = { ...env, TIMEOUT: "60", MAX_TIMEOUT: "90", SVC_MAX_TIMEOUT: "100" };
     const values = JSON.parse(await said(["config", "--json"], { env: older })) as {
