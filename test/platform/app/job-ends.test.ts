@@ -23,7 +23,7 @@ const onFailure =
   (_app, { id }, status) =>
     status === "failure" ? async () => void stored.push(`${name} of ${id}`) : undefined;
 
-test("all features store what follows, in their order", async () => {
+test("each feature stores its follow-up of a job's end, in the order of the features", async () => {
   const stored: string[] = [];
   const app = appWith(
     onFailure(stored, "a"),
@@ -35,14 +35,14 @@ test("all features store what follows, in their order", async () => {
   expect(stored).toEqual(["a of 1", "b of 1", "c of 1"]);
 });
 
-test("an end from which nothing follows costs nothing", () => {
+test("a job's end without a follow-up opens no further transaction", () => {
   const app = appWith(onFailure([], "a"));
   const work = async () => true;
   expect(followUpOf(app, job, "success")).toBeUndefined();
   expect(withFollowUp(app, job, "success", work)).toBe(work);
 });
 
-test("nothing follows from an end that was not stored", async () => {
+test("no follow-up is stored for an end that was not stored", async () => {
   const stored: string[] = [];
   const app = appWith(onFailure(stored, "a"));
   expect(await withFollowUp(app, job, "failure", async () => false)(tx)).toBe(false);

@@ -31,14 +31,14 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
   });
   afterAll(() => both?.stop());
 
-  test("one makes the first key that signs identity tokens, and both show it", async () => {
+  test("one creates the first signing key of identity tokens, and both publish it", async () => {
     const read = (from: Ask) => from("GET", "/oidc/jwks").then((answer) => answer.json().keys);
     const shown = await Promise.all([read(ask), read(back), read(ask), read(back)]);
     for (const keys of shown) expect(keys).toEqual(shown[0]);
     expect(await apps()[0].db.read.select({ kid: oidcKeys.kid }).from(oidcKeys)).toHaveLength(1);
   });
 
-  test("one calls a handler for each failure, whichever ran the job", async () => {
+  test("one starts the handler of each failure, whichever ran the job", async () => {
     await deploy(ask, "acme", "u/admin/fails", "export const main = () => { throw new Error('no') }");
     await deploy(ask, "acme", "u/admin/hears", "export const main = (job_id: string) => job_id");
     const handler = { error_handler: "script/u/admin/hears", error_handler_extra_args: {} };
@@ -74,7 +74,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
     expect((await back("GET", `${w}/workspaces/usage`)).json()).toBe(executions + before);
   });
 
-  test("both store the uses of the same tokens, and neither waits for the other for ever", async () => {
+  test("both store uses of the same tokens without a deadlock", async () => {
     const [app] = apps();
     const email = "uses@example.org";
     const rows = Array.from({ length: 700 }, (_, n) => ({
@@ -101,7 +101,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
     }
   });
 
-  test("both may delete expired rows at the same time", async () => {
+  test("both can delete expired rows at the same time", async () => {
     const old = new Date(Date.now() - 48 * 3_600_000);
     const rows = Array.from({ length: 1_500 }, (_, n) => completedRow(idOf(n, "0170"), old));
     const [app] = apps();
@@ -112,7 +112,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
     expect(await app.db.read.select({ id: jobs.id }).from(jobs).where(like(jobs.id, "0170%"))).toEqual([]);
   });
 
-  test("one puts back a job that lost its worker", async () => {
+  test("one requeues a job that lost its worker", async () => {
     const long_ago = new Date(Date.now() - 3_600_000);
     const hash = await deploy(ask, "acme", "u/admin/lost", "export const main = () => process.env.WM_JOB_ID");
     const [app] = apps();
@@ -150,7 +150,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
       await knows("zero");
     });
 
-    test("what no message can hold makes the other look for itself, and holds up nothing", async () => {
+    test("a message too large for a notification makes the other server read the database", async () => {
       const [front, other] = apps();
       const gap = Promise.withResolvers<void>();
       other.bus.onMissed(gap.resolve);
@@ -159,7 +159,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
       await knows("one");
     });
 
-    test("anybody else who speaks in the channel is not listened to", async () => {
+    test("messages of other senders in the channel are ignored", async () => {
       const client = new SQL({ url: both.database_url, max: 1 });
       for (const said of ["no JSON", "null", '["x",1]', "[]", '"text"']) {
         await client`SELECT pg_notify('svc', ${said})`;
@@ -169,7 +169,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
     });
   });
 
-  test("one that stands still in the middle of a transaction keeps its locks for a lease's time", async () => {
+  test("one that hangs in a transaction keeps its locks for the time of a lease", async () => {
     const { data_dir, database_url } = { ...both, data_dir: both.back.data_dir };
     // A write that waits is done once here: what it waits for comes once.
     const rehearse = process.env.SVC_TEST_REHEARSE_WRITES;

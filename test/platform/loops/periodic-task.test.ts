@@ -18,7 +18,7 @@ const inMs = (ms: number) => new Date(Date.now() + ms);
 /** Fulfilled once all that was due by now has had its turn: timers go off in the order of their moments. */
 const settled = () => Bun.sleep(0).then(() => Bun.sleep(1));
 
-test("runs when it starts, when it is woken and when the next is due, and else not", async () => {
+test("a task runs at its start, when woken and when due, and at no other time", async () => {
   const runs: Date[] = [];
   let next: Date | undefined;
   await using task = periodic({
@@ -39,7 +39,7 @@ test("runs when it starts, when it is woken and when the next is due, and else n
   expect(task.isIdle()).toBe(true);
 });
 
-test("of all who wake it during a run, one run serves, which begins after that", async () => {
+test("all wake-ups during a pass are served by one further pass", async () => {
   const seen: number[] = [];
   let stored = 1;
   const held = Promise.withResolvers<void>();
@@ -58,7 +58,7 @@ test("of all who wake it during a run, one run serves, which begins after that",
   expect(seen).toEqual([1, 10]);
 });
 
-test("what became due during a run is due at once, also when the clock has gone on meanwhile", async () => {
+test("what becomes due during a pass is processed at once, even if the clock has moved on", async () => {
   const moments: number[] = [];
   await using task = periodic({
     async run(now) {
@@ -74,7 +74,7 @@ test("what became due during a run is due at once, also when the clock has gone 
   await until(() => moments[1], "the run after it");
 });
 
-test("keeps the earliest requested due time", async () => {
+test("wakeAt keeps the earliest requested time", async () => {
   const runs: number[] = [];
   await using task = periodic({
     async run(now) {
@@ -92,7 +92,7 @@ test("keeps the earliest requested due time", async () => {
   expect(runs[1]!).toBeGreaterThanOrEqual(asked.getTime());
 });
 
-test("keeps a due time requested during a pass", async () => {
+test("wakeAt during a pass schedules the next one", async () => {
   const runs: number[] = [];
   await using task = periodic({
     async run(now) {
@@ -105,7 +105,7 @@ test("keeps a due time requested during a pass", async () => {
   await until(() => runs[1], "the run that was asked for");
 });
 
-test("a run that fails is done again", async () => {
+test("a failed pass is retried", async () => {
   let runs = 0;
   await using task = periodic({
     async run() {
@@ -116,14 +116,14 @@ test("a run that fails is done again", async () => {
   await until(() => (runs === 2 ? true : undefined), "the second run");
 });
 
-test("the interval ends by itself", async () => {
+test("the end of the interval starts a pass", async () => {
   let runs = 0;
   await using task = periodic({ interval_ms: 5, run: async () => void runs++ });
   await task.start();
   await until(() => (runs >= 3 ? true : undefined), "the third run");
 });
 
-test("one that starts with a run is ready after it, and does not start when it fails", async () => {
+test("with runs_on_start, start resolves after the first pass and rejects if it fails", async () => {
   let runs = 0;
   await using task = periodic({
     runs_on_start: true,
@@ -137,7 +137,7 @@ test("one that starts with a run is ready after it, and does not start when it f
   expect(runs).toBe(2);
 });
 
-test("stopping waits for the run, which is told, and none follows; the last work is done then", async () => {
+test("stop aborts the running pass, waits for it, then runs after_stop; no pass follows", async () => {
   const notes: string[] = [];
   const task = periodic({
     async run(_now, stopping) {
@@ -159,7 +159,7 @@ test("stopping waits for the run, which is told, and none follows; the last work
   expect(notes).toEqual(["run", "over", "last"]);
 });
 
-test("a task whose last work fails stops all the same", async () => {
+test("a task whose after_stop fails still stops", async () => {
   const task = periodic({
     run: async () => {},
     after_stop: () => Promise.reject(new Error("the database is gone")),
@@ -168,7 +168,7 @@ test("a task whose last work fails stops all the same", async () => {
   await task.stop();
 });
 
-test("a clock that is set forward makes nothing later than the longest timer", async () => {
+test("a clock that is set forward delays a task no longer than the longest timer", async () => {
   let runs = 0;
   await using task = periodic({ run: async () => (++runs === 1 ? inMs(3_600_000) : undefined) });
   await task.start();
@@ -180,7 +180,7 @@ test("a clock that is set forward makes nothing later than the longest timer", a
   expect(runs).toBe(2);
 }, 30_000);
 
-test("runs soon after the clock is set back, to find what is due", async () => {
+test("a pass runs soon after the clock is set back", async () => {
   let runs = 0;
   await using task = periodic({ run: async () => (++runs === 1 ? inMs(60_000) : undefined) });
   await task.start();
@@ -192,7 +192,7 @@ test("runs soon after the clock is set back, to find what is due", async () => {
   expect(runs).toBe(2);
 }, 30_000);
 
-test("a task of the leader runs where the server leads, and is woken there", async () => {
+test("a leader task runs only on the leading server, where every wake-up arrives", async () => {
   let leads = false;
   const told: string[] = [];
   const woken = new Map<string, (reason: "woken" | "elected") => void>();
@@ -218,7 +218,7 @@ test("a task of the leader runs where the server leads, and is woken there", asy
   expect(woken.size).toBe(0);
 });
 
-test("a task of the leader that begins later does so after the election too", async () => {
+test("the first delay of a leader task begins again with an election", async () => {
   let elect = (_reason: "woken" | "elected"): void => {};
   const leader = {
     isLeader: () => true,

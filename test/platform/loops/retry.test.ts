@@ -13,7 +13,7 @@ describe("a backoff", () => {
     expect(delays).toEqual([1_000, 2_000, 4_000, 32_000, 60_000, 60_000]);
   });
 
-  test("leaves a part of each delay to chance", () => {
+  test("adds jitter to each delay", () => {
     expect(computeBackoffMs({ ...backoff, jitter: 0.5 }, 1, least)).toBe(500);
     expect(computeBackoffMs({ ...backoff, jitter: 0 }, 1, least)).toBe(1_000);
     const drawn = Array.from({ length: 100 }, () => computeBackoffMs(backoff, 50));
@@ -35,7 +35,7 @@ describe("retrying", () => {
     expect([value, told]).toEqual([3, [1, 2, 3]]);
   });
 
-  test("passes on what no retry helps against", async () => {
+  test("does not retry an error that is not retryable", async () => {
     const isRetryable = (cause: unknown) => (cause as Error).message === "not yet";
     const work = retry({ ...soon, isRetryable }, async (failures) => {
       throw new Error(failures === 0 ? "not yet" : "never");
@@ -43,7 +43,7 @@ describe("retrying", () => {
     expect(work).rejects.toThrow("never");
   });
 
-  test("ends with the last failure once it is told to", async () => {
+  test("rejects with the last error once it is aborted", async () => {
     const stopping = new AbortController();
     const work = retry(
       { ...soon, backoff: { first_ms: 60_000, max_ms: 60_000 }, signal: stopping.signal },
@@ -74,7 +74,7 @@ function counted(): { signal: AbortSignal; abort: () => void; listeners: () => n
   return { signal, abort: () => controller.abort(), listeners: () => listeners };
 }
 
-test("a thousand sleeps, and a thousand works that end, leave nothing with the signal that could end them", async () => {
+test("a thousand sleeps and races that have ended leave no listener on their signal", async () => {
   const { signal, listeners } = counted();
   await Promise.all(Array.from({ length: 1_000 }, () => sleep(1, signal)));
   for (let n = 0; n < 1_000; n++) expect(await raceAbort(Promise.resolve(n), signal)).toBe(n);
@@ -82,7 +82,7 @@ test("a thousand sleeps, and a thousand works that end, leave nothing with the s
   expect(listeners()).toBe(0);
 });
 
-test("a sleep and a wait end as soon as the signal is aborted", async () => {
+test("sleep and raceAbort resolve as soon as the signal is aborted", async () => {
   const { signal, abort } = counted();
   const both = Promise.all([sleep(60_000, signal), raceAbort(new Promise(() => {}), signal)]);
   abort();

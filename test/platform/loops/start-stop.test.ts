@@ -16,7 +16,7 @@ function noted(notes: string[], name = "it", opened: Promise<void> = Promise.res
 }
 
 describe("a service", () => {
-  test("is ready when start returns, and closed when stop does", async () => {
+  test("is ready when start resolves, and closed when stop resolves", async () => {
     const notes: string[] = [];
     const service = noted(notes);
     await service.start();
@@ -25,7 +25,7 @@ describe("a service", () => {
     expect(notes).toEqual(["open it", "ready it", "close it"]);
   });
 
-  test("is started and stopped once, however often it is asked to", async () => {
+  test("starts and stops once, however often start and stop are called", async () => {
     const notes: string[] = [];
     const service = noted(notes);
     await Promise.all([service.start(), service.start()]);
@@ -35,7 +35,7 @@ describe("a service", () => {
     expect(notes).toEqual(["open it", "ready it", "close it"]);
   });
 
-  test("may be stopped before it was ever started, and started again", async () => {
+  test("can be stopped before its first start, and started again", async () => {
     const notes: string[] = [];
     const service = noted(notes);
     await service.stop();
@@ -47,7 +47,7 @@ describe("a service", () => {
     expect(notes.join()).toBe("open it,ready it,close it,open it,ready it,close it");
   });
 
-  test("that is stopped while it starts is told, and closed once it is open", async () => {
+  test("that is stopped during its start gets an abort, and closes once it is open", async () => {
     let told = false;
     let closed = false;
     const service = createService(async (stopping) => {
@@ -63,7 +63,7 @@ describe("a service", () => {
     await started;
   });
 
-  test("that fails to start says so, stops without failing, and may be started again", async () => {
+  test("whose start fails rejects with the reason, stops without an error, and can be started again", async () => {
     let tries = 0;
     const service = createService(async () => {
       if (++tries === 1) throw new Error("no");
@@ -77,7 +77,7 @@ describe("a service", () => {
 });
 
 describe("parts", () => {
-  test("stop in the opposite order, each after the one before", async () => {
+  test("stop in reverse order, one after another", async () => {
     const notes: string[] = [];
     const parts = createServiceStack(log);
     for (const name of ["a", "b"]) await parts.start(name, noted(notes, name));
@@ -105,7 +105,7 @@ describe("parts", () => {
     expect(failure.message).toContain("b: the database is gone");
   });
 
-  test("a group stops what it has started when one of it cannot start", async () => {
+  test("a group stops the services it has started if another cannot start", async () => {
     const notes: string[] = [];
     const fails = createService(async () => {
       throw new Error("no");

@@ -37,12 +37,12 @@ async function claim(args: string[], priorities: number[] = []): Promise<string[
   });
 }
 
-test("small ones are claimed together", async () => {
+test("small jobs are claimed together", async () => {
   const args = [1, 100, 40_000, 3].map(argumentsOf);
   expect(await claim(args)).toEqual(args);
 });
 
-test("large ones as long as those before them are not too much, and at least one", async () => {
+test("large jobs are claimed up to a total size, and at least one", async () => {
   const large = argumentsOf(5_000_000);
   const small = argumentsOf(1);
   const isSqlite = server.server.app.db.dialect === "sqlite";
@@ -53,7 +53,7 @@ test("large ones as long as those before them are not too much, and at least one
   await expectClaimed([small, small, large, small], 4);
 });
 
-test("none of a lower priority before one that is left of a higher", async () => {
+test("no job is claimed before one of a higher priority that was left", async () => {
   const large = argumentsOf(5_000_000);
   const small = argumentsOf(1);
   const isSqlite = server.server.app.db.dialect === "sqlite";

@@ -33,7 +33,7 @@ const completed = (id: string): Promise<any> =>
     return answer.status === 200 ? answer.json() : undefined;
   }, `job ${id}`);
 
-test("a selection is canceled, also what is due later; not what a schedule planned, done, unknown or somebody else's", async () => {
+test("cancel_selection cancels queued and scheduled jobs, but none of a schedule, completed, unknown or of others", async () => {
   const done = await start(0);
   await completed(done);
   const running = await start(60_000);
@@ -86,7 +86,7 @@ test("force_cancel ends a job whose worker is gone, and one that runs here with 
   expect((await force(here)).text).toContain("already completed");
 });
 
-test("timing, and the topmost ancestor", async () => {
+test("a job tells its times and the root of its run", async () => {
   const top = await start(5);
   const middle = await start(0, `?parent_job=${top}`);
   const leaf = await start(0, `?parent_job=${middle}`);
@@ -104,7 +104,7 @@ test("timing, and the topmost ancestor", async () => {
   ]);
 });
 
-test("a list shows what may be read one by one: own jobs, and those of scripts a member owns or shares", async () => {
+test("a list shows the jobs that the caller may read: their own, and those of scripts they may read", async () => {
   const reader = await server.member("acme", "reader");
   const paths = ["u/admin/private", "u/reader/own", "g/all/shared"];
   const ids: string[] = [];

@@ -39,7 +39,7 @@ const completed = (id: string) => untilJob(id, (job) => job.type === "CompletedJ
 const audited = async (operation: string): Promise<string[]> =>
   (await ask("GET", `/w/acme/audit/list?operation=${operation}`)).json().map((row: any) => row.resource);
 
-test("a wiped job keeps that it ran and how it ended, and nothing of what went in or came out", async () => {
+test("a deleted job keeps its status and times, but neither arguments nor result nor log", async () => {
   const content =
     "export const main = (word: string) => { console.log(word, 'logged'); return { word } } // coded";
   const preview = { content, language: "bun", args: { word: "whispered" } };
@@ -60,7 +60,7 @@ test("a wiped job keeps that it ran and how it ended, and nothing of what went i
   expect(await audited("jobs.delete")).toEqual([id]);
 });
 
-test("a wiped job keeps nothing of a flow that was given with it", async () => {
+test("a deleted job keeps nothing of the flow that its call contained", async () => {
   const { db } = server.server.app;
   const given = { raw_flow: '{"modules":["whispered"]}', flow_body: '["whispered"]' };
   await db.write((tx) => tx.insert(jobs).values(completedRow(idOf(1), new Date(), given)));
@@ -73,7 +73,7 @@ test("a wiped job keeps nothing of a flow that was given with it", async () => {
   expect(JSON.stringify(row)).not.toContain("whispered");
 });
 
-test("a flow whose lock job is removed says so, and waits no longer", async () => {
+test("a flow whose lock job is deleted reports it and no longer waits", async () => {
   const path = "u/admin/waits_for_locks";
   await expectOk(ask("POST", "/w/acme/flows/create", { path, summary: "", value: { modules: [] } }));
   const flow_version = (await ask("GET", `/w/acme/flows/get/${path}`)).json().version_id;
@@ -88,7 +88,7 @@ test("a flow whose lock job is removed says so, and waits no longer", async () =
   expect(status).toMatchObject({ ready: false, lock_error_logs: "the job was deleted" });
 });
 
-test("the place that a removed job waited for goes to the one behind it", async () => {
+test("the concurrency slot of a deleted job goes to the next in the queue", async () => {
   const began = new Date(Date.now() - 60_000);
   const limited = { concurrency_key: "acme/one", concurrent_limit: 1, concurrency_time_window_s: 36_000 };
   const waiting = { ...QUEUED, ...limited, concurrency_blocked: true };
@@ -103,14 +103,14 @@ test("the place that a removed job waited for goes to the one behind it", async 
   expect(due).toBe(began.getTime() + 36_000_000);
 });
 
-test("only what is completed is wiped", async () => {
+test("only completed jobs can be deleted", async () => {
   const scheduled = await start({}, "?scheduled_in_secs=3600");
   const answer = await ask("POST", `/w/acme/jobs/completed/delete/${scheduled}`);
   expect([answer.status, answer.text]).toEqual([404, expect.stringContaining("is not completed")]);
   expect((await ask("POST", `/w/acme/jobs/completed/delete/${crypto.randomUUID()}`)).status).toBe(404);
 });
 
-test("removed jobs are gone, running ones stay, and other workspaces keep theirs", async () => {
+test("jobs/delete deletes queued and completed jobs of this workspace, and no running ones", async () => {
   const done = await start({ word: "removable" });
   await completed(done);
   const scheduled = await start({}, "?scheduled_in_secs=3600");
@@ -137,7 +137,7 @@ test("removed jobs are gone, running ones stay, and other workspaces keep theirs
   expect((await get(running)).status).toBe(404);
 });
 
-test("whoever waits for a job that is removed from the queue is told", async () => {
+test("a caller that waits for a job gets an error when the job is deleted from the queue", async () => {
   const blocking: string[] = [];
   await until(async () => {
     const id = await start({ ms: 60_000 });

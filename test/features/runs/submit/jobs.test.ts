@@ -41,7 +41,7 @@ describe("a script behind a webhook", () => {
     expect((await call("u/admin/hello", all)).json()).toEqual({ name: "Bob", n: 5, year: 2020 });
   });
 
-  test("deploying again makes a new version: the path runs the newest, the hash stays what it was", async () => {
+  test("a deployment makes a new version: the path runs the newest, a hash its own", async () => {
     const first = await deploy(ask, "acme", "u/admin/versioned", "export const main = () => 1");
     expect(first).toMatch(/^[0-9a-f]{16}$/);
     const second = await deploy(ask, "acme", "u/admin/versioned", "export const main = () => 2");
@@ -51,7 +51,7 @@ describe("a script behind a webhook", () => {
     expect(history.json().map((version: any) => version.script_hash)).toEqual([second, first]);
   });
 
-  test("a warm child keeps the module's state, another version never sees it", async () => {
+  test("a warm process keeps the state of a module, which no other version sees", async () => {
     const source = (mark: number) =>
       `let calls = 0; (globalThis as any).mark ??= ${mark}; export const main = () => [(globalThis as any).mark, ++calls]`;
     await deploy(ask, "acme", "u/admin/warm", source(1));
@@ -61,7 +61,7 @@ describe("a script behind a webhook", () => {
     expect((await call("u/admin/warm")).json()).toEqual([2, 1]);
   });
 
-  test("a list of texts as the result's wm_labels labels the run, each once; anything else does not", async () => {
+  test("wm_labels of a result labels the job if it is a list of texts, each once", async () => {
     await deploy(
       ask,
       "acme",
@@ -78,14 +78,14 @@ describe("a script behind a webhook", () => {
     expect(found.map(({ script_path }: any) => script_path)).toEqual(["u/admin/labelled"]);
   });
 
-  test("isolation fresh asks for a new child each run", async () => {
+  test("with isolation fresh each run has a new process", async () => {
     const content = "let calls = 0; export const main = () => ++calls";
     await deploy(ask, "acme", "u/admin/fresh", content, { isolation: "fresh" });
     expect((await call("u/admin/fresh")).text).toBe("1");
     expect((await call("u/admin/fresh")).text).toBe("1");
   });
 
-  test("an asynchronous run answers with a uuid, and its result comes", async () => {
+  test("an asynchronous run returns the job's id, by which its result can be read", async () => {
     const started = await ask("POST", "/w/acme/jobs/run/p/u/admin/hello", { name: "later" });
     expect(started.status).toBe(201);
     const job = await completed(started.text);
@@ -162,7 +162,7 @@ describe("a script behind a webhook", () => {
     expect((await server.as(result.token.join(""))("GET", "/users/email")).status).toBe(401);
   });
 
-  test("a job of a super admin who is no member may do what they may, as long as they are one", async () => {
+  test("a job of a super admin who is no member has their rights while they are super admin", async () => {
     const content = `export async function main() {
       const { WM_TOKEN, BASE_INTERNAL_URL } = process.env;
       const headers = { authorization: "Bearer " + WM_TOKEN };
@@ -177,7 +177,7 @@ describe("a script behind a webhook", () => {
     expect(answer.json()).toEqual([200, 403, 403]);
   });
 
-  test("a job's id is the same in capitals", async () => {
+  test("the id of a job is case-insensitive", async () => {
     const id = "0198F0A0-0000-7000-8000-00000000ABCD";
     expect((await call("u/admin/hello", { name: "Ann" }, `?job_id=${id}`)).status).toBe(200);
     expect((await completed(id)).id).toBe(id.toLowerCase());
@@ -194,7 +194,7 @@ describe("a script behind a webhook", () => {
     expect(lock).toContain('"is-number": "7.0.0"');
   }, 60_000);
 
-  test("a package that does not exist: the version is kept and says why, the one before goes on", async () => {
+  test("a version whose package does not exist is stored with the reason, and the one before still runs", async () => {
     await deploy(ask, "acme", "u/admin/missing", "export const main = () => 'before'");
     const hash = await deploy(
       ask,
@@ -225,7 +225,7 @@ describe("a script behind a webhook", () => {
 });
 
 describe("what a script prints", () => {
-  test("10,000 lines are the job's log, whole and in order", async () => {
+  test("10,000 lines arrive in the job's log, complete and in order", async () => {
     await deploy(
       ask,
       "acme",
@@ -238,7 +238,7 @@ describe("what a script prints", () => {
     expect(stripLogHeader(log.text)).toBe(Array.from({ length: 10_000 }, (_, i) => `line ${i}\n`).join(""));
   });
 
-  test("one job's output never reaches the next job of the same child", async () => {
+  test("output of a job never reaches the next job of the same process", async () => {
     await deploy(
       ask,
       "acme",
@@ -256,7 +256,7 @@ describe("what a script prints", () => {
 });
 
 describe("canceling", () => {
-  test("a running job is stopped and says who stopped it", async () => {
+  test("a running job is stopped, and its result names who canceled it", async () => {
     await deploy(
       ask,
       "acme",
@@ -278,7 +278,7 @@ describe("canceling", () => {
     expect(job.result.error.name).toBe("Canceled");
   });
 
-  test("a scheduled job waits for its time, and is canceled in the queue at once", async () => {
+  test("a job scheduled for later can be canceled in the queue", async () => {
     const id = (await ask("POST", "/w/acme/jobs/run/p/u/admin/hello?scheduled_in_secs=3600", { name: "x" }))
       .text;
     expect((await ask("GET", `/w/acme/jobs_u/get/${id}`)).json()).toMatchObject({

@@ -38,7 +38,7 @@ export async function main(name: string, args: object) { return call(name, args)
 const run = async (name: string, args: object) =>
   (await ask("POST", `${jobs}/run_wait_result/p/u/admin/tasks`, { name, args })).json();
 
-test("a named function runs with its own parameters, as a job below", async () => {
+test("a named function runs as a child job with its own parameters", async () => {
   await deploy(ask, "acme", "u/admin/tasks", SCRIPT);
   const { id, result } = await run("area", { height: 5, width: 3 });
   expect(result).toEqual({ width: 3, height: 5, job: id });
@@ -81,7 +81,7 @@ def main():
   expect(answer.json()).toBe(2031);
 });
 
-test("what is not exported is refused, and callers that are not the job itself", async () => {
+test("functions that are not exported, and callers other than the job itself, are refused", async () => {
   for (const name of ["hidden", "nothing"]) {
     const answer = await run(name, {});
     expect(answer).toEqual({ status: 400, text: expect.stringContaining(`exports no function \`${name}\``) });

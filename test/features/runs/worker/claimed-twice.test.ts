@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("the end of what runs is the job's", async () => {
+test("a job that its own worker claims again keeps its running process, whose result is the job's", async () => {
   const code = "export const main = async () => { await Bun.sleep(2_000); return process.env.WM_JOB_ID; }";
   await deploy(ask, "acme", "u/admin/long", code);
   const id = (await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/long", {}))).text;

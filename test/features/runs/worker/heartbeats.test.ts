@@ -37,7 +37,7 @@ async function refuseUpdates(id: string): Promise<void> {
   });
 }
 
-test("one that cannot be written keeps no other from being written", async () => {
+test("a heartbeat that cannot be stored does not prevent those of other jobs", async () => {
   const { db } = server.server.app;
   await deploy(ask, "acme", "u/admin/waits", "export const main = (x?: string) => Bun.sleep(60_000)");
   const start = async (args: object) =>

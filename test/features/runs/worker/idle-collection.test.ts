@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("a burst is collected when it is over", async () => {
+test("memory is collected after a burst of jobs", async () => {
   const { app } = server.server;
   const began = app.db.stats().writes;
   let collections = 0;

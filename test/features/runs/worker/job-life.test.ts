@@ -64,13 +64,13 @@ describe("a job that lost its worker", () => {
     expect(stripLogHeader((await ask("GET", `/w/acme/jobs_u/get_logs/${id}`)).text)).toBe("again\n");
   });
 
-  test("is given up when that happens again and again", async () => {
+  test("fails after its last attempt", async () => {
     const id = await lostJob({ attempts: 99 });
     await rescue();
     expect((await completed(id)).result.error.name).toBe("WorkerLost");
   });
 
-  test("is followed by the next run all the same where the script restarts until it is canceled", async () => {
+  test("of a script that restarts until canceled is still followed by the next run", async () => {
     const id = await lostJob({ attempts: 99 }, { restart_unless_cancelled: true });
     await rescue();
     expect((await completed(id)).result.error.name).toBe("WorkerLost");
@@ -79,14 +79,14 @@ describe("a job that lost its worker", () => {
     await expectOk(ask("POST", "/w/acme/jobs_u/queue/cancel_persistent/u/admin/lost", {}));
   });
 
-  test("is not run again when its arguments were kept nowhere", async () => {
+  test("fails if its arguments were not stored", async () => {
     const id = await lostJob({ delete_after_use: true, args: "{}" });
     await rescue();
     const job = await completed(id);
     expect([job.success, job.result.error.message]).toEqual([false, expect.stringContaining("kept nowhere")]);
   });
 
-  test("ends as canceled when somebody canceled it meanwhile", async () => {
+  test("ends as canceled if it was canceled meanwhile", async () => {
     const id = await lostJob({ cancel_requested: true, canceled_by: "ann", canceled_reason: "enough" });
     await rescue();
     const job = await completed(id);
@@ -94,7 +94,7 @@ describe("a job that lost its worker", () => {
   });
 });
 
-test("a cancel that is asked for while the job is claimed stops it", async () => {
+test("a cancellation during the claim stops the job", async () => {
   await deploy(
     ask,
     "acme",
@@ -111,7 +111,7 @@ test("a cancel that is asked for while the job is claimed stops it", async () =>
   expect((await completed(first)).success).toBe(true);
 });
 
-test("a job that waits for the only slot is canceled at once", async () => {
+test("a job that waits for a slot is canceled at once", async () => {
   const code = "export const main = async (ms: number) => { await Bun.sleep(ms); return 1 }";
   await deploy(ask, "acme", "u/admin/waits", code);
   // Short ones first: after them the worker takes jobs ahead of its slots.
@@ -125,7 +125,7 @@ test("a job that waits for the only slot is canceled at once", async () => {
   expect((await completed(first)).canceled).toBe(true);
 });
 
-test("of two calls with one job_id one starts a job, the other is refused", async () => {
+test("of two calls with the same job_id one starts a job and the other is refused", async () => {
   await deploy(ask, "acme", "u/admin/once", "export const main = () => 1");
   const start = () => ask("POST", `/w/acme/jobs/run/p/u/admin/once?job_id=${id}`, {});
   const id = crypto.randomUUID();
@@ -164,7 +164,7 @@ describe("an installation from a registry that does not answer", () => {
     return { hash, id };
   }
 
-  test("can be canceled, and the version says so", async () => {
+  test("can be canceled, which the script's version tells", async () => {
     const { hash, id } = await dependencyJob();
     await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, { reason: "no use" }));
     expect((await completed(id)).canceled).toBe(true);
@@ -182,7 +182,7 @@ describe("an installation from a registry that does not answer", () => {
     expect((await completed(id)).canceled).toBe(true);
   });
 
-  test("does not hold up the end of the server", async () => {
+  test("does not delay the stop of the server", async () => {
     await dependencyJob();
     const began = Date.now();
     await server.server.stop();
@@ -190,7 +190,7 @@ describe("an installation from a registry that does not answer", () => {
   }, 30_000);
 });
 
-test("what is due runs by priority, and a far future, a long queue or a lost timer holds nothing up", async () => {
+test("due jobs run by priority; jobs of the far future, a long queue or a lost timer delay none", async () => {
   const content = "export const main = (n: number) => n";
   await deploy(ask, "acme", "u/admin/low", content);
   await deploy(ask, "acme", "u/admin/high", content, { priority: 50 });

@@ -53,7 +53,7 @@ test("a job reports progress with its own token, and keeps the last value", asyn
   expect((await metric(`get_progress/${id}`)).json()).toBe(60);
 });
 
-test("members who may see a job may read and set its progress, others learn nothing of it", async () => {
+test("members who may read a job may read and set its progress; others get 404", async () => {
   const id = await start([1]);
   await until(async () => ((await metric(`get_progress/${id}`)).json() === 1 ? true : undefined), "the word");
   await expectOk(set(id, 42));
@@ -71,7 +71,7 @@ test("members who may see a job may read and set its progress, others learn noth
   expect((await set(later, 1)).status).toBe(400);
 });
 
-test("the most memory a job took is told once it has ended", async () => {
+test("a completed job has its peak memory", async () => {
   const metrics = async (id: string) =>
     (await expectOk(ask("POST", `/w/acme/job_metrics/get/${id}`, { timeseries_max_datapoints: 10 }))).json();
   const { id, mem_peak } = await completed(await start([1, 2]));

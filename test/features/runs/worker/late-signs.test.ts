@@ -5,7 +5,7 @@ import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { createDatabase, deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 
 test.skipIf(!process.env.DATABASE_URL)(
-  "what another server runs is left to it",
+  "a server that starts leaves jobs with an old heartbeat to the server that runs them",
   async () => {
     const database = await createDatabase(process.env.DATABASE_URL!, "migrated");
     const both = { database_url: database.url, secret_key: "0123456789abcdef0123456789abcdef" };

@@ -16,7 +16,7 @@ const logOf = async (id: string) => (await expectOk(on.ask("GET", `/w/acme/jobs_
 const head = (id: string, tag: string, worker: string) =>
   `job=${id} tag=${tag}\nworker=${worker} hostname=${hostname()}\nisolation=${on.server.server.app.runner.sandboxSummary()}\n\n`;
 
-test("stands there from the beginning to the end, whoever asks in whichever way", async () => {
+test("a log begins with its header in every operation that returns it", async () => {
   const path = await on.script(
     `${on.gates.script}export async function main() { await pass("said"); console.log("said"); await pass("end") }`,
   );
@@ -38,7 +38,7 @@ test("stands there from the beginning to the end, whoever asks in whichever way"
   expect([await logOf(id), completed.logs, tail.text]).toEqual(Array(3).fill(`${expected}said\n`));
 });
 
-test("receives the end of a silent job from any offset, and of a canceled job", async () => {
+test("a follower receives the end of a silent or canceled job from any offset", async () => {
   const silent = await on.start(await on.script("export const main = () => 1"));
   const endless = await on.start(await on.script("export const main = () => Bun.sleep(60_000)"));
   await until(async () => ((await on.head(endless)) === "" ? undefined : true), "the job to begin");
@@ -56,7 +56,7 @@ test("receives the end of a silent job from any offset, and of a canceled job", 
   }
 });
 
-test("is there of nothing that has not begun, and of nothing that runs no code", async () => {
+test("a job that has not begun, or that runs no code, has no log header", async () => {
   const queued = (
     await expectOk(
       on.ask(

@@ -18,7 +18,7 @@ function queueFor(slots: number) {
 }
 const job = { id: "one" } as Job;
 
-test("it is given back when it is not used, whatever went wrong, and once only", () => {
+test("unused slots of a reservation are released once, also after an error", () => {
   const { queue, taken, woken } = queueFor(4);
   const failing = () => {
     using room = queue.reserve("bun", 3);
@@ -36,7 +36,7 @@ test("it is given back when it is not used, whatever went wrong, and once only",
   expect([queue.reservedSlots(), woken()]).toEqual([0, 2]);
 });
 
-test("there is none where there is no worker, or no slot", () => {
+test("without a worker or a free slot nothing is reserved", () => {
   expect(createQueue("here", { wake() {}, cancel() {} }).reserve("bun").slots).toBe(0);
   const { queue } = queueFor(1);
   using first = queue.reserve("bun");

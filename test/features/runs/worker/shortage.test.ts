@@ -62,7 +62,7 @@ describe.skipIf(!canMount())("while no process can be started", () => {
   });
   const health = async () => (await server.as(undefined)("GET", "/health")).json();
 
-  test("jobs wait in the queue, health says so, and each runs once one can", async () => {
+  test("jobs wait in the queue, health reports it, and each runs once a process can be started", async () => {
     begin();
     const paths = ["two", "three", "sh", "two", "three"];
     const ids = await Promise.all(
@@ -99,7 +99,7 @@ describe.skipIf(!canMount())("while no process can be started", () => {
     await until(async () => (await health()).failing.length === 0 || undefined, "health to be well");
   }, 60_000);
 
-  test("a step that shares a folder waits where that folder is", async () => {
+  test("a step with a shared folder waits on the worker that has the folder", async () => {
     begin();
     const step = (id: string, content: string) => ({
       id,

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 
-test("its live log and stream end, and those that it forwards to its flow", async () => {
+test("the live log and stream of a job that cannot be requeued end, as do those of its flow", async () => {
   const server = await startTestServer({ drain_s: 0 });
   const { ask } = await server.workspace();
   const content = `export async function* main() { yield "so far\\n"; await Bun.sleep(60_000) }`;
