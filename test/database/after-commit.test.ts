@@ -44,14 +44,14 @@ async function run(name: string, prepare: string): Promise<unknown> {
   return JSON.parse(text);
 }
 
-test("a look at the log that fails is reported, and fails no write", async () => {
+test("a failure to read the log's size is logged and fails no write", async () => {
   // A connection in a transaction cannot look at the log.
   const prepare = `await db.read.rows(sql.raw("BEGIN"));
     await db.read.rows(sql.raw("SELECT count(*) FROM sqlite_schema"));`;
   expect(await run("look", prepare)).toEqual({ failures: [], effects: WRITES, isReported: true });
 });
 
-test("where no more files can be opened, writes are flushed all the same", async () => {
+test("writes are flushed although the process cannot open more files", async () => {
   // A lazy write opens all that SQLite needs, and is not flushed at once.
   const prepare = `await db.write((tx) => tx.rows(sql.raw("CREATE TABLE opened (n INTEGER)")), { lazy: true });
     try { for (;;) taken.push(openSync("/dev/null", "r")); } catch {}

@@ -43,14 +43,14 @@ const countTo = (rows: number, options?: AsideOptions) =>
 const LONG = 10_000_000;
 const LATE = /took longer than the 0.02 s it may/;
 
-test("it sees what was committed before it began", async () => {
+test("readAside sees what was committed before it began", async () => {
   for (const n of [1, 2]) {
     await store(n);
     expect(await readIds()).toEqual(Array.from({ length: n }, (_, i) => ({ id: idOf(i + 1) })));
   }
 });
 
-test("others are served while it runs", async () => {
+test("the event loop is free while readAside runs", async () => {
   let isOver = false;
   const counting = countTo(300_000).finally(() => {
     isOver = true;
@@ -62,7 +62,7 @@ test("others are served while it runs", async () => {
   expect(Number((await counting)[0]!.rows)).toBe(300_000);
 });
 
-test("each of several at once gets its own answer, and one that fails says why", async () => {
+test("concurrent calls each get their own rows, and a failed one its error", async () => {
   await store(1);
   const nonsense = db.readAside(sql`SELECT missing_column FROM ${jobs}`);
   const answers = await Promise.allSettled([countTo(10), nonsense, readIds(), countTo(20)]);
@@ -73,7 +73,7 @@ test("each of several at once gets its own answer, and one that fails says why",
   expect(rows[2] as unknown).toEqual([{ id: idOf(1) }]);
 });
 
-test("one that takes longer than it may ends, and the next one runs", async () => {
+test("a statement above the time limit ends with 503, and the next one runs", async () => {
   await store(1);
   const late = countTo(LONG, { timeout_ms: 20 });
   const next = readIds();

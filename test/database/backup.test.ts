@@ -98,7 +98,7 @@ afterAll(async () => {
 });
 
 describe("a backup", () => {
-  test("is readable by its owner alone, says what it is, and holds neither key nor secret", () => {
+  test("has mode 0600 and a header, and contains neither key nor secret", () => {
     expect(statSync(quiet).mode & 0o777).toBe(0o600);
     const bytes = readFileSync(quiet);
     const end = bytes.indexOf(10);
@@ -122,7 +122,7 @@ describe("a backup", () => {
     expect(readFileSync(path, "latin1")).toStartWith("svc-backup ");
   });
 
-  test("goes nowhere that it cannot, and says why", async () => {
+  test("into a place that cannot be written is refused with the reason", async () => {
     const away = await backup(join(place.folder, "away", "all.backup"));
     const folder = join(place.folder, "away");
     expect([away.code, away.err]).toEqual([1, expect.stringContaining(`there is no folder ${folder}\n`)]);
@@ -131,7 +131,7 @@ describe("a backup", () => {
     expect(readdirSync(place.folder).filter((name) => name.includes(".part"))).toEqual([]);
   });
 
-  test.skipIf(Boolean(postgres))("of nothing is none", async () => {
+  test.skipIf(Boolean(postgres))("of an empty folder is refused", async () => {
     const run = await place.svc(["backup", "nothing.backup", "--data-dir", newTarget()]);
     expect([run.code, run.err]).toEqual([1, expect.stringContaining("there is nothing to back up")]);
     expect(existsSync(join(place.folder, "nothing.backup"))).toBe(false);
@@ -139,7 +139,7 @@ describe("a backup", () => {
 });
 
 describe("restored", () => {
-  test("elsewhere, every row and every file is the same", async () => {
+  test("into another folder, every row and file is the same", async () => {
     const target = newTarget();
     const database = postgres ? await createDatabase(postgres) : undefined;
     const run = await restore(quiet, target, { database: database?.url });
@@ -158,7 +158,7 @@ describe("restored", () => {
     await database?.drop();
   });
 
-  test.skipIf(!postgres)("from PostgreSQL to the embedded database and back, too", async () => {
+  test.skipIf(!postgres)("from PostgreSQL to SQLite and back, every row is the same", async () => {
     const target = newTarget();
     expect((await restore(quiet, target)).code).toBe(0);
     const original = atRest(await contents(server.data_dir, url));
@@ -171,7 +171,7 @@ describe("restored", () => {
     await database.drop();
   });
 
-  test("one of an older schema is brought up to date, its rows kept", async () => {
+  test("a backup of an older schema is migrated and keeps its rows", async () => {
     const old = join(place.folder, "older");
     mkdirSync(old);
     const file = new SqliteFile(join(old, "svc.db"));
@@ -199,7 +199,7 @@ describe("restored", () => {
     await database?.drop();
   });
 
-  test("with the key, a server starts on it: secrets, files, tokens and new rows work", async () => {
+  test("with the instance key, a server starts on it with its secrets, files and tokens", async () => {
     const path = join(place.folder, "with-key.backup");
     const made = await backup(path, "--with-key");
     expect([made.code, made.err]).toEqual([0, expect.stringContaining("it holds the instance key")]);
@@ -220,7 +220,7 @@ describe("restored", () => {
     await database?.drop();
   });
 
-  test("what was there is replaced with --force only, and kept", async () => {
+  test("an existing database is replaced with --force only, and kept beside", async () => {
     const target = newTarget();
     const database = postgres ? await createDatabase(postgres) : undefined;
     await restore(quiet, target, { database: database?.url });
@@ -238,7 +238,7 @@ describe("restored", () => {
   });
 });
 
-test("a backup under load is one moment, and what was acknowledged before it began is in it", async () => {
+test("a backup under load is consistent and contains every write acknowledged before it", async () => {
   let stop = false;
   const acknowledged: string[] = [];
   const submit = async (worker: number) => {
@@ -315,7 +315,7 @@ describe("an invalid backup file", () => {
   const packed = (header: object, lines: string) =>
     Buffer.concat([Buffer.from(`svc-backup ${JSON.stringify(header)}\n`), gzipSync(lines)]);
 
-  test("is refused: something else, nothing, a folder", async () => {
+  test("is refused if it is another kind of file, missing or a folder", async () => {
     expect(await bad("text", "hello\nworld\n")).toEqual([1, "the file is no backup of svc"]);
     expect(await bad("empty", "")).toEqual([1, "the file is no backup of svc"]);
     expect(await bad("magic", "svc-backup {bad\n")).toEqual([1, expect.stringContaining("damaged")]);
@@ -326,7 +326,7 @@ describe("an invalid backup file", () => {
     expect((await restore(place.folder, target)).err).toContain("cannot be read: it is a folder");
   });
 
-  test("is refused: a newer one", async () => {
+  test("is refused if it is of a newer version", async () => {
     const { header, lines } = parts();
     const format = await bad("format", packed({ ...header, format: 2 }, lines));
     expect(format).toEqual([1, expect.stringContaining("made by a newer svc: it is of format 2")]);
@@ -335,7 +335,7 @@ describe("an invalid backup file", () => {
     expect(newer).toEqual([1, expect.stringContaining("made by a newer svc: it has migration 9999_later")]);
   });
 
-  test("is refused: one cut short, anywhere", async () => {
+  test("is refused if it is truncated at any place", async () => {
     const { bytes, body } = parts();
     const head = bytes.length - body.length;
     for (const length of [
@@ -352,7 +352,7 @@ describe("an invalid backup file", () => {
     }
   });
 
-  test("is refused: one with a line less, more or changed, or with a file that leads elsewhere", async () => {
+  test("is refused if a line is missing, added or changed, or if a path leaves the folder", async () => {
     const { header, bytes, body, lines } = parts();
     const all = lines.trimEnd().split("\n");
     const at = all.findIndex((line) => line.startsWith("["));
@@ -399,7 +399,7 @@ describe("an invalid backup file", () => {
     return packed(header, `${copy.join("\n")}\n`);
   }
 
-  test("a server that runs keeps its data", async () => {
+  test("cannot be restored over a running server", async () => {
     const run = await place.svc(["restore", quiet, "--data-dir", server.data_dir, "--force"], {
       env: env(url),
     });
@@ -437,7 +437,7 @@ describe("every table that there is", () => {
     return row;
   }
 
-  test("is in a backup, with all its columns, and the same once restored", async () => {
+  test("is in a backup with all its columns, and equal after the restore", async () => {
     await using own = await startTestServer();
     const { app } = own.server;
     const tables = await allTables();

@@ -28,7 +28,7 @@ function open(name: string) {
   };
 }
 
-test("a checkpoint that is asked for copies what was written while another was running", async () => {
+test("a requested checkpoint copies what was written during the one before", async () => {
   const { connections, path, write, pages, copied } = open("asked");
   const checkpoints = createCheckpoints(connections, path);
   write();
@@ -42,7 +42,7 @@ test("a checkpoint that is asked for copies what was written while another was r
 });
 
 describe.each(["current", "3.43.2"])("with SQLite %s", (name) => {
-  test("a look at the log counts its pages, and copies none", async () => {
+  test("measuring the log counts its pages and copies none", async () => {
     const { connections, path, write, pages, copied } = open(`look-${name}`);
     const version = name === "current" ? readVersion(connections.reader) : name;
     const readPages = createPageCount(connections, path, version);

@@ -10,7 +10,7 @@ import { until } from "../support/harness.ts";
 
 const MB = 1_000_000;
 
-test("while writes go on, and none is lost", async () => {
+test("checkpoints run beside writes, and no write is lost", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-checkpoint-"));
   const path = join(folder, "svc.db");
   const db = openSqlite({ path, max_bytes: 0 });

@@ -75,7 +75,7 @@ function gate() {
 }
 
 describe("write", () => {
-  test("many writes of one turn all land, each answered with its own value", async () => {
+  test("concurrent writes are all stored, each with its own result", async () => {
     const wanted = Array.from({ length: 200 }, (_, n) => `job-${String(n).padStart(3, "0")}`);
     expect(await Promise.all(wanted.map((id) => add(id)))).toEqual(wanted);
     expect(await ids()).toEqual(wanted);
@@ -83,7 +83,7 @@ describe("write", () => {
     if (onSqlite) expect(db.stats().commits).toBeLessThan(100);
   });
 
-  test("one that throws rolls back alone: its neighbours of the same turn land", async () => {
+  test("a write that throws is rolled back alone", async () => {
     const failing = db.write(async (tx) => {
       await tx.insert(jobs).values(job("b"));
       throw new BadRequest("no");
@@ -93,7 +93,7 @@ describe("write", () => {
     expect(await ids()).toEqual(["a", "c"]);
   });
 
-  test("what work throws is what the caller gets, alone and in company", async () => {
+  test("the caller gets the error that its work threw, alone and in a batch", async () => {
     const thrower = (error: Error) =>
       db.write(async () => {
         throw error;
@@ -107,7 +107,7 @@ describe("write", () => {
     expect(await ids()).toEqual(["BadRequest", "TypeError"]);
   });
 
-  test("a statement the database refuses fails its own write only, and tells no parameters", async () => {
+  test("a statement that the database refuses fails its own write only, without parameters in the error", async () => {
     await add("taken", { args: '{"secret":"hush"}' });
     const answers = await Promise.allSettled([
       add("a"),
@@ -121,7 +121,7 @@ describe("write", () => {
     expect(await ids()).toEqual(["a", "c", "taken"]);
   });
 
-  test("one that does not wait for the disk is committed as any, and flushed soon after", async () => {
+  test("a write without durability is committed at once and flushed soon after", async () => {
     const { commits } = db.stats();
     const told: string[] = [];
     const lazily = (id: string) =>
@@ -166,7 +166,7 @@ describe("write", () => {
     expect(await ids()).toEqual(["a"]);
   });
 
-  test("two that hold one lock never overlap", async () => {
+  test("two writes that hold the same lock never overlap", async () => {
     const insertOnce = () =>
       db.write(async (tx) => {
         await tx.lock("the only one");
@@ -180,7 +180,7 @@ describe("write", () => {
   });
 });
 
-test("a declared statement's numbers come as numbers", async () => {
+test("a declared statement returns numbers as numbers", async () => {
   await add("a", { timeout_s: 7, duration_ms: 2 ** 53 - 1 });
   const numbers = statement<{ id: string }, Record<string, unknown>[]>((queries) =>
     queries
@@ -233,7 +233,7 @@ describe("shared statements", () => {
     action_kind: "Create",
   });
 
-  test("many writes of one turn land in few commits, each with its own values", async () => {
+  test("concurrent writes share few commits, each with its own values", async () => {
     const wanted = Array.from({ length: 600 }, (_, n) => `job-${String(n).padStart(3, "0")}`);
     const { commits } = db.stats();
     await Promise.all(wanted.map((id) => store(id, `{"of":"${id} '\\"ü😀\\u0000"}`)));
@@ -243,7 +243,7 @@ describe("shared statements", () => {
     for (const { id, args } of rows) expect(args).toBe(`{"of":"${id} '\\"ü😀\\u0000"}`);
   });
 
-  test("one that inserts many rows lands with others, and fails its own write only", async () => {
+  test("an insert of many rows shares a commit and fails its own write only", async () => {
     const rows = (...names: string[]) =>
       db.write((tx) =>
         insertEqualJobs(tx, { ...full, args: `{"of":"${names[0]}"}`, started_at: moment }, names),
@@ -259,7 +259,7 @@ describe("shared statements", () => {
     expect((await ids()).length).toBe(3_008);
   });
 
-  test("one that the database refuses fails its own write only", async () => {
+  test("a refused statement fails its own write only", async () => {
     await store("taken");
     const names = ["a", "b", "taken", "c", "d"];
     const answers = await Promise.allSettled(names.map((name) => store(name)));
@@ -277,7 +277,7 @@ describe("shared statements", () => {
     },
   );
 
-  test("one that changes no row is told so; what was to go with it is not stored, and others are", async () => {
+  test("a write that changes no row returns none and does not affect others", async () => {
     await Promise.all(["a", "b", "c"].map((id) => store(id)));
     const begin = (id: string, worker: string) =>
       db.write(async (tx) => {
@@ -305,7 +305,7 @@ describe("shared statements", () => {
     expect(await db.read.select().from(auditLog)).toHaveLength(answers[2] === "yes" ? 1 : 0);
   });
 
-  test.if(!onSqlite)("one whose row somebody holds waits by itself", async () => {
+  test.if(!onSqlite)("a write whose row is locked waits alone", async () => {
     await Promise.all(["held", "free"].map((id) => store(id)));
     const [taken, done] = [gate(), gate()];
     const holding = db.write(async (tx) => {
@@ -346,7 +346,7 @@ describe("shared statements", () => {
         return "in";
       });
 
-    test("any number share it and find the row they look for", async () => {
+    test("any number of writes share the lock and read the row", async () => {
       await store("door");
       const { commits } = db.stats();
       const all = Array.from({ length: 50 }, (_, n) => enter(`job-${n}`));
@@ -355,7 +355,7 @@ describe("shared statements", () => {
       expect(await ids()).toHaveLength(51);
     });
 
-    test("they wait for whoever holds it, and then see what was done", async () => {
+    test("they wait for an exclusive holder and then see its changes", async () => {
       await store("door");
       const held = Promise.withResolvers<void>();
       const shut = Promise.withResolvers<void>();
@@ -374,7 +374,7 @@ describe("shared statements", () => {
       expect(await ids()).toEqual([]);
     });
 
-    test.if(!onSqlite)("who waits for it keeps nobody waiting who does not", async () => {
+    test.if(!onSqlite)("a write that waits for the lock delays no other write", async () => {
       await store("door");
       const shut = Promise.withResolvers<void>();
       const held = Promise.withResolvers<void>();
@@ -391,7 +391,7 @@ describe("shared statements", () => {
       await closing;
     });
 
-    test("whoever wants to hold it waits for them, and sees what they stored", async () => {
+    test("an exclusive holder waits for them and sees what they stored", async () => {
       await store("door");
       const entered = Promise.withResolvers<void>();
       const going = Promise.withResolvers<void>();
@@ -412,7 +412,7 @@ describe("shared statements", () => {
     });
   });
 
-  test("with other statements they are one transaction, which sees what they did and goes back whole", async () => {
+  test("together with other statements they are one transaction, which rolls back as a whole", async () => {
     const seen = await db.write(async (tx) => {
       await tx.exec(insert, { id: "a", args: "{}" });
       const rows = await tx.select({ id: jobs.id }).from(jobs);
@@ -442,7 +442,7 @@ describe("shared statements", () => {
 });
 
 describe("afterCommit", () => {
-  test("what fails in one leaves the commit, the others and later writes alone, and is not swallowed", async () => {
+  test("a callback that throws is logged and affects neither the commit nor other callbacks", async () => {
     const seen: string[] = [];
     const before = globalThis.reportError;
     globalThis.reportError = (cause) => seen.push(String(cause));
@@ -462,7 +462,7 @@ describe("afterCommit", () => {
     expect(await db.read.select().from(jobs)).toHaveLength(2);
   });
 
-  test("runs once the commit is there for every reader", async () => {
+  test("runs once the commit is visible to every reader", async () => {
     const seen = Promise.withResolvers<string[]>();
     let early = true;
     await db.write(async (tx) => {
@@ -476,7 +476,7 @@ describe("afterCommit", () => {
     expect(await seen.promise).toEqual(["a"]);
   });
 
-  test("never runs for a write that was rolled back, alone or beside others", async () => {
+  test("does not run for a write that was rolled back, alone or in a batch", async () => {
     const ran: string[] = [];
     const write = (name: string, fail: boolean) =>
       db.write(async (tx) => {

@@ -13,7 +13,7 @@ const canMount =
   Bun.spawnSync(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"]).exitCode === 0;
 
 describe.skipIf(process.env.DATABASE_URL !== undefined)("a server with no room", () => {
-  test.skipIf(!canMount)("says at its start which folder is full, and what to do", async () => {
+  test.skipIf(!canMount)("refuses to start and says which folder is full and what to do", async () => {
     const folder = mkdtempSync(join(tmpdir(), "svc-full-"));
     const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=256k", "none", folder]);
     expect(mounted.exitCode).toBe(0);
@@ -49,7 +49,7 @@ describe.skipIf(process.env.DATABASE_URL !== undefined)("a server with no room",
   }, 30_000);
 });
 
-test("what a backup that was killed has left goes with the next one", async () => {
+test("the next backup removes what a killed one has left", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-parts-"));
   const ended = Bun.spawn(["true"]);
   await ended.exited;

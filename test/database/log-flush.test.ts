@@ -12,13 +12,13 @@ writeFileSync(file, "written");
 const describeFailure = (cause: Error) => new Error("the disk refused", { cause });
 
 describe("a flush of the log", () => {
-  test("is done when it returns, where the disk is fast", () => {
+  test("is done in place where the disk is fast", () => {
     const log = createLogFlush(file, describeFailure, Number.POSITIVE_INFINITY);
     expect(log.flush()).toBeUndefined();
     log.close();
   });
 
-  test("is awaited where the disk is slow", async () => {
+  test("is awaited on another thread where the disk is slow", async () => {
     const log = createLogFlush(file, describeFailure, 0);
     const flushing = log.flush();
     expect(flushing).toBeInstanceOf(Promise);
@@ -27,7 +27,7 @@ describe("a flush of the log", () => {
   });
 
   // A device that cannot be flushed stands for a disk that refuses to.
-  test("that the disk refuses fails with what is made of its error, in place and on another thread", async () => {
+  test("rejects with the mapped error of the disk, in place and on another thread", async () => {
     const inPlace = createLogFlush("/dev/null", describeFailure, Number.POSITIVE_INFINITY);
     expect(() => inPlace.flush()).toThrow("the disk refused");
     const onThread = createLogFlush("/dev/null", describeFailure, 0);

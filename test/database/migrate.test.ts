@@ -59,7 +59,7 @@ describe("migrations", () => {
     expect(applied.flat()).toEqual(names);
   });
 
-  test("a newer program's that only add are worked beside", async () => {
+  test("of a newer version that only add are tolerated", async () => {
     const db = await open();
     await migrateDatabase(db);
     const later = sql`INSERT INTO svc_migrations (name, applied_at) VALUES ('9999_future', 1)`;
@@ -73,7 +73,7 @@ describe("migrations", () => {
   });
 
   /** What a version that knows nothing of it could not work beside. New tables may be what they like. */
-  test("that take away, rename or ask for more say so in their names", () => {
+  test("that remove, rename or require something have `breaking` in their names", () => {
     const takes =
       /\bDROP (TABLE|COLUMN)|\bRENAME\b|SET NOT NULL|\bALTER COLUMN\b.*\bTYPE\b|ADD CONSTRAINT|__new_/i;
     for (const { name, sql: text } of migrations[dialect].slice(RELEASED)) {
@@ -91,7 +91,7 @@ describe("migrations", () => {
     }
   });
 
-  test("a database newer than the program is refused, says why, and is left as it was", async () => {
+  test("a database with a breaking newer migration is refused and left unchanged", async () => {
     const db = await open();
     await migrateDatabase(db);
     await db.write((tx) =>

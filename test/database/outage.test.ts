@@ -77,7 +77,7 @@ describe.skipIf(!process.env.DATABASE_URL)("an outage of PostgreSQL", () => {
       return answer.status === 200 ? answer.json() : undefined;
     }, `the end of ${id}`);
 
-  test("jobs that end meanwhile have succeeded, and are not run again", async () => {
+  test("jobs that end during it keep their result and do not run again", async () => {
     await rm(join(folder, "go"), { force: true });
     const ids = [await run(1), await run(2)];
     const sync = ask("POST", "/w/acme/jobs/run_wait_result/p/u/admin/gate", { folder, n: 3 });
@@ -134,7 +134,7 @@ describe.skipIf(!process.env.DATABASE_URL)("an outage of PostgreSQL", () => {
   const BREAK =
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
 
-  test("does not fail the flow", async () => {
+  test("does not fail a running flow", async () => {
     const admin = new SQL({ url: postgres.url, max: 1 });
     // Giving up would go through all the time.
     await admin.unsafe(`
@@ -155,7 +155,7 @@ describe.skipIf(!process.env.DATABASE_URL)("an outage of PostgreSQL", () => {
     expect(await ended(id)).toMatchObject({ success: true });
   }, 120_000);
 
-  test("who was given a job meanwhile keeps it", async () => {
+  test("a job that was claimed by another server during it stays with that server", async () => {
     await rm(join(folder, "go"), { force: true });
     const id = await run(7);
     await there("runs-7");

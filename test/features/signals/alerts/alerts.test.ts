@@ -78,7 +78,7 @@ function receiver(answer: (request: Request) => Response | Promise<Response> = (
 }
 
 describe("the list", () => {
-  test("has the newest first, in pages, and by whether they are acknowledged", async () => {
+  test("is paged, newest first, and filtered by acknowledgement", async () => {
     for (let number = 1; number <= 12; number++) await raise(`number ${number}`, { subject: String(number) });
     const first = await list();
     expect(first).toHaveLength(10);
@@ -115,7 +115,7 @@ describe("the list", () => {
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`\`${field}\``)]);
   });
 
-  test("knows no alert that is not there, and is for super admins", async () => {
+  test("is for super admins, with 404 for an unknown alert", async () => {
     expect((await ask("POST", "/settings/critical_alerts/4711/acknowledge")).status).toBe(404);
     expect((await ask("POST", "/settings/critical_alerts/one/acknowledge")).status).toBe(400);
     const { ask: userAsk } = await server.user("ann");
@@ -124,7 +124,7 @@ describe("the list", () => {
   });
 });
 
-test("the same alert is one as long as it stands, for a day", async () => {
+test("an alert raised again within a day is stored once", async () => {
   await Promise.all([raise("full"), raise("full"), raise("full")]);
   await raise("elsewhere", { workspace_id: "acme" });
   expect((await list()).map((alert: any) => [alert.message, alert.count])).toEqual([
@@ -182,7 +182,7 @@ describe("the channels", () => {
     server = await startTestServer();
   });
 
-  test("that fail are kept with the alert, without what is secret in them; the others are told", async () => {
+  test("that fail are recorded with the alert, without secrets, and do not affect others", async () => {
     using good = receiver();
     using bad = receiver(() => new Response("no", { status: 503 }));
     using away = receiver(() => Response.redirect("http://127.0.0.1:1/"));
@@ -209,7 +209,7 @@ describe("the channels", () => {
     );
   });
 
-  test("that were away are told later, at growing intervals; those that heard of it are not told again", async () => {
+  test("that fail are retried with backoff, and those that succeeded are not", async () => {
     let isUp = false;
     using good = receiver();
     using away = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
@@ -231,7 +231,7 @@ describe("the channels", () => {
     expect((await list())[0].send_failures).toBeNull();
   });
 
-  test("that stay away are given up after a day; one that is mended is told as it is then", async () => {
+  test("are given up after a day; one that is changed gets the alert by its new settings", async () => {
     using mended = receiver();
     await set("critical_error_channels", [{ webhook_url: "http://127.0.0.1:1/" }]);
     await raise("the moon is down");
@@ -262,7 +262,7 @@ describe("the channels", () => {
     expect(hook.bodies.slice(2).map(({ id }) => id)).toEqual([sun.id]);
   });
 
-  test("receive an alert from one other server if its server ended before or while notifying", async () => {
+  test("receive an alert from another server if the first ended before or while sending", async () => {
     using hook = receiver();
     await set("critical_error_channels", [{ webhook_url: hook.url }]);
     // As the transaction that stores an alert leaves it, and as a server that takes it up does.
@@ -284,7 +284,7 @@ describe("the channels", () => {
     expect(heard()).toHaveLength(2);
   });
 
-  test("are reported by the server soon after they are restored", async () => {
+  test("get what waits soon after they work again", async () => {
     let isUp = false;
     using hook = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
     await set("critical_error_channels", [{ webhook_url: hook.url }]);
@@ -295,7 +295,7 @@ describe("the channels", () => {
   }, 30_000);
 });
 
-test("what was acknowledged is let go of after 90 days", async () => {
+test("acknowledged alerts are deleted after 90 days", async () => {
   await raise("the moon is down");
   await raise("the sun is down", { subject: "sun" });
   await expectOk(ask("POST", `/settings/critical_alerts/${(await list())[0].id}/acknowledge`));
@@ -305,7 +305,7 @@ test("what was acknowledged is let go of after 90 days", async () => {
   expect((await list()).map(({ message }: any) => message)).toEqual(["the moon is down"]);
 });
 
-test("the alerts of a muted workspace stand as acknowledged; its admins mute it, and the channels hear of them", async () => {
+test("alerts of a workspace that its admins muted count as acknowledged, and the channels still get them", async () => {
   using hook = receiver();
   await set("critical_error_channels", [{ webhook_url: hook.url }]);
   const acme = await server.workspace();
@@ -331,7 +331,7 @@ test("the alerts of a muted workspace stand as acknowledged; its admins mute it,
 });
 
 describe("test_critical_channels", () => {
-  test("really sends, and says which channels it could not reach", async () => {
+  test("sends to every channel and says which it could not reach", async () => {
     await using mails = await startPlainMailServer();
     using chat = receiver(() => Response.json({ ok: false, error: "channel_not_found" }));
     await set("smtp_settings", plainSettings(mails));
@@ -353,7 +353,7 @@ describe("test_critical_channels", () => {
 });
 
 describe("the service raises alerts itself", () => {
-  test("when a job has lost its worker for good", async () => {
+  test("when a job has failed after losing its worker", async () => {
     const acme = await server.workspace();
     await deploy(acme.ask, "acme", "u/admin/lost", "export const main = () => 1");
     const asked = await expectOk(
@@ -374,7 +374,7 @@ describe("the service raises alerts itself", () => {
     expect(alert.message).toContain(`job ${asked.text} (u/admin/lost): the job lost its worker`);
   });
 
-  test("when the disk is nearly full, and when it has room again", async () => {
+  test("when the disk is nearly full, and again when it has room", async () => {
     await checkDisk(app());
     expect(await list()).toEqual([]);
     const running = app() as { config: object };
@@ -395,7 +395,7 @@ describe("the service raises alerts itself", () => {
     ]);
   });
 
-  test("looks at the disk by itself when it starts", async () => {
+  test("when it starts on a disk that is nearly full", async () => {
     await using full = await startTestServer({ min_free_mb: 1e12 });
     await until(async () => {
       const found = (await full.operator("GET", "/settings/critical_alerts")).json();
@@ -403,7 +403,7 @@ describe("the service raises alerts itself", () => {
     }, "the alert");
   });
 
-  test("when an earlier start could not bring the database up to date", async () => {
+  test("when an earlier start could not migrate the database", async () => {
     const data_dir = mkdtempSync(join(tmpdir(), "svc-alerts-"));
     const database = process.env.DATABASE_URL
       ? await createDatabase(process.env.DATABASE_URL, "migrated")

@@ -33,12 +33,12 @@ const WITHOUT: Record<string, string> = {
 /** Names of the log: a noun in snake case, and what was done to it. */
 const NAME = /^[a-z_]+(\.[a-z0-9_]+)+$/;
 
-test("every operation that may change something says what its row is called, or why it leaves none", () => {
+test("every operation that may change something declares its audit row, or why it has none", () => {
   const silent = operations.filter((op) => op.method !== "GET" && op.audit === undefined);
   expect(silent.map((op) => op.name).sort()).toEqual(Object.keys(WITHOUT).sort());
 });
 
-test("an operation that deletes says so, and names are of one form", () => {
+test("audit rows of deletions have the kind Delete, and all names one form", () => {
   for (const op of operations) {
     if (!op.audit) continue;
     expect([op.name, op.audit.operation]).toEqual([op.name, expect.stringMatching(NAME)]);
@@ -46,7 +46,7 @@ test("an operation that deletes says so, and names are of one form", () => {
   }
 });
 
-test("the names of the wire facts stand for what they say there", () => {
+test("the audit names that existing clients know are used for the same operations", () => {
   const expected: Record<string, string> = {
     login: "users.login Create",
     logout: "users.logout Delete",

@@ -34,7 +34,7 @@ async function globalRows(email: string) {
   return rows.filter((row) => row.workspace_id === "global" && row.email === email);
 }
 
-test("a change leaves one row of who did what to what; reads and refused calls leave none", async () => {
+test("a change stores one audit row; reads and refused calls store none", async () => {
   const rows = await list();
   const short = rows.map((row: any) => [row.username, row.operation, row.action_kind, row.resource]);
   expect(short).toEqual([
@@ -58,7 +58,7 @@ test("a change leaves one row of who did what to what; reads and refused calls l
   for (const text of ["top-secret", "hush-hush"]) expect(JSON.stringify(rows)).not.toContain(text);
 });
 
-test("admins see every row of the workspace, others export their own, strangers see none", async () => {
+test("admins read every row of the workspace, members their own, others none", async () => {
   const ids = (await list()).map((row: any) => row.id);
   const own = (await expectOk(dev("GET", "/w/acme/audit/export"))).text.trim().split("\n");
   expect(own.map((line) => JSON.parse(line).email)).toEqual(Array(4).fill("dev@example.org"));
@@ -100,7 +100,7 @@ test.each([
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
 });
 
-test("rows are exported as JSON lines, oldest first, by the same filters and to whom may see them", async () => {
+test("the export is JSON lines, oldest first, with the filters and rights of the list", async () => {
   const lines = async (query = "", ask = admin) => {
     const answer = await expectOk(ask("GET", `/w/acme/audit/export${query}`));
     expect(answer.headers.get("content-type")).toBe("application/jsonl");
@@ -119,7 +119,7 @@ test("rows are exported as JSON lines, oldest first, by the same filters and to 
   expect((await admin("GET", "/w/acme/audit/export?action_kind=Read")).status).toBe(400);
 });
 
-test("pages and exports of a long log are whole, whatever little of it is asked for", async () => {
+test("pages and exports of a long log are complete with any filter", async () => {
   await using own = await startTestServer();
   const { ask } = await own.workspace();
   const row = (index: number) => ({
@@ -148,7 +148,7 @@ test("pages and exports of a long log are whole, whatever little of it is asked 
   expect(new Set(lines.map((line) => JSON.parse(line).id)).size).toBe(lines.length);
 }, 30_000);
 
-test("super admins see the rows of all workspaces and of none", async () => {
+test("super admins read the rows of all workspaces and those without one", async () => {
   const root = (await server.user("top", { super_admin: true })).ask;
   const of = async (query: string) =>
     (await expectOk(root("GET", `/audit/list${query}`))).json().map((row: any) => row.workspace_id);
@@ -160,7 +160,7 @@ test("super admins see the rows of all workspaces and of none", async () => {
   expect((await admin("GET", "/audit/export")).status).toBe(403);
 });
 
-test("calls outside workspaces are told by e-mail: sessions, tokens by their prefix, users", async () => {
+test("rows of calls outside of workspaces name the e-mail, and tokens by their prefix", async () => {
   const email = "ann@example.org";
   await server.user("ann", { super_admin: true });
   const login = await server.as(undefined)("POST", "/auth/login", { email, password: "ann-password" });
@@ -193,7 +193,7 @@ test("calls outside workspaces are told by e-mail: sessions, tokens by their pre
     expect(text).not.toContain(secret);
 });
 
-test("with JOB_VIEW_AUDIT_LOGS who reads which job is told, once a minute; without it nobody is", async () => {
+test("with JOB_VIEW_AUDIT_LOGS reading a job stores a row, at most one a minute; without it none", async () => {
   await using told = await startTestServer({ job_view_audit_logs: "true" });
   for (const of of [told, server]) {
     const { ask } = of === told ? await of.workspace() : { ask: admin };
@@ -217,7 +217,7 @@ test("with JOB_VIEW_AUDIT_LOGS who reads which job is told, once a minute; witho
   }
 });
 
-test("with JOB_VIEW_AUDIT_LOGS each way to read a job is told, and nothing is shown of which the row is not there", async () => {
+test("with JOB_VIEW_AUDIT_LOGS each operation that reads a job stores its row first", async () => {
   await using told = await startTestServer({ job_view_audit_logs: "true" });
   const { ask } = await told.workspace();
   await deploy(ask, "acme", "u/admin/seen", "export const main = () => 1");

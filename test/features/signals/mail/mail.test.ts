@@ -96,7 +96,7 @@ describe("test_smtp", () => {
     expect(answer.text).not.toContain(MAIL_USER.password);
   });
 
-  test("says that a recipient is refused, or is none", async () => {
+  test("reports a recipient that is refused or invalid", async () => {
     const { port } = servers.plain;
     const refused = await trial(port, { disable_tls: true }, "nobody@example.org");
     expect(refused.text).toMatch(/refuses the sender or the recipient: .*no such mailbox/);
@@ -105,18 +105,18 @@ describe("test_smtp", () => {
     expect(injected.status).toBe(400);
   });
 
-  test("says that nothing listens, and that a name is unknown", async () => {
+  test("reports a refused connection and an unknown host", async () => {
     expect((await trial(1)).text).toContain("cannot be reached: nothing listens there");
     expect((await trial(25, { host: "mail.invalid" })).text).toContain("cannot be found");
   });
 
-  test("gives up on a host that accepts and stays silent", async () => {
+  test("times out on a host that accepts and sends nothing", async () => {
     const silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     expect((await trial(silent.port)).text).toContain("does not answer in time");
     silent.stop(true);
   }, 40_000);
 
-  test("goes to the address that was looked up once, by the certificate of the name", async () => {
+  test("connects to the address it has checked, and verifies the certificate of the name", async () => {
     const resolve = resolver.resolve;
     const asked: string[] = [];
     // What is answered the second time is what must not be reached; the first address of these takes nothing.
@@ -138,7 +138,7 @@ describe("test_smtp", () => {
     }
   });
 
-  test("is for super admins, and wants all settings", async () => {
+  test("is for super admins and requires all settings", async () => {
     const { ask: userAsk } = await server.user("ann");
     expect((await userAsk("POST", "/settings/test_smtp", { to: "a@b.c", smtp: smtp(1) })).status).toBe(403);
     const { host: _, ...without } = smtp(1);
@@ -152,7 +152,7 @@ describe("a new user", () => {
   const create = (email: string) =>
     ask("POST", "/users/create", { email, password: "first <b>&</b> password", super_admin: false });
 
-  test("is mailed the initial password once a mail server is set", async () => {
+  test("gets the initial password by mail where a mail server is configured", async () => {
     await using mails = await startPlainMailServer();
     await expectOk(create("early@example.org"));
     await expectOk(ask("POST", "/settings/global/smtp_settings", { value: plainSettings(mails) }));
@@ -165,7 +165,7 @@ describe("a new user", () => {
     expect(mail!.source).toContain("first &lt;b&gt;&amp;&lt;/b&gt; password");
   });
 
-  test("is made also when the mail cannot be sent", async () => {
+  test("is created although the mail cannot be sent", async () => {
     const value = { smtp_host: "127.0.0.1", smtp_port: 1, smtp_from: "svc@example.org" };
     await expectOk(ask("POST", "/settings/global/smtp_settings", { value }));
     expect((await create("carl@example.org")).status).toBe(201);
@@ -174,7 +174,7 @@ describe("a new user", () => {
   });
 });
 
-test("who is invited to a workspace, or added to it, is told so", async () => {
+test("an invitation to a workspace, and an added member, are mailed", async () => {
   await using mails = await startPlainMailServer();
   const admin = (await server.workspace()).ask;
   const role = { is_admin: false, operator: false };

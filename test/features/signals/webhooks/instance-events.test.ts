@@ -61,7 +61,7 @@ const create = (email: string) =>
   expectOk(root("POST", "/users/create", { email, password: "a long password", super_admin: false }));
 const invite = { is_admin: false, operator: false };
 
-test("each kind is told with its keys, in order", async () => {
+test("each kind of event is sent with its keys, in order", async () => {
   const { ask: ann } = await server.user("ann");
   await create("bob@example.org");
   await expectOk(admin("POST", "/w/acme/workspaces/invite_user", { ...invite, email: "ann@example.org" }));
@@ -77,7 +77,7 @@ test("each kind is told with its keys, in order", async () => {
   ]);
 });
 
-test("whoever joins or is invited by their domain is told of too", async () => {
+test("joining or being invited by domain sends events too", async () => {
   const edit = (auto_add: boolean) =>
     expectOk(
       root("POST", "/w/acme/workspaces/edit_auto_invite", { operator: true, invite_all: true, auto_add }),
@@ -96,7 +96,7 @@ test("whoever joins or is invited by their domain is told of too", async () => {
   ]);
 });
 
-test("nothing that was refused is told of, nor anything without a licence", async () => {
+test("refused calls, and instances without a licence, send no events", async () => {
   const body = { email: "bob@example.org", password: "a long password", super_admin: false };
   expect((await root("POST", "/users/create", body)).status).toBe(400);
   const { app } = server.server;
@@ -113,7 +113,7 @@ test("nothing that was refused is told of, nor anything without a licence", asyn
   expect(await told(1)).toEqual([{ type: "UserAdded", email: "fay@example.org" }]);
 });
 
-test("the secret is sealed with the instance's key, shown when it is made anew, and signs", async () => {
+test("the signing secret is encrypted with the instance key and shown once when it is rotated", async () => {
   const { secret } = (await expectOk(root("POST", "/webhooks/instance/rotate_secret"))).json();
   const { db } = server.server.app;
   const [row] = await db.read
@@ -142,7 +142,7 @@ test("the secret is sealed with the instance's key, shown when it is made anew, 
   await told(2);
 });
 
-test("only super admins may do it", async () => {
+test("only super admins may rotate the secret", async () => {
   const calls: [string, string, object?][] = [
     ["GET", ""],
     ["GET", "/deliveries"],
@@ -154,7 +154,7 @@ test("only super admins may do it", async () => {
   }
 });
 
-test("without an address nobody is told, and nothing is kept for later", async () => {
+test("without an address no event is stored", async () => {
   const { app } = server.server;
   await setInstanceWebhook(app, undefined);
   const events = async () => (await app.db.read.select().from(webhookEvents)).length;
@@ -166,7 +166,7 @@ test("without an address nobody is told, and nothing is kept for later", async (
   expect(await told(1)).toEqual([{ type: "UserAdded", email: "ida@example.org" }]);
 });
 
-test("where they are sent is a setting, which holds at once", async () => {
+test("a changed address applies to the next event", async () => {
   await using other = await startTestServer();
   await license(true, other.operator);
   const set = (value: string | null) =>
@@ -187,7 +187,7 @@ test("where they are sent is a setting, which holds at once", async () => {
   expect(bad.status).toBe(400);
 });
 
-test("who signs up with a provider is told of as such, once", async () => {
+test("a first login with a provider sends one event", async () => {
   await using t = await startOAuthTest();
   const { app } = t.server.server;
   await license(true, t.server.operator);

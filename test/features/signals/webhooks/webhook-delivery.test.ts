@@ -44,7 +44,7 @@ describe("what does not arrive", () => {
     expect((await ask("GET", `${hooks}/list`)).json()[0].failing_since).toBeNull();
   });
 
-  test("is kept after a day, and sent again when somebody asks", async () => {
+  test("is kept as failed after a day, and can be redelivered", async () => {
     const { id } = await endpoint();
     receiver.answer = () => new Response("", { status: 503 });
     await change();
@@ -76,7 +76,7 @@ describe("what does not arrive", () => {
     later(-25 * 3_600_000);
   });
 
-  test("is given up for now after 5 seconds", async () => {
+  test("times out after 5 seconds and is retried", async () => {
     const { id } = await endpoint();
     const held = Promise.withResolvers<Response>();
     receiver.answer = () => held.promise;
@@ -112,7 +112,7 @@ describe("what does not arrive", () => {
     expect(computeNextAttempt(old, { ok: false }, () => chance)).toBeUndefined();
   });
 
-  test("of many that wait, it is sent with several at once, until all have arrived", async () => {
+  test("is sent several at once when many wait, until all have arrived", async () => {
     const { id } = await endpoint();
     receiver.answer = () => new Response("", { status: 503 });
     for (let at = 0; at < 150; at += 10) await Promise.all(Array.from({ length: 10 }, change));

@@ -12,7 +12,7 @@ function countStoppable(): number {
   return heapStats().objectTypeCounts.AbortController ?? 0;
 }
 
-test("the lane of an endpoint that is idle or gone is not kept", async () => {
+test("the sender keeps no lane of an endpoint that is idle or deleted", async () => {
   const server = await startTestServer({ allowed_targets: "127.0.0.1" });
   const { ask } = await server.workspace();
   let received = 0;

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expectOk, startTestServer, until } from "../../../support/harness.ts";
 
-test.skipIf(Boolean(process.env.DATABASE_URL))("what waits is sent by the next server", async () => {
+test.skipIf(Boolean(process.env.DATABASE_URL))("pending deliveries are sent by the next server", async () => {
   const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
   const messages: string[] = [];
   let status = 500;

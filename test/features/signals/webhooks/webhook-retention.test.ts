@@ -6,7 +6,7 @@ import { expectOk, startTestServer, until } from "../../../support/harness.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-test("what has had its time goes, what waits stays, and so does what is young", async () => {
+test("old deliveries are deleted; pending and recent ones stay", async () => {
   await using server = await startTestServer({ allowed_targets: "127.0.0.1", webhook_retention_s: 86_400 });
   const { ask } = await server.workspace();
   const { app } = server.server;

@@ -43,7 +43,7 @@ describe("what is told", () => {
     expect(await deliveries(id, `?before=${all.at(-1).event_seq}`)).toEqual([]);
   });
 
-  test("each change of the workspace, in order, with the keys that receivers know", async () => {
+  test("every change of the workspace, in order, with the event's keys", async () => {
     const { id } = await endpoint();
     const flow = { summary: "", value: { modules: [] } };
     const resource = { value: {}, resource_type: "any" };
@@ -166,7 +166,7 @@ describe("what is told", () => {
     expect(listed[0]).toMatchObject({ attempts: 1, status: 200, error: null });
   });
 
-  test("nothing of what was refused", async () => {
+  test("nothing about refused calls", async () => {
     const { id } = await endpoint();
     const path = await change();
     expect((await ask("POST", "/w/acme/variables/create", variable(path))).status).toBe(400);
@@ -175,7 +175,7 @@ describe("what is told", () => {
     expect((await deliveries(id)).map(({ type }: any) => type)).toEqual(["CreateVariable", "CreateVariable"]);
   });
 
-  test("to each endpoint what it asked for, and nothing to one that is switched off", async () => {
+  test("to each endpoint the types it subscribed to, and nothing to a disabled one", async () => {
     await endpoint("/all");
     await endpoint("/deleted", { types: ["DeleteVariable"] });
     const off = await endpoint("/off");
@@ -192,7 +192,7 @@ describe("what is told", () => {
     expect(await deliveries(off.id)).toEqual([]);
   });
 
-  test("not to another workspace", async () => {
+  test("nothing to endpoints of other workspaces", async () => {
     const other = await server.workspace("other");
     await endpoint();
     await expectOk(other.ask("POST", "/w/other/variables/create", variable()));
@@ -203,7 +203,7 @@ describe("what is told", () => {
 });
 
 describe("the signature", () => {
-  test("is one that the convention's own library verifies", async () => {
+  test("verifies by the reference library of Standard Webhooks", async () => {
     const { secret } = await endpoint();
     await change();
     const [{ body, headers }] = (await arrived(1)) as [Message];
@@ -212,7 +212,7 @@ describe("the signature", () => {
     expect(() => new Webhook(secret).verify(`${body} `, Object.fromEntries(headers))).toThrow();
   });
 
-  test("is made with the old secret too for a day after a new one", async () => {
+  test("is made with the previous secret too, for a day after a rotation", async () => {
     const { id, secret } = await endpoint();
     const rotated = (await expectOk(ask("POST", `${hooks}/rotate_secret/${id}`))).json().secret;
     expect(rotated).not.toBe(secret);
@@ -229,7 +229,7 @@ describe("the signature", () => {
     later(-25 * 3_600_000);
   });
 
-  test("needs a secret that is shown once", async () => {
+  test("uses a secret that is shown once", async () => {
     const { id, secret } = await endpoint();
     const listed = await ask("GET", `${hooks}/list`);
     expect(listed.json()[0].id).toBe(id);

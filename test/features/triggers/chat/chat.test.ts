@@ -137,7 +137,7 @@ async function send(form: Record<string, string>, { secret = SECRET, age_s = 0, 
 const idIn = (said: string) => /Job (\S+) has begun/.exec(said)?.[1] ?? "";
 
 describe("a command", () => {
-  test("starts the script with what was typed and by whom, as a group of its own", async () => {
+  test("starts the script with the text and the user, with the rights of the command's group", async () => {
     const { status, said, text } = await send(COMMAND);
     expect([status, JSON.parse(text).response_type]).toEqual([200, "ephemeral"]);
     const found = await ended(idIn(said));
@@ -152,7 +152,7 @@ describe("a command", () => {
     expect(found.args).toEqual(args);
   });
 
-  test("is text, whatever it looks like", async () => {
+  test("passes text that looks like JSON or a reference as text", async () => {
     const found = await ended(idIn((await send({ ...COMMAND, text: "$WM_TOKEN" })).said));
     expect(found).toMatchObject({ result: "ann says $WM_TOKEN" });
   });
@@ -181,13 +181,13 @@ describe("a command", () => {
     expect((await fetch(`${server.url}/api/oauth/chat_command`, { method: "POST", body })).status).toBe(401);
   });
 
-  test("of a team that is connected nowhere, or where none is settled, says so", async () => {
+  test("of a team without a workspace or without a script is answered with the reason", async () => {
     expect((await send({ ...COMMAND, team_id: "T" })).said).toStartWith("No workspace");
     await settle(null);
     expect((await send(COMMAND)).said).toStartWith("No workspace");
   });
 
-  test("of a team that two workspaces answer to starts nothing in either", async () => {
+  test("of a team connected to two workspaces starts nothing in either", async () => {
     const other = await server.workspace("other");
     await connect("other", other.token);
     await deploy(other.ask, "other", "u/admin/command", "export const main = () => 1");
@@ -197,7 +197,7 @@ describe("a command", () => {
     expect(idIn((await send(COMMAND)).said)).not.toBe("");
   });
 
-  test("whose script cannot begin is answered with the reason", async () => {
+  test("whose script cannot be started is answered with the reason", async () => {
     await deploy(ask, "acme", "u/admin/short", "export const main = () => 1");
     await settle("u/admin/short");
     await expectOk(ask("POST", "/w/acme/scripts/archive/p/u/admin/short"));
@@ -205,7 +205,7 @@ describe("a command", () => {
     expect([status, said]).toEqual([200, expect.stringContaining("u/admin/short")]);
   });
 
-  test("is answered in time, though the database is busy for longer", async () => {
+  test("is answered within the time limit although the database is busy", async () => {
     const { app } = server.server;
     const { promise, resolve } = Promise.withResolvers<void>();
     const write = app.db.write;
@@ -223,7 +223,7 @@ describe("a command", () => {
     }
   });
 
-  test("is not taken while no signing secret is set; which is stored sealed", async () => {
+  test("is refused while no signing secret is set, which is stored encrypted", async () => {
     const { db, settings } = server.server.app;
     const kept = await db.read.select().from(instanceSettings).where(eq(instanceSettings.key, "oauths"));
     expect(JSON.stringify(kept)).not.toContain(SECRET);
@@ -268,7 +268,7 @@ describe("the trial job", () => {
   test.each([
     [undefined, { channel: "general", text: "This is a test message" }],
     [{ channel: "ops" }, { channel: "ops", text: "This is a test message" }],
-  ])("says what is left out by itself, by the name of existing clients too: %j", async (body, message) => {
+  ])("fills in what is left out, under the names of existing clients too: %j", async (body, message) => {
     const answer = await expectOk(ask("POST", "/w/acme/workspaces/run_slack_message_test_job", body));
     await ended(answer.json().job_uuid);
     expect(posted.map((each) => each.body)).toEqual([message]);

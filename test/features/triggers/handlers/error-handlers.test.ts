@@ -95,7 +95,7 @@ async function told(): Promise<void> {
 }
 
 describe("an error handler is started for the failure", () => {
-  test("of a script that throws, with what it left and which job it was", async () => {
+  test("of a script that throws, with its error and its job", async () => {
     await settle({ error_handler: HANDLER, error_handler_extra_args: { channel: "ops", email: "other" } });
     const id = await run("u/admin/boom");
     const handler = await handlerOf(id);
@@ -119,7 +119,7 @@ describe("an error handler is started for the failure", () => {
     });
   });
 
-  test("of a result that says it is a failure, with its own keys", async () => {
+  test("of a result that declares a failure, with its keys", async () => {
     const { args } = await handlerOf(await run("u/admin/marked"));
     expect(args).toMatchObject({
       wm_failure: "bad",
@@ -130,7 +130,7 @@ describe("an error handler is started for the failure", () => {
     expect(args.error).toBeUndefined();
   });
 
-  test("of a flow once, and not of its step", async () => {
+  test("of a flow once, and not for its step", async () => {
     const id = (await expectOk(ask("POST", "/w/acme/jobs/run/f/u/admin/bad_flow", {}))).text;
     const { args } = await handlerOf(id);
     expect(args).toMatchObject({ job_id: id, path: "u/admin/bad_flow", is_flow: true });
@@ -157,7 +157,7 @@ describe("an error handler is started for the failure", () => {
     }
   });
 
-  test("of a job that lost its worker too often", async () => {
+  test("of a job that lost its worker in its last attempt", async () => {
     const { app } = server.server;
     const id = createUuid();
     const long_ago = new Date(Date.now() - 3_600_000);
@@ -174,7 +174,7 @@ describe("an error handler is started for the failure", () => {
     expect((await handlerOf(id)).args.error.name).toBe("WorkerLost");
   });
 
-  test("by a flow, if resolved there", async () => {
+  test("by a flow, if the handler is one", async () => {
     await settle({ error_handler: "flow/u/admin/handler_flow" });
     const id = await run("u/admin/boom");
     expect(await handlerOf(id)).toMatchObject({
@@ -229,13 +229,13 @@ describe("no error handler is started for the end", () => {
     expect(await handlersFor(id)).toEqual([]);
   });
 
-  test("of a script that is muted no longer, it hears again", async () => {
+  test("of a muted script; once it is no longer muted, the handler is started", async () => {
     const toggle = "/w/acme/scripts/toggle_workspace_error_handler/p/u/admin/marked";
     await expectOk(ask("POST", toggle, { muted: false }));
     await handlerOf(await run("u/admin/marked"));
   });
 
-  test("while none is settled, and from then on what fails", async () => {
+  test("while none is configured; from then on for each failure", async () => {
     await settle({});
     const before = await run("u/admin/boom");
     await ended(before);
@@ -251,7 +251,7 @@ describe("no error handler is started for the end", () => {
 });
 
 describe("a handler that fails", () => {
-  test("raises an alert and has no handler", async () => {
+  test("raises an alert and starts no further handler", async () => {
     await settle({ error_handler: "script/u/admin/boom" });
     const id = await run("u/admin/marked");
     const handler = await handlerOf(id);
@@ -266,7 +266,7 @@ describe("a handler that fails", () => {
     expect(await handlersFor(handler.id)).toEqual([]);
   });
 
-  test("to begin, since it is gone, raises an alert too", async () => {
+  test("to start, because it was deleted, raises an alert", async () => {
     await deploy(ask, "acme", "u/admin/leaves", "export const main = () => 1");
     await settle({ error_handler: "script/u/admin/leaves" });
     await server.server.app.db.write(async (tx) => {
@@ -320,7 +320,7 @@ test("a handler that cannot be started is retried for a day, then an alert is ra
   }
 });
 
-test("a completion is published once, by the first server that can", async () => {
+test("a completion is processed by one server only", async () => {
   const { app } = server.server;
   await until(async () => ((await waiting()).length === 0 ? true : undefined), "an empty outbox");
   const { wake } = handlerTaskOf(app);
@@ -346,7 +346,7 @@ test("a completion is published once, by the first server that can", async () =>
   }
 });
 
-test("the group of handlers has the rights that it is given, and no others", async () => {
+test("a handler has the rights granted to the group of handlers, and no others", async () => {
   const secret = { path: "f/ops/key", value: "the value", is_secret: false, description: "" };
   await expectOk(ask("POST", "/w/acme/folders/create", { name: "ops" }));
   await expectOk(ask("POST", "/w/acme/variables/create", secret));

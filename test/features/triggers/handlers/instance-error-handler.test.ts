@@ -53,7 +53,7 @@ const alerts = async (kind: string): Promise<any[]> =>
     .json()
     .filter((each: any) => each.kind === kind);
 
-test("one that is not there raises an alert", async () => {
+test("a missing handler raises an alert", async () => {
   await run("u/admin/boom");
   const [alert] = await until(async () => {
     const found = await alerts("error_handler_not_started");
@@ -87,7 +87,7 @@ test("is started with the error and the place of a failure, even if muted by its
   expect((await handlers()).filter(({ args }) => args.job_id === canceled)).toEqual([]);
 });
 
-test("one that fails raises an alert and has no handler", async () => {
+test("a handler that fails raises an alert and starts no further handler", async () => {
   await deploy(root, "admins", PATH, THROWS);
   const before = (await handlers()).length;
   await run("u/admin/boom");

@@ -70,7 +70,7 @@ async function create(more: object = {}, by: Ask = ask): Promise<{ path: string;
 }
 
 describe("a route", () => {
-  test("is read as it was written, changed, listed, switched off and deleted", async () => {
+  test("is created, read, changed, listed, disabled and deleted", async () => {
     const { path, url } = await create({ summary: "orders", is_async: true, requires_auth: true });
     const read = (await ask("GET", `${base}/get/${path}`)).json();
     expect(read).toMatchObject({
@@ -117,14 +117,14 @@ describe("a route", () => {
     expect([answer.status, answer.json()]).toEqual([200, { q: "x" }]);
   });
 
-  test("takes arguments from its query, its body and its path, the later over the former", async () => {
+  test("takes arguments from its query, body and path, in rising precedence", async () => {
     const { url } = await create({ route_path: "orders/:id/lines/*rest" });
     const at = url.replace(":id", "a%2Fb").replace("*rest", "1/two%20words");
     const answer = await nobody("POST", `${at}?q=query&n=5&id=evil`, { n: 7, id: "body" });
     expect(answer.json()).toEqual({ id: "a/b", q: "query", n: 7, rest: "1/two words" });
   });
 
-  test("wraps the body and adds the text as it was sent, where that is asked for", async () => {
+  test("wraps the body and adds the raw text, if configured", async () => {
     const { url } = await create({ route_path: "raw/:id", raw_string: true, wrap_body: true });
     const answer = await nobody("POST", url.replace(":id", "7"), '{"n": 1}');
     expect(answer.json()).toEqual({ id: "7", body: { n: 1 }, raw_string: '{"n": 1}' });
@@ -158,7 +158,7 @@ describe("a route", () => {
     else expect(given.id).toBe("9");
   });
 
-  test("may be a flow, and its job says what started it", async () => {
+  test("runs a flow, whose job names the trigger", async () => {
     const { url, path } = await create({ script_path: "u/admin/flow", is_flow: true, request_type: "async" });
     const started = await nobody("POST", url, { x: 1 });
     expect(started.status).toBe(201);
@@ -172,7 +172,7 @@ describe("a route", () => {
     });
   });
 
-  test("streams", async () => {
+  test("streams a result", async () => {
     const { url } = await create({ request_type: "sync_sse", http_method: "get" });
     const answer = await nobody("GET", `${url}?q=1`);
     expect(answer.headers.get("content-type")).toStartWith("text/event-stream");
@@ -180,7 +180,7 @@ describe("a route", () => {
     expect(answer.text).toContain('"q":"1"');
   });
 
-  test("answers as its script says, apart from the server's own pages", async () => {
+  test("answers with the script's status and headers, under a separate content policy", async () => {
     const { url } = await create({ script_path: "u/admin/page", http_method: "get" });
     const answer = await nobody("GET", url);
     expect([answer.status, answer.text]).toEqual([418, "<p>hi"]);
@@ -190,7 +190,7 @@ describe("a route", () => {
     expect([failed.status, failed.json().error.message]).toEqual([500, "never"]);
   });
 
-  test("is open to pages elsewhere", async () => {
+  test("allows any origin", async () => {
     const { url } = await create({ http_method: "put" });
     const preflight = await nobody("OPTIONS", url, undefined, {
       origin: "https://shop.example",
@@ -202,7 +202,7 @@ describe("a route", () => {
     expect(preflight.headers.get("access-control-allow-headers")).toBe("*, authorization");
   });
 
-  test("runs as whoever edited it last", async () => {
+  test("runs with the rights of its last editor", async () => {
     const path = `u/admin/shared_${++count}`;
     const body = route({
       path,
@@ -229,7 +229,7 @@ describe("a route", () => {
 });
 
 describe("of several routes", () => {
-  test("the more literal one answers, and a way that leads nowhere is left again", async () => {
+  test("the more specific one answers, with backtracking", async () => {
     const at = `several${++count}`;
     const answers = (name: string, route_path: string) =>
       create({
@@ -259,7 +259,7 @@ describe("of several routes", () => {
     ["the same", "same/:id", "same/:name", {}],
     ["the rest", "same2/*", "same2/*all", {}],
     ["the same below a workspace", "acme/orders", "orders", { workspaced_route: true }],
-  ])("two that would answer %s are refused", async (_, first, second, more) => {
+  ])("two that would both answer %s are refused", async (_, first, second, more) => {
     const { path } = await create({ route_path: first });
     const refused = await ask("POST", `${base}/create`, route({ route_path: second, ...more }));
     expect([refused.status, refused.text]).toEqual([
@@ -273,7 +273,7 @@ describe("of several routes", () => {
     expect((await exists({ http_method: "get" })).json()).toBe(false);
   });
 
-  test("one of another workspace is not named", async () => {
+  test("a conflict does not name a route of another workspace", async () => {
     const other = await server.workspace("other");
     await deploy(other.ask, "other", "u/admin/x", "export const main = () => 1");
     const { url } = await create();
@@ -341,7 +341,7 @@ describe("callers are asked", () => {
   const statuses = async (answers: Promise<Answer>[]) =>
     (await Promise.all(answers)).map(({ status }) => status);
 
-  test("for a token of somebody who may run what it runs", async () => {
+  test("for a token whose owner may run the target", async () => {
     const path = `u/admin/asked_${++count}`;
     const { url } = await create({ path, requires_auth: true });
     const bob = await server.member("acme", `bob${count}`);
@@ -471,7 +471,7 @@ describe("files", () => {
     }
   });
 
-  test("are a website, which is not left", async () => {
+  test("are served as a website, without access outside of its folder", async () => {
     const { url } = await create({
       http_method: "get",
       is_static_website: true,
@@ -504,7 +504,7 @@ describe("files", () => {
     expect(taken.status).toBe(400);
   });
 
-  test("are one file, under the name it is given", async () => {
+  test("can be a single file, under a configured name", async () => {
     const { url } = await create({
       http_method: "get",
       static_asset_config: { s3: "site/app.js", filename: "shop.js" },
@@ -520,7 +520,7 @@ describe("files", () => {
   });
 });
 
-test("a route changed on another server is served", async () => {
+test("a route changed on another server is served as changed", async () => {
   const { path, url } = await create();
   expect((await nobody("POST", url, {})).status).toBe(200);
   if (!process.env.DATABASE_URL) return;

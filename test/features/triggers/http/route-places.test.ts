@@ -41,7 +41,7 @@ const create = (ask: Ask, workspace: string, body: object) =>
   ask("POST", `/w/${workspace}/http_triggers/create`, body);
 
 describe("a route without the workspace's id before it", () => {
-  test("is for admins of the workspaces that the instance names, and for super admins", async () => {
+  test("is for admins of the workspaces in the instance setting, and for super admins", async () => {
     await allow(null);
     const refused = await create(evil, "evil", bodyOf("admin", "free/a"));
     expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("root_route_workspaces")]);
@@ -55,7 +55,7 @@ describe("a route without the workspace's id before it", () => {
     expect((await create(root, "evil", bodyOf("admin", "free/b"))).status).toBe(201);
   });
 
-  test("is neither changed nor switched on by others, who may switch it off", async () => {
+  test("cannot be changed or enabled by others, who may disable it", async () => {
     await allow(["acme"]);
     const body = bodyOf("admin", "kept/a");
     await expectOk(create(acme, "acme", body));
@@ -82,7 +82,7 @@ describe("of two workspaces", () => {
     ["below a rest", "o5/*rest", "o5/a/b/c"],
     ["parameters across", "o6/:a/x", "o6/y/:b"],
     ["the same", "o7/a", "o7/a"],
-  ])("no route answers what comes to the other's: %s", async (_, first, second) => {
+  ])("no route answers requests of the other's: %s", async (_, first, second) => {
     await allow(["*"]);
     const made = await create(acme, "acme", bodyOf("admin", first));
     expect(made.status).toBe(201);
@@ -99,7 +99,7 @@ describe("of two workspaces", () => {
       await expectOk(evil("DELETE", `/w/evil/http_triggers/delete/${path}`));
   });
 
-  test("a prefix is its workspace's, with routes below it and without", async () => {
+  test("a prefix belongs to its workspace, with or without routes below it", async () => {
     await allow(["evil"]);
     const refused = await create(evil, "evil", bodyOf("admin", "acme/anything"));
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("id of another workspace")]);
@@ -110,7 +110,7 @@ describe("of two workspaces", () => {
     expect((await nobody("POST", "/r/evil/own/7", {})).json()).toBe("evil");
   });
 
-  test("none is given an id below which its routes would answer for another", async () => {
+  test("no workspace gets an id whose routes would answer for another's", async () => {
     const { ask: mover } = await server.workspace("mover");
     await deploy(mover, "mover", "u/admin/of", 'export const main = () => "mover"');
     await expectOk(create(mover, "mover", bodyOf("admin", "late/x", { workspaced_route: true })));
@@ -126,7 +126,7 @@ describe("of two workspaces", () => {
   });
 });
 
-test("within a workspace, who has an overlapping route changed must be able to change both", async () => {
+test("within a workspace, changing a route that overlaps another requires rights on both", async () => {
   const mine = bodyOf("admin", "pair/:id", { workspaced_route: true });
   await expectOk(create(evil, "evil", mine));
   const narrow = bodyOf("mallory", "pair/7", { workspaced_route: true });
@@ -138,7 +138,7 @@ test("within a workspace, who has an overlapping route changed must be able to c
   expect((await create(author, "evil", narrow)).status).toBe(201);
 });
 
-test("of stored routes that overlap, the owner of the prefix answers, then the older; the other says why not", async () => {
+test("of overlapping stored routes the owner of the prefix answers, then the older; the other shows the reason", async () => {
   await allow(["acme", "evil"]);
   const below = bodyOf("admin", "old/:id", { workspaced_route: true });
   await expectOk(create(acme, "acme", below));
@@ -172,7 +172,7 @@ test("of stored routes that overlap, the owner of the prefix answers, then the o
   expect((await nobody("POST", "/r/ages/7", {})).json()).toBe("evil");
 });
 
-test("what is set up at the machine itself runs as the workspace's owner, with no more rights", async () => {
+test("a route set up by the local admin runs as the workspace's owner", async () => {
   const whoami = "export const main = () => process.env.WM_EMAIL";
   await deploy(acme, "acme", "u/admin/whoami", whoami);
   const body = bodyOf("admin", "local/whoami", { script_path: "u/admin/whoami" });

@@ -107,7 +107,7 @@ describe("the tools", () => {
     });
   });
 
-  test("are those the token's scopes let it run", async () => {
+  test("are those that the token's scopes allow", async () => {
     expect(await namesFor(await scoped("mcp:run", "jobs:run"))).toHaveLength(4);
     expect(await namesFor(await scoped("mcp:run", "jobs:run:scripts:f/tools/*"))).toEqual([
       "s-f-tools-add",
@@ -119,7 +119,7 @@ describe("the tools", () => {
     await expect(agent("nobody")).rejects.toThrow();
   });
 
-  test("are those the caller may read: another member sees what is shared", async () => {
+  test("are those that the caller may read", async () => {
     const ann = await server.member("acme", "ann", "operator");
     expect(await namesFor(ann.token)).toEqual([]);
     await expectOk(ask("POST", "/w/acme/folders/addowner/tools", { owner: "u/ann" }));
@@ -131,7 +131,7 @@ describe("the tools", () => {
     await server.user("stranger").then(({ token: other }) => expect(agent(other)).rejects.toThrow());
   });
 
-  test("leave out what runs for signed requests only, and do not run it", async () => {
+  test("leave out scripts for signed requests only, and refuse to run them", async () => {
     const variable = { path: "f/tools/shared", value: "s3cret", is_secret: true, description: "" };
     await expectOk(ask("POST", "/w/acme/variables/create", variable));
     const signature = { scheme: "github", secret: "f/tools/shared" };
@@ -179,7 +179,7 @@ describe("a call", () => {
     expect(audit[0]).toMatchObject({ resource: "f/tools/greet" });
   });
 
-  test("tells of errors as results, and of what is no tool as an error", async () => {
+  test("returns a failed run as a result, and an unknown tool as an error", async () => {
     const client = await agent(token);
     const failed = await call(client, "s-f-tools-fail");
     expect([failed.isError, textOf(failed)]).toEqual([true, "RangeError: too far"]);
@@ -188,7 +188,7 @@ describe("a call", () => {
     await expect(call(client, "no tool")).rejects.toThrow("there is no tool no tool");
   });
 
-  test("tells of the log and of progress while the job runs", async () => {
+  test("sends log and progress notifications while the job runs", async () => {
     const content = `
 export async function main() {
   console.log("half way");
@@ -239,7 +239,7 @@ export async function main() {
   });
 });
 
-test("GET and DELETE are answered as by a server that keeps nothing", async () => {
+test("GET and DELETE are answered as by a stateless server", async () => {
   for (const method of ["GET", "DELETE"]) {
     const answer = await ask(method, "/mcp/w/acme/mcp");
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, "POST"]);
@@ -261,13 +261,13 @@ describe("names", () => {
     { kind: "flow", path },
   ]);
 
-  test.each(targets)("$kind $path is read back", (target) => {
+  test.each(targets)("$kind $path survives encoding", (target) => {
     const name = formatToolName(target);
     expect(name).toMatch(/^[\w-]{1,64}$/);
     expect(parseToolName(name)).toEqual(target);
   });
 
-  test("all differ, and none is read from an invalid name", () => {
+  test("are unique, and an invalid one is not decoded", () => {
     expect(new Set(targets.map(formatToolName)).size).toBe(targets.length);
     for (const name of ["", "s", "x-u-a-b", "s-u-a_b", "s-u-a_", "s/u/a/b"]) {
       expect([name, parseToolName(name)]).toEqual([name, undefined]);

@@ -65,7 +65,7 @@ const completed = (id: string) =>
     return found.type === "CompletedJob" ? found : undefined;
   }, `the end of ${id}`);
 
-test("is shown by lists and by the queue, and counts as no load", async () => {
+test("is in lists and in the queue, and does not count as load", async () => {
   const count = async () => (await expectOk(ask("GET", "/w/acme/jobs/queue/count"))).json().database_length;
   const path = await create();
   const [planned, ...more] = await queued(path);
@@ -138,7 +138,7 @@ test("follows the schedule: changed, paused, disabled, enabled, deleted", async 
 });
 
 describe("that is canceled", () => {
-  test("is left out, and followed by the next", async () => {
+  test("is skipped, and the next one is planned", async () => {
     const path = await create();
     const [first] = await queued(path);
     await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${first.id}`, { reason: "a holiday" }));
@@ -156,7 +156,7 @@ describe("that is canceled", () => {
     expect(year(fourth.scheduled_for)).toBe(year(first.scheduled_for) + 3);
   });
 
-  test("is spared by what cancels many", async () => {
+  test("is left alone by operations that cancel many jobs", async () => {
     const path = await create();
     const [planned] = await queued(path);
     const selected = await expectOk(ask("POST", "/w/acme/jobs/queue/cancel_selection", [planned.id]));
@@ -184,7 +184,7 @@ describe("that is canceled", () => {
   });
 });
 
-test("is one, however many start the schedule at once", async () => {
+test("is one, however many servers plan at once", async () => {
   const { app } = server.server;
   const path = await create();
   const next_at = new Date(app.clock().getTime() - 1_000);
@@ -197,7 +197,7 @@ test("is one, however many start the schedule at once", async () => {
   expect([planned.scheduled_for, more]).toEqual([(await get(path)).next_at, []]);
 });
 
-test("is repaired at the start of a server, where an older version left none or a wrong one", async () => {
+test("is created or corrected at the start of a server, if missing or wrong", async () => {
   await using other = await startTestServer({ data_dir: undefined });
   const there = await other.workspace();
   await deploy(there.ask, "acme", "u/admin/greet", "export const main = () => 1");
@@ -248,7 +248,7 @@ test("is repaired at the start of a server, where an older version left none or 
   }
 });
 
-test("stays with the workspace that gets another id, and is left in the export of the queue", async () => {
+test("follows a change of the workspace's id, and is left out of the export of the queue", async () => {
   const there = await server.workspace("moving");
   await deploy(there.ask, "moving", "u/admin/greet", "export const main = () => 1");
   const body = {

@@ -109,7 +109,7 @@ const RECOVERED = { on_recovery: "script/u/admin/recovered" };
 const SUCCEEDED = { on_success: "script/u/admin/succeeded" };
 
 describe("on_failure", () => {
-  test("is given the error, which run it was, and how many have failed", async () => {
+  test("gets the error, the run and the number of failures in a row", async () => {
     const made = await create({ ...FAILED, on_failure_extra_args: { channel: "ops", path: "mine" } });
     await go(made, "fail");
     const [handler] = await given(made, "failed");
@@ -139,7 +139,7 @@ describe("on_failure", () => {
     ["from the second on", { on_failure_times: 2 }, [2]],
     ["exactly the second", { on_failure_times: 2, on_failure_exact: true }, [2]],
     ["exactly the first", { on_failure_times: 1, on_failure_exact: true }, [1, 1]],
-  ])("hears of %s in a row", async (_, more, heard) => {
+  ])("is started for %s in a row", async (_, more, heard) => {
     const made = await create({ ...FAILED, ...more });
     await go(made, "fail", "fail", "well", "fail");
     expect(await times(made, "failed", "failed_times")).toEqual(heard);
@@ -153,7 +153,7 @@ describe("on_failure", () => {
     expect(await times(exact, "failed", "failed_times")).toEqual([2]);
   });
 
-  test("counts each of the runs that fail at the same time", async () => {
+  test("counts runs that fail at the same time", async () => {
     const made = await create({ ...FAILED, on_failure_times: 3, on_failure_exact: true });
     const all = await create(FAILED);
     for (const each of [made, all]) {
@@ -188,7 +188,7 @@ describe("on_failure", () => {
 });
 
 describe("on_recovery", () => {
-  test("receives what had failed and what has recovered", async () => {
+  test("gets the failed and the recovered run", async () => {
     const made = await create({ ...RECOVERED, on_recovery_extra_args: { channel: "ops" } });
     await go(made, "well", "fail", "fine", "fine");
     const all = await given(made, "recovered");
@@ -208,7 +208,7 @@ describe("on_recovery", () => {
     expect(all[0]).toMatchObject({ created_by: "schedule_recovery_handler", parent_job: fine.id });
   });
 
-  test("comes after as many good ends in a row as it says", async () => {
+  test("is started after the configured number of successes in a row", async () => {
     const made = await create({ ...RECOVERED, on_recovery_times: 2 });
     await go(made, "fail", "well", "fail", "well");
     expect(await given(made, "recovered")).toEqual([]);
@@ -236,7 +236,7 @@ test("on_success is started for every success, with its result", async () => {
   });
 });
 
-test("the workspace's handler hears of failures as well, unless the schedule mutes it", async () => {
+test("the workspace's handler is started as well, unless the schedule mutes it", async () => {
   const handler = { error_handler: "script/u/admin/workspace", error_handler_extra_args: {} };
   await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", handler));
   const loud = await create(FAILED);
@@ -259,7 +259,7 @@ describe("the default handler", () => {
   const settle = (body: object) => ask("POST", "/w/acme/schedules/setdefaulthandler", body);
   const get = async ({ path }: Made) => (await expectOk(ask("GET", `/w/acme/schedules/get/${path}`))).json();
 
-  test("is that of new schedules which name none, and where asked for of all", async () => {
+  test("applies to new schedules without one, and on request to all", async () => {
     const before = await create(FAILED);
     const error = {
       handler_type: "error",

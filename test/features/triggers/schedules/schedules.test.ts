@@ -71,7 +71,7 @@ const ran = (path: string, times = 1) =>
   }, `${times} runs of ${path}`);
 
 describe("what is due", () => {
-  test("runs with its arguments, as whoever set it up, and is put off to the next time", async () => {
+  test("runs with its arguments and the rights of its editor, and gets its next time", async () => {
     const path = await create({ tag: "" });
     expect((await get(path)).next_at).toMatch(/^\d{4}-01-01T00:00:00.000Z$/);
     await makeDue(path);
@@ -89,14 +89,14 @@ describe("what is due", () => {
     expect(await runsOf(path)).toHaveLength(1);
   });
 
-  test("may be a flow", async () => {
+  test("can be a flow", async () => {
     const path = await create({ script_path: "u/admin/flow", is_flow: true, args: { x: 1 } });
     await makeDue(path);
     const [job] = await ran(path);
     expect(job).toMatchObject({ job_kind: "flow", script_path: "u/admin/flow", success: true });
   });
 
-  test("comes by itself when its time has come", async () => {
+  test("runs at its time without a call", async () => {
     const path = await create({ schedule: "* * * * * *" });
     const jobs = await ran(path, 2);
     await expectOk(ask("POST", `${base}/setenabled/${path}`, { enabled: false }));
@@ -105,7 +105,7 @@ describe("what is due", () => {
     expect((await get(path)).next_at).toBeNull();
   });
 
-  test("runs once, however many look at it at once", async () => {
+  test("runs once, however many schedulers look at once", async () => {
     const { runSchedule } = await import("../../../../src/features/triggers/schedules/run-schedule.ts");
     const { app } = server.server;
     const path = await create();
@@ -124,7 +124,7 @@ describe("what is due", () => {
     expect(await runsOf(path)).toHaveLength(1);
   });
 
-  test("replaces missed runs by one catch-up run", async () => {
+  test("runs once for all missed times", async () => {
     const path = await create({ schedule: "0 0 * * * *" });
     const { app } = server.server;
     const long_ago = new Date(app.clock().getTime() - 10 * 3_600_000);
@@ -174,7 +174,7 @@ describe("what is due", () => {
     for (const { id } of again) await ask("POST", `/w/acme/jobs_u/queue/force_cancel/${id}`, {});
   });
 
-  test("is tried again where that is asked for", async () => {
+  test("is retried if configured", async () => {
     const path = await create({
       script_path: "u/admin/fail",
       args: {},
@@ -187,7 +187,7 @@ describe("what is due", () => {
     expect(tries).toHaveLength(3);
   });
 
-  test("that cannot begin says why, and comes again", async () => {
+  test("that cannot be started shows the reason, and stays scheduled", async () => {
     await deploy(ask, "acme", "u/admin/gone", "export const main = () => 1");
     const path = await create({ script_path: "u/admin/gone", args: {} });
     await expectOk(ask("POST", "/w/acme/scripts/archive/p/u/admin/gone"));
@@ -199,7 +199,7 @@ describe("what is due", () => {
   });
 });
 
-test("a schedule of the machine's operator, and of a super admin who is no member, runs", async () => {
+test("a schedule of the local admin, and of a super admin who is no member, runs", async () => {
   const { ask: root } = await server.user("root", { super_admin: true });
   for (const above of [server.operator, root]) {
     const body = schedule();
@@ -265,7 +265,7 @@ test.each([
   ["0 0 0/1 1 1 * 2030", "Asia/Kolkata", "2026-06-01T00:00:00Z", ["2029-12-31T18:30", "2029-12-31T19:30"]],
   ["0 30 2 29 3 * 2026", "Europe/Berlin", "2026-03-28T12:00:00Z", ["2026-03-29T01:00"]],
   ["@daily", "Asia/Kolkata", "2026-01-01T00:00:00Z", ["2026-01-01T18:30", "2026-01-02T18:30"]],
-])("%s in %s comes when a clock on the wall says so", async (rule, timezone, from, wanted) => {
+])("%s in %s runs at the local wall-clock time", async (rule, timezone, from, wanted) => {
   const { app } = server.server;
   const { clock } = app;
   Object.assign(app, { clock: () => new Date(from) });
@@ -278,7 +278,7 @@ test.each([
   }
 });
 
-test("the next times can be asked for", async () => {
+test("the next times can be previewed", async () => {
   const body = { schedule: "0 0 12 * * *", timezone: "UTC" };
   const told = (await expectOk(ask("POST", "/schedules/preview", body))).json();
   expect(told).toHaveLength(5);
@@ -342,7 +342,7 @@ describe("what stays due", () => {
     return { ...there, other, app, path, makeDue, row };
   };
 
-  test("a hundred whose next time cannot be computed keep no other from running, and say so", async () => {
+  test("a hundred schedules without a computable next time delay no other, and show the error", async () => {
     const { other, app, ask, path, row } = await own();
     const good = await row();
     const next_at = new Date(app.clock().getTime() - 60_000);
@@ -370,7 +370,7 @@ describe("what stays due", () => {
     await other.stop();
   });
 
-  test("one that is found while the server stops", async () => {
+  test("a schedule that is found while the server stops", async () => {
     const { other, app, makeDue, row } = await own();
     app.acceptsJobs = false;
     const next_at = await makeDue();
@@ -379,7 +379,7 @@ describe("what stays due", () => {
     await other.stop();
   });
 
-  test.skipIf(!process.env.DATABASE_URL)("one that the database had no room for", async () => {
+  test.skipIf(!process.env.DATABASE_URL)("a schedule that the database had no room for", async () => {
     const { other, app, ask, path, makeDue, row } = await own();
     const says = (text: string) => app.db.write((tx) => tx.rows(sql.raw(text)));
     await says(`CREATE FUNCTION scarce() RETURNS trigger LANGUAGE plpgsql AS

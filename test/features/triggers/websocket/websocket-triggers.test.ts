@@ -115,7 +115,7 @@ const errorOf = (path: string) =>
   until(async () => (await get(path)).error ?? undefined, `an error of ${path}`);
 
 describe("a trigger", () => {
-  test("connects, runs its script for each message in order, and ends with its row", async () => {
+  test("connects, runs its script for each message in order, and disconnects when deleted", async () => {
     using peer = startPeer();
     const path = await create({ url: peer.url });
     await peer.connected();
@@ -138,7 +138,7 @@ describe("a trigger", () => {
     await until(() => (peer.open.size === 0 ? true : undefined), "the end of the connection");
   });
 
-  test("is switched off and on, changed, moved and listed", async () => {
+  test("is disabled, enabled, changed, moved and listed", async () => {
     using peer = startPeer();
     using other = startPeer();
     const path = await create({ url: peer.url, enabled: false });
@@ -193,7 +193,7 @@ describe("a trigger", () => {
     await remove(path);
   });
 
-  test("says something first, and answers what runs return", async () => {
+  test("sends its first messages, and the results of runs", async () => {
     using peer = startPeer();
     const initial_messages = [
       { raw_message: "hello" },
@@ -223,7 +223,7 @@ describe("a trigger", () => {
     await remove(path);
   });
 
-  test("answers errors only where that is asked for, and nothing for null", async () => {
+  test("sends errors only if configured, and nothing for null", async () => {
     using peer = startPeer();
     const answers = { url: peer.url, can_return_message: true };
     const silent = await create({ ...answers, script_path: "u/admin/fail" });
@@ -238,7 +238,7 @@ describe("a trigger", () => {
     for (const path of [silent, quiet, loud]) await remove(path);
   });
 
-  test("asks a script where to connect to", async () => {
+  test("gets its URL from a script", async () => {
     using peer = startPeer();
     const path = await create({ url: "$script:u/admin/where", url_runnable_args: { at: peer.url } });
     await peer.connected();
@@ -249,7 +249,7 @@ describe("a trigger", () => {
   });
 });
 
-test("of many messages no more are taken than may run, and none is lost", async () => {
+test("no more messages are read than may run, and none is lost", async () => {
   using peer = startPeer();
   const gate =
     "export const main = async (msg: string) => { while (!(await Bun.file(process.env.GATE_FILE ?? '/nonexistent').exists())) { const { existsSync } = await import('node:fs'); if (existsSync(JSON.parse(msg).gate)) return; await Bun.sleep(20); } }";
@@ -269,7 +269,7 @@ test("of many messages no more are taken than may run, and none is lost", async 
 }, 60_000);
 
 describe.concurrent("what goes wrong", () => {
-  test("is shown on the row, tried again, and forgotten once it is over", async () => {
+  test("is shown on the trigger, retried, and cleared after a success", async () => {
     using peer = startPeer({ refuse: 2 });
     const path = await create({ url: `${peer.url}?key=secret` });
     expect(await errorOf(path)).toBe("127.0.0.1: it answered 503, and opened no WebSocket");
@@ -288,13 +288,13 @@ describe.concurrent("what goes wrong", () => {
     ["this machine by another address", "ws://127.0.0.2:9/", "has not allowed as a target"],
     ["this machine in IPv6", "ws://[::1]:9/", "has not allowed as a target"],
     ["a cloud's metadata", "ws://169.254.169.254/latest", "has not allowed as a target"],
-  ])("%s is no place to connect to", async (_, url, says) => {
+  ])("%s is refused as a target", async (_, url, says) => {
     const path = await create({ url });
     expect(await errorOf(path)).toContain(says);
     await remove(path);
   });
 
-  test("an address from a script is judged as any other", async () => {
+  test("a URL from a script is checked as any other", async () => {
     const path = await create({ url: "$script:u/admin/where", url_runnable_args: { at: "ws://10.0.0.1/" } });
     expect(await errorOf(path)).toContain("has not allowed as a target");
     await remove(path);
@@ -315,7 +315,7 @@ describe.concurrent("what goes wrong", () => {
     await remove(path);
   });
 
-  test("nothing is connected to in the name of who has left", async () => {
+  test("no connection is made for a member who has left", async () => {
     using peer = startPeer();
     const cid = await server.member("acme", "cid");
     const path = "u/cid/ws";
@@ -345,7 +345,7 @@ describe.concurrent("a connection of the server's own", () => {
     ping_ms: 500,
   };
 
-  test("says whom it wants, and takes no message that is too long", async () => {
+  test("sends the Host header, and refuses messages that are too long", async () => {
     using peer = startPeer();
     const got: string[] = [];
     const url = peer.url.replace("127.0.0.1", "localhost");
@@ -358,7 +358,7 @@ describe.concurrent("a connection of the server's own", () => {
     expect(got).toHaveLength(1);
   });
 
-  test("lasts while the other side is alive, and ends when it says nothing any more", async () => {
+  test("stays open while the peer answers pings, and ends when it no longer does", async () => {
     using peer = startPeer();
     const socket = await openWebsocket({ ...asked, url: peer.url, onMessage: () => {} });
     const first = await Promise.race([socket.ended, Bun.sleep(2_500).then(() => "open")]);
@@ -398,7 +398,7 @@ test.each([
   expect([refused.status, refused.text]).toEqual([status, expect.stringContaining(says)]);
 });
 
-test("what is not one's own is neither seen nor changed", async () => {
+test("triggers of others can be neither read nor changed", async () => {
   const { ask: bob } = await server.member("acme", "bob");
   expect((await bob("POST", `${base}/create`, trigger())).status).toBe(403);
   const path = await create({ enabled: false });
