@@ -50,7 +50,7 @@ test("names each right's source: role, path, folder, group, the item itself", as
   });
 });
 
-test("what is said is what the server does", async () => {
+test("the explanation agrees with what the server allows", async () => {
   const said = new Map(
     (await explain("admin", "script/f/data/x")).map(({ username, right }) => [username, right]),
   );
@@ -63,7 +63,7 @@ test("what is said is what the server does", async () => {
   }
 });
 
-test("who may not read an item learns nothing of it", async () => {
+test("who may not read an item gets 404", async () => {
   expect((await as.dan!("GET", "/w/acme/acls/explain/script/f/data/x")).status).toBe(404);
   expect((await as.ann!("GET", "/w/acme/acls/explain/script/f/data/none")).status).toBe(404);
   expect((await as.ann!("GET", "/w/acme/acls/explain/nothing/f/data/x")).status).toBe(400);

@@ -42,14 +42,14 @@ async function linkTo(email: string, nth = 0): Promise<string> {
   return /\/reset#(\S+)/.exec(linksTo(email)[nth]!.text)![1]!;
 }
 
-test("without a mail server people are told whom to ask", async () => {
+test("without a mail server the answer names whom to ask", async () => {
   expect((await nobody("GET", "/auth/is_smtp_configured")).json<boolean>()).toBe(false);
   const answer = await request("ann@example.org");
   expect(answer.status).toBe(400);
   expect(answer.text).toContain("a super admin sets another password");
 });
 
-test("a link sets another password once, and ends all sessions", async () => {
+test("a link sets a password once and ends all sessions", async () => {
   await setMail(plainSettings(mails));
   expect((await nobody("GET", "/auth/is_smtp_configured")).json<boolean>()).toBe(true);
   const email = "ann@example.org";
@@ -69,7 +69,7 @@ test("a link sets another password once, and ends all sessions", async () => {
   expect(audit.text).not.toContain("another password");
 });
 
-test("of two links the second is void when the first was used, and of two uses at once one counts", async () => {
+test("a used link invalidates the others, and of two concurrent uses one succeeds", async () => {
   const email = "bob@example.org";
   await makeUser(email);
   await expectOk(request(email));
@@ -79,7 +79,7 @@ test("of two links the second is void when the first was used, and of two uses a
   expect(both.map(({ status }) => status).toSorted()).toEqual([200, 400]);
 });
 
-test("links end after an hour, and forged ones are none", async () => {
+test("expired and forged links are refused", async () => {
   const email = "eve@example.org";
   await makeUser(email);
   await makeUser("victim@example.org");
@@ -104,7 +104,7 @@ test("links end after an hour, and forged ones are none", async () => {
   expect((await reset(token, "another password")).text).toContain("within an hour");
 });
 
-test("the answer is the same for whom there is no account, and mails are few", async () => {
+test("an unknown address gets the same answer, and mails per account are limited", async () => {
   const known = "zoe@example.org";
   await makeUser(known);
   const answers = await Promise.all([request(known), request("stranger@example.org")]);
@@ -119,13 +119,13 @@ test("the answer is the same for whom there is no account, and mails are few", a
   expect(linksTo("stranger@example.org")).toHaveLength(0);
 });
 
-test("one network asks for so many", async () => {
+test("requests per network are limited", async () => {
   const answers = [];
   for (let nth = 0; nth < 40; nth++) answers.push((await request(`x${nth}@example.org`)).status);
   expect(answers.filter((status) => status === 429).length).toBe(10);
 });
 
-test("where nobody logs in with a password, none is set", async () => {
+test("with password login disabled no password is set", async () => {
   await expectOk(root("POST", "/settings/global/disable_password_login", { value: true }));
   try {
     expect((await request("ann@example.org")).status).toBe(403);

@@ -21,7 +21,7 @@ const get = (who: string, path: string) => as[who]!("GET", `/w/acme/folders/${pa
 const DEFAULTS = ["app_custom", "app_groups", "app_themes"];
 
 describe("a folder", () => {
-  test("belongs to who made it, and to the owners given", async () => {
+  test("is owned by its creator and the given owners", async () => {
     const answer = await post("ann", "create", {
       name: "plans",
       summary: "What is to come",
@@ -49,7 +49,7 @@ describe("a folder", () => {
     }
   });
 
-  test("is listed to whoever may read in it; admins see all, and may ask for their own", async () => {
+  test("is listed for who may read in it; admins see all, or only theirs on request", async () => {
     await expectOk(post("ann", "create", { name: "quiet" }));
     expect((await get("cid", "listnames")).json()).toEqual([...DEFAULTS, "plans"]);
     expect((await get("ann", "listnames")).json()).toEqual([...DEFAULTS, "plans", "quiet"]);
@@ -65,7 +65,7 @@ describe("a folder", () => {
     expect((await get("cid", "exists/nowhere")).json()).toBe(false);
   });
 
-  test("changes hands: owners are added and removed, and keep the right that is said", async () => {
+  test("gets and loses owners, who keep the right that the call names", async () => {
     await expectOk(post("ann", "create", { name: "hands" }));
     expect((await post("bob", "addowner/hands", { owner: "u/bob" })).status).toBe(404);
     await expectOk(post("ann", "addowner/hands", { owner: "u/bob" }));
@@ -84,7 +84,7 @@ describe("a folder", () => {
     });
   });
 
-  test("is updated in part; who owns it no more has no right left over", async () => {
+  test("is updated in part; a former owner keeps no right", async () => {
     await expectOk(post("ann", "create", { name: "parts", summary: "one", extra_perms: { "u/cid": true } }));
     await expectOk(post("ann", "update/parts", { summary: "two" }));
     expect((await get("ann", "get/parts")).json()).toMatchObject({
@@ -103,7 +103,7 @@ describe("a folder", () => {
     expect((await get("bob", "get/parts")).json().extra_perms).toEqual({ "u/bob": true, "g/all": false });
   });
 
-  test("counts what is in it, by kind", async () => {
+  test("counts its items by kind", async () => {
     await expectOk(post("ann", "create", { name: "counted" }));
     const ann = as.ann!;
     await deploy(ann, "acme", "f/counted/a", "export const main = () => 1");
@@ -132,7 +132,7 @@ describe("a folder", () => {
     });
   });
 
-  test("leaves its items to admins when it is deleted, and can be created again by an admin only", async () => {
+  test("leaves its items to admins when deleted; then only an admin can create it again", async () => {
     await expectOk(post("ann", "create", { name: "left", owners: ["u/bob"] }));
     const variable = { path: "f/left/x", value: "1", is_secret: false, description: "" };
     await expectOk(as.ann!("POST", "/w/acme/variables/create", variable));
@@ -167,14 +167,14 @@ describe("a folder", () => {
       expectOk(as.admin!("POST", "/w/acme/drafts/create", { path, typ: "script", value: {} })),
   };
 
-  test.each(Object.keys(LEFT))("in which %s is left from before is made by an admin alone", async (what) => {
+  test.each(Object.keys(LEFT))("in which %s is left can be created by an admin only", async (what) => {
     const name = what.replaceAll(" ", "_");
     await LEFT[what]!(`f/${name}/x`);
     expect((await post("cid", "create", { name })).status).toBe(403);
     expect((await post("admin", "create", { name })).status).toBe(200);
   });
 
-  test("is made once, however many ask at once", async () => {
+  test("is created once by concurrent calls", async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => post("ann", "create", { name: "race" })),
     );
@@ -199,7 +199,7 @@ describe("a folder", () => {
       "`extra_perms`: a name must have",
     ],
     ["an entry that is no yes or no", { name: "bad", extra_perms: { "u/ann": 1 } }, "`extra_perms"],
-  ])("with %s is refused and says why", async (_, body, message) => {
+  ])("with %s is refused with the reason", async (_, body, message) => {
     const answer = await post("ann", "create", body);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(message)]);
   });
@@ -214,7 +214,7 @@ describe("a folder", () => {
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(message)]);
   });
 
-  test("is none of an operator's business, even of one that owns it", async () => {
+  test("cannot be changed by an operator, even as its owner", async () => {
     await expectOk(post("admin", "create", { name: "ops", owners: ["u/ops"] }));
     expect((await get("operator", "is_owner/ops")).json()).toBe(true);
     for (const [verb, body] of [
@@ -226,7 +226,7 @@ describe("a folder", () => {
     }
   });
 
-  test("made by a super admin who is no member has no owner but those given", async () => {
+  test("created by a super admin who is no member has only the given owners", async () => {
     await expectOk(post("root", "create", { name: "above", owners: ["u/ann"] }));
     expect((await get("ann", "get/above")).json()).toMatchObject({
       owners: ["u/ann"],
@@ -236,7 +236,7 @@ describe("a folder", () => {
 });
 
 describe("the folders of every workspace", () => {
-  test("are read by everybody and written to by admins", async () => {
+  test("are readable for everybody and writable for admins", async () => {
     expect((await get("cid", "get/app_themes")).json()).toMatchObject({
       owners: [],
       extra_perms: { "g/all": false },
@@ -249,7 +249,7 @@ describe("the folders of every workspace", () => {
     });
   });
 
-  test("stay deleted, and can be made again", async () => {
+  test("stay deleted, and can be created again", async () => {
     await expectOk(as.admin!("DELETE", "/w/acme/folders/delete/app_groups"));
     expect((await get("admin", "listnames")).json()).not.toContain("app_groups");
     expect((await get("admin", "exists/app_groups")).json()).toBe(false);
@@ -259,7 +259,7 @@ describe("the folders of every workspace", () => {
   });
 });
 
-test("every change of a folder leaves its audit row", async () => {
+test("every change of a folder stores an audit row", async () => {
   const rows = await server.server.app.db.read.select().from(auditLog);
   const kinds = new Set(
     rows.filter(({ resource }) => resource === "hands").map(({ operation }) => operation),
@@ -278,7 +278,7 @@ test("every change of a folder leaves its audit row", async () => {
   );
 });
 
-test("a token bound to folders reaches those it names", async () => {
+test("a token with folder scopes reaches only the folders it names", async () => {
   const scoped = async (scope: string) =>
     server.as(
       (await expectOk(as.ann!("POST", "/users/tokens/create", { scopes: [scope], workspace_id: "acme" })))

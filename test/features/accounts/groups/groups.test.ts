@@ -20,7 +20,7 @@ const post = (who: string, path: string, body: object = {}) =>
 const get = (who: string, path: string) => as[who]!("GET", `/w/acme/groups/${path}`);
 
 describe("a group", () => {
-  test("has who made it in it, and is managed by them", async () => {
+  test("has its creator as member and manager", async () => {
     const answer = await post("ann", "create", { name: "team", summary: "The team" });
     expect([answer.status, answer.text]).toEqual([200, "group team created"]);
     const group = {
@@ -35,7 +35,7 @@ describe("a group", () => {
     expect((await get("cid", "get/team")).json().summary).toBe("Our team");
   });
 
-  test("takes in and lets go whom its managers say", async () => {
+  test("gets and loses members by its managers", async () => {
     await expectOk(post("ann", "create", { name: "crew" }));
     await expectOk(post("ann", "adduser/crew", { username: "bob" }));
     await expectOk(post("ann", "adduser/crew", { username: "bob" }));
@@ -58,7 +58,7 @@ describe("a group", () => {
     expect((await as.elsewhere!("GET", "/w/acme/groups/listnames")).status).toBe(401);
   });
 
-  test("is deleted with its grants: a later one of the same name has none of them", async () => {
+  test("is deleted with its grants, which a later group of the same name does not have", async () => {
     await expectOk(post("admin", "create", { name: "gone" }));
     const variable = { path: "u/admin/x", value: "1", is_secret: false, description: "" };
     await expectOk(as.admin!("POST", "/w/acme/variables/create", variable));
@@ -79,7 +79,7 @@ describe("a group", () => {
   test.each([
     ["has entries", { name: "named", owners: ["g/later"] }, undefined],
     ["has items", undefined, "g/later2/x"],
-  ])("whose name %s from before is made by an admin alone", async (_, folder, path) => {
+  ])("whose name %s from before can be created by an admin only", async (_, folder, path) => {
     if (folder) await expectOk(as.admin!("POST", "/w/acme/folders/create", folder));
     const variable = { path, value: "1", is_secret: false, description: "" };
     if (path) await expectOk(as.admin!("POST", "/w/acme/variables/create", variable));
@@ -103,7 +103,7 @@ describe("a group", () => {
     ["adduser/all", { username: "bob" }, 400, "everybody in it"],
     ["removeuser/all", { username: "bob" }, 400, "everybody in it"],
     ["update/nothing", {}, 404, "group nothing"],
-  ])("%s %p is refused and says why", async (verb, body, status, message) => {
+  ])("%s %p is refused with the reason", async (verb, body, status, message) => {
     const answer = await post("admin", verb, body);
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
   });
@@ -120,14 +120,14 @@ describe("a group", () => {
     expect((await as[who]!("DELETE", "/w/acme/groups/delete/closed")).status).toBe(403);
   });
 
-  test("made by a super admin who is no member is empty", async () => {
+  test("created by a super admin who is no member is empty", async () => {
     await expectOk(post("root", "create", { name: "above" }));
     expect((await get("ann", "get/above")).json()).toMatchObject({ members: [], extra_perms: {} });
   });
 });
 
 describe("the group of everybody", () => {
-  test("is there, with everybody in it, and cannot be deleted", async () => {
+  test("exists from the start with all members, and cannot be deleted", async () => {
     const all = (await get("ann", "get/all")).json();
     expect(all.members).toEqual(["admin", "ann", "bob", "cid", "ops"]);
     expect((await as.admin!("DELETE", "/w/acme/groups/delete/all")).status).toBe(400);
@@ -139,7 +139,7 @@ describe("the group of everybody", () => {
   });
 });
 
-test("every change of a group leaves its audit row", async () => {
+test("every change of a group stores an audit row", async () => {
   const rows = await server.server.app.db.read.select().from(auditLog);
   const told = new Set(rows.map(({ operation }) => operation).filter((name) => name.startsWith("group.")));
   expect([...told].sort()).toEqual([

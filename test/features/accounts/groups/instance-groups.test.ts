@@ -18,7 +18,7 @@ const post = (path: string, body: object = {}) => as.root!("POST", `/groups/${pa
 const get = (path: string) => as.root!("GET", `/groups/${path}`);
 const ANN = "ann@example.org";
 
-test("whoever is in a group of the instance has its rights in every workspace they belong to, at once", async () => {
+test("members of an instance group have its rights in each of their workspaces at once", async () => {
   expect((await post("create", { name: "staff", summary: "Who works here" })).status).toBe(200);
   await expectOk(as.admin!("POST", "/w/acme/folders/create", { name: "data", owners: [] }));
   const variable = { path: "f/data/x", value: "1", is_secret: false, description: "" };
@@ -50,7 +50,7 @@ test("whoever is in a group of the instance has its rights in every workspace th
   expect((await as.ann!("POST", "/w/acme/groups/create", { name: "staff" })).status).toBe(403);
 });
 
-test("all of them are exported and put back", async () => {
+test("all groups can be exported and overwritten", async () => {
   await expectOk(post("create", { name: "old" }));
   const given = [
     { name: "a", summary: "A", emails: [ANN], id: "1", scim_display_name: "The A", external_id: "x-1" },
@@ -86,14 +86,14 @@ test.each([
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
 });
 
-test("they are changed and exported by super admins alone, and read by all", async () => {
+test("only super admins change and export groups; every user reads them", async () => {
   expect((await as.admin!("GET", "/groups/export")).status).toBe(403);
   expect((await as.admin!("GET", "/groups/list")).status).toBe(200);
   expect((await as.admin!("GET", "/groups/get/nothing")).status).toBe(404);
   expect((await as.admin!("POST", "/groups/create", { name: "mine" })).status).toBe(403);
 });
 
-test("without a licence they are left as they are: members read them, nobody changes or exports them", async () => {
+test("without a licence groups can be read, but neither changed nor exported", async () => {
   await expectOk(post("create", { name: "kept", summary: "Stays" }));
   await expectOk(post("adduser/kept", { email: ANN }));
   await expectOk(server.operator("POST", "/settings/global/license_key", { value: null }));

@@ -59,7 +59,7 @@ async function expectCanceled(server: TestServer): Promise<void> {
   expect(counts).toEqual({ "lea completed canceled": MANY, "admin queued ": 1 });
 }
 
-test("all runs of who leaves are canceled, and others are served meanwhile", async () => {
+test("all runs of a leaving member are canceled while others are served", async () => {
   await using server = await startTestServer(place);
   await furnish(server);
   let isOver = false;

@@ -28,7 +28,7 @@ const audit = async (workspace: string, resource: string) =>
     .json<{ resource: string; username: string; parameters: Record<string, string> }[]>()
     .find((row) => row.resource === resource);
 
-test("members are told of each other", async () => {
+test("members can read the list of members", async () => {
   const ann = await server.member("acme", "ann");
   const root = await server.user("root", { super_admin: true });
   const record = {
@@ -103,7 +103,7 @@ test("usage is a job's seconds and one more, flows left out; by workspace for a 
   }
 });
 
-test("what a member may do changes at once", async () => {
+test("a changed role applies at once", async () => {
   const { ask } = await server.member("acme", "cora");
   const update = (change: object) => admin("POST", "/w/acme/users/update/cora", change);
   const variable = { path: "u/cora/x", value: "1", is_secret: false, description: "" };
@@ -131,13 +131,13 @@ test.each([
   ["text for a flag", "cora2", { disabled: "yes" }, 400, "`disabled`"],
   ["an admin who is an operator", "cora2", { is_admin: true, operator: true }, 400, "admin and an operator"],
   ["nobody", "nobody", { disabled: true }, 404, "user nobody in workspace acme"],
-])("updating %s of a member is refused and says why", async (_, name, change, status, message) => {
+])("updating %s of a member is refused with the reason", async (_, name, change, status, message) => {
   await member("cora2");
   const answer = await admin("POST", `/w/acme/users/update/${name}`, change);
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
 });
 
-test("the last admin who is not disabled cannot be taken away", async () => {
+test("the last enabled admin cannot be removed, disabled or demoted", async () => {
   const { ask } = await server.workspace("lone");
   const other = await server.member("lone", "second", "admin");
   await expectOk(ask("POST", "/w/lone/users/update/second", { disabled: true }));
@@ -198,7 +198,7 @@ const unfinishedOf = async (name: string) =>
       .where(and(eq(jobs.workspace_id, "acme"), eq(jobs.permissioned_as, `u/${name}`)))
   ).filter(({ state }) => state !== "completed").length;
 
-test("who is disabled has no runs any more, and none begins", async () => {
+test("runs of a disabled member are canceled, and none starts", async () => {
   const { runs, ask } = await busyMember("dora");
   await expectOk(admin("POST", "/w/acme/users/update/dora", { disabled: true }));
   for (const id of runs) await isCanceled(id);
@@ -206,7 +206,7 @@ test("who is disabled has no runs any more, and none begins", async () => {
   expect((await ask("POST", "/w/acme/jobs/run/p/u/dora/busy", {})).status).toBe(401);
 }, 40_000);
 
-test("what is marked does not begin, also when nobody is left to end it", async () => {
+test("a job marked as canceled does not start, although nobody is left to complete it", async () => {
   const { ask } = await server.member("acme", "mia");
   const { app } = server.server;
   await deploy(ask, "acme", "u/mia/hello", "export function main() { return 1; }");
@@ -221,7 +221,7 @@ test("what is marked does not begin, also when nobody is left to end it", async 
   await isCanceled(later.text);
 }, 30_000);
 
-test("who is taken out leaves their things to the admins; their runs, shares and bound tokens go, their name stays theirs", async () => {
+test("items of a removed member go to the admins; runs, grants and workspace tokens end, and the name stays reserved", async () => {
   const { runs, ask } = await busyMember("dean");
   const eva = await member("eva");
   const secret = { path: "u/dean/key", value: "k", is_secret: true, description: "" };
@@ -294,7 +294,7 @@ test("who is taken out leaves their things to the admins; their runs, shares and
   expect((await ask("GET", "/w/acme/scripts/list?starred_only=true")).json()).toEqual([]);
 }, 60_000);
 
-test("invites are listed, accepted and declined by whom they are for", async () => {
+test("invites are listed, accepted and declined by the invited", async () => {
   const { db } = server.server.app;
   await server.workspace("gone");
   await db.write(async (tx) => {
@@ -341,7 +341,7 @@ test("invites are listed, accepted and declined by whom they are for", async () 
   expect((await ida.ask("GET", "/users/list_invites")).json()).toEqual([]);
 });
 
-test("who joins without naming themselves gets the next free name", async () => {
+test("who joins without a username gets the next free one", async () => {
   const { db } = server.server.app;
   await member("kim");
   const kim = await server.user("kim2");

@@ -26,7 +26,7 @@ async function login(email: string): Promise<Ask> {
 }
 
 describe("invites", () => {
-  test("are listed until they are taken back; the same one is not given twice", async () => {
+  test("are listed until revoked, and created once per person", async () => {
     const list = async () => (await expectOk(admin("GET", `${w}/list_pending_invites`))).json();
     expect(await list()).toEqual([]);
     await expectOk(admin("POST", `${w}/invite_user`, invite("Guest@Example.org", { operator: true })));
@@ -58,7 +58,7 @@ describe("invites", () => {
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(says)]);
   });
 
-  test("and only admins choose paths", async () => {
+  test("are for admins only", async () => {
     for (const name of ["invite_user", "add_user", "delete_invite"]) {
       expect([name, (await dev("POST", `${w}/${name}`, invite("x@y.z"))).status]).toEqual([name, 403]);
     }
@@ -67,7 +67,7 @@ describe("invites", () => {
 });
 
 describe("a member who is added", () => {
-  test("needs no account yet, and finds the place when there is one", async () => {
+  test("needs no account yet, and belongs to the workspace once there is one", async () => {
     await expectOk(admin("POST", `${w}/invite_user`, invite("late@example.org")));
     const added = await expectOk(
       admin("POST", `${w}/add_user`, invite("late@example.org", { operator: true })),
@@ -79,7 +79,7 @@ describe("a member who is added", () => {
     expect((await whoami(ask)).json()).toMatchObject({ username: "late", operator: true, is_admin: false });
   });
 
-  test("has the name that is asked for, or the next that is free", async () => {
+  test("gets the requested username, or the next free one", async () => {
     const add = async (email: string, more = {}) =>
       (await expectOk(admin("POST", `${w}/add_user`, invite(email, more)))).text.split(" ").at(-1);
     expect(await add("dev@elsewhere.org")).toBe("dev2");
@@ -94,7 +94,7 @@ describe("a member who is added", () => {
     ]);
   });
 
-  test("leaves, with the tokens for the workspace; the last admin stays", async () => {
+  test("can leave, which ends their workspace tokens; the last admin cannot", async () => {
     const { ask } = await server.member("acme", "leaver");
     const workspace_id = "acme";
     const bound = server.as((await expectOk(ask("POST", "/users/tokens/create", { workspace_id }))).text);
@@ -140,7 +140,7 @@ describe("people of a domain", () => {
         .where(and(eq(workspaceInvites.workspace_id, id), eq(workspaceInvites.email, email)))
     ).length;
 
-  test("join when they get an account and when they log in, with a free name; others do not", async () => {
+  test("join at sign-up and login with a free username; others do not", async () => {
     const ask = await of("joined", "joined.org");
     await account("early@joined.org");
     await expectOk(edit(ask, "joined", { operator: true, auto_add: true }));
@@ -166,7 +166,7 @@ describe("people of a domain", () => {
     expect((await whoami(await login("later@joined.org"), "joined")).status).toBe(401);
   });
 
-  test("are invited where they do not join at once, and of all domains where that is asked for", async () => {
+  test("are invited if auto-add is off, and for all domains if configured", async () => {
     const ask = await of("invited", "invited.org");
     await expectOk(edit(ask, "invited", { operator: false }));
     await account("one@invited.org");
@@ -182,7 +182,7 @@ describe("people of a domain", () => {
     expect(await invitedTo("invited", "two@outside.org")).toBe(0);
   });
 
-  test("of a free-mail service are refused, and clients may ask before", async () => {
+  test("of a free-mail provider are refused, which clients can check before", async () => {
     const ask = await of("free", "gmail.com");
     const answer = await edit(ask, "free", { operator: false, auto_add: true });
     expect([answer.status, answer.text]).toEqual([

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 
-test("each item that moves with its user sends the event of a change, and no other does", async () => {
+test("each item that moves with its user sends an event, and no other does", async () => {
   await using server = await startTestServer({ allowed_targets: "127.0.0.1" });
   const { ask } = await server.workspace();
   const ann = await server.member("acme", "ann");

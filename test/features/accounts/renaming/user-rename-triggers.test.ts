@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 
-test("routes and WebSocket triggers follow, with what they run, their secrets, and what they listen to", async () => {
+test("routes and WebSocket triggers move with their targets, secrets and connections", async () => {
   await using server = await startTestServer({ allowed_targets: "127.0.0.1" });
   await server.workspace();
   const root = (await server.user("root", { super_admin: true })).ask;
@@ -91,7 +91,7 @@ test("routes and WebSocket triggers follow, with what they run, their secrets, a
   await expectOk(ask("DELETE", "/w/acme/websocket_triggers/delete/u/kim_lee/feed"));
 }, 40_000);
 
-test("a trigger of somebody else that runs the user's script is listened to anew, and runs it where it is now", async () => {
+test("a trigger of another user that runs a moved script reconnects and runs it at its new path", async () => {
   await using server = await startTestServer({ allowed_targets: "127.0.0.1" });
   const { ask: admin } = await server.workspace();
   const root = (await server.user("root", { super_admin: true })).ask;

@@ -39,7 +39,7 @@ async function deployFlow(ask: Ask, path: string, value: object): Promise<void> 
   });
 }
 
-test("paths, what mentions them, shares, tokens and runs follow", async () => {
+test("paths, references to them, grants, tokens and runs follow", async () => {
   const { ask, token } = await server.member("acme", "ann");
   const bob = await server.member("acme", "bob");
   const put = (of: Ask, kind: string, body: object) => expectOk(of("POST", `/w/acme/${kind}/create`, body));
@@ -167,7 +167,7 @@ test("paths, what mentions them, shares, tokens and runs follow", async () => {
   expect(row.length).toBeGreaterThan(0);
 }, 60_000);
 
-test("apps, schedules, stars, saved inputs, folders, groups and the workspace's settings follow", async () => {
+test("apps, schedules, favorites, saved inputs, folders, groups and settings follow", async () => {
   const { ask } = await server.member("acme", "zoe", "admin");
   const bob = (await server.member("acme", "bo")).ask;
   await deploy(ask, "acme", "u/zoe/hello", "export const main = () => 1");
@@ -258,7 +258,7 @@ test("apps, schedules, stars, saved inputs, folders, groups and the workspace's 
   });
 }, 30_000);
 
-test("what runs while the name changes goes on under the new one, and begins again so", async () => {
+test("a job that runs during the renaming continues under the new name, also after a requeue", async () => {
   const { ask } = await server.member("acme", "pia");
   await deploy(ask, "acme", "u/pia/child", "export function main() {}");
   const waits = `export async function main(gate: string) {
@@ -302,7 +302,7 @@ test.each([
     "u/fred/thing stands where u/carl/… of workspace acme would go",
   ],
   ["no name", undefined, "`new_username`"],
-])("renaming to %s is refused, and nothing has moved", async (_, to, message) => {
+])("renaming to %s is refused and changes nothing", async (_, to, message) => {
   const people = await others();
   const answer = await root("POST", "/users/rename/carl@example.org", { new_username: to });
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(message)]);
@@ -330,7 +330,7 @@ function others(): Promise<{ carl: Ask }> {
   return made;
 }
 
-test("a name that was given back is its first owner's again", async () => {
+test("a user can be renamed back", async () => {
   await server.member("acme", "gil");
   await expectOk(rename("gil", "gilbert"));
   await server.member("acme", "hal");
@@ -373,7 +373,7 @@ test.each([
   expect(createRewriters("ann", "lee").flow(json)).toBe(after ?? json);
 });
 
-test("of settings and policies, what is data keeps its texts", () => {
+test("data in settings and policies that looks like a path stays unchanged", () => {
   const { names, policy } = createRewriters("ann", "lee");
   expect(
     names(`{"error_handler":{"path":"script/u/ann/x","extra_args":{"a":"u/ann/x","b":"$res:u/ann/x"}}}`),

@@ -32,7 +32,7 @@ async function tokenOf(answer: Response): Promise<string> {
   return target.searchParams.get("token")!;
 }
 
-test("the page asks for a password, and sends a token to the port of the command line", async () => {
+test("the page asks for a password and sends a token to the command line's port", async () => {
   const form = await page("/user/cli?port=5432");
   expect(form.status).toBe(200);
   expect(form.headers.get("content-security-policy")).toContain("form-action 'self' http://localhost:5432;");
@@ -49,7 +49,7 @@ test("the page asks for a password, and sends a token to the port of the command
   expect((await page("/user/cli-success")).status).toBe(200);
 });
 
-test("who is logged in there already needs no password, unless a page elsewhere sent the form", async () => {
+test("a logged-in browser needs no password, unless another site sent the form", async () => {
   const login = await page(
     "/api/auth/login",
     { "content-type": "application/json" },
@@ -66,7 +66,7 @@ test("who is logged in there already needs no password, unless a page elsewhere 
   expect(elsewhere.headers.get("location")).toBeNull();
 });
 
-test("no token is made of a wrong password, of a restricted token, or for what is no port", async () => {
+test("no token is created for a wrong password, a restricted token or an invalid port", async () => {
   const wrong = await page("/user/cli?port=5432", {}, "email=ann%40example.org&password=wrong");
   expect(wrong.status).toBe(400);
   expect(await wrong.text()).toContain("Invalid login");

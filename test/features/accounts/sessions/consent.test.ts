@@ -53,7 +53,7 @@ describe("an admin of a workspace who adds somebody", () => {
     },
   );
 
-  test("who has no account yet makes a member, who is not run as before they have come", async () => {
+  test("without an account adds a member in whose name nothing runs before their first login", async () => {
     const email = "early@example.org";
     const added = await expectOk(admin("POST", `${w}/add_user`, role(email)));
     expect(added.text).toBe(`${email} added to workspace acme as early`);
@@ -65,7 +65,7 @@ describe("an admin of a workspace who adds somebody", () => {
   });
 });
 
-test("a super admin decides for others", async () => {
+test("a super admin can add anybody", async () => {
   const { email } = await server.user("placed");
   expect((await expectOk(root("POST", `${w}/add_user`, role(email)))).text).toContain("as placed");
   expect((await memberOf(email))?.unasked).toBe(false);
@@ -74,7 +74,7 @@ test("a super admin decides for others", async () => {
   expect((await memberOf(second))?.unasked).toBe(false);
 });
 
-test("people of a domain join by its rule; super admins are asked, and everybody only by a super admin's rule", async () => {
+test("people of a domain join by rule; super admins must accept, and a rule for all domains needs a super admin", async () => {
   const everybody = { operator: false, invite_all: true, auto_add: true };
   const edit = (by: Ask, body: object) => by("POST", `${w}/edit_auto_invite`, body);
   const refused = await edit(admin, everybody);
@@ -87,7 +87,7 @@ test("people of a domain join by its rule; super admins are asked, and everybody
   await expectOk(edit(root, {}));
 });
 
-test("on behalf of a super admin a job has what the workspace gives them, and nothing of the instance", async () => {
+test("a job on behalf of a super admin has their rights in the workspace, none on the instance", async () => {
   const { email, ask } = await server.user("chief", { super_admin: true });
   await expectOk(admin("POST", `${w}/invite_user`, role(email)));
   await expectOk(ask("POST", "/users/accept_invite", { workspace_id: "acme" }));

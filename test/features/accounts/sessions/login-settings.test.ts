@@ -19,7 +19,7 @@ const newUser = (email: string, more: object = {}) =>
 const login = (email: string, password = "pw-of-them") =>
   server.as(undefined)("POST", "/auth/login", { email, password });
 
-test("disable_password_login: no password opens a session, at once and until it is switched on again", async () => {
+test("disable_password_login refuses password logins at once, until it is unset", async () => {
   await newUser("ann@example.org");
   const { token } = await server.user("bob");
   await expectOk(login("ann@example.org"));
@@ -34,7 +34,7 @@ test("disable_password_login: no password opens a session, at once and until it 
   await expectOk(login("ann@example.org"));
 });
 
-test("automate_username_creation: a new user's name is made of the address, is nobody else's, and holds everywhere", async () => {
+test("automate_username_creation gives new users a unique name from their address in all workspaces", async () => {
   const nameOf = async (email: string) =>
     (await expectOk(server.operator("GET", `/users/username_info/${email}`))).json().username;
   await set("automate_username_creation", true);
@@ -52,7 +52,7 @@ test("automate_username_creation: a new user's name is made of the address, is n
   await set("automate_username_creation", null);
 });
 
-test("a client without a secret is a public one: PKCE stands for it", async () => {
+test("a client without a secret uses PKCE", async () => {
   await using t = await startOAuthTest();
   const { secret: _, ...id } = t.client;
   for (const client of [

@@ -39,7 +39,7 @@ const auditOf = async ({ server }: OAuthTest) => {
     .map(({ operation, email }) => `${operation} ${email}`);
 };
 
-test("who is new becomes a user who logs in with the provider, and is known the next time", async () => {
+test("a first login creates a user, whom later logins find", async () => {
   await using t = await startOAuthTest();
   const first = await (await cameBack(t, "ann")).post();
   const token = await first.text();
@@ -65,7 +65,7 @@ test("who is new becomes a user who logs in with the provider, and is known the 
   ]);
 });
 
-test("the account at the provider is who logs in, whatever address it has by then", async () => {
+test("a user is identified by the account at the provider, even if its address changes", async () => {
   await using t = await startOAuthTest();
   await (await cameBack(t, "ann")).post();
   t.idp.people.set("ann", { email: "new-name@example.org", email_verified: true });
@@ -81,7 +81,7 @@ test("the account at the provider is who logs in, whatever address it has by the
   expect((await auditOf(t)).at(-1)).toBe("oauth.login_failure ann@example.org");
 });
 
-test("a browser is redirected to where it wanted to go, on this instance alone", async () => {
+test("a browser returns to the page it wanted, on this instance only", async () => {
   await using t = await startOAuthTest();
   const { browser, end } = await cameBack(t, "ann", { rd: "/runs?a=b" });
   const page = await browser.fetch(end.href);
@@ -104,7 +104,7 @@ test("a browser is redirected to where it wanted to go, on this instance alone",
   }
 });
 
-test("addresses of other domains are rejected, and no user is created", async () => {
+test("addresses outside of the allowed domains are refused and create no user", async () => {
   await using t = await startOAuthTest();
   await t.clients({ house: { ...t.client, allowed_domains: ["Example.com"] } });
   const refused = await (await cameBack(t, "ann")).post();
@@ -138,7 +138,7 @@ test.each([["client"], ["instance"]])(
   },
 );
 
-test("a user with a password is never taken over, nor is one of another provider", async () => {
+test("a login never takes over a user with a password or of another provider", async () => {
   await using t = await startOAuthTest();
   await t.clients({ house: t.client, other: t.client });
   const ann = await t.server.user("ann");
@@ -157,7 +157,7 @@ test("a user with a password is never taken over, nor is one of another provider
   expect(password.status).toBe(400);
 });
 
-test("an unverified address identifies no user", async () => {
+test("an unverified address is refused", async () => {
   await using t = await startOAuthTest();
   t.idp.people.set("ann", { email: "ann@example.org", email_verified: false });
   expect((await (await cameBack(t, "ann")).post()).status).toBe(403);
@@ -175,7 +175,7 @@ test("an unverified address identifies no user", async () => {
 
 const STRANGE = /the state does not belong to this browser, or is older than ten minutes/;
 
-test("a state is good for one browser, one provider, one return and ten minutes", async () => {
+test("a state is valid for one browser, one provider, one use and ten minutes", async () => {
   await using t = await startOAuthTest();
   await t.clients({ house: t.client, other: t.client });
   const { post, code, state, browser } = await cameBack(t, "ann");
@@ -244,7 +244,7 @@ test("a state is good for one browser, one provider, one return and ten minutes"
   expect([answer.status, await answer.text()]).toEqual([400, expect.stringMatching(STRANGE)]);
 });
 
-test("of many returns with one state at once, one logs in; used states do not pile up", async () => {
+test("of concurrent returns with one state one logs in; used states are deleted", async () => {
   await using t = await startOAuthTest();
   const { post } = await cameBack(t, "ann");
   const answers = await Promise.all(Array.from({ length: 5 }, () => post()));
@@ -256,7 +256,7 @@ test("of many returns with one state at once, one logs in; used states do not pi
   expect((await app.db.read.select().from(oauthUsedStates)).length).toBe(1);
 });
 
-test("what the provider refuses is told, and logs nobody in", async () => {
+test("a refusal by the provider is shown and logs nobody in", async () => {
   await using t = await startOAuthTest();
   const { post, state } = await cameBack(t, "ann");
   const refused = await post({ code: "no-such-code", state });
@@ -361,7 +361,7 @@ test.each([
   expect(await userOf(t, "ann@example.org")).toBeUndefined();
 });
 
-test("a provider that is down, or slow, is said to be", async () => {
+test("a provider that is down or slow is reported as such", async () => {
   await using t = await startOAuthTest({ outgoing_timeout_s: 1 });
   const { post } = await cameBack(t, "ann");
   t.idp.trouble.set("/token", { delay_ms: 60_000 });
@@ -433,7 +433,7 @@ test("clients are listed by purpose, with errors in their configuration", async 
   }
 });
 
-test("where a browser is sent says all that a provider needs, and keeps the secret", async () => {
+test("the redirect has all parameters that a provider needs, without the secret", async () => {
   await using t = await startOAuthTest();
   await t.clients({ github: { id: "the id", secret: "the secret" } });
   const answer = await fetch(`${t.server.url}/api/oauth/login/github`, { redirect: "manual" });

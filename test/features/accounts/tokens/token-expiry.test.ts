@@ -100,7 +100,7 @@ const eventsTold = async (count: number, fits = (_event: Record<string, string>)
 };
 
 describe("the owner of a token", () => {
-  test("gets one notice before it expires, and one when it has expired and is deleted", async () => {
+  test("gets one event before it expires, and one when it has expired and is deleted", async () => {
     const expiration = inDays(30);
     const token = await create({ expiration, workspace_id: "acme" });
     await tend();
@@ -140,7 +140,7 @@ describe("the owner of a token", () => {
     await nothingLeft(server);
   });
 
-  test("receives only the end if nobody followed before", async () => {
+  test("gets only the event of the end if nobody subscribed before", async () => {
     await create({ expiration: inDays(3), workspace_id: "acme" });
     ahead_ms = 4 * DAY_MS;
     await tend();
@@ -183,7 +183,7 @@ describe("the owner of a token", () => {
     await elsewhere.stop();
   });
 
-  test("is not told without a mail server, nor later of what was over by then; webhooks are", async () => {
+  test("gets no mail without a mail server, nor later; webhooks are sent", async () => {
     await set("smtp_settings", null);
     await create({ expiration: inDays(3), workspace_id: "acme" });
     await tend();
@@ -193,7 +193,7 @@ describe("the owner of a token", () => {
     expect(mails.received).toHaveLength(0);
   });
 
-  test("is mailed later when the mail server is down, and given up after a day", async () => {
+  test("is mailed later if the mail server is down, for up to a day", async () => {
     await set("smtp_settings", { ...plainSettings(mails), smtp_port: 1 });
     await create({ expiration: inDays(6) });
     await tend();
@@ -240,7 +240,7 @@ describe("the owner of a token", () => {
     },
   );
 
-  test("raises alerts only where the setting says so, and each once", async () => {
+  test("gets alerts only if configured, each once", async () => {
     const alerts = async () =>
       (await expectOk(root("GET", "/settings/critical_alerts?page_size=100")))
         .json()
@@ -259,7 +259,7 @@ describe("the owner of a token", () => {
 });
 
 describe("across servers", () => {
-  test("one that follows on another tells nothing again", async () => {
+  test("a server that starts later sends nothing twice", async () => {
     const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
     const database = postgres ? await createDatabase(postgres, "migrated") : undefined;
     const options = { data_dir, database_url: database?.url, allowed_targets: "127.0.0.1" };
@@ -295,7 +295,7 @@ describe("across servers", () => {
     rmSync(data_dir, { recursive: true, force: true });
   }, 60_000);
 
-  test("one that is killed while it mails leaves the mail to the next, and the event as it is", async () => {
+  test("a mail of a killed server is sent by the next, and no event twice", async () => {
     const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
     const database = postgres ? await createDatabase(postgres, "migrated") : undefined;
     const options = { data_dir, database_url: database?.url, allowed_targets: "127.0.0.1" };
@@ -399,7 +399,7 @@ describe("the cap on the age of tokens", () => {
       .json()
       .find((row: any) => row.token_prefix === prefix.slice(0, 10));
 
-  test("holds at once for tokens there are, those without an end among them, and can be taken back", async () => {
+  test("applies at once to existing tokens, also without an end, and can be unset", async () => {
     const endless = await create({});
     const long = await create({ expiration: inDays(300) });
     expect([await works(endless), await works(long)]).toEqual([true, true]);
@@ -416,7 +416,7 @@ describe("the cap on the age of tokens", () => {
     expect((await listed(endless)).expiration).toBeNull();
   });
 
-  test("is announced like any expiry, and expired tokens are deleted a week later", async () => {
+  test("is announced like any expiry", async () => {
     await using own = await startTestServer({ allowed_targets: "127.0.0.1" });
     const { app } = own.server;
     const { ask: owner } = await own.workspace();
@@ -443,7 +443,7 @@ describe("the cap on the age of tokens", () => {
     ]);
   });
 
-  test("is what a new token may ask for at most", async () => {
+  test("limits the lifetime of new tokens", async () => {
     await set("max_token_lifetime_secs", 86_400);
     const refused = await ask("POST", "/users/tokens/create", { expiration: inDays(2) });
     expect([refused.status, refused.text]).toEqual([

@@ -35,7 +35,7 @@ const create = async (body: object, from = ask) =>
 const whoami = (token: string) => server.as(token)("GET", "/users/whoami");
 
 describe("a token", () => {
-  test("stands in the header, the cookie or the query, and counts in that order", async () => {
+  test("is taken from the header, the cookie or the query, in this order", async () => {
     const { token } = await server.user("ways");
     const nobody = server.as(undefined);
     const cases: [headers: Record<string, string>, query: string, status: number][] = [
@@ -57,7 +57,7 @@ describe("a token", () => {
     }
   });
 
-  test("is shown once, listed by its prefix, and stops at once when it is deleted", async () => {
+  test("is shown once, listed by its prefix, and invalid once deleted", async () => {
     const { ask: mine } = await server.user("lists");
     const expiration = new Date(Date.now() + 3_600_000).toISOString();
     const first = await create({}, mine);
@@ -90,7 +90,7 @@ describe("a token", () => {
     expect((await mine("DELETE", path)).status).toBe(404);
   });
 
-  test("is nowhere on disk or in the database, only its hash", async () => {
+  test("is stored as a hash only", async () => {
     const token = await create({ label: "stored" });
     await whoami(token);
     const stored = await readStored(server);
@@ -99,7 +99,7 @@ describe("a token", () => {
     expect(stored).toContain(new Bun.CryptoHasher("sha256").update(token).digest("hex"));
   });
 
-  test("ends by its expiration", async () => {
+  test("expires", async () => {
     await using own = await startTestServer();
     const { ask: mine } = await own.user("ann");
     const token = await create({ expiration: new Date(Date.now() + 30_000).toISOString() }, mine);
@@ -111,7 +111,7 @@ describe("a token", () => {
   });
 });
 
-test("a token bound to a workspace answers there alone, and makes only such tokens", async () => {
+test("a workspace token is valid there only, and creates only such tokens", async () => {
   const { ask: root } = await server.user("bound_root", { super_admin: true });
   const token = await create({ workspace_id: "acme" }, root);
   const bound = server.as(token);
@@ -203,7 +203,7 @@ test.each([
     "webhook",
   ],
   ["JSON that is none", "{", 400, "not JSON"],
-])("a token with %s is refused and says why", async (_, body, status, message) => {
+])("a token with %s is refused with the reason", async (_, body, status, message) => {
   const answer = await ask("POST", "/users/tokens/create", body);
   expect(answer.status).toBe(status);
   expect(answer.text).toContain(message);
@@ -213,7 +213,7 @@ test.each([
   ["variables", { value: "1", is_secret: false, description: "" }],
   ["resources", { value: 1, resource_type: "any" }],
   ["flows", { summary: "", value: { modules: [] } }],
-])("a token for one path moves none of the %s to another", async (kind, rest) => {
+])("a token for one path cannot move %s to another", async (kind, rest) => {
   const [from, to] = ["u/admin/scoped_here", "u/admin/scoped_there"];
   await ask("POST", `/w/acme/${kind}/create`, { path: from, ...rest });
   const narrow = server.as(await create({ scopes: [`${kind}:write:${from}`] }));
@@ -225,7 +225,7 @@ test.each([
   expect((await move(to, wide)).status).toBe(200);
 });
 
-test("a restricted token makes none that reaches further, not even for others", async () => {
+test("a restricted token creates none with more scopes, not even for others", async () => {
   const { ask: root, email } = await server.user("narrow_root", { super_admin: true });
   const narrow = server.as(
     await create({ scopes: ["users:write", "variables:read:u/admin/*", "jobs:run:flows"] }, root),
@@ -240,7 +240,7 @@ test("a restricted token makes none that reaches further, not even for others", 
   await create({ scopes: ["variables:read:u/admin/a"] }, narrow);
 });
 
-test("a webhook's token runs its script by any form, sees what becomes of it, and is the job's creator", async () => {
+test("a webhook's token runs its script by any run form, reads its jobs, and is their creator", async () => {
   const scopes = ["jobs:run:scripts:u/admin/hello"];
   const token = await create({ label: "webhook-shop", scopes, workspace_id: "acme" });
   const nobody = server.as(undefined);
@@ -268,7 +268,7 @@ test("a webhook's token runs its script by any form, sees what becomes of it, an
   expect((await server.as(token)("GET", `${base}_u/getupdate_sse/${others}`)).status).toBe(404);
 });
 
-test("impersonation is for super admins, of users there are", async () => {
+test("super admins can impersonate existing users", async () => {
   const { email } = await server.user("someone");
   const { ask: root } = await server.user("imp_root", { super_admin: true });
   const path = "/users/tokens/impersonate";
@@ -292,7 +292,7 @@ test("a restricted token opens no session", async () => {
   expect((await server.as(token)("GET", "/users/refresh_token")).status).toBe(403);
 });
 
-test("a list leaves out tokens of single runs when it is asked to", async () => {
+test("the list leaves out tokens of jobs on request", async () => {
   const { ask: mine } = await server.user("ephemeral");
   for (const label of ["ephemeral-script", "ephemeral-script-end-user-x", "ephemeral", ""]) {
     await create({ label }, mine);
@@ -304,7 +304,7 @@ test("a list leaves out tokens of single runs when it is asked to", async () => 
   expect(await labels("?exclude_ephemeral=true&per_page=2&page=2")).toHaveLength(1);
 });
 
-test("all tokens that begin alike are deleted together, and counted", async () => {
+test("all tokens with the same prefix are deleted together, and counted", async () => {
   const { email, ask: mine } = await server.user("twins");
   const { server: running } = server;
   const { tokens } = await import("../../../../src/features/tenancy/tokens/tables.ts");
@@ -325,7 +325,7 @@ test("all tokens that begin alike are deleted together, and counted", async () =
   for (const value of values) expect((await whoami(value)).status).toBe(401);
 });
 
-test("when a token was last used is stored with the next flush", async () => {
+test("the last use of a token is stored by the next flush", async () => {
   await using own = await startTestServer();
   const { token, ask: mine } = await own.user("uses");
   const before = Date.now();
@@ -338,7 +338,7 @@ test("when a token was last used is stored with the next flush", async () => {
   expect(Date.parse(row.last_used_at)).toBe(before + 3_600_000);
 });
 
-test("uses that cannot be stored now are stored by the next flush, those of many tokens at once", async () => {
+test("uses that could not be stored are stored by the next flush", async () => {
   await using own = await startTestServer();
   const { app } = own.server;
   const { ask: mine } = await own.user("uses");
@@ -359,7 +359,7 @@ test("uses that cannot be stored now are stored by the next flush, those of many
   expect(rows.map(({ last_used_at }) => last_used_at!.getTime())).toEqual(values.map(() => at));
 });
 
-test("a token for tags runs and sees jobs with these alone, and makes no token for others", async () => {
+test("a token with tags runs and reads only jobs with these tags", async () => {
   const run = async (by: Ask, tag: string) => by("POST", `/w/acme/jobs/run/p/u/admin/hello?tag=${tag}`, {});
   const theirs = (await expectOk(run(ask, "bun"))).text;
   const narrow = server.as(await create({ scopes: ["if_jobs:filter_tags:red,blue"] }));
@@ -382,7 +382,7 @@ test("a token for tags runs and sees jobs with these alone, and makes no token f
 });
 
 describe("the tokens of a runnable", () => {
-  test("are those of its workspace whose scopes name it", async () => {
+  test("are those whose scopes name it", async () => {
     const { ask: other } = await server.member("acme", "giver", "admin");
     const value = { modules: [{ id: "a", value: { type: "identity" } }] };
     await expectOk(ask("POST", "/w/acme/flows/create", { path: "u/admin/named", summary: "", value }));
@@ -404,7 +404,7 @@ describe("the tokens of a runnable", () => {
     expect((await of("flows")).map((row: any) => row.token_prefix)).toEqual([flow]);
   });
 
-  test("are shown to who may read it", async () => {
+  test("are listed for who may read it", async () => {
     const { ask: stranger } = await server.member("acme", "reader");
     const path = "/w/acme/scripts/list_tokens";
     expect((await stranger("GET", `${path}/u/admin/hello`)).status).toBe(404);

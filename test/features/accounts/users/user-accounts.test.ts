@@ -33,7 +33,7 @@ const login = (name: string, password: string) =>
 const whoami = (token: string) => server.as(token)("GET", "/users/whoami");
 const cookieOf = (headers: Headers) => /^token=(\w+);/.exec(headers.getSetCookie()[0] ?? "")?.[1];
 
-test("a super admin gives a password: every session ends, the super admin's own for another", async () => {
+test("a password set by a super admin ends every session of the user", async () => {
   await server.user("ann");
   const session = (await login("ann", "ann-password")).text;
   const set = await expectOk(
@@ -51,7 +51,7 @@ test("a super admin gives a password: every session ends, the super admin's own 
   expect((await whoami(rootToken)).status).toBe(200);
 });
 
-test("a super admin's restricted token manages users, but makes itself no stronger", async () => {
+test("a restricted token of a super admin manages users without gaining rights", async () => {
   await server.user("kim");
   const created = await expectOk(root("POST", "/users/tokens/create", { scopes: ["users:write"] }));
   const token = server.as(created.text);
@@ -73,7 +73,7 @@ test("a super admin's restricted token manages users, but makes itself no strong
   expect((await login("kim", "kim-password")).status).toBe(200);
 });
 
-test("who logs in elsewhere has no password here, until they are given one", async () => {
+test("a user of a provider has no password until one is set", async () => {
   const { ask } = await server.user("olaf");
   const session = (await login("olaf", "olaf-password")).text;
   const setType = (login_type: string) =>
@@ -95,7 +95,7 @@ test("who logs in elsewhere has no password here, until they are given one", asy
   expect((await login("olaf", "back-password")).status).toBe(200);
 });
 
-test("what somebody is on the instance changes at once", async () => {
+test("a changed role on the instance applies at once", async () => {
   const { ask } = await server.user("sam");
   const update = (change: object) => root("POST", "/users/update/sam@example.org", change);
   expect((await ask("GET", "/users/list_as_super_admin")).status).toBe(403);
@@ -115,7 +115,7 @@ test("what somebody is on the instance changes at once", async () => {
   expect((await root("POST", "/users/update/no@example.org", { name: "x" })).status).toBe(404);
 });
 
-test("the list is by e-mail, in pages; the active are those who did something", async () => {
+test("the list is sorted by e-mail and paged; active_only selects users with activity", async () => {
   await using own = await startTestServer();
   for (const name of ["cy", "al", "bo"]) await own.user(name, { super_admin: name === "al" });
   await own.workspace("w");
@@ -158,7 +158,7 @@ test("the list is by e-mail, in pages; the active are those who did something", 
   );
 });
 
-test("the last super admin cannot be taken away", async () => {
+test("the last super admin cannot be removed or demoted", async () => {
   await using own = await startTestServer();
   const { ask } = await own.user("only", { super_admin: true });
   for (const [method, path, body] of [
@@ -173,7 +173,7 @@ test("the last super admin cannot be taken away", async () => {
   await expectOk(ask("POST", "/users/leave_instance"));
 });
 
-test("a deleted account is gone with its tokens, invites and runs, wherever they are", async () => {
+test("a deleted account loses its tokens, invites and runs in all workspaces", async () => {
   const { ask, token } = await server.member("acme", "dan");
   const boss = await server.user("boss", { super_admin: true });
   const session = (await login("dan", "dan-password")).text;
@@ -226,7 +226,7 @@ test("a deleted account is gone with its tokens, invites and runs, wherever they
   });
 }, 40_000);
 
-test("people leave by themselves; a restricted token makes nobody leave", async () => {
+test("users can leave the instance; a restricted token cannot do so for them", async () => {
   const { ask } = await server.member("acme", "lea");
   for (const restricted of [{ scopes: ["users:write"] }, { workspace_id: "acme" }]) {
     const made = (await expectOk(ask("POST", "/users/tokens/create", restricted))).text;
@@ -237,7 +237,7 @@ test("people leave by themselves; a restricted token makes nobody leave", async 
   expect((await server.operator("POST", "/users/leave_instance")).status).toBe(400);
 });
 
-test("tutorial progress is kept by person", async () => {
+test("tutorial progress is stored per user", async () => {
   const { ask } = await server.user("tess");
   const read = async () => (await ask("GET", "/users/tutorial_progress")).json();
   expect(await read()).toEqual({ progress: 0 });
@@ -250,7 +250,7 @@ test("tutorial progress is kept by person", async () => {
   expect((await root("GET", "/users/tutorial_progress")).json()).toEqual({ progress: 0 });
 });
 
-test("passwords given by super admins leave no trace but the hash", async () => {
+test("passwords set by super admins are stored as hashes only", async () => {
   const { auditLog } = await import("../../../../src/features/signals/audit/tables.ts");
   await server.user("pat");
   await expectOk(root("POST", "/users/set_password_of/pat@example.org", { password: "very-secret" }));

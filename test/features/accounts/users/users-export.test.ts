@@ -18,7 +18,7 @@ const exported = async (from: Ask = ask) => (await expectOk(from("GET", "/users/
 const login = (of: TestServer, name: string) =>
   of.as(undefined)("POST", "/auth/login", { email: `${name}@example.org`, password: `${name}-password` });
 
-test("users move to another instance, and log in there with their passwords", async () => {
+test("exported users log in on another instance with their passwords", async () => {
   await server.user("ann");
   await expectOk(login(server, "ann"));
   const list = await exported();
@@ -42,7 +42,7 @@ test("users move to another instance, and log in there with their passwords", as
   expect((await before.ask("GET", "/users/whoami")).status).toBe(401);
 });
 
-test("whoever stays keeps their tokens, with the rights they have now, and the day they came", async () => {
+test("users in both lists keep their tokens and creation time, with their new rights", async () => {
   const { users } = await import("../../../../src/features/tenancy/people/user-tables.ts");
   const days = async () => {
     const rows = await server.server.app.db.read
@@ -69,7 +69,7 @@ test("whoever stays keeps their tokens, with the rights they have now, and the d
   expect((await exported()).map((user: any) => user.email)).toContain("new@example.org");
 });
 
-test("sessions end with another password or another way to log in; who is gone is known by no provider", async () => {
+test("a changed password or login type ends sessions; removed users lose their provider accounts", async () => {
   const { db } = server.server.app;
   for (const name of ["ann", "bob", "cid", "dan"]) await server.user(name);
   const sessions = new Map<string, Ask>();
@@ -138,7 +138,7 @@ describe("a list that cannot be is refused as a whole", () => {
   });
 });
 
-test("both need a licence and a super admin, and leave audit rows without hashes", async () => {
+test("export and overwrite need a licence and a super admin, and store audit rows without hashes", async () => {
   const { ask: userAsk } = await server.user("ann");
   expect((await userAsk("GET", "/users/export")).status).toBe(403);
   expect((await userAsk("POST", "/users/overwrite", [])).status).toBe(403);

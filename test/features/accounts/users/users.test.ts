@@ -34,7 +34,7 @@ const login = (email: string, password: string, of = server) =>
 const whoami = (token: string, of = server) => of.as(token)("GET", "/users/whoami");
 
 describe("the first super admin", () => {
-  test("is made with a one-time link: by a program's JSON or a browser's form", async () => {
+  test("is created by a one-time link, with JSON or a browser's form", async () => {
     const form = "email=First%40Example.org&password=a+b+c+d+e";
     const forms: [body: unknown, headers: Record<string, string>][] = [
       [{ email: "First@Example.org", password: "a b c d e" }, {}],
@@ -59,7 +59,7 @@ describe("the first super admin", () => {
     }
   });
 
-  test("a person at a browser is shown how to go on", async () => {
+  test("gets a page that says how to continue", async () => {
     await using empty = await startTestServer();
     const link = (await empty.server.setupPath())!.replace("/api", "");
     const answer = await empty.as(undefined)("POST", link, "email=ann%40example.org&password=a+b+c+d+e", {
@@ -71,7 +71,7 @@ describe("the first super admin", () => {
     expect(answer.text).toContain(`svc login ${empty.url} --email ann@example.org`);
   });
 
-  test("a password that was typed otherwise the second time makes nobody; the link goes on", async () => {
+  test("is not created if the passwords differ, and the link stays valid", async () => {
     await using empty = await startTestServer();
     const link = (await empty.server.setupPath())!.replace("/api", "");
     const nobody = empty.as(undefined);
@@ -84,7 +84,7 @@ describe("the first super admin", () => {
     expect((await nobody("POST", link, { ...body, password_again: body.password })).status).toBe(201);
   });
 
-  test("another link, two at once, or a user made meanwhile: at most one wins", async () => {
+  test("is created once: by concurrent uses, several links, or another way", async () => {
     await using empty = await startTestServer();
     const link = (await empty.server.setupPath())!.replace("/api", "");
     const post = (path: string, email: string) =>
@@ -107,7 +107,7 @@ describe("the first super admin", () => {
 });
 
 describe("logging in", () => {
-  test("gives a session, as text and as a cookie only HTTP can read; logging out ends it at once", async () => {
+  test("returns a session as text and as an HttpOnly cookie, which a logout ends at once", async () => {
     await server.user("lena");
     const answer = await login(" Lena@Example.ORG ", "lena-password");
     expect(answer.status).toBe(200);
@@ -128,7 +128,7 @@ describe("logging in", () => {
     expect((await nobody("POST", "/auth/logout")).status).toBe(200);
   });
 
-  test("the first login of an account says so, to scripts too; a later one does not", async () => {
+  test("tells whether it is the first login of the account", async () => {
     await server.user("faye");
     const first = (await login("faye@example.org", "faye-password")).headers.getSetCookie();
     const said = first.find((cookie) => cookie.startsWith("first_time="))!;
@@ -145,7 +145,7 @@ describe("logging in", () => {
     ["\\\\elsewhere.example/x", 400, undefined],
     ["javascript:alert(1)", 400, undefined],
     [undefined, 200, undefined],
-  ])("a link logs out and goes on to %p: %p", async (rd, status, location) => {
+  ])("a logout link redirects to %p: %p", async (rd, status, location) => {
     const { ask } = await server.user(`link${Bun.hash(String(rd))}`);
     const token = (await expectOk(ask("POST", "/users/tokens/create", {}))).text;
     const url = `${server.url}/api/auth/logout${rd === undefined ? "" : `?rd=${encodeURIComponent(rd)}`}`;
@@ -155,7 +155,7 @@ describe("logging in", () => {
     expect((await whoami(token)).status).toBe(status === 400 ? 200 : 401);
   });
 
-  test("with INVALIDATE_OLD_SESSIONS a login ends the ones before, and no token of another kind", async () => {
+  test("with INVALIDATE_OLD_SESSIONS a login ends earlier sessions, and no other tokens", async () => {
     await using strict = await startTestServer({ invalidate_old_sessions: "true" });
     const { token } = await strict.user("ann");
     const sessions: string[] = [];
@@ -164,7 +164,7 @@ describe("logging in", () => {
     expect(states.map(({ status }) => status)).toEqual([401, 200, 200]);
   });
 
-  test("a session is refreshed: the next one in the cookie and the body, the last one until its time", async () => {
+  test("a refreshed session is in the cookie and the body; the previous one stays valid until its end", async () => {
     await server.user("rhea");
     const session = (await login("rhea@example.org", "rhea-password")).text;
     const kept = await server.as(session)("GET", "/users/refresh_token?if_expiring_in_less_than_s=60");
@@ -179,7 +179,7 @@ describe("logging in", () => {
     }
   });
 
-  test("the cookie is for https alone when the instance is, and for the domain that is set", async () => {
+  test("the cookie is Secure on https, and for the configured domain", async () => {
     const settings = { base_url: "https://svc.example.org", cookie_domain: "example.org" };
     await using secure = await startTestServer(settings);
     await secure.user("ann");
@@ -187,7 +187,7 @@ describe("logging in", () => {
     expect(cookie.split("; ")).toEqual(expect.arrayContaining(["Secure", "Domain=example.org"]));
   });
 
-  test("a session ends by its time", async () => {
+  test("a session expires", async () => {
     await using short = await startTestServer({ session_s: 60 });
     await short.user("ann");
     const { text } = await login("ann@example.org", "ann-password", short);
@@ -206,7 +206,7 @@ describe("logging in", () => {
     expect(unknown.headers.getSetCookie()).toEqual([]);
   });
 
-  test("passwords are kept as argon2id only", async () => {
+  test("passwords are stored as argon2id hashes", async () => {
     await server.user("hash");
     const rows = await server.server.app.db.read.select().from(users);
     const row = rows.find(({ email }) => email === "hash@example.org")!;
@@ -218,7 +218,7 @@ describe("logging in", () => {
 describe("guessing passwords", () => {
   const count = (answers: Answer[], status: number) => answers.filter((a) => a.status === status).length;
 
-  test("ten wrong ones for an account, also all at once, then a pause; other accounts go on", async () => {
+  test("is limited to ten failures per account, also concurrent ones; other accounts are unaffected", async () => {
     await using own = await startTestServer();
     for (const name of ["ann", "bob"]) await own.user(name);
     const wrong = Array.from({ length: 25 }, (_, n) => login("ann@example.org", `guess ${n}`, own));
@@ -232,7 +232,7 @@ describe("guessing passwords", () => {
     expect((await login("ann@example.org", "ann-password", own)).status).toBe(200);
   });
 
-  test("right ones do not count", async () => {
+  test("does not count successes", async () => {
     await server.user("uma");
     for (let n = 0; n < 11; n++) expect((await login("uma@example.org", "uma-password")).status).toBe(200);
   });
@@ -261,7 +261,7 @@ describe("what is left to guess", () => {
   const REFUSED = "too many wrong passwords";
   const place = (n: number) => from(`10.0.${n >> 8}.${n & 255}`);
 
-  test("a hundred a minute from one network, at all accounts together; other networks go on", () => {
+  test("is a hundred failures a minute per network over all accounts", () => {
     const { wrong, pass } = guesses();
     many(100, (n) => wrong(place(0), `user${n}@example.org`));
     expect(() => wrong(place(0), "next@example.org")).toThrow(REFUSED);
@@ -275,7 +275,7 @@ describe("what is left to guess", () => {
     ["2001:db8:1:2::1", "2001:db8:1:3::1", false],
     ["::ffff:192.0.2.1", "192.0.2.1", true],
     ["::1", "::2", true],
-  ])("%s and %s are one network: %p", (one, other, same) => {
+  ])("%s and %s count as one network: %p", (one, other, same) => {
     const { wrong } = guesses();
     many(10, () => wrong(from(one)));
     const again = () => wrong(from(other));
@@ -283,7 +283,7 @@ describe("what is left to guess", () => {
     else again();
   });
 
-  test("an account that is guessed at from everywhere: a stranger has one guess, who is known has all", () => {
+  test("for an account attacked from many networks is one guess for unknown browsers; known ones keep theirs", () => {
     const { app, wrong, right, pass } = guesses();
     right(from("192.0.2.1"));
     const device = createDeviceProof(app, ANN);
@@ -303,7 +303,7 @@ describe("what is left to guess", () => {
     many(10, () => wrong(from("198.51.100.1")));
   });
 
-  test("a browser is known for its own account only, and none makes such a proof itself", () => {
+  test("as a known browser holds for its own account only, and cannot be forged", () => {
     const { app, wrong } = guesses();
     const others = createDeviceProof(app, "bob@example.org");
     many(100, (n) => wrong(place(n % 50)));
@@ -314,7 +314,7 @@ describe("what is left to guess", () => {
     }
   });
 
-  test("login attempts for other accounts do not affect known browsers", () => {
+  test("of a known browser is unaffected by attempts at other accounts", () => {
     const { wrong, right } = guesses();
     right(from("192.0.2.1"));
     many(25_000, (n) => wrong(from(`10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`), `user${n}@example.org`));
@@ -325,7 +325,7 @@ describe("what is left to guess", () => {
 });
 
 describe("changing one's password", () => {
-  test("ends every session, the present one for another; tokens of other kinds stay", async () => {
+  test("ends every other session and replaces this one; other tokens stay", async () => {
     const { token } = await server.user("paul");
     const [mine, other] = await Promise.all(
       [1, 2].map(async () => (await login("paul@example.org", "paul-password")).text),
@@ -344,7 +344,7 @@ describe("changing one's password", () => {
     expect([long.status, long.text]).toEqual([400, expect.stringContaining("1000 characters at most")]);
   });
 
-  test("a login whose password was checked just before opens no session just after", async () => {
+  test("refuses a concurrent login with the old password", async () => {
     await server.user("race");
     const { app } = server.server;
     const begin = (hash: string) =>
@@ -363,7 +363,7 @@ describe("changing one's password", () => {
     expect(await begin(password_hash!)).toBe("Invalid login");
   });
 
-  test("ends the script processes that were warm for them, and that of a running job after it", async () => {
+  test("ends warm script processes of the user, and that of a running job after it", async () => {
     await using own = await startTestServer();
     const { ask } = await own.workspace();
     await deploy(ask, "acme", "u/admin/warm", "export function main() { return process.pid; }");
@@ -391,7 +391,7 @@ describe("changing one's password", () => {
     expect(again.json()).not.toBe(held_pid);
   }, 30_000);
 
-  test("a restricted token cannot change tokens, since that could lift its restriction", async () => {
+  test("is refused for restricted tokens", async () => {
     const { ask } = await server.user("rita", { super_admin: true });
     for (const restricted of [{ scopes: ["users:write"] }, { workspace_id: "acme" }]) {
       const token = (await expectOk(ask("POST", "/users/tokens/create", restricted))).text;
@@ -402,7 +402,7 @@ describe("changing one's password", () => {
   });
 });
 
-test("making users is for super admins; who one is, one may ask", async () => {
+test("only super admins create users; everybody can read who they are", async () => {
   const body = {
     email: "New@Example.org",
     password: "x-password",
@@ -443,7 +443,7 @@ test.each([
   ["super_admin as text", { super_admin: "yes" }, "`super_admin`"],
   ["a username with a space", { username: "a b" }, '"a b" cannot be a username'],
   ["another's username", { username: "admin_acme" }, "is that of admin_acme@example.org"],
-])("making a user with %s is refused and says why", async (_, change, message) => {
+])("creating a user with %s is refused with the reason", async (_, change, message) => {
   const body = { email: "bad@example.org", password: "x-password", super_admin: false, ...change };
   const answer = await server.operator("POST", "/users/create", body);
   expect(answer.status).toBe(400);
