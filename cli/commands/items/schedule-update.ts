@@ -1,5 +1,4 @@
 import { getSchedule, updateSchedule } from "../../../src/features/triggers/schedules/operations.ts";
-import { resolveArguments } from "../../jobs/check-arguments.ts";
 import { readJsonArguments } from "../../program/arguments.ts";
 import {
   createWorkspaceCommand,
@@ -63,6 +62,8 @@ export const update = createWorkspaceCommand("update", "change a schedule; what 
       const { path: _, script_path, is_flow, ...before } = await client.call(getSchedule, place);
       const code = is_flow ? { flow: script_path } : { path: script_path };
       const data = given ?? before.args ?? {};
+      // Loaded when it is needed: it knows scripts and flows.
+      const { resolveArguments } = await import("../../jobs/check-arguments.ts");
       const args = hasArguments
         ? await resolveArguments(client, code, place.workspace, { data, words })
         : undefined;

@@ -5,7 +5,6 @@ import {
   listSchedules,
   setScheduleEnabled,
 } from "../../../src/features/triggers/schedules/operations.ts";
-import { resolveArguments } from "../../jobs/check-arguments.ts";
 import { readJsonArguments } from "../../program/arguments.ts";
 import {
   createCommand,
@@ -58,6 +57,8 @@ const create = createWorkspaceCommand(
         const workspace = await resolveWorkspace(client, options.workspace);
         const script_path = options.run ?? path;
         const code = options.flow ? { flow: script_path } : { path: script_path };
+        // Loaded when it is needed: it knows scripts and flows.
+        const { resolveArguments } = await import("../../jobs/check-arguments.ts");
         const args = await resolveArguments(client, code, workspace, { data, words });
         const body = {
           path,

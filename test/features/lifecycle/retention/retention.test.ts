@@ -74,7 +74,7 @@ async function store({ server }: TestServer, rows: NewJob[]): Promise<void> {
 const idsOf = async ({ server }: TestServer) =>
   (await server.app.db.read.select({ id: jobs.id }).from(jobs).orderBy(asc(jobs.id))).map(({ id }) => id);
 
-describe.concurrent("a completed job", () => {
+describe("a completed job", () => {
   test("goes after its time, with its log and its stream", async () => {
     await using server = await startTestServer(KEPT);
     const { ask } = await server.workspace();
@@ -180,13 +180,6 @@ describe.concurrent("a completed job", () => {
     }
   });
 });
-
-test.concurrent("a server prunes by itself, soon after its start", async () => {
-  await using server = await startTestServer(KEPT);
-  await store(server, [job("old"), job("young", { completed_at: new Date() })]);
-  await until(async () => ((await idsOf(server)).length === 1 ? true : undefined), "the old job to go");
-  expect(await idsOf(server)).toEqual(["young"]);
-}, 30_000);
 
 test("cached results, idempotency keys, variables and audit rows go when their time has come", async () => {
   await using server = await startTestServer(KEPT);
