@@ -1,4 +1,5 @@
 /** Opening a database: the schema, what is refused, and what a commit promises. */
+import { Database as SqliteDatabase } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +8,12 @@ import { sql } from "drizzle-orm";
 import type { Database } from "../../src/database/database.ts";
 import { dialect } from "../../src/database/kit.ts";
 import { migrations } from "../../src/database/migrations/index.ts";
-import { compareMigrations, isBreaking, migrateDatabase } from "../../src/database/migrations/migrate.ts";
+import {
+  compareMigrations,
+  isBreaking,
+  migrateDatabase,
+  splitMigration,
+} from "../../src/database/migrations/migrate.ts";
 import { openDatabase } from "../../src/database/open-database.ts";
 import { jobLogs } from "../../src/platform/queue/tables.ts";
 import { createDatabase } from "../support/harness.ts";
@@ -43,6 +49,19 @@ const RELEASED = 4;
 const line = (seq: number, content = "text") => ({ job_id: "a", seq, content });
 const names = migrations[dialect].map((migration) => migration.name);
 
+/** Returns what a database is made of, and the rows of all tables. */
+function describeContents(db: SqliteDatabase): unknown[] {
+  const parts = db
+    .query<{ name: string; type: string }, []>(
+      "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT LIKE '%svc_migrations%' ORDER BY name",
+    )
+    .all();
+  return parts.map((part) => [
+    part,
+    part.type === "table" ? db.query(`SELECT * FROM "${part.name}"`).values() : undefined,
+  ]);
+}
+
 describe("migrations", () => {
   test("are applied once; a second time changes nothing and keeps the rows", async () => {
     const db = await open();
@@ -52,6 +71,19 @@ describe("migrations", () => {
     expect(await migrateDatabase(await open())).toEqual([]);
     expect(await db.read.select().from(jobLogs)).toEqual([line(0)]);
   });
+
+  test.skipIf(dialect === "postgres")(
+    "give a new database the schema that they give an old one",
+    async () => {
+      const stepwise = new SqliteDatabase(":memory:");
+      for (const migration of migrations.sqlite)
+        for (const statement of splitMigration(migration)) stepwise.run(statement);
+      await migrateDatabase(await open());
+      const at_once = new SqliteDatabase(join(folder, "svc.db"), { readonly: true });
+      expect(describeContents(at_once)).toEqual(describeContents(stepwise));
+      at_once.close();
+    },
+  );
 
   test("two programs that start on one database at the same time apply them once", async () => {
     const both = await Promise.all([open(), open()]);

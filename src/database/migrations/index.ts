@@ -32,6 +32,7 @@ import sqlite_0012_job_search from "./sqlite/0012_job_search.sql" with { type: "
 import sqlite_0013_job_search_order from "./sqlite/0013_job_search_order.sql" with { type: "text" };
 import sqlite_0014_drafts_per_person from "./sqlite/0014_drafts_per_person.sql" with { type: "text" };
 import sqlite_0015_blocked_jobs from "./sqlite/0015_blocked_jobs.sql" with { type: "text" };
+import sqlite_schema from "./sqlite-schema.sql" with { type: "text" };
 
 export const migrations = {
   sqlite: [
@@ -71,3 +72,6 @@ export const migrations = {
     { name: "0015_blocked_jobs", sql: postgres_0015_blocked_jobs },
   ],
 };
+
+/** What the migrations make of an empty database, in fewer statements. */
+export { sqlite_schema };

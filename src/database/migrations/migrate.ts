@@ -10,7 +10,7 @@ import { sql } from "drizzle-orm";
 import { Internal } from "../../lib/errors.ts";
 import type { Database } from "../database.ts";
 import type { Dialect } from "../kit.ts";
-import { migrations } from "./index.ts";
+import { migrations, sqlite_schema } from "./index.ts";
 
 /** drizzle-kit's marker between statements. */
 const BREAKPOINT = "--> statement-breakpoint";
@@ -22,7 +22,7 @@ export interface Migration {
   sql: string;
 }
 
-export function splitMigration(migration: Migration): string[] {
+export function splitMigration(migration: Pick<Migration, "sql">): string[] {
   return migration.sql.split(BREAKPOINT);
 }
 
@@ -54,12 +54,13 @@ export async function migrateDatabase(db: Database): Promise<string[]> {
       });
     }
     const pending = known.filter((migration) => !applied.includes(migration.name));
-    for (const migration of pending) {
-      for (const text of splitMigration(migration)) await tx.rows(sql.raw(text));
-      await tx.rows(
-        sql`INSERT INTO svc_migrations (name, applied_at) VALUES (${migration.name}, ${Date.now()})`,
-      );
-    }
+    // A new SQLite database is given the schema at once, so that a first start does not take longer with each release.
+    const isNew = db.dialect === "sqlite" && applied.length === 0;
+    const steps = isNew ? [{ sql: sqlite_schema }] : pending;
+    for (const text of steps.flatMap(splitMigration)) await tx.rows(sql.raw(text));
+    const rows = pending.map((migration) => sql`(${migration.name}, ${Date.now()})`);
+    if (rows.length > 0)
+      await tx.rows(sql`INSERT INTO svc_migrations (name, applied_at) VALUES ${sql.join(rows, sql`, `)}`);
     return pending.map((migration) => migration.name);
   });
 }

@@ -33,6 +33,8 @@ import { createResourceWatch, type WatchedJob } from "./sandbox/watch/resource-w
 import type { Runner, RunnerOptions } from "./types.ts";
 
 const SWEEP_INTERVAL_MS = 50;
+/** Delay before the first children are started: meanwhile the server comes up, which is what its callers wait for. */
+const FIRST_CHILDREN_DELAY_MS = 100;
 const IDLE_CHECK_INTERVAL_MS = 1_000;
 const MB = 1024 * 1024;
 
@@ -160,7 +162,7 @@ export function createRunner(options: RunnerOptions): Runner {
         log("warn", `scripts can read the server's files: ${sandbox.summary}`);
       guard = startGuard(runtime.watchdog, directory, log);
       sweeper = setInterval(sweep, SWEEP_INTERVAL_MS);
-      setTimeout(pool.replenish);
+      setTimeout(pool.replenish, FIRST_CHILDREN_DELAY_MS);
     },
     run(request, signal) {
       if (sandbox.refusal) return Promise.resolve(refusedOutcome(sandbox.refusal));

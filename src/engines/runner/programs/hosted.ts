@@ -53,7 +53,8 @@ export function createHostedProgram({
     return {
       path,
       argv: ["bash", file],
-      environment: child.base_environment,
+      // Without it bash looks its user up, which takes longer than all else of its start where jobs have their own users.
+      environment: { SHELL: path, ...child.base_environment },
       is_shell: true,
       replaces_child: false,
     };

@@ -41,10 +41,12 @@ test("a script is started as by its name: its own `$0`, no more arguments, nothi
     'a="$1"',
     "set -u",
     "inner=$(bash -c 'echo \"$# ${BASH_ENV-none}\"')",
-    "open=$(ls -l /proc/$$/fd | grep -c memfd)",
-    'echo "$# $(basename "$0") ${BASH_SOURCE[0]##*/} $LINENO ${BASH_ENV-none} $inner $open"',
+    "open=$(ls -l /proc/self/fd | grep -c memfd)",
+    // Given its shell, bash does not look its user up when it starts.
+    "shell=$(env | grep -c '^SHELL=/.*bash$')",
+    'echo "$# $(basename "$0") ${BASH_SOURCE[0]##*/} $LINENO ${BASH_ENV-none} $inner $open $shell"',
   ].join("\n");
-  expect(await run(content, { a: "x" })).toBe("1 main.sh main.sh 5 none 0 none 0");
+  expect(await run(content, { a: "x" })).toBe("1 main.sh main.sh 6 none 0 none 0 1");
 });
 
 test.each([
