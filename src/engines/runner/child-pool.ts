@@ -111,7 +111,7 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
   function takeBlank(shared: string | undefined, tool: Tool | undefined): Child {
     const child = findBlank(shared, tool);
     if (tool?.is_python) pythons.use(tool);
-    setTimeout(replenish, REPLENISH_DELAY_MS);
+    setTimeout(replaceTaken, REPLENISH_DELAY_MS);
     return child;
   }
 
@@ -119,8 +119,8 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
     const read = tool?.folders ?? [];
     const ahead = tool?.is_python && shared === undefined ? pythons.take(tool) : undefined;
     if (ahead) return ahead;
-    if (isFull()) evictWaiting();
     if (isWalled() && (shared !== undefined || read.length > 0)) {
+      if (isFull()) evictWaiting();
       const unfit = isFull() ? blank.shift() : undefined;
       if (unfit) discard(unfit);
       return start({ shared: shared && createSharedFolder(directory, shared), read });
@@ -129,7 +129,14 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
       if (child.isUsable) return child;
       discard(child);
     }
+    if (isFull()) evictWaiting();
     return start();
+  }
+
+  /** Starts another blank child for one that was taken, if need be in place of one that waits for its next job. */
+  function replaceTaken(): void {
+    if (isFull() && blank.length < options.blank_children) evictWaiting();
+    replenish();
   }
 
   function replenish(): void {

@@ -1,5 +1,5 @@
 /** Finds and kills processes with all their descendants. */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 interface ProcessFacts {
   pid: number;
@@ -53,24 +53,50 @@ export function killTrees(roots: number[]): number[] {
   return [...doomed];
 }
 
-/** Finds all descendants with a single listing of processes, which is expensive on busy machines. */
+/** Whether the kernel tells the children of a thread (CONFIG_PROC_CHILDREN). */
+const listsChildren = existsSync("/proc/thread-self/children");
+
 function findDescendants(roots: Set<number>): number[] {
-  const children = new Map<number, number[]>();
-  for (const { pid, parent } of listProcesses()) {
-    const siblings = children.get(parent);
-    if (siblings) siblings.push(pid);
-    else children.set(parent, [pid]);
-  }
+  const childrenOf = listsChildren ? readChildren : groupByParent();
   const found = new Set<number>();
   const open = [...roots];
   for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
-    for (const pid of children.get(parent) ?? []) {
+    for (const pid of childrenOf(parent)) {
       if (roots.has(pid) || found.has(pid)) continue;
       found.add(pid);
       open.push(pid);
     }
   }
   return [...found];
+}
+
+/** Returns the children of a stopped process: while it runs, the list may miss some (proc(5)). */
+function readChildren(pid: number): number[] {
+  const threads = tolerateExit(() => readdirSync(`/proc/${pid}/task`)) ?? [];
+  return threads.flatMap((thread) => {
+    const text = tolerateExit(() => readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1"));
+    return (text?.match(/\d+/g) ?? []).map(Number);
+  });
+}
+
+/** Undefined if what is read of has exited meanwhile. */
+function tolerateExit<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lists all processes, which takes long where there are many. */
+function groupByParent(): (pid: number) => number[] {
+  const children = new Map<number, number[]>();
+  for (const { pid, parent } of listProcesses()) {
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(pid);
+    else children.set(parent, [pid]);
+  }
+  return (pid) => children.get(pid) ?? [];
 }
 
 function sendSignal(pid: number, name: NodeJS.Signals): void {
