@@ -13,6 +13,8 @@ import { killTrees, listProcesses } from "./kill-tree.ts";
 const PR_SET_DUMPABLE = 4;
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
+/** Each round kills what was started during the one before; more rounds would mean deliberate evasion. */
+const MAX_SWEEP_ROUNDS = 20;
 /** Killed processes disappear at once, unless the kernel is busy with them. */
 const REAP_TIMEOUT_MS = 2_000;
 /** Polling hundreds of processes too often would take the processor they need to exit. */
@@ -96,6 +98,15 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
     );
   }
 
+  async function sweep(): Promise<void> {
+    if (!libc) return;
+    for (let round = 0; round < MAX_SWEEP_ROUNDS; round++) {
+      const strays = strangers().filter((each) => !spared.has(each.session));
+      if (strays.length === 0) return;
+      await reap(killTrees(strays.map((each) => each.pid)));
+    }
+  }
+
   return {
     exemptOtherProcesses() {
       for (const each of strangers()) spared.add(each.session);
@@ -111,13 +122,12 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
       tell(`-${pid}\n`);
     },
     async kill(pid) {
-      await reap(killTrees([pid]).filter((killed) => killed !== pid));
+      const descendants = killTrees([pid]).filter((killed) => killed !== pid);
+      await reap(descendants);
+      // What one of them started at its last moment is a child of this process now.
+      if (descendants.length > 0) await sweep();
     },
-    async sweep() {
-      if (!libc) return;
-      const strays = strangers().filter((each) => !spared.has(each.session));
-      if (strays.length > 0) await reap(killTrees(strays.map((each) => each.pid)));
-    },
+    sweep,
     async stop() {
       stopping = true;
       watchdog.stdin.end();
