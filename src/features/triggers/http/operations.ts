@@ -156,7 +156,8 @@ export const updateHttpTrigger = operation({
   audit: { operation: "http_triggers.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
     const enabled = body.mode && { enabled: isTriggerEnabled(undefined, body.mode) };
-    const before = body.route_path === undefined ? await service.routeStore.getWritable(ctx, path) : undefined;
+    const before =
+      body.route_path === undefined ? await service.routeStore.getWritable(ctx, path) : undefined;
     const place = {
       route_path: body.route_path ?? before!.route_path,
       workspaced_route: body.workspaced_route ?? before?.workspaced_route ?? false,
