@@ -58,7 +58,16 @@ const written = {
   retry: orNull(RetrySchema),
 };
 
-const EditRoute = keepUnknownFields(z.object({ ...written, mode: TriggerMode }), ["enabled"]);
+/** The place may be left out: it stays. */
+const EditRoute = keepUnknownFields(
+  z.object({
+    ...written,
+    route_path: optional(z.string()),
+    workspaced_route: optional(z.boolean()),
+    mode: TriggerMode,
+  }),
+  ["enabled"],
+);
 const NewRoute = keepUnknownFields(
   z.object({ ...written, enabled: optional(z.boolean()), mode: TriggerMode }),
 );
@@ -70,7 +79,7 @@ export function normaliseRoute({
   mode: _,
   extra,
   ...body
-}: z.output<typeof EditRoute>) {
+}: Omit<z.output<typeof NewRoute>, "enabled">) {
   return {
     ...body,
     extra: mergeUnknownFields(null, extra),
@@ -147,7 +156,13 @@ export const updateHttpTrigger = operation({
   audit: { operation: "http_triggers.update", action_kind: "Update" },
   run: async (ctx, { path, body }) => {
     const enabled = body.mode && { enabled: isTriggerEnabled(undefined, body.mode) };
-    await service.updateRoute(ctx, path, { ...normaliseRoute(body), ...enabled });
+    const before =
+      body.route_path === undefined ? await service.routeStore.getWritable(ctx, path) : undefined;
+    const place = {
+      route_path: body.route_path ?? before!.route_path,
+      workspaced_route: body.workspaced_route ?? before?.workspaced_route ?? false,
+    };
+    await service.updateRoute(ctx, path, { ...normaliseRoute({ ...body, ...place }), ...enabled });
     return body.path;
   },
 });

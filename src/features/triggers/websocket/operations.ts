@@ -46,7 +46,7 @@ const WebsocketTriggerRecord = z
   .object({
     ...triggerRecordFields,
     url: z.string(),
-    url_runnable_args: object.nullish(),
+    url_runnable_args: object,
     filters: z.array(Filter),
     initial_messages: z.array(InitialMessage),
     can_return_message: z.boolean(),
@@ -106,7 +106,12 @@ const common = createTriggerOperations({
   audit: "websocket_triggers",
   store: service.triggerStore,
   record: WebsocketTriggerRecord,
-  toRecord: ({ extra, ...row }: WebsocketTrigger) => ({ ...extra, ...row, mode: toTriggerMode(row.enabled) }),
+  toRecord: ({ extra, ...row }: WebsocketTrigger) => ({
+    ...extra,
+    ...row,
+    url_runnable_args: row.url_runnable_args ?? {},
+    mode: toTriggerMode(row.enabled),
+  }),
 });
 export const {
   setEnabled: setWebsocketTriggerEnabled,

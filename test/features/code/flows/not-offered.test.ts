@@ -184,4 +184,11 @@ test("lists have arguments where that is asked for", async () => {
     ]);
     expect((await list(""))[0].args).toBeUndefined();
   }
+  const later = "scheduled_for=2100-01-01T00:00:00Z";
+  await expectOk(ask("POST", `/w/acme/jobs/run/p/u/admin/one?${later}`, { small: 2 }));
+  const queue = async (query: string) =>
+    (await expectOk(ask("GET", `/w/acme/jobs/queue/list?script_path_exact=u/admin/one&${query}`))).json();
+  expect((await queue("include_args=true"))[0].args).toEqual({ small: 2 });
+  expect((await queue(""))[0].args).toBeNull();
+  expect((await ask("GET", "/w/acme/jobs/queue/list?include_args=true&per_page=10001")).status).toBe(400);
 });

@@ -42,6 +42,7 @@ test.each([
     created_by: "ops",
     created_at: expect.any(String),
     is_public: false,
+    args: null,
   };
   const list = async (who: string) => (await inputs(who, `list?${runnable()}`)).json();
   expect(await list("operator")).toEqual([mine]);
@@ -85,6 +86,7 @@ test("the history is of the runs that the caller may see: in a folder, those of 
     ["ann", true],
     ["ann", true],
   ]);
+  expect(found[0]).toHaveProperty("args", null);
   expect(found[0]!.name).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d bob$/);
   expect(await history("bob", SCRIPT)).toHaveLength(3);
   expect(await history("admin", SCRIPT)).toHaveLength(3);

@@ -21,6 +21,8 @@ const Input = z.object({
   created_by: z.string(),
   created_at: isoTimestamp,
   is_public: z.boolean(),
+  /** Lists leave them out; existing clients look for the field. */
+  args: z.null(),
   success: z.boolean().optional(),
 });
 
@@ -52,6 +54,7 @@ const listInputs = operation({
       created_by,
       created_at,
       is_public,
+      args: null,
     }));
   },
 });

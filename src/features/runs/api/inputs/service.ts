@@ -85,6 +85,7 @@ export async function listInputHistory(
     created_by: job.created_by,
     created_at: job.created_at,
     is_public: true,
+    args: null,
     success: hasSucceeded(job),
   }));
 }

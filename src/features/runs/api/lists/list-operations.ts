@@ -37,6 +37,8 @@ type PageQuery = Filters & { page: number; per_page: number; include_args?: bool
 
 /** Time limit of a list's search: enough for some millions of rows. */
 const SEARCH_TIMEOUT_MS = 5_000;
+/** Largest page with arguments, each of which may be some 90 kB long. */
+const MOST_WITH_ARGUMENTS = 10_000;
 /**
  * Header of a page that is not full because the time was over: jobs beyond this creation time were not searched. To
  * continue, pass it as `created_before` (with ascending order as `created_after`).
@@ -104,12 +106,22 @@ const listQueue = operation({
   scope: many,
   summary: "List the jobs that are not completed, newest first",
   // Existing command-line clients request the whole queue as one page.
-  query: z.object({ ...paging, per_page: queryInteger.min(1).max(100_000).default(1000), ...queueFilters }),
-  responds: responds.json(z.array(JobRecord), "jobs without arguments"),
+  query: z
+    .object({
+      ...paging,
+      per_page: queryInteger.min(1).max(100_000).default(1000),
+      ...queueFilters,
+      include_args: queryBoolean.optional(),
+    })
+    .refine(({ include_args, per_page }) => !include_args || per_page <= MOST_WITH_ARGUMENTS, {
+      path: ["per_page"],
+      message: `must be at most ${MOST_WITH_ARGUMENTS} with include_args`,
+    }),
+  responds: responds.json(z.array(JobRecord), "jobs with arguments where asked for"),
   run: async (ctx, { workspace, query }) => {
     const { value, headers } = await listSummaries(ctx, workspace, query, "unfinished");
     return new ResponseWithHeaders(
-      value.map((job) => ({ ...job, args: null })),
+      value.map((job) => ({ ...job, args: job.args ?? null })),
       headers,
     );
   },
