@@ -42,7 +42,8 @@ interface CreateOptions extends CommonOptions {
 
 const create = createCommand("create", "create a user who logs in with a password")
   .summary("create a user")
-  .option("--email <email>", "e-mail, which is what the user logs in with")
+  .argument("[email]", "e-mail, which is what the user logs in with")
+  .option("--email <email>", "the same as an option")
   .option(
     "--password <password>",
     "password (asked for when left out, which keeps it out of the shell history)",
@@ -51,10 +52,13 @@ const create = createCommand("create", "create a user who logs in with a passwor
   .option("--super-admin", "may do everything on the whole instance")
   .option("--name <name>", "full name")
   .option("--username <username>", "name in workspaces, such as u/<username>/…")
-  .addHelpText("after", formatExamples("svc user create --email ann@example.org --super-admin"))
-  .action(async (options: CreateOptions) => {
-    const email = await askFor(options.email, { message: "E-mail", flag: "--email", check: parseNewEmail });
-    if (options.email !== undefined) requireEmail(email);
+  .addHelpText("after", formatExamples("svc user create ann@example.org --super-admin"))
+  .action(async (argument: string | undefined, options: CreateOptions) => {
+    if (argument !== undefined && options.email !== undefined)
+      throw usageError("the e-mail is given twice: as an argument and as --email");
+    const given = argument ?? options.email;
+    const email = await askFor(given, { message: "E-mail", flag: "--email", check: parseNewEmail });
+    if (given !== undefined) requireEmail(email, argument === undefined ? "--email" : "<email>");
     const password = await readPassword(options, "Password");
     const body = {
       email,
@@ -69,11 +73,11 @@ const create = createCommand("create", "create a user who logs in with a passwor
   });
 
 /** Checked before the password is asked for. @throws a usage error */
-function requireEmail(email: string): void {
+function requireEmail(email: string, name: "--email" | "<email>"): void {
   try {
     parseNewEmail(email);
   } catch (cause) {
-    throw usageError(`--email: ${(cause as Error).message}`);
+    throw usageError(`${name}: ${(cause as Error).message}`);
   }
 }
 

@@ -42,7 +42,7 @@ export default createWorkspaceCommand("dev", "run a file on each save, and show 
     `${formatExamples(`svc dev hello.ts -d '{"name":"Bob"}'`, "svc dev hello.ts -d @arguments.json --workspace acme")}
 
 Nothing is deployed. If the file is saved again before a run has ended, that
-run is canceled. Ctrl-C stops watching.`,
+run is canceled. Ctrl-C stops watching, with exit code 0.`,
   )
   .action(async (file: string, options: DevOptions) => {
     parseFileLanguage(file);

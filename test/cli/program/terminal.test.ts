@@ -22,15 +22,13 @@ test("user create asks for what is missing, and hides the password", async () =>
   const { code, shown } = await session.ended();
   expect(code).toBe(0);
   expect(shown).not.toContain("correct-horse");
-  const again = await place.svc([
-    "user",
-    "create",
-    "--email",
-    "ann@example.org",
-    "--password",
-    "correct-horse",
-  ]);
+  const create = (...words: string[]) =>
+    place.svc(["user", "create", ...words, "--password", "correct-horse"]);
+  const again = await create("ann@example.org");
   expect(again.err).toContain("there is a user with e-mail ann@example.org already");
+  expect((await create("ann")).err).toStartWith('error: <email>: "ann" is not an e-mail address');
+  const twice = await create("bob@example.org", "--email", "bob@example.com");
+  expect(twice).toMatchObject({ code: 2, err: expect.stringContaining("the e-mail is given twice") });
 }, 30_000);
 
 test("variable set asks for the value; Ctrl-C at a question ends with 130 and changes nothing", async () => {

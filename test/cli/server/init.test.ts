@@ -137,10 +137,13 @@ test("a systemd unit is written, with the commands that put it in force, and one
   using place = newPlace();
   const data = join(place.folder, 'my "own" data');
   const words = ["init", ...ADMIN, "--listen", "127.0.0.1:0", "--data-dir", data, "--systemd", "user"];
-  const { code, out } = await place.svc(words);
+  // As after su: the account is that of the process, whatever USER says.
+  const { code, out } = await place.svc(words, { env: { USER: "somebody-else" } });
   const file = join(place.folder, ".config/systemd/user/svc.service");
   expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`wrote ${file}`) });
   expect(out).toContain("  systemctl --user daemon-reload\n  systemctl --user enable --now svc\n");
+  const account = Bun.spawnSync(["id", "-un"]).stdout.toString();
+  expect(out).toContain(`\n  loginctl enable-linger ${account}`);
   const unit = await Bun.file(file).text();
   const start = /^ExecStart=(.*)$/m.exec(unit)?.[1] ?? "";
   // A free port is chosen once: the unit has the same one at each start.

@@ -21,6 +21,10 @@ test("status and stop work on the server of the data directory, and serve rememb
       url: made.url,
       data_dir: place.data_dir,
     });
+    // The log holds JSON lines alone, not what init reads the address from.
+    const log = await Bun.file(join(place.data_dir, "serve.log")).text();
+    for (const line of log.split("\n").filter(Boolean)) expect(JSON.parse(line)).toHaveProperty("level");
+    expect(existsSync(join(place.data_dir, "serve.answer"))).toBe(false);
     expect((await place.svc(["status"])).out).toStartWith(`up at ${made.url}, as process ${made.pid} since `);
   } finally {
     const stopped = await place.svc(["stop"]);

@@ -1,6 +1,6 @@
 /** Starts a server that continues after the command has ended. */
 
-import { closeSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { sleep } from "../../../../src/lib/async/sleep.ts";
 import { CliError } from "../../../terminal/text/failure.ts";
@@ -33,24 +33,35 @@ const START_TIMEOUT_MS = 60_000;
 /** @returns once the server has printed its address @throws CliError with the server's output */
 export async function startInBackground(serving: ServeTarget): Promise<Background> {
   const log = join(serving.data_dir, "serve.log");
+  // Apart from the log, which stays JSON lines; the open file outlives its name.
+  const answer = join(serving.data_dir, "serve.answer");
   const output = openSync(log, "w", 0o600);
+  const stdout = openSync(answer, "w", 0o600);
   const child = Bun.spawn([...serveCommand(serving), "--json"], {
     stdin: "ignore",
-    stdout: output,
+    stdout,
     stderr: output,
     // Ctrl-C at this terminal, and its closing, must not end the server.
     detached: true,
   });
   closeSync(output);
+  closeSync(stdout);
+  try {
+    return { ...(await untilStarted(child, { log, answer })), log };
+  } finally {
+    rmSync(answer, { force: true });
+  }
+}
+
+async function untilStarted(child: Bun.Subprocess, { log, answer }: { log: string; answer: string }) {
   const end = Date.now() + START_TIMEOUT_MS;
   for (;;) {
-    const text = readFileSync(log, "utf8");
-    const url = /"url": "([^"]+)"/.exec(text)?.[1];
+    const url = /"url": "([^"]+)"/.exec(readFileSync(answer, "utf8"))?.[1];
     if (url !== undefined) {
       child.unref();
-      return { pid: child.pid, url, log };
+      return { pid: child.pid, url };
     }
-    if (child.exitCode !== null) throw createStartError(text.trim());
+    if (child.exitCode !== null) throw createStartError(readFileSync(log, "utf8").trim());
     if (Date.now() > end) {
       child.kill();
       throw createStartError(`it said nothing for ${START_TIMEOUT_MS / 1000} s; its log is ${log}`);

@@ -1,5 +1,5 @@
 /** Writes a systemd unit (systemd.service(5)) that starts the server with the machine, or with its user. */
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir, userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { PROCESS_SETTINGS } from "../../../../src/platform/config/config.ts";
@@ -66,7 +66,7 @@ export function writeUnit(kind: UnitKind, serving: ServeTarget): SystemdUnit {
     });
   }
   const user = kind === "user" ? " --user" : "";
-  const lingers = kind === "user" ? [`loginctl enable-linger ${userInfo().username}`] : [];
+  const lingers = kind === "user" ? [`loginctl enable-linger ${nameUser()}`] : [];
   return {
     file,
     environment,
@@ -74,8 +74,19 @@ export function writeUnit(kind: UnitKind, serving: ServeTarget): SystemdUnit {
   };
 }
 
+/**
+ * Returns the name of this process's user in passwd(5), else the number, which systemd takes as well. `userInfo` would
+ * take the name from USER, which cron and containers leave out, and `su` leaves as it was.
+ */
+function nameUser(): string {
+  const uid = String(userInfo().uid);
+  const passwd = existsSync("/etc/passwd") ? readFileSync("/etc/passwd", "utf8") : "";
+  const line = passwd.split("\n").find((entry) => entry.split(":")[2] === uid);
+  return line?.split(":")[0] || uid;
+}
+
 function formatOwnUnit(kind: UnitKind, serving: ServeTarget, environment: string | undefined): string {
-  const account = kind === "system" ? [`User=${userInfo().username}`] : [];
+  const account = kind === "system" ? [`User=${nameUser()}`] : [];
   const settings = environment === undefined ? [] : [`EnvironmentFile=${escapePathPattern(environment)}`];
   return formatUnit({
     documentation: `http://${serving.host}:${serving.port}/api/docs`,
