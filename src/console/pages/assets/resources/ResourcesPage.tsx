@@ -1,17 +1,20 @@
 import { Button } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { useMay } from "../../../api/session.ts";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { useTabs } from "../../../parts/TabBar.tsx";
 import { Connect } from "./Connect.tsx";
+import { resourceList } from "./queries.ts";
 import { Resources } from "./Resources.tsx";
 import { Types } from "./Types.tsx";
 
 export default function ResourcesPage() {
   const workspace = useWorkspace();
   const may = useMay(workspace)("POST /w/{workspace}/resources/create", "author");
+  const list = useQuery(resourceList(workspace));
   const [tab, bar] = useTabs([
     { value: "resources", label: "Resources" },
     { value: "types", label: "Types" },
@@ -22,9 +25,11 @@ export default function ResourcesPage() {
         {may && tab === "resources" && (
           <>
             <Connect workspace={workspace} />
-            <Button component={Link} href={to.newResource(workspace)} leftSection={<IconPlus size={16} />}>
-              New resource
-            </Button>
+            {(list.data?.length ?? 0) > 0 && (
+              <Button component={Link} href={to.newResource(workspace)} leftSection={<IconPlus size={16} />}>
+                New resource
+              </Button>
+            )}
           </>
         )}
       </PageHead>
