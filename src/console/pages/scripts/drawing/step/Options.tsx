@@ -1,5 +1,5 @@
 /** Options in sections, each as a field of its kind. */
-import { Accordion, NumberInput, Switch, Text, TextInput } from "@mantine/core";
+import { Accordion, NumberInput, Switch, Text, Textarea, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { getAt, isRecord } from "../../../../api/json.ts";
 import { JsonEditor } from "../../../../parts/form/JsonEditor.tsx";
@@ -121,6 +121,17 @@ function Field({ of, field: { label, about, kind, path }, value, change }: Field
         <TextInput
           label={label}
           description={about}
+          value={text}
+          onChange={(event) => change(event.currentTarget.value || undefined)}
+        />
+      );
+    case "lines":
+      return (
+        <Textarea
+          label={label}
+          description={about}
+          autosize
+          maxRows={8}
           value={text}
           onChange={(event) => change(event.currentTarget.value || undefined)}
         />

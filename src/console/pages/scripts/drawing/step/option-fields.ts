@@ -6,7 +6,7 @@ export interface OptionField {
   path: Path;
   label: string;
   about?: string;
-  kind: "switch" | "number" | "text" | "expression" | "transform" | "json";
+  kind: "switch" | "number" | "text" | "lines" | "expression" | "transform" | "json";
 }
 
 export interface OptionSection {
@@ -100,6 +100,8 @@ const CONTROL: OptionSection[] = [
     [
       field("expression", "stop_after_all_iters_if.expr", "Condition to end after all iterations"),
       field("switch", "stop_after_all_iters_if.skip_if_stopped", "Call the run skipped"),
+      field("text", "stop_after_all_iters_if.error_message", "Fail with this message"),
+      field("switch", "stop_after_all_iters_if.error_include_result", "Keep the result in the error"),
     ],
   ),
   section("suspend", "Approval", "Waits after the step until somebody approves", { required_events: 1 }, [
@@ -157,6 +159,16 @@ const CODE: OptionSection[] = [
   },
 ];
 
+const INLINE: OptionSection[] = [
+  {
+    title: "Path and packages",
+    fields: [
+      field("text", "value.path", "Path of the code", "Kept for other clients."),
+      field("lines", "value.lock", "Lock of its packages", "Other code or another language removes it."),
+    ],
+  },
+];
+
 const SCRIPT: OptionSection[] = [
   {
     title: "Version and worker",
@@ -183,12 +195,17 @@ const BRANCHES: OptionSection[] = [
   { title: "Branches", fields: [field("switch", "value.parallel", "Run branches side by side")] },
 ];
 
+const IDENTITY: OptionSection[] = [
+  { title: "Client", fields: [field("switch", "value.flow", "Other clients show it as a flow")] },
+];
+
 const OF_KIND: Record<string, OptionSection[]> = {
-  rawscript: CODE,
+  rawscript: [...CODE, ...INLINE],
   script: SCRIPT,
   forloopflow: LOOP,
   whileloopflow: LOOP,
   branchall: BRANCHES,
+  identity: IDENTITY,
 };
 
 /** Options of a step, by the type of its value. */
