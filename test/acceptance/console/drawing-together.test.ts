@@ -1,6 +1,7 @@
 /** Flows drawn by several people, on phones, and with values of a chosen iteration. */
 import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { until } from "../e2e/executable.ts";
 import { PHONE } from "./browser.ts";
 import { newMember } from "./filled.ts";
 import { useSite } from "./site.ts";
@@ -149,3 +150,79 @@ test("a flow is drawn at the width of a phone, and nothing stands out of the pag
   await ann.picture("drawing-narrow-insert");
   await ann.accessible("Insert at the width of a phone");
 }, 60_000);
+
+/** What is typed to find each kind of step, and what is inserted. */
+const KINDS = [
+  ["Code in TypeScript", "rawscript bun"],
+  ["Code in Python", "rawscript python3"],
+  ["Code in Bash", "rawscript bash"],
+  ["Code in SQL", "rawscript postgresql"],
+  ["Code in TypeScript without packages", "rawscript nativets"],
+  ["Code in Go", "rawscript go"],
+  ["For each", "forloopflow"],
+  ["While", "whileloopflow"],
+  ["One of the branches", "branchone"],
+  ["All branches", "branchall"],
+  ["Approval", "identity"],
+  ["Wait Goes on after", "identity"],
+  ["Pass on", "identity"],
+  ["f/finance/figures", "script f/finance/figures"],
+] as const;
+
+test("every kind of step is inserted by key and by click, and pasted as text into another workspace", async () => {
+  const path = "f/finance/kinds";
+  await deploy(path, { modules: [code("a", "export const main = () => 1")] });
+  await site.filled.ask("POST", "/workspaces/create", { id: "second", name: "Second", username: "ann" });
+  const other = { path: "u/ann/pasted", summary: "", value: { modules: [] } };
+  await site.filled.ask("POST", "/w/second/flows/create", other);
+  await using ann = await site.visit();
+  const { page } = ann;
+  const steps = page.locator(".step");
+  const stored = async (workspace: string, at: string) =>
+    JSON.parse(await site.filled.ask("GET", `/w/${workspace}/flows/get/draft/${at}`)).draft?.value;
+  await ann.open(`/w/acme/draw/${path}`);
+  const search = page.getByRole("textbox", { name: "Search steps, scripts and flows" });
+  for (const [index, [what]] of KINDS.entries()) {
+    await page.locator('.step[data-step="a"]').focus();
+    await page.keyboard.press("i");
+    await search.fill(what);
+    await page.keyboard.press("Enter");
+    await steps.nth(index + 1).waitFor();
+  }
+  // The choice is the same: a click differs from a key in how it opens and chooses.
+  const clicked = KINDS.filter((_kind, index) => index % 4 === 2);
+  for (const [index, [what]] of clicked.entries()) {
+    await page.getByRole("button", { name: "Add a step", exact: true }).click();
+    await search.fill(what);
+    await page.getByRole("option").first().click();
+    await steps.nth(KINDS.length + index + 1).waitFor();
+  }
+  await page.getByRole("button", { name: "Flow", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Add a step for failures" }).click();
+  await page.getByRole("button", { name: "Flow", exact: true }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("menuitem", { name: "Add a preprocessor" }).press("Enter");
+  await page.locator('.step[data-step="preprocessor"]').waitFor();
+  await until(async () => (await stored("acme", path))?.preprocessor_module, "a draft with all of them");
+  const drawn = await stored("acme", path);
+  expect(drawn.failure_module.id).toBe("failure");
+  const kindOf = ({ value }: any) => `${value.type} ${value.language ?? value.path ?? ""}`.trim();
+  const inserts = [...KINDS, ...clicked].map(([, kind]) => kind as string);
+  const inserted = drawn.modules.filter(({ id }: any) => id !== "a").map(kindOf);
+  expect(inserted.toSorted()).toEqual(inserts.sort());
+
+  const first = page.locator('.step[data-step="a"]');
+  await first.focus();
+  await page.keyboard.press("Shift+ArrowDown");
+  await page.keyboard.press("ControlOrMeta+c");
+  await ann.open("/w/second/draw/u/ann/pasted");
+  await page.getByRole("button", { name: "Step", exact: true }).click();
+  await page.getByRole("menuitem", { name: "Paste" }).click();
+  await until(
+    async () => (await stored("second", "u/ann/pasted"))?.modules.length === 2,
+    "a draft of the copy",
+  );
+  expect((await stored("second", "u/ann/pasted")).modules.map(kindOf)).toEqual(
+    drawn.modules.slice(0, 2).map(kindOf),
+  );
+}, 120_000);

@@ -146,6 +146,18 @@ test("a failed run is repaired where it failed: tried on its real inputs, run ag
   await page.getByRole("textbox", { name: "Code of sum" }).waitFor();
   await page.locator('.step[data-step="sum"][data-tone="bad"]').waitFor();
   await ann.picture("drawing-repair");
+  await page.locator('.step[data-step="read"]').click();
+  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByRole("button", { name: "Run up to read" }).click();
+  await page.locator('.step[data-step="read"][data-tone="good"]').waitFor();
+  await until(async () => (await page.locator('.step[data-step="sum"][data-tone="bad"]').count()) === 0);
+  const [partial] = await read("jobs/completed/list?job_kinds=flowpreview&per_page=1");
+  expect((await read(`jobs_u/get/${partial.id}`)).raw_flow.modules.map(({ id }: any) => id)).toEqual([
+    "read",
+  ]);
+  await ann.open(`/w/acme/runs/${id}`);
+  await page.getByRole("link", { name: "Repair the step" }).click();
+  await page.getByRole("textbox", { name: "Code of sum" }).waitFor();
   const sum =
     "export const main = (orders: { total: number }[]) => orders.reduce((all, { total }) => all + total, 0)";
   await write(page, "Code of sum", sum);

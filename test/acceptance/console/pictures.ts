@@ -116,6 +116,14 @@ try {
   await page.getByText("the mail server refused").first().waitFor();
   await page.getByRole("heading", { name: "Steps" }).scrollIntoViewIfNeeded();
   await take("flow-run");
+  await seen.open("w/acme/draw/f/shop/nightly?step=e");
+  await page.locator('.step[data-step="e"]').waitFor();
+  await page
+    .getByRole("radiogroup", { name: "Part of the step" })
+    .getByText("Inputs", { exact: true })
+    .click();
+  await page.getByRole("group", { name: "to", exact: true }).waitFor();
+  await take("drawing");
   await seen.open("w/acme/edit/f/shop/orders");
   await page.getByText("told the channel").first().waitFor();
   await page.getByRole("combobox", { name: /shop/ }).click();

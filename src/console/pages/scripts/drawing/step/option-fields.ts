@@ -163,7 +163,7 @@ const INLINE: OptionSection[] = [
   {
     title: "Path and packages",
     fields: [
-      field("text", "value.path", "Path of the code", "What its imports are relative to."),
+      field("text", "value.path", "Path of the code", "Kept for other clients."),
       field("lines", "value.lock", "Lock of its packages", "Other code or another language removes it."),
     ],
   },
