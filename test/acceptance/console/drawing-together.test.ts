@@ -1,7 +1,6 @@
 /** Flows drawn by several people, on phones, and with values of a chosen iteration. */
 import { beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { NEW_STEPS } from "../../../src/console/pages/scripts/drawing/model/new-steps.ts";
 import { until } from "../e2e/executable.ts";
 import { PHONE } from "./browser.ts";
 import { newMember } from "./filled.ts";
@@ -152,6 +151,24 @@ test("a flow is drawn at the width of a phone, and nothing stands out of the pag
   await ann.accessible("Insert at the width of a phone");
 }, 60_000);
 
+/** What is typed to find each kind of step, and what is inserted. */
+const KINDS = [
+  ["Code in TypeScript", "rawscript bun"],
+  ["Code in Python", "rawscript python3"],
+  ["Code in Bash", "rawscript bash"],
+  ["Code in SQL", "rawscript postgresql"],
+  ["Code in TypeScript without packages", "rawscript nativets"],
+  ["Code in Go", "rawscript go"],
+  ["For each", "forloopflow"],
+  ["While", "whileloopflow"],
+  ["One of the branches", "branchone"],
+  ["All branches", "branchall"],
+  ["Approval", "identity"],
+  ["Wait Goes on after", "identity"],
+  ["Pass on", "identity"],
+  ["f/finance/figures", "script f/finance/figures"],
+] as const;
+
 test("every kind of step is inserted by key and by click, and pasted as text into another workspace", async () => {
   const path = "f/finance/kinds";
   await deploy(path, { modules: [code("a", "export const main = () => 1")] });
@@ -164,9 +181,8 @@ test("every kind of step is inserted by key and by click, and pasted as text int
   const stored = async (workspace: string, at: string) =>
     JSON.parse(await site.filled.ask("GET", `/w/${workspace}/flows/get/draft/${at}`)).draft?.value;
   await ann.open(`/w/acme/draw/${path}`);
-  const wanted = [...NEW_STEPS.map(({ label, about }) => `${label} ${about}`), "f/finance/figures"];
   const search = page.getByRole("textbox", { name: "Search steps, scripts and flows" });
-  for (const [index, what] of wanted.entries()) {
+  for (const [index, [what]] of KINDS.entries()) {
     await page.locator('.step[data-step="a"]').focus();
     await page.keyboard.press("i");
     await search.fill(what);
@@ -174,12 +190,12 @@ test("every kind of step is inserted by key and by click, and pasted as text int
     await steps.nth(index + 1).waitFor();
   }
   // The choice is the same: a click differs from a key in how it opens and chooses.
-  const clicked = wanted.filter((_what, index) => index % 4 === 2);
-  for (const [index, what] of clicked.entries()) {
+  const clicked = KINDS.filter((_kind, index) => index % 4 === 2);
+  for (const [index, [what]] of clicked.entries()) {
     await page.getByRole("button", { name: "Add a step", exact: true }).click();
     await search.fill(what);
     await page.getByRole("option").first().click();
-    await steps.nth(wanted.length + index + 1).waitFor();
+    await steps.nth(KINDS.length + index + 1).waitFor();
   }
   await page.getByRole("button", { name: "Flow", exact: true }).click();
   await page.getByRole("menuitem", { name: "Add a step for failures" }).click();
@@ -191,10 +207,9 @@ test("every kind of step is inserted by key and by click, and pasted as text int
   const drawn = await stored("acme", path);
   expect(drawn.failure_module.id).toBe("failure");
   const kindOf = ({ value }: any) => `${value.type} ${value.language ?? value.path ?? ""}`.trim();
-  const kinds = [...NEW_STEPS.map(({ step }) => kindOf(step)), "script f/finance/figures"];
-  const twice = kinds.filter((_kind, index) => index % 4 === 2);
+  const inserts = [...KINDS, ...clicked].map(([, kind]) => kind as string);
   const inserted = drawn.modules.filter(({ id }: any) => id !== "a").map(kindOf);
-  expect(inserted.toSorted()).toEqual([...kinds, ...twice].sort());
+  expect(inserted.toSorted()).toEqual(inserts.sort());
 
   const first = page.locator('.step[data-step="a"]');
   await first.focus();
