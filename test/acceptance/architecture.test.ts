@@ -88,7 +88,7 @@ function circlesOf(graph: Map<string, Map<string, unknown>>): string[][] {
   return circles;
 }
 
-test("folders and files know each other in no circle, at any level, not even by types", async () => {
+test("neither folders nor files import each other in a cycle, not even types", async () => {
   const found: string[] = [];
   for (const [folder, graph] of graphsOf(await importsOf(await sourceFiles()))) {
     for (const circle of circlesOf(graph)) {
@@ -106,7 +106,7 @@ test("folders and files know each other in no circle, at any level, not even by 
   expect(found).toEqual([]);
 });
 
-test("floors, and groups of features, import nothing from above", async () => {
+test("floors and groups of features import only lower ones", async () => {
   const uphill = (order: string[], base: string) => (each: Import) => {
     const height = (file: string) =>
       file.startsWith(base) ? order.indexOf(file.slice(base.length).split("/")[0]!) : -1;
@@ -120,7 +120,7 @@ test("floors, and groups of features, import nothing from above", async () => {
   expect(found.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
 });
 
-test("what concerns all features knows none: it walks over what they declare", async () => {
+test("code that spans all features imports none of them and reads their declarations", async () => {
   const files = await sourceFiles("src/features/lifecycle/**/*.ts");
   const imports = await importsOf(
     files.filter((file) => !file.startsWith("src/features/lifecycle/settings/")),
@@ -138,7 +138,7 @@ test("the console imports nothing of the server, and the server nothing of what 
   expect(across).toEqual([]);
 });
 
-test("every folder of src stands on a floor, and every feature in a group", async () => {
+test("every folder of src belongs to a floor, and every feature to a group", async () => {
   for (const file of await sourceFiles("src/**/*.{ts,tsx}")) {
     const [, floor, group] = file.split("/");
     expect([file, FLOORS.includes(floor!)]).toEqual([file, true]);
@@ -146,7 +146,7 @@ test("every folder of src stands on a floor, and every feature in a group", asyn
   }
 });
 
-test("folders and files are small enough to be read in one sitting", async () => {
+test("folders and files stay within their limits of entries and lines", async () => {
   const files = new Map<string, string[]>();
   const folders = new Map<string, Set<string>>();
   const long: string[] = [];
@@ -173,7 +173,7 @@ const TICKERS = [
   "src/features/runs/worker/job-output.ts",
 ];
 
-test("what a server does now and then is a periodic task, and nothing else sets an interval", async () => {
+test("only periodic tasks set an interval", async () => {
   const others: string[] = [];
   for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
     if (/^src\/(engines\/runner\/child|console)\//.test(file) || TICKERS.includes(file)) continue;
