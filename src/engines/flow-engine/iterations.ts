@@ -170,9 +170,14 @@ export async function handleIterationEnd(
   delete many.failed;
   delete many.stopped;
   const all = { gather: module.id, of: move.env.frame_job_id, count };
-  if (!failed) return { result: all, ...(stopped ? { stopped: stopped.status } : {}) };
+  const isBranches = value.type === "branchall";
+  if (!failed) {
+    const result = isBranches ? { ...all, failures: { step: leafId(module), but: [] } } : all;
+    return { result, ...(stopped ? { stopped: stopped.status } : {}) };
+  }
   if (failed.own) return { failed };
-  const but = Array.from({ length: count }, (_, at) => at).filter((at) => skipsFailure(value, at));
+  const isSkipped = (index: number) => !isBranches && skipsFailure(value, index);
+  const but = Array.from({ length: count }, (_, index) => index).filter(isSkipped);
   return {
     failed,
     result: { ...all, failures: { step: leafId(module), but, index: failed.index, error: failed.error } },

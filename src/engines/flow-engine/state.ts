@@ -7,7 +7,7 @@ export type ResultRef =
   /**
    * Results of a module's iterations or branches: indexes 0 to `count` - 1 among the children of frame `of`, the newest
    * at each index, because retries leave older ones. A missing or failed one is null; with `failures`, a failed one is
-   * its error value (attributed to step `step`) unless its index is in `but`.
+   * its error value (attributed to step `step`) unless its index is in `but`. Failures of branches are never null.
    */
   | { gather: string; of: string; count: number; failures?: IterationFailures }
   | { value: unknown };
@@ -16,8 +16,8 @@ export type ResultRef =
 export interface IterationFailures {
   step: string;
   but: number[];
-  index: number;
-  error: unknown;
+  index?: number;
+  error?: unknown;
 }
 
 /** Iterations of a loop, or branches that all run. */

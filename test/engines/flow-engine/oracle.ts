@@ -127,7 +127,7 @@ export class Oracle {
           const isLast = one.is === "failure" ? !skip_failure : one.stopped;
           if (isLast && !value.parallel) break;
         }
-        const all = together(ended, (index) => value.branches[index]?.skip_failure ?? false);
+        const all = together(ended, (index) => value.branches[index]?.skip_failure ?? false, resultOf);
         const stopped = ended.find((one) => one.is !== "failure" && one.stopped);
         return all.is === "success" && stopped ? { ...all, is: stopped.is as "success", stopped: true } : all;
       }
@@ -203,11 +203,15 @@ export class Oracle {
 }
 
 /** All results; with one failure that is not to be skipped, a failure. */
-function together(ended: Ended[], skips: (index: number) => boolean): Ended {
+function together(
+  ended: Ended[],
+  skips: (index: number) => boolean,
+  ofSkipped = (_: Failure): unknown => null,
+): Ended {
   const failures = ended.filter((each, index) => each.is === "failure" && !skips(index)) as Failure[];
   const list = ended.map((each, index) => {
     if (each.is !== "failure") return each.value;
-    return skips(index) ? null : resultOf(each);
+    return skips(index) ? ofSkipped(each) : resultOf(each);
   });
   const [first] = failures;
   if (!first) return { is: "success", value: list };

@@ -307,10 +307,17 @@ describe("loops and branches", () => {
         value: {
           type: "branchall",
           parallel,
-          branches: [{ modules: [say("x", "x")] }, { modules: [say("y", "y")] }],
+          branches: [
+            { modules: [say("x", "x")] },
+            {
+              modules: [script("f", "export const main = () => { throw new Error('boom') }")],
+              skip_failure: true,
+            },
+            { modules: [say("y", "y")] },
+          ],
         },
       };
-      expect(await result([all])).toEqual(["x", "y"]);
+      expect(await result([all])).toMatchObject(["x", { error: { message: "boom", step_id: "f" } }, "y"]);
     }
   });
 });

@@ -180,7 +180,7 @@ async function gatherResults(
     .where(and(eq(jobs.parent_job, of), eq(jobs.flow_step_id, gather)));
   const ends = new Map([...stored, ...fresh].map((row) => [row.id, row]));
   const results: string[] = Array.from({ length: count }, () => "null");
-  if (failures) results[failures.index] = JSON.stringify(failures.error);
+  if (failures?.index !== undefined) results[failures.index] = JSON.stringify(failures.error);
   for (const { index, status, result } of [...ends.values()].sort((a, b) => (a.id < b.id ? -1 : 1))) {
     if (index === null || index >= count) continue;
     const isGood = status === "success" || status === "skipped";
