@@ -37,6 +37,18 @@ export async function resolveArguments(
 }
 
 /**
+ * Returns the arguments of a local script that is still being written: words get the types of its parameters, and
+ * nothing is asked or refused.
+ * @throws a usage error for a word that is no argument
+ */
+export async function readDraftArguments(
+  code: LocalCode,
+  { data, words }: GivenArguments,
+): Promise<Record<string, unknown>> {
+  return mergeWords(data, words, typesOf(parseSchema(await deriveSchema(code))));
+}
+
+/**
  * Returns the arguments that a schema describes. Required ones that are missing are asked for on a terminal.
  * @param schema JSON Schema of an object; one without properties describes nothing, and any arguments fit
  * @throws a usage error for a missing or unknown argument
@@ -47,7 +59,7 @@ export async function completeArguments(
 ): Promise<Record<string, unknown>> {
   const wanted = parseSchema(schema);
   if (!wanted) return mergeWords(data, words);
-  const types = Object.fromEntries(Object.entries(wanted.properties).map(([name, { type }]) => [name, type]));
+  const types = typesOf(wanted);
   const args = mergeWords(data, words, types);
   const unknown = Object.keys(args).find((name) => !Object.hasOwn(wanted.properties, name));
   if (unknown !== undefined) {
@@ -63,6 +75,11 @@ export async function completeArguments(
     Object.assign(args, mergeWords({}, [`${name}=${text}`], types));
   }
   return args;
+}
+
+function typesOf(schema: ArgumentSchema | undefined): Record<string, string | undefined> {
+  const properties = Object.entries(schema?.properties ?? {});
+  return Object.fromEntries(properties.map(([name, { type }]) => [name, type]));
 }
 
 /** Lists the arguments as a signature does: `name: string, greeting: string = "Hello"`. */

@@ -2,9 +2,6 @@
 import { previewSchedule } from "../../../src/features/triggers/schedules/operations.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { usageError } from "../../terminal/text/failure.ts";
-import { formatDistance } from "../../terminal/text/times.ts";
-
-export const LOCAL_TIMEZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Checks a cron rule: unquoted stars are expanded by the shell to file names. */
 export function requireCron(text: string): string {
@@ -24,20 +21,4 @@ export async function listNextTimes(
 ): Promise<Date[]> {
   const told = await client.call(previewSchedule, { body: { schedule, timezone, paused_until } });
   return told.map((time) => new Date(time as string | Date));
-}
-
-/** Formats a time: `Tuesday 3 March 2026, 09:00:00 CET (in 2h)`. */
-export function formatTime(time: Date, timeZone: string): string {
-  const format = new Intl.DateTimeFormat("en-GB", {
-    timeZone,
-    weekday: "long",
-    day: "numeric",
-    month: "long",
-    year: "numeric",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-    timeZoneName: "short",
-  });
-  return `${format.format(time).replace(" at ", ", ")} (${formatDistance(time)})`;
 }

@@ -10,7 +10,8 @@ import {
 import { withChanges } from "../../program/records.ts";
 import { usageError } from "../../terminal/text/failure.ts";
 import { printJson, printNote } from "../../terminal/text/output.ts";
-import { formatTime, listNextTimes, requireCron } from "./schedule-times.ts";
+import { formatTime } from "../../terminal/text/times.ts";
+import { listNextTimes, requireCron } from "./schedule-times.ts";
 
 interface UpdateOptions extends WorkspaceOptions {
   cron?: string;

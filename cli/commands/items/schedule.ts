@@ -15,9 +15,10 @@ import {
   type WorkspaceOptions,
   withClient,
 } from "../../program/command.ts";
+import { usageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote, printTable } from "../../terminal/text/output.ts";
-import { formatDistance } from "../../terminal/text/times.ts";
-import { formatTime, LOCAL_TIMEZONE, listNextTimes, requireCron } from "./schedule-times.ts";
+import { formatDistance, formatTime, LOCAL_TIMEZONE } from "../../terminal/text/times.ts";
+import { listNextTimes, requireCron } from "./schedule-times.ts";
 import { update } from "./schedule-update.ts";
 
 interface CreateOptions extends WorkspaceOptions {
@@ -35,8 +36,9 @@ const create = createWorkspaceCommand(
 )
   .argument("<path>", "path of the schedule, such as u/ann/nightly")
   .argument("<cron>", "five fields (minute hour day month weekday), or six with seconds first", requireCron)
+  .argument("[target]", "the script or flow that runs; left out: the one at the schedule's own path")
   .argument("[arguments...]", "of each run: name=value, such as full=true; values may be JSON")
-  .option("--run <path>", "the script or flow that runs; left out: the one at the schedule's own path")
+  .option("--run <path>", "the target, as an option")
   .option("--flow", "it is a flow")
   .option("--timezone <name>", "IANA name, such as Europe/Berlin", LOCAL_TIMEZONE)
   .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
@@ -46,17 +48,23 @@ const create = createWorkspaceCommand(
   .addHelpText(
     "after",
     formatExamples(
-      "svc schedule create u/ann/nightly '0 3 * * *' \\\n      --run u/ann/report --workspace acme",
-      "svc schedule create f/shop/sync '*/30 * * * * *' --run f/shop/sync --flow \\\n      --timezone UTC full=true",
+      "svc schedule create u/ann/nightly '0 3 * * *' u/ann/report",
+      "svc schedule create f/shop/sync '*/30 * * * * *' full=true --flow \\\n      --timezone UTC --workspace acme",
     ),
   )
   .action(
-    async (path: string, cron: string, words: string[], options: CreateOptions & { overlap: boolean }) => {
+    async (
+      path: string,
+      cron: string,
+      third: string | undefined,
+      rest: string[],
+      options: CreateOptions & { overlap: boolean },
+    ) => {
+      const { target = path, words } = splitTarget(third, rest, options.run);
       const data = await readJsonArguments(options.data);
       const made = await withClient(options, async (client) => {
         const workspace = await resolveWorkspace(client, options.workspace);
-        const script_path = options.run ?? path;
-        const code = options.flow ? { flow: script_path } : { path: script_path };
+        const code = options.flow ? { flow: target } : { path: target };
         // Loaded when it is needed: it knows scripts and flows.
         const { resolveArguments } = await import("../../jobs/check-arguments.ts");
         const args = await resolveArguments(client, code, workspace, { data, words });
@@ -64,7 +72,7 @@ const create = createWorkspaceCommand(
           path,
           schedule: cron,
           timezone: options.timezone,
-          script_path,
+          script_path: target,
           is_flow: options.flow,
           args,
           summary: options.summary,
@@ -80,6 +88,18 @@ const create = createWorkspaceCommand(
       for (const time of made.next) printNote(`  ${formatTime(time, options.timezone)}`);
     },
   );
+
+/**
+ * Tells the target from the first argument, which may stand in its place.
+ * @throws a usage error for two targets
+ */
+function splitTarget(third: string | undefined, rest: string[], option: string | undefined) {
+  if (third === undefined || third.includes("=")) {
+    return { target: option, words: third === undefined ? rest : [third, ...rest] };
+  }
+  if (option === undefined) return { target: third, words: rest };
+  throw usageError(`${third} and --run ${option}: a schedule runs one script or flow`, "name it once");
+}
 
 const list = createWorkspaceCommand("list", "list schedules")
   .addHelpText("after", formatExamples("svc schedule list --workspace acme"))
@@ -171,5 +191,5 @@ export default createNoun(
   preview,
 ).addHelpText(
   "after",
-  formatExamples("svc schedule create u/ann/nightly '0 3 * * *' --run u/ann/report", "svc schedule list"),
+  formatExamples("svc schedule create u/ann/nightly '0 3 * * *' u/ann/report", "svc schedule list"),
 );

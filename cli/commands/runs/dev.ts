@@ -9,7 +9,7 @@ import { type LocalCode, readLocalCode } from "../../jobs/local-modules.ts";
 import { readJobError } from "../../jobs/outcome.ts";
 import { startJob } from "../../jobs/start.ts";
 import { RESTART_NOTE, readJob } from "../../jobs/wait.ts";
-import { readArguments, readTextFile } from "../../program/arguments.ts";
+import { mergeWords, readJsonArguments, readTextFile } from "../../program/arguments.ts";
 import {
   createWorkspaceCommand,
   formatExamples,
@@ -34,18 +34,20 @@ const SAVE_DEBOUNCE_MS = 80;
 
 export default createWorkspaceCommand("dev", "run a file on each save, and show its log and result", "new")
   .argument("<file>", "a .ts, .js, .sh, .py, .pg.sql, .my.sql, .sqlite.sql or .gql file")
+  .argument("[arguments...]", "name=value, such as name=Bob; values may be JSON")
   .option("-d, --data <json>", "arguments: JSON, or @file, which is read for each run")
   .option("--timeout <seconds>", "stop each run after this time")
   .option("--tag <tag>", "run it on a worker that serves this tag")
   .addHelpText(
     "after",
-    `${formatExamples(`svc dev hello.ts -d '{"name":"Bob"}'`, "svc dev hello.ts -d @arguments.json --workspace acme")}
+    `${formatExamples("svc dev hello.ts name=Bob", "svc dev hello.ts -d @arguments.json --workspace acme")}
 
 Nothing is deployed. If the file is saved again before a run has ended, that
 run is canceled. Ctrl-C stops watching, with exit code 0.`,
   )
-  .action(async (file: string, options: DevOptions) => {
+  .action(async (file: string, words: string[], options: DevOptions) => {
     parseFileLanguage(file);
+    mergeWords({}, words);
     if (options.timeout !== undefined) parseWholeNumber("--timeout", options.timeout);
     await readTextFile(file);
     await withClient(
@@ -56,7 +58,7 @@ run is canceled. Ctrl-C stops watching, with exit code 0.`,
         try {
           await withInterrupt(
             () => ended.resolve("ended"),
-            () => runOnEachSave(client, { file, options }, saves, ended.promise),
+            () => runOnEachSave(client, { file, words, options }, saves, ended.promise),
           );
         } finally {
           saves.close();
@@ -69,6 +71,8 @@ run is canceled. Ctrl-C stops watching, with exit code 0.`,
 
 interface DevFile {
   file: string;
+  /** Arguments such as `name=Bob`. */
+  words: readonly string[];
   options: DevOptions;
 }
 
@@ -115,7 +119,11 @@ function startRun(client: ServiceClient, subject: DevFile, code: LocalCode) {
   const done = (async (): Promise<"done"> => {
     try {
       const { data, timeout, tag, workspace } = subject.options;
-      const args = await readArguments(data);
+      const { readDraftArguments } = await import("../../jobs/check-arguments.ts");
+      const args = await readDraftArguments(code, {
+        data: await readJsonArguments(data),
+        words: subject.words,
+      });
       const seconds = timeout === undefined ? undefined : Number(timeout);
       job = await startJob(client, { workspace, code, args, when: undefined, timeout: seconds, tag });
       if (isOver()) await cancelJob(job);

@@ -19,6 +19,7 @@ import { parseSeconds, parseTime, parseWholeNumber } from "../../program/options
 import { withInterrupt } from "../../terminal/interrupt.ts";
 import { startLiveDisplay } from "../../terminal/live.ts";
 import { print, printJson, printNote, writeText } from "../../terminal/text/output.ts";
+import { formatTime, LOCAL_TIMEZONE } from "../../terminal/text/times.ts";
 
 export interface RunCommandOptions extends WorkspaceOptions {
   data?: string;
@@ -83,7 +84,7 @@ export async function runCode(
       const args = await resolveArguments(client, code, workspace, { data, words });
       const job = await startJob(client, { ...start, args });
       if (waits) await followRun(client, job, options, !isLocal(code) || "value" in code);
-      else printJobId(client, job, options);
+      else printJobId(client, job, options, when);
     },
     // A job that is not waited for is only stored: a server runs it.
     waits ? "own" : "none",
@@ -107,9 +108,17 @@ async function readCode(path: string): Promise<RunTarget> {
 }
 
 /** Prints the id of a job that is not waited for. */
-export function printJobId(client: ServiceClient, { id }: JobRef, { json }: RunCommandOptions): void {
+export function printJobId(
+  client: ServiceClient,
+  { id }: JobRef,
+  { json }: RunCommandOptions,
+  when?: StartTime,
+): void {
   if (json) printJson({ id });
   else print(id);
+  if (when && "scheduled_for" in when && !json) {
+    printNote(`runs on ${formatTime(when.scheduled_for, LOCAL_TIMEZONE)}`);
+  }
   if (client.local) printNote("no server is up: the job stays queued until one starts (svc serve)");
 }
 

@@ -33,3 +33,22 @@ const UNITS: [name: string, ms: number][] = [
   ["m", MINUTE],
   ["s", SECOND],
 ];
+
+/** IANA name of the zone of this machine. */
+export const LOCAL_TIMEZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Formats a time: `Tuesday 3 March 2026, 09:00:00 CET (in 2h)`. */
+export function formatTime(time: Date, timeZone: string): string {
+  const format = new Intl.DateTimeFormat("en-GB", {
+    timeZone,
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    timeZoneName: "short",
+  });
+  return `${format.format(time).replace(" at ", ", ")} (${formatDistance(time)})`;
+}

@@ -24,7 +24,7 @@ const TIME = /^ {2}(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day,? \d+ \w+ \d{4}, 09:
 test("a schedule from its creation to its end", async () => {
   const path = "u/admin/nightly";
   const rule = ["0 9 * * *", "--timezone", "Europe/Berlin"];
-  const made = await schedule("create", path, ...rule, "--run", "u/admin/report", "-d", '{"n":1}');
+  const made = await schedule("create", path, ...rule, "u/admin/report", "-d", '{"n":1}');
   expect(made.code).toBe(0);
   const [said, ...times] = made.err.trimEnd().split("\n");
   expect(said).toBe(`schedule ${path} created`);
@@ -81,6 +81,12 @@ test.each([
     ["create", "u/admin/x", "0 99 * * *", "--run", "u/admin/report"],
     1,
     `the hour is "99"; it may be 0 to 23`,
+  ],
+  [
+    "a second target",
+    ["create", "u/admin/x", "0 9 * * *", "u/admin/report", "--run", "u/admin/typed"],
+    2,
+    "a schedule runs one script or flow",
   ],
   ["a script that is not there", ["create", "u/admin/x", "0 9 * * *"], 1, "u/admin/x"],
   ["arguments that are none", ["create", "u/admin/x", "0 9 * * *", "-d", "[]"], 2, "JSON object"],

@@ -12,10 +12,10 @@ const says = (text: string) =>
 test("each save runs it anew, with its log and result; what is wrong is shown, and the next save mends it", async () => {
   using place = newPlace();
   await save(place, says("one"));
-  using going = start(place, ["dev", "hello.ts", "-d", '{"name":"Bob"}']);
-  await going.says('"one": "Bob"');
+  using going = start(place, ["dev", "hello.ts", "name=1234", "-d", '{"name":"Ann"}']);
+  await going.says('"one": "1234"');
   await save(place, says("two"));
-  await going.says('"two": "Bob"');
+  await going.says('"two": "1234"');
   await save(place, "export const main = (");
   await going.says("Syntax error at line 1");
   await save(place, 'export const main = () => { throw new TypeError("no tea"); };');
@@ -23,7 +23,7 @@ test("each save runs it anew, with its log and result; what is wrong is shown, a
   // As many editors do it: the new file takes the old one's place.
   await place.file("hello.ts~", says("three"));
   renameSync(join(place.folder, "hello.ts~"), join(place.folder, "hello.ts"));
-  await going.says('"three": "Bob"');
+  await going.says('"three": "1234"');
   going.child.kill("SIGINT");
   const { code, err } = await going.ended();
   expect({ code, logged: err.match(/^(one|two|three)$/gm) }).toEqual({

@@ -116,6 +116,7 @@ describe("with a server", () => {
     const env = { TZ: "Asia/Tokyo" };
     const local = await place.svc(["run", "u/admin/sum", ...data, "--at", "2033-04-05T06:07"], { env });
     expect((await record(local.out.trim())).scheduled_for).toBe("2033-04-04T21:07:00.000Z");
+    expect(local.err).toMatch(/^runs on Tuesday,? 5 April 2033, 06:07:00 GMT\+9 \(in \d+y\)\n$/);
     const day = await place.svc(["run", "u/admin/sum", ...data, "--at", "2033-04-05"], { env });
     expect((await record(day.out.trim())).scheduled_for).toBe("2033-04-04T15:00:00.000Z");
   }, 30_000);
