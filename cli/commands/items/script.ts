@@ -137,9 +137,11 @@ async function waitUntilReady(client: ServiceClient, workspace: string, hash: st
   }
 }
 
-/** Marks a script whose newest version cannot run. */
-function formatSummary({ summary, has_deploy_errors }: { summary: string; has_deploy_errors?: boolean }) {
-  return has_deploy_errors ? `cannot run: svc script push says why  ${summary}`.trimEnd() : summary;
+/** Marks a script whose newest version cannot run, and one that others import. */
+function formatSummary(script: { summary: string; has_deploy_errors?: boolean; no_main_func: boolean }) {
+  const { summary, has_deploy_errors, no_main_func } = script;
+  if (has_deploy_errors) return `cannot run: svc script push says why  ${summary}`.trimEnd();
+  return no_main_func ? `to import: has no main  ${summary}`.trimEnd() : summary;
 }
 
 const list = createWorkspaceCommand("list", "list scripts")
@@ -149,7 +151,7 @@ const list = createWorkspaceCommand("list", "list scripts")
     const found = await withClient(options, async (client) =>
       client.call(listScripts, {
         workspace: await resolveWorkspace(client, options.workspace),
-        query: { path_start: options.prefix },
+        query: { path_start: options.prefix, include_without_main: true },
       }),
     );
     if (options.json) return printJson(found);

@@ -45,6 +45,10 @@ test("a script and a flow have a history, get another path with it, and are dele
   await svc("flow", "delete", "u/admin/sale", "--yes");
   expect(await svc("flow", "list")).toBe("");
   await svc("script", "delete", "u/admin/greet", "--yes");
+  await place.file("lib.ts", "export const twice = (n: number) => 2 * n;");
+  await svc("script", "push", "lib.ts", "u/admin/lib");
+  expect(await svc("script", "list")).toMatch(/^u\/admin\/lib\tbun\t\w+\tto import: has no main\n$/);
+  await svc("script", "delete", "u/admin/lib", "--yes");
   // At the old path there is nothing to run any more.
   expect(await svc("script", "list")).toBe("");
 }, 60_000);

@@ -58,6 +58,7 @@ const LINES: [words: string[], offered: string[]][] = [
     ["u/admin/help", "u/admin/hello"],
   ],
   [["script", "show", "--workspace", "acme", "u/admin/hell"], ["u/admin/hello"]],
+  [["schedule", "create", "u/admin/x", "0 3 * * *", "u/admin/hell"], ["u/admin/hello"]],
   [["run", "--workspace", "none", "u/"], []],
   [["variable", "get", ""], ["u/admin/key"]],
   [["script", "list", "--workspace", ""], ["acme"]],

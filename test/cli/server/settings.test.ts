@@ -101,6 +101,7 @@ describe("svc config", () => {
     });
     expect((await place.svc(["config", "set", "base_url", "null"])).err).toBe("removed setting base_url\n");
     expect(await said(["config", "get", "base_url"])).toBe("");
+    expect((await place.svc(["config", "unset", "base_ur"])).err).toContain("which is not a known setting\n");
     expect(await said(["config", "get", "host"])).toBe("127.0.0.1");
   });
 

@@ -122,9 +122,15 @@ async function listArguments(argument: Argument, line: CommandLine, typed: strin
   if (argument.name() === "key") return toCandidates(await listKeys(noun));
   if (argument.name() === "id" && (noun === "workspace" || noun === "settings")) return listWorkspaces(line);
   if (argument.name() === "id" && noun === "job") return listJobs(line);
-  const places = argument.name() === "path" || argument.name() === "name" ? (LIST_PATHS[noun] ?? []) : [];
+  const places = listPlaces(noun, argument.name());
   const lists = await Promise.all(places.map((place) => listNames(line, place, typed)));
   return lists.flat();
+}
+
+/** Lists the operations that give the values of an argument. */
+function listPlaces(noun: string, argument: string): readonly string[] {
+  if (argument === "target") return LIST_PATHS.run!;
+  return argument === "path" || argument === "name" ? (LIST_PATHS[noun] ?? []) : [];
 }
 
 const RIGHTS = ["read", "write", "none"];

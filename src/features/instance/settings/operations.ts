@@ -125,8 +125,9 @@ async function parseSetting(ctx: UserContext, key: string, given: unknown): Prom
 
 function describeChange(app: App, key: string, removed: boolean): string {
   const done = removed ? `removed setting ${key}` : `set ${key}`;
-  if (!removed && !findDefinition(key))
-    return `${done}, which is not a known setting: it is kept, and changes nothing`;
+  if (!findDefinition(key)) {
+    return `${done}, which is not a known setting${removed ? "" : ": it is kept, and changes nothing"}`;
+  }
   if (!isOverridden(app, key)) return done;
   const { source } = app.settings.find(key);
   const winner = source === "flag" ? "a flag of the server" : environmentVariableOf(key, PROCESS_SETTINGS);
