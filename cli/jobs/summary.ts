@@ -89,7 +89,7 @@ export function formatJobSummary(job: JobRecord, width: number, steps: string[] 
     ["took", formatJobDuration(job) || undefined],
     ["worker", job.worker],
     ["tag", job.tag],
-    ["walls", job.isolation],
+    ["sandbox", job.isolation],
     ["labels", job.labels?.join(", ")],
     ["parent", job.parent_job],
     ["canceled", job.canceled ? `by ${job.canceled_by}: ${job.canceled_reason}` : undefined],

@@ -137,7 +137,7 @@ describe("of a workspace with jobs of every kind", () => {
       "took      .* m?s",
       "worker    .+",
       "tag       bun",
-      "walls     .+",
+      "sandbox   .+",
       "",
       "args",
       String.raw`  \{\}`,
@@ -307,7 +307,7 @@ test("get cuts what would fill the screen, and says how to see all of it", async
   const { out } = await place.svc(["job", "get", id]);
   const lines = out.split("\n");
   // What holds around a script is said in full.
-  expect(lines.filter((line) => line.length > 80 && !line.startsWith("walls "))).toEqual([]);
+  expect(lines.filter((line) => line.length > 80 && !line.startsWith("sandbox "))).toEqual([]);
   expect(lines.length).toBeLessThan(70);
   expect(out).toContain(`\n  … all 57 lines: svc job show ${id} --json\n`);
   expect(out).toEndWith(`\n  … all 57 lines: svc job result ${id}\n`);

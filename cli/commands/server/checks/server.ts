@@ -61,7 +61,7 @@ async function checkPort({ host, port }: Config, isUp: boolean): Promise<Finding
   const code = await tryPort(host, port);
   if (code === undefined) return okFinding("port", `${port} on ${host} is free`);
   if (code === "EADDRINUSE") {
-    if (isUp) return okFinding("port", `${port} on ${host} is taken, by the server that is up it seems`);
+    if (isUp) return okFinding("port", `${port} on ${host} is taken, probably by the server that is up`);
     const advice = "stop what listens there, or choose another one with --port";
     return failFinding("port", `${port} on ${host} is taken by another program`, advice);
   }
