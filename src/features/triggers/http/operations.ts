@@ -167,6 +167,7 @@ export const updateHttpTrigger = operation({
   },
 });
 
+/** `setenabled`, `delete`, `get`, `list` and `exists`, which all kinds of triggers have. */
 const common = createTriggerOperations({
   noun: "http_triggers",
   name: "HttpTrigger",

@@ -131,6 +131,7 @@ export const updateSchedule = operation({
   },
 });
 
+/** `setenabled`, `delete`, `get`, `list` and `exists`, which all kinds of triggers have. */
 const common = createTriggerOperations({
   noun: "schedules",
   name: "Schedule",

@@ -100,6 +100,7 @@ export const updateWebsocketTrigger = operation({
   },
 });
 
+/** `setenabled`, `delete`, `get`, `list` and `exists`, which all kinds of triggers have. */
 const common = createTriggerOperations({
   noun: "websocket_triggers",
   name: "WebsocketTrigger",
