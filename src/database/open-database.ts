@@ -70,7 +70,7 @@ export function explainOutage(
 const NO_ROOM_CODES = /^(ENOSPC|EDQUOT|EROFS|SQLITE_FULL|SQLITE_READONLY|SQLITE_IOERR)/;
 
 /** Converts a startup error into StorageFull if the data directory cannot be written to; undefined for other causes. */
-export function explainNoRoom(data_dir: string, thrown: unknown): StorageFull | undefined {
+export function explainFullDisk(data_dir: string, thrown: unknown): StorageFull | undefined {
   for (let at = thrown; at instanceof Error; at = at.cause) {
     const { code } = at as { code?: unknown };
     if (typeof code !== "string" || !NO_ROOM_CODES.test(code)) continue;

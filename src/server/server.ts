@@ -2,7 +2,7 @@
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { serve as h3serve } from "h3";
-import { explainNoRoom } from "../database/open-database.ts";
+import { explainFullDisk } from "../database/open-database.ts";
 import { raiseAlert } from "../features/signals/alerts/service.ts";
 import { createServiceStack, type Service } from "../lib/async/service.ts";
 import { sleep, waitAtMost } from "../lib/async/sleep.ts";
@@ -42,7 +42,7 @@ export async function startServer(config: Config, role: "all" | "worker" = "all"
   try {
     return await openServer(config, role);
   } catch (cause) {
-    throw explainNoRoom(config.data_dir, cause) ?? cause;
+    throw explainFullDisk(config.data_dir, cause) ?? cause;
   }
 }
 

@@ -9,7 +9,7 @@ import { type Fields, filterStrings } from "./items.ts";
 
 /** Files that say about scripts what a pull writes; no code imports them. */
 const DESCRIPTION = /\.script\.(?:yaml|json|lock)$/;
-/** Options of other bundlers. */
+/** Options that other clients know and this bundler lacks. */
 const UNSUPPORTED = ["customBundler", "inject", "assets"] as const;
 
 /** Returns the digest of a codebase's files and options: another one makes all of its scripts differ. */

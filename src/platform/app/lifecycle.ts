@@ -134,7 +134,7 @@ export interface AuditedChange {
 
 /** Handlers of a feature for events of workspaces, jobs and the clock. */
 export interface LifecycleEvents {
-  /** In the transaction of a change, after its audit row. */
+  /** Called in the transaction of a change, after its audit row is stored. */
   changeAudited?(app: App, tx: Tx, change: AuditedChange): Awaitable<void>;
   /** In a transaction, after all stored values are encrypted with the workspace's new key. */
   workspaceKeyChanged?(app: App, tx: Tx, workspace_id: string): Promise<void>;

@@ -59,7 +59,7 @@ export function hasLeftovers(): boolean {
 
 /**
  * Waits for children that have ended, so that they do not count as processes any more.
- * @param except whose exit somebody else waits for
+ * @param except pid of a child whose exit other code waits for
  */
 export function reapOrphans(except: number | undefined): void {
   for (;;) {

@@ -6,7 +6,7 @@ export interface AppComponent {
   id: string;
   /** Without the ending `component`: `text`, `button`. */
   kind: string;
-  /** Of the twelve columns of a row. */
+  /** Width, of the twelve columns of a row. */
   columns: number;
   configuration: Fields;
   input: unknown;

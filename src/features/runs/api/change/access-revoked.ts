@@ -26,9 +26,9 @@ interface Ended extends Requester {
 }
 
 /**
- * Cancels the runs of a person whose access is taken away. The transaction that does it marks them: from then on none of
- * them begins, whatever becomes of this process. Of very many it marks the first, and the others follow in any case.
- * `finish` ends them at once.
+ * Cancels the runs of a person whose access is revoked. Once the transaction commits, none of them starts, even if this
+ * process ends: they are marked as canceled, the first ones in this transaction and the rest in the background.
+ * @returns `finish` ends the marked runs without waiting for a worker
  */
 export async function cancelRunsOf(
   app: App,

@@ -153,8 +153,8 @@ function sliceLength(selection: JobQuery): number {
   return selection.containment ? JSON_SLICE_ROWS : SLICE_ROWS;
 }
 
-/** Returns whether one of the sets is small, so that there is only one slice. */
-export async function hasSmallSet(app: App, { sets }: JobQuery): Promise<boolean> {
+/** Returns whether a set that all selected jobs are in is so small that one query reads them all. */
+export async function isSelectionSmall(app: App, { sets }: JobQuery): Promise<boolean> {
   return (await findSmallSet(app, sets)) !== undefined;
 }
 

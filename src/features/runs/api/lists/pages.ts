@@ -9,7 +9,7 @@ import {
   countSlice,
   createScanTurn,
   findNthPosition,
-  hasSmallSet,
+  isSelectionSmall,
   type JobQuery,
   type ScanPosition,
   scanInSlices,
@@ -31,7 +31,8 @@ interface PageWindow {
 /** Lists the ids of one page of a query, in its order. */
 export async function listPageOfIds(app: App, selection: JobQuery, window: PageWindow): Promise<string[]> {
   const { base, filters, containment, sets } = selection;
-  if (!base && !(await hasSmallSet(app, selection))) return listPageOfAllWorkspaces(app, selection, window);
+  if (!base && !(await isSelectionSmall(app, selection)))
+    return listPageOfAllWorkspaces(app, selection, window);
   if (!filters && !containment && sets.length === 0) return listUnfilteredPage(app, selection, window);
   if (containment) return listPageByJson(app, selection, containment, window);
   const page: string[] = [];

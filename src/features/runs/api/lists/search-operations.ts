@@ -82,7 +82,7 @@ const searchJobs = operation({
 interface Search {
   selection: JobQuery;
   terms: readonly string[];
-  /** Jobs to find at most. */
+  /** Maximum number of jobs to find. */
   wanted: number;
   workspace: string;
   created_before: Date | undefined;

@@ -39,7 +39,7 @@ export function createEnv(app: App, run: FlowRun, frame: LiveFrame): EngineEnvir
 
 /** Expressions of one run that may reach their time limit. */
 const MAX_OVERRUNS = 10;
-/** Parallel jobs of one loop: many servers may share them. */
+/** Maximum number of parallel jobs of one loop; on PostgreSQL many servers may share them. */
 const MAX_PARALLEL_POSTGRES = 256;
 const MIN_PARALLEL_SQLITE = 32;
 
