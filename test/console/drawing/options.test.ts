@@ -4,10 +4,13 @@ import { z } from "zod";
 import { type Fields, getAt, isRecord } from "../../../src/console/api/json.ts";
 import { setStepField } from "../../../src/console/pages/scripts/drawing/model/commands.ts";
 import { type FlowDocument, setAt } from "../../../src/console/pages/scripts/drawing/model/document.ts";
+import { findShown, readRest, replaceRest } from "../../../src/console/pages/scripts/drawing/model/rest.ts";
 import {
   FLOW_OPTIONS,
   type OptionField,
   type OptionSection,
+  partsOfStep,
+  shownFields,
   stepOptions,
 } from "../../../src/console/pages/scripts/drawing/step/option-fields.ts";
 import { KnownFlowValue } from "../../../src/features/code/flows/value/open-flow.ts";
@@ -39,17 +42,6 @@ const kinds = (resolve(STEP.properties.value as Fields).oneOf as Fields[]).map((
   type: String((schema.properties as { type: { const: string } }).type.const),
 }));
 
-/** What other parts of the panel edit: the step's name, its code or path, its inputs, its branches, the canvas. */
-const ELSEWHERE = ["id", "summary", "value.type", "value.input_transforms", "value.modules"];
-const ELSEWHERE_OF: Record<string, string[]> = {
-  rawscript: ["value.content", "value.language"],
-  script: ["value.path"],
-  flow: ["value.path"],
-  forloopflow: ["value.iterator"],
-  branchone: ["value.branches", "value.default"],
-  branchall: ["value.branches"],
-};
-
 const SAMPLES: Record<OptionField["kind"], unknown> = {
   switch: true,
   number: 7,
@@ -78,7 +70,7 @@ test.each(kinds)("$type: each option has a field", ({ type, schema }) => {
   const { value: _value, ...properties } = STEP.properties;
   const known = [...pathsOf({ properties }), ...pathsOf(schema, ["value"])];
   const sections = stepOptions(type);
-  const shown = [...names(sections), ...ELSEWHERE, ...(ELSEWHERE_OF[type] ?? [])];
+  const shown = [...names(sections), ...partsOfStep(type)];
   expect(known.filter((path) => !shown.includes(path))).toEqual([]);
   const step = { id: "a", value: { type, ...STEPS[type] } };
   let flow: FlowDocument = { path: "f/a/b", value: { modules: [step] } };
@@ -103,4 +95,30 @@ test("the flow: each option has a field", () => {
   for (const { path, kind } of fieldsOf(FLOW_OPTIONS)) flow = setAt(flow, path, SAMPLES[kind]);
   expect(fieldsOf(FLOW_OPTIONS).filter(({ path, kind }) => getAt(flow, path) !== SAMPLES[kind])).toEqual([]);
   expect(KnownFlowValue.parse(flow.value)).toEqual(flow.value as never);
+});
+
+test("fields that nobody knows are shown at any depth, and replaced without touching the others", () => {
+  const step = {
+    id: "a",
+    retry: { constant: { attempts: 2, seconds: 1, jitter: 0.5 }, budget: 9 },
+    value: { type: "script", path: "f/a/b", input_transforms: { x: 1 }, hash: "ab", pool: "big" },
+    colour: "red",
+  };
+  const shown = shownFields(stepOptions("script"), partsOfStep("script"));
+  const rest = readRest(step, shown);
+  expect(rest).toEqual({
+    retry: { constant: { jitter: 0.5 }, budget: 9 },
+    value: { pool: "big" },
+    colour: "red",
+  });
+  expect(JSON.stringify(replaceRest(step, shown, rest))).toBe(JSON.stringify(step));
+  expect(replaceRest(step, shown, { value: { pool: "small" }, retry: {}, size: 3 })).toEqual({
+    id: "a",
+    retry: { constant: { attempts: 2, seconds: 1 } },
+    value: { ...step.value, pool: "small" },
+    size: 3,
+  });
+  expect(findShown({ retry: { constant: { attempts: 3 } } }, shown)).toBe("retry.constant.attempts");
+  expect(findShown({ value: 7 }, shown)).toBe("value");
+  expect(findShown(rest, shown)).toBeUndefined();
 });

@@ -1,17 +1,19 @@
 /** The flow itself: its texts, its inputs and its options. Shown while no step is selected. */
 import { Button, Modal, Textarea, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
-import { isRecord } from "../../../../api/json.ts";
+import { type Fields, isRecord } from "../../../../api/json.ts";
 import { consoleAddress } from "../../../../parts/calling/Address.tsx";
 import { Captures } from "../../../../parts/form/Captures.tsx";
 import { useShared } from "../context.ts";
 import { settingsOf } from "../model/difference.ts";
-import { type Path, setAt } from "../model/document.ts";
+import { type FlowDocument, type Path, setAt } from "../model/document.ts";
 import { withInputs } from "../model/schema-of.ts";
 import { Options } from "../step/Options.tsx";
 import { FLOW_OPTIONS, shownFields } from "../step/option-fields.ts";
 import { Rest } from "../step/Rest.tsx";
 import { InputFields } from "./InputFields.tsx";
+
+const STEPS = ["modules", "failure_module", "preprocessor_module"];
 
 const SHOWN = shownFields(
   FLOW_OPTIONS.map((section) => ({
@@ -20,7 +22,7 @@ const SHOWN = shownFields(
       .filter(({ path }) => path[0] === "value")
       .map((field) => ({ ...field, path: field.path.slice(1) })),
   })),
-  ["modules", "failure_module", "preprocessor_module"],
+  STEPS,
 );
 
 export function FlowPanel() {
@@ -81,10 +83,10 @@ export function FlowPanel() {
   );
 }
 
-function replaceSettings(
-  flow: ReturnType<typeof useShared>["drawing"]["flow"],
-  next: Record<string, unknown>,
-) {
-  const kept = Object.entries(flow.value).filter(([name]) => SHOWN.has(name) || Object.hasOwn(next, name));
+/** Replaces the fields of the flow's value but its steps; fields keep their order. */
+function replaceSettings(flow: FlowDocument, next: Fields): FlowDocument {
+  const kept = Object.entries(flow.value).filter(
+    ([name]) => STEPS.includes(name) || Object.hasOwn(next, name),
+  );
   return { ...flow, value: { ...Object.fromEntries(kept), ...next } };
 }

@@ -2,10 +2,11 @@
 import { Text } from "@mantine/core";
 import { type Fields, isRecord } from "../../../../api/json.ts";
 import { JsonEditor } from "../../../../parts/form/JsonEditor.tsx";
+import { findShown, readRest, replaceRest } from "../model/rest.ts";
 
 interface Props {
   value: Fields;
-  /** Names of the fields that are shown elsewhere: `retry.constant` shows `retry` up to there. */
+  /** Paths of the fields that are shown elsewhere, such as `retry.constant.attempts`. */
   shown: ReadonlySet<string>;
   change: (next: Fields) => void;
 }
@@ -13,8 +14,6 @@ interface Props {
 const nothing = () => {};
 
 export function Rest({ value, shown, change }: Props) {
-  const isShown = (name: string) => [...shown].some((path) => path === name || path.startsWith(`${name}.`));
-  const rest = Object.fromEntries(Object.entries(value).filter(([name]) => !isShown(name)));
   return (
     <div>
       <Text fz="xs" c="dimmed" mb={4}>
@@ -22,15 +21,11 @@ export function Rest({ value, shown, change }: Props) {
       </Text>
       <JsonEditor
         label="Other fields"
-        value={rest}
-        change={(next) => {
-          if (!isRecord(next)) return;
-          const kept = Object.entries(value).filter(([name]) => isShown(name) || Object.hasOwn(next, name));
-          change({ ...Object.fromEntries(kept), ...next });
-        }}
+        value={readRest(value, shown)}
+        change={(next) => isRecord(next) && change(replaceRest(value, shown, next))}
         wrong={(next) => {
           if (!isRecord(next)) return "Other fields are an object: a name and a value for each.";
-          const elsewhere = Object.keys(next).find((name) => isShown(name) && !Object.hasOwn(rest, name));
+          const elsewhere = findShown(next, shown);
           return elsewhere && `${elsewhere} has a field of its own.`;
         }}
         wrongEmpty="Write {} for no other fields."

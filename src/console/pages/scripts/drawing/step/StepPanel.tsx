@@ -14,7 +14,7 @@ import { CodePart } from "./CodePart.tsx";
 import { Inputs } from "./Inputs.tsx";
 import { Iterator } from "./Iterator.tsx";
 import { Options } from "./Options.tsx";
-import { shownFields, stepOptions } from "./option-fields.ts";
+import { partsOfStep, shownFields, stepOptions } from "./option-fields.ts";
 import { PathPart } from "./PathPart.tsx";
 import { Rest } from "./Rest.tsx";
 import { StepTry } from "./StepTry.tsx";
@@ -83,7 +83,7 @@ export function StepPanel({ placed, problems }: Props) {
           rest={
             <Rest
               value={step}
-              shown={shownFields(sections, ["id", "summary", "value"])}
+              shown={shownFields(sections, partsOfStep(type))}
               change={(next) => drawing.edit("Other fields", (flow) => setAt(flow, placed.path, next))}
             />
           }
@@ -93,7 +93,6 @@ export function StepPanel({ placed, problems }: Props) {
   );
 }
 
-/** Ids change when the field is left: each letter would rewrite the expressions that name the step. */
 /** Chooses which iterations of the loops around the step, and of itself, the values are of. */
 function ShownIterations({ placed }: { placed: PlacedStep }) {
   const { drawing, run, pick } = useShared();
@@ -111,6 +110,7 @@ function ShownIterations({ placed }: { placed: PlacedStep }) {
   ));
 }
 
+/** Ids change when the field is left: each letter would rewrite the expressions that name the step. */
 function IdInput({ placed }: { placed: PlacedStep }) {
   const { drawing } = useShared();
   const [text, setText] = useState(placed.id);

@@ -253,7 +253,24 @@ export const FLOW_OPTIONS: OptionSection[] = [
   },
 ];
 
-/** Names of fields that have a place in the editor; others are shown as JSON. */
+/** Fields of steps, by the type of their value, that the panel shows beside the options, or the canvas. */
+const PARTS: Record<string, string[]> = {
+  rawscript: ["value.content", "value.language", "value.input_transforms"],
+  script: ["value.path", "value.input_transforms"],
+  flow: ["value.path", "value.input_transforms"],
+  forloopflow: ["value.iterator", "value.modules"],
+  whileloopflow: ["value.modules"],
+  branchone: ["value.branches", "value.default"],
+  branchall: ["value.branches"],
+  identity: [],
+};
+
+/** Lists the fields of a step that are not options: its name, what it runs, its inputs, and the steps in it. */
+export function partsOfStep(type: string): string[] {
+  return ["id", "summary", "value.type", ...(PARTS[type] ?? ["value"])];
+}
+
+/** Paths of fields that have a place in the editor; others are shown as JSON. */
 export function shownFields(sections: OptionSection[], more: string[]): ReadonlySet<string> {
   return new Set([...more, ...sections.flatMap(({ fields }) => fields.map(({ path }) => path.join(".")))]);
 }
