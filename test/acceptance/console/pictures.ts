@@ -3,6 +3,7 @@
  * console:pictures`.
  */
 import { join } from "node:path";
+import { parse } from "yaml";
 import { newPlace } from "../e2e/executable.ts";
 import { openBrowser, visit } from "./browser.ts";
 import { type Filled, fill } from "./filled.ts";
@@ -93,6 +94,13 @@ async function fillMore({ ask, run, script }: Filled): Promise<string> {
   }
 }
 
+/** Reads the flow that the README shows. */
+async function readRefundFlow(): Promise<object> {
+  const readme = await Bun.file(join(import.meta.dir, "../../../README.md")).text();
+  const [, yaml] = /^```yaml refund\.yaml\n(.*?)^```/ms.exec(readme)!;
+  return parse(yaml!);
+}
+
 const place = newPlace();
 const browser = await openBrowser();
 try {
@@ -116,13 +124,14 @@ try {
   await page.getByText("the mail server refused").first().waitFor();
   await page.getByRole("heading", { name: "Steps" }).scrollIntoViewIfNeeded();
   await take("flow-run");
-  await seen.open("w/acme/draw/f/shop/nightly?step=e");
-  await page.locator('.step[data-step="e"]').waitFor();
+  await filled.ask("POST", "/w/acme/flows/create", { path: "u/ann/refund", ...(await readRefundFlow()) });
+  await seen.open("w/acme/draw/u/ann/refund?step=pay");
+  await page.locator('.step[data-step="pay"]').waitFor();
   await page
     .getByRole("radiogroup", { name: "Part of the step" })
     .getByText("Inputs", { exact: true })
     .click();
-  await page.getByRole("group", { name: "to", exact: true }).waitFor();
+  await page.getByRole("group", { name: "answer", exact: true }).waitFor();
   await take("drawing");
   await seen.open("w/acme/edit/f/shop/orders");
   await page.getByText("told the channel").first().waitFor();
