@@ -5,7 +5,7 @@ import { lazy, Suspense, useEffect } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { ApiError } from "./api/errors.ts";
 import { myWorkspaces, useMay, whoami } from "./api/session.ts";
-import { PAGES } from "./pages/pages.ts";
+import { PAGES, type Page } from "./pages/pages.ts";
 import { LoginPage } from "./pages/start/LoginPage.tsx";
 import { MissingPage } from "./pages/start/MissingPage.tsx";
 import { NotMemberPage } from "./pages/start/NotMemberPage.tsx";
@@ -59,7 +59,14 @@ function SignedIn() {
     return <Redirect to={`/login?then=${encodeURIComponent(location + window.location.search)}`} replace />;
   }
   if (me.error && !me.data) return <Problem error={me.error} retry={() => void me.refetch()} />;
-  if (!me.data) return waiting;
+  if (!me.data) {
+    return (
+      <>
+        <LoadPage />
+        {waiting}
+      </>
+    );
+  }
   const last = lastWorkspace();
   return (
     <>
@@ -76,6 +83,25 @@ function SignedIn() {
       </Switch>
     </>
   );
+}
+
+/** Loads the page of the address while the server is asked who is signed in. */
+function LoadPage() {
+  return (
+    <Switch>
+      {PAGES.map(({ path, load }) => (
+        <Route key={path} path={`/w/:workspace${path}`}>
+          <Begin load={load} />
+        </Route>
+      ))}
+    </Switch>
+  );
+}
+
+function Begin({ load }: Pick<Page, "load">) {
+  // A page that cannot be loaded says so where it is shown.
+  useEffect(() => void load().catch(() => {}), [load]);
+  return null;
 }
 
 /** Returns whether the user may enter a workspace; true until that is known. */
