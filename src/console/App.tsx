@@ -5,7 +5,8 @@ import { lazy, Suspense, useEffect } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { ApiError } from "./api/errors.ts";
 import { myWorkspaces, useMay, whoami } from "./api/session.ts";
-import { PAGES, type Page } from "./pages/pages.ts";
+import { lazyPage } from "./pages/lazy-page.tsx";
+import { PAGES } from "./pages/pages.ts";
 import { LoginPage } from "./pages/start/LoginPage.tsx";
 import { MissingPage } from "./pages/start/MissingPage.tsx";
 import { NotMemberPage } from "./pages/start/NotMemberPage.tsx";
@@ -21,7 +22,12 @@ import { Palette } from "./shell/Palette.tsx";
 import { Shortcuts } from "./shell/Shortcuts.tsx";
 import { lastWorkspace, noteWorkspace } from "./shell/WorkspaceMenu.tsx";
 
-const routes = PAGES.map(({ path, load }) => ({ path: `/w/:workspace${path}`, Component: lazy(load) }));
+const routes = PAGES.map(({ path, nav, load }) => ({
+  path: `/w/:workspace${path}`,
+  below: path,
+  nav,
+  ...lazyPage(load),
+}));
 
 const PublicAppPage = lazy(() => import("./pages/scripts/app/PublicAppPage.tsx"));
 
@@ -89,18 +95,18 @@ function SignedIn() {
 function LoadPage() {
   return (
     <Switch>
-      {PAGES.map(({ path, load }) => (
-        <Route key={path} path={`/w/:workspace${path}`}>
-          <Begin load={load} />
+      {routes.map(({ path, load }) => (
+        <Route key={path} path={path}>
+          <Load load={load} />
         </Route>
       ))}
     </Switch>
   );
 }
 
-function Begin({ load }: Pick<Page, "load">) {
-  // A page that cannot be loaded says so where it is shown.
-  useEffect(() => void load().catch(() => {}), [load]);
+function Load({ load }: { load: () => void }) {
+  // After the question has been sent: a browser has few connections, and the files of a page are many.
+  useEffect(() => queueMicrotask(load), [load]);
   return null;
 }
 
@@ -120,8 +126,8 @@ function Inside({ workspace }: { workspace: string }) {
   const [location] = useLocation();
   useEffect(() => noteWorkspace(workspace), [workspace]);
   const may = useMay(workspace);
-  const destinations = PAGES.flatMap(({ path, nav }) =>
-    nav && (nav.isFor?.(may) ?? true) ? [{ ...nav, href: `/w/${workspace}${path}` }] : [],
+  const destinations = routes.flatMap(({ below, nav, load }) =>
+    nav && (nav.isFor?.(may) ?? true) ? [{ ...nav, href: `/w/${workspace}${below}`, load }] : [],
   );
   return (
     <Frame destinations={destinations}>
