@@ -109,7 +109,13 @@ test("a token is limited, shown once, used, and revoked", async () => {
   expect((await read("/w/acme/variables/list")).status).toBe(403);
   await page.getByText("scripts:read, in acme only").waitFor();
   expect(await page.content()).not.toContain(token);
+  for (const days of [29, 31]) {
+    const expiration = new Date(Date.now() + days * 86_400_000).toISOString();
+    await site.filled.ask("POST", "/users/tokens/create", { label: `for ${days} days`, expiration });
+  }
   await page.reload();
+  await page.getByRole("row").filter({ hasText: "for 29 days" }).getByText("soon").waitFor();
+  expect(await page.getByText("soon", { exact: true }).count()).toBe(1);
   await choose(seen, "reader of scripts", "Revoke");
   await button(seen, "Revoke").click();
   await page.getByText("The token was revoked").waitFor();
