@@ -140,6 +140,15 @@ test("settings of the workspace and of the instance are changed, and the audit l
   await page.getByText("It is called when something fails").waitFor();
   const settings = JSON.parse(await site.filled.ask("GET", "/w/acme/workspaces/get_settings"));
   expect(settings.error_handler).toBe("script/u/ann/hello");
+  const handlers = page.getByRole("region", { name: "Handlers of schedules" });
+  await handlers.getByLabel("When a run succeeds", { exact: true }).fill("script/u/ann/hello");
+  await page.keyboard.press("Escape");
+  await handlers.getByRole("button", { name: "Save" }).click();
+  await page.getByText("New schedules have these handlers").waitFor();
+  const { default_success_handler, default_error_handler } = JSON.parse(
+    await site.filled.ask("GET", "/w/acme/workspaces/get_settings"),
+  );
+  expect([default_success_handler.path, default_error_handler]).toEqual(["script/u/ann/hello", undefined]);
   await seen.open("w/acme/settings?tab=secrets");
   await button(seen, "Rotate the key").click();
   await button(seen, "Rotate").click();
