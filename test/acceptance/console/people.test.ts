@@ -168,6 +168,12 @@ test("settings of the workspace and of the instance are changed, and the audit l
   await page.getByText("workspaces.edit_error_handler").first().waitFor();
   await page.getByLabel("Operation").fill("workspaces.set_encryption_key");
   await page.waitForURL(/operation=/);
+  const [exported] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Export" }).click(),
+  ]);
+  const entries = (await Bun.file(await exported.path()).text()).trim().split("\n");
+  expect(entries.map((entry) => JSON.parse(entry).operation)).toEqual(["workspaces.set_encryption_key"]);
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
