@@ -5,6 +5,7 @@ import { lazy, Suspense, useEffect } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { ApiError } from "./api/errors.ts";
 import { myWorkspaces, useMay, whoami } from "./api/session.ts";
+import { lazyPage } from "./pages/lazy-page.tsx";
 import { PAGES } from "./pages/pages.ts";
 import { LoginPage } from "./pages/start/LoginPage.tsx";
 import { MissingPage } from "./pages/start/MissingPage.tsx";
@@ -21,7 +22,12 @@ import { Palette } from "./shell/Palette.tsx";
 import { Shortcuts } from "./shell/Shortcuts.tsx";
 import { lastWorkspace, noteWorkspace } from "./shell/WorkspaceMenu.tsx";
 
-const routes = PAGES.map(({ path, load }) => ({ path: `/w/:workspace${path}`, Component: lazy(load) }));
+const routes = PAGES.map(({ path, nav, load }) => ({
+  path: `/w/:workspace${path}`,
+  below: path,
+  nav,
+  ...lazyPage(load),
+}));
 
 const PublicAppPage = lazy(() => import("./pages/scripts/app/PublicAppPage.tsx"));
 
@@ -59,7 +65,14 @@ function SignedIn() {
     return <Redirect to={`/login?then=${encodeURIComponent(location + window.location.search)}`} replace />;
   }
   if (me.error && !me.data) return <Problem error={me.error} retry={() => void me.refetch()} />;
-  if (!me.data) return waiting;
+  if (!me.data) {
+    return (
+      <>
+        <LoadPage />
+        {waiting}
+      </>
+    );
+  }
   const last = lastWorkspace();
   return (
     <>
@@ -78,6 +91,25 @@ function SignedIn() {
   );
 }
 
+/** Loads the page of the address while the server is asked who is signed in. */
+function LoadPage() {
+  return (
+    <Switch>
+      {routes.map(({ path, load }) => (
+        <Route key={path} path={path}>
+          <Load load={load} />
+        </Route>
+      ))}
+    </Switch>
+  );
+}
+
+function Load({ load }: { load: () => void }) {
+  // After the question has been sent: a browser has few connections, and the files of a page are many.
+  useEffect(() => queueMicrotask(load), [load]);
+  return null;
+}
+
 /** Returns whether the user may enter a workspace; true until that is known. */
 function useMayEnter(workspace: string): boolean {
   const me = useQuery(whoami).data;
@@ -94,8 +126,8 @@ function Inside({ workspace }: { workspace: string }) {
   const [location] = useLocation();
   useEffect(() => noteWorkspace(workspace), [workspace]);
   const may = useMay(workspace);
-  const destinations = PAGES.flatMap(({ path, nav }) =>
-    nav && (nav.isFor?.(may) ?? true) ? [{ ...nav, href: `/w/${workspace}${path}` }] : [],
+  const destinations = routes.flatMap(({ below, nav, load }) =>
+    nav && (nav.isFor?.(may) ?? true) ? [{ ...nav, href: `/w/${workspace}${below}`, load }] : [],
   );
   return (
     <Frame destinations={destinations}>

@@ -52,7 +52,7 @@ export function DataTable<T>({ label, columns, rows, keyOf }: Props<T>) {
                   {...marks(column)}
                   {...(isNamed ? { "data-name": column.name } : {})}
                 >
-                  {shown}
+                  {isNamed ? <div>{shown}</div> : shown}
                 </div>
               );
             })}

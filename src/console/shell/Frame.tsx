@@ -57,7 +57,7 @@ export function Frame({ destinations, children }: { destinations: Destination[];
             <span className="key">{isMac ? "⌘ K" : "Ctrl K"}</span>
           </UnstyledButton>
           <Stack gap={2} mt="xs" style={{ flex: 1, overflowY: "auto" }}>
-            {destinations.map(({ label, href, Icon }) => {
+            {destinations.map(({ label, href, Icon, load }) => {
               const isHere = href === `/w/${workspace}` ? location === href : location.startsWith(href);
               return (
                 <NavLink
@@ -65,6 +65,8 @@ export function Frame({ destinations, children }: { destinations: Destination[];
                   className="nav-link"
                   component={Link}
                   href={href}
+                  onPointerEnter={load}
+                  onFocus={load}
                   label={label}
                   leftSection={<Icon size={18} aria-hidden />}
                   {...(isHere ? { "data-active": true, "aria-current": "page" as const } : {})}

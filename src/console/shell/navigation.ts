@@ -5,4 +5,6 @@ export interface Destination {
   label: string;
   href: string;
   Icon: typeof IconHome;
+  /** Loads the files of the page. */
+  load: () => void;
 }

@@ -20,6 +20,9 @@ const ended = async (id: string) => {
     await Bun.sleep(50);
 };
 
+/** A frame of a browser that draws without a graphics processor, on a machine that does other things too. */
+const MAX_FRAME_MS = 50;
+
 /** A loop whose second iteration fails, the branch that was not taken, and a step that was tried twice. */
 const FAILING = [
   code("a", "export const main = () => [1, 2, 3]", {}, { summary: "Orders of the day" }),
@@ -155,7 +158,7 @@ test("five hundred steps are drawn and moved about without a stop", async () => 
     }
     return times.sort((a, b) => a - b)[times.length >> 1];
   })()`)) as number;
-  console.log(`a frame of a graph of 500 steps takes ${took.toFixed(1)} ms`);
+  expect(took).toBeLessThan(MAX_FRAME_MS);
   await first.click();
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");

@@ -109,7 +109,13 @@ test("a token is limited, shown once, used, and revoked", async () => {
   expect((await read("/w/acme/variables/list")).status).toBe(403);
   await page.getByText("scripts:read, in acme only").waitFor();
   expect(await page.content()).not.toContain(token);
+  for (const days of [29, 31]) {
+    const expiration = new Date(Date.now() + days * 86_400_000).toISOString();
+    await site.filled.ask("POST", "/users/tokens/create", { label: `for ${days} days`, expiration });
+  }
   await page.reload();
+  await page.getByRole("row").filter({ hasText: "for 29 days" }).getByText("soon").waitFor();
+  expect(await page.getByText("soon", { exact: true }).count()).toBe(1);
   await choose(seen, "reader of scripts", "Revoke");
   await button(seen, "Revoke").click();
   await page.getByText("The token was revoked").waitFor();
@@ -134,6 +140,15 @@ test("settings of the workspace and of the instance are changed, and the audit l
   await page.getByText("It is called when something fails").waitFor();
   const settings = JSON.parse(await site.filled.ask("GET", "/w/acme/workspaces/get_settings"));
   expect(settings.error_handler).toBe("script/u/ann/hello");
+  const handlers = page.getByRole("region", { name: "Handlers of schedules" });
+  await handlers.getByLabel("When a run succeeds", { exact: true }).fill("script/u/ann/hello");
+  await page.keyboard.press("Escape");
+  await handlers.getByRole("button", { name: "Save" }).click();
+  await page.getByText("New schedules have these handlers").waitFor();
+  const { default_success_handler, default_error_handler } = JSON.parse(
+    await site.filled.ask("GET", "/w/acme/workspaces/get_settings"),
+  );
+  expect([default_success_handler.path, default_error_handler]).toEqual(["script/u/ann/hello", undefined]);
   await seen.open("w/acme/settings?tab=secrets");
   await button(seen, "Rotate the key").click();
   await button(seen, "Rotate").click();
@@ -153,6 +168,12 @@ test("settings of the workspace and of the instance are changed, and the audit l
   await page.getByText("workspaces.edit_error_handler").first().waitFor();
   await page.getByLabel("Operation").fill("workspaces.set_encryption_key");
   await page.waitForURL(/operation=/);
+  const [exported] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Export" }).click(),
+  ]);
+  const entries = (await Bun.file(await exported.path()).text()).trim().split("\n");
+  expect(entries.map((entry) => JSON.parse(entry).operation)).toEqual(["workspaces.set_encryption_key"]);
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 

@@ -63,6 +63,23 @@ test("an account is connected, its token refreshed, and it is disconnected", asy
     };
     await menu("Refresh the token");
     await page.getByText("The token is refreshed").waitFor();
+    t.idp.trouble.set("/token", {
+      status: 400,
+      body: JSON.stringify({ error: "invalid_grant", error_description: "revoked by its owner" }),
+    });
+    await menu("Refresh the token");
+    await page.getByText("refresh failed", { exact: true }).hover();
+    await page
+      .getByRole("tooltip")
+      .getByText(/revoked by its owner/)
+      .waitFor();
+    await seen.accessible("a token that cannot be refreshed");
+    // The refused refresh is told by the browser too.
+    expect(seen.wrongs.filter((each) => !each.includes("status of 400"))).toEqual([]);
+    seen.wrongs.length = 0;
+    t.idp.trouble.clear();
+    await menu("Refresh the token");
+    await page.getByText("refresh failed", { exact: true }).waitFor({ state: "detached" });
     // The variable of the account shows its state too, and never its value.
     await seen.open(`w/${id}/variables`);
     await page.getByText("connected", { exact: true }).waitFor();

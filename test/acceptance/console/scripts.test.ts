@@ -69,6 +69,8 @@ test("a script is written, tried, deployed, called by its webhook, and its next 
   });
   expect(sent.ok).toBe(true);
   await page.getByRole("region", { name: "Arguments" }).getByText("from a sender").first().waitFor();
+  await page.getByText("Schema of these arguments").click();
+  await page.getByLabel("Schema of the request").getByText('"string"').waitFor();
   await seen.accessible("captured");
   await button(seen, "Run with it").click();
   await page.getByRole("textbox", { name: "name", exact: true }).waitFor();
@@ -237,5 +239,55 @@ test("what the code does not say of an argument is kept when it is deployed agai
   const { schema } = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/f/finance/refund"));
   expect(schema.properties.reason.enum).toEqual(["damaged", "late", "other"]);
   expect(Object.keys(schema.properties)).toEqual(["order", "reason", "urgent"]);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("settings are changed on their own, and a script says who imports it", async () => {
+  await site.filled.script("f/finance/rates", "export const rate = 2; export const main = () => rate;");
+  await site.filled.script(
+    "f/finance/prices",
+    `import { rate } from "./rates.ts"; export const main = (price: number) => price * rate;`,
+  );
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acme/scripts/f/finance/rates");
+  const importers = page.getByRole("region", { name: "Imported by" });
+  await importers.getByRole("link", { name: "f/finance/prices" }).click();
+  await page
+    .getByRole("region", { name: "It imports" })
+    .getByRole("link", { name: "f/finance/rates" })
+    .waitFor();
+  await page.getByText("Settings", { exact: true }).last().click();
+  const changes = {
+    "Timeout, in seconds": "30",
+    "Runs at the same time": "2",
+    "Keep results, in seconds": "60",
+    Tag: "prices",
+  };
+  for (const [label, value] of Object.entries(changes)) {
+    await page.getByRole("textbox", { name: label, exact: true }).fill(value);
+  }
+  await page.getByRole("combobox", { name: "Process" }).click();
+  await page.getByRole("option", { name: "A new one for each run" }).click();
+  await page.getByLabel("A failure does not start the workspace's error handler").check();
+  await button(seen, "Deploy with these settings").click();
+  await page.getByText("Deployed with these settings").waitFor();
+  const stored = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/f/finance/prices"));
+  expect(stored).toMatchObject({
+    content: expect.stringContaining("price * rate"),
+    timeout: 30,
+    concurrent_limit: 2,
+    cache_ttl: 60,
+    tag: "prices",
+    isolation: "fresh",
+    ws_error_handler_muted: true,
+  });
+  // A further change is one of the version that was just made.
+  await page.getByRole("textbox", { name: "Timeout, in seconds", exact: true }).fill("");
+  const again = page.waitForResponse((response) => response.url().endsWith("/scripts/create"));
+  await button(seen, "Deploy with these settings").click();
+  expect((await again).status()).toBe(201);
+  const last = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/f/finance/prices"));
+  expect([last.timeout ?? null, last.tag]).toEqual([null, "prices"]);
   expect(seen.wrongs).toEqual([]);
 }, 60_000);

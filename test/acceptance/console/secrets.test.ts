@@ -81,7 +81,7 @@ test("a resource is filled in by its type, and its password is kept as a secret"
   await seen.open("w/acme/resources");
   await page.getByText("No resources yet").waitFor();
   await seen.picture("resources-none");
-  await page.getByRole("link", { name: "New resource" }).first().click();
+  await page.getByRole("link", { name: "New resource" }).click();
   await page.getByRole("combobox", { name: "Type" }).fill("postgres");
   await page.getByRole("option", { name: "postgresql" }).click();
   await page.getByLabel("Path").fill("f/finance/books");

@@ -89,8 +89,10 @@ describe("svc config", () => {
   test("gets and sets those of the instance, by itself and through a running server, where they hold at once", async () => {
     await said(["config", "set", "base_url", "https://svc.example.org"]);
     expect(await said(["config", "get", "base_url"])).toBe("https://svc.example.org");
-    using server = start(place, ["serve", "--port", "0", "--json"]);
-    await server.says("\n}\n");
+    using server = start(place, ["serve", "--port", "0", "--no-console", "--json"]);
+    const { url } = JSON.parse(await server.says("\n}\n"));
+    const front = await fetch(`${url}/`, { headers: { accept: "text/html" }, redirect: "manual" });
+    expect([front.status, front.headers.get("location")]).toEqual([302, "/api/docs"]);
     expect((await place.svc(["config", "set", "base_url", "https://other.example.org"])).err).toBe(
       "set base_url\n",
     );

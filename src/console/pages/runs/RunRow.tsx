@@ -1,4 +1,3 @@
-import { Checkbox } from "@mantine/core";
 import { memo } from "react";
 import { Link } from "wouter";
 import type { Job } from "../../api/interface.d.ts";
@@ -19,8 +18,10 @@ export const RunRow = memo(function RunRow({ workspace, job, chosen, choose }: P
   return (
     <div className="row run-row" role="row" {...(chosen ? { "data-chosen": true } : {})}>
       <div role="cell">
-        <Checkbox
-          size="xs"
+        {/* A hundred of Mantine's own are half the time that the list takes to draw. */}
+        <input
+          type="checkbox"
+          className="row-check"
           aria-label={`Choose the run of ${name}`}
           checked={chosen}
           onChange={(event) => choose(job.id, event.currentTarget.checked)}

@@ -28,6 +28,8 @@ const frame = EditorView.theme({
   "&.cm-focused .cm-selectionBackground, .cm-selectionBackground": {
     backgroundColor: "light-dark(#d5def7, #33436b) !important",
   },
+  ".cm-collapsedLines": { background: "var(--sunk)", color: "var(--quiet)" },
+  ".cm-collapsedLines:before, .cm-collapsedLines:after": { content: '"⋯"' },
   ".cm-tooltip, .cm-panels": {
     backgroundColor: "var(--sunk)",
     color: "inherit",

@@ -1,6 +1,6 @@
 import { Button, Group, Text, TextInput, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { useLocation } from "wouter";
 import { call } from "../../api/call.ts";
 import type { Capture } from "../../api/interface.d.ts";
@@ -21,10 +21,14 @@ interface Props {
   base: string;
   /** Takes the arguments of a request; without it the run form opens with them. */
   take?: (args: Record<string, unknown>) => void;
+  /** What stands below the arguments of a request. */
+  explain?: (args: Record<string, unknown>) => ReactNode;
 }
 
+const argumentsOf = ({ main_args }: Capture) => (main_args ?? {}) as Record<string, unknown>;
+
 /** Shows what a sender really sends, before anything is run. */
-export function Captures({ workspace, kind, path, base, take }: Props) {
+export function Captures({ workspace, kind, path, base, take, explain }: Props) {
   const [isOn, setOn] = useState(false);
   const [, go] = useLocation();
   const captures = useQuery({
@@ -60,8 +64,8 @@ export function Captures({ workspace, kind, path, base, take }: Props) {
     }
   };
   /** What the request came to: the inputs of a flow, or a run. */
-  const use = ({ main_args }: Capture) => {
-    const args = (main_args ?? {}) as Record<string, unknown>;
+  const use = (capture: Capture) => {
+    const args = argumentsOf(capture);
     if (take) return take(args);
     const form = to.begin(workspace, kind, path);
     handOver(form, args);
@@ -99,6 +103,7 @@ export function Captures({ workspace, kind, path, base, take }: Props) {
               </Button>
             </Group>
             <ResultPanel title="Arguments" workspace={workspace} value={capture.main_args} />
+            {explain?.(argumentsOf(capture))}
           </div>
         ))}
       </div>

@@ -1,4 +1,5 @@
 import { call } from "../../api/call.ts";
+import { queryClient } from "../../api/client.ts";
 import { useAction } from "../actions.tsx";
 
 /** Returns a function that asks the provider for a new token of the account behind a resource or variable. */
@@ -6,10 +7,11 @@ export function useRefreshToken(workspace: string): (path: string, account: numb
   const { act } = useAction();
   return (path, account) =>
     act(async () => {
-      await call("POST /w/{workspace}/oauth/refresh_token/{id}", {
-        workspace,
-        id: String(account),
-        body: { path },
+      const input = { workspace, id: String(account), body: { path } };
+      await call("POST /w/{workspace}/oauth/refresh_token/{id}", input).catch((error) => {
+        // Lists show that it failed.
+        void queryClient.invalidateQueries({ queryKey: [workspace] });
+        throw error;
       });
       return "The token is refreshed";
     });

@@ -65,6 +65,9 @@ export const getSettings = operation({
       deploy_ui: settings.deploy_ui ?? null,
       default_app: settings.default_app ?? null,
       default_scripts: settings.default_scripts ?? null,
+      default_error_handler: isAdmin ? settings.default_error_handler : undefined,
+      default_recovery_handler: isAdmin ? settings.default_recovery_handler : undefined,
+      default_success_handler: isAdmin ? settings.default_success_handler : undefined,
       ...(settings.mute_critical_alerts ? { mute_critical_alerts: true as const } : {}),
     };
   },

@@ -165,6 +165,10 @@ export const WorkspaceSettings = z.object({
   deploy_ui: DeployUiSettings.nullable(),
   default_app: z.string().nullable(),
   default_scripts: DefaultScripts.nullable(),
+  /** Of schedules. Absent if unset, and for who is no admin: older clients do not know these fields. */
+  default_error_handler: DefaultHandler.optional(),
+  default_recovery_handler: DefaultHandler.optional(),
+  default_success_handler: DefaultHandler.optional(),
   /** Absent unless true: older clients do not know this field. */
   mute_critical_alerts: z.literal(true).optional(),
 });

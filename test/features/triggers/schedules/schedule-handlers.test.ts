@@ -274,6 +274,12 @@ describe("the default handler", () => {
     await expectOk(
       settle({ handler_type: "success", override_existing: false, path: "script/u/admin/other" }),
     );
+    const stored = (await expectOk(ask("GET", "/w/acme/workspaces/get_settings"))).json();
+    expect(stored).toMatchObject({
+      default_error_handler: { path: "script/u/admin/other", times: 3, exact: true },
+      default_success_handler: { path: "script/u/admin/other" },
+    });
+    expect(stored).not.toHaveProperty("default_recovery_handler");
     const own = await create(FAILED);
     const without = await create();
     const fields = {

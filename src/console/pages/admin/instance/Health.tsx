@@ -26,7 +26,9 @@ export function Health() {
         <Table.Tbody>
           {checks.map(({ name, ok, message }) => (
             <Table.Tr key={name}>
-              <Table.Th w={180}>{name}</Table.Th>
+              <Table.Th w={180} tt="capitalize">
+                {name}
+              </Table.Th>
               <Table.Td>
                 <Sign ok={ok} /> {ok ? "in order" : (message ?? "fails")}
               </Table.Td>

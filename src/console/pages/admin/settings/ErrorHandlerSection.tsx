@@ -6,15 +6,17 @@ import { flowList, scriptList } from "../../../parts/lists.ts";
 import type { SectionProps } from "./GeneralSections.tsx";
 import { Section } from "./Section.tsx";
 
-export function ErrorHandlerSection({ workspace, settings, isAdmin }: SectionProps) {
+/** Returns what can be called, as settings name it. */
+export function useHandlerChoices(workspace: string): string[] {
   const scripts = useQuery(scriptList(workspace)).data ?? [];
   const flows = useQuery(flowList(workspace)).data ?? [];
+  return [...scripts.map(({ path }) => `script/${path}`), ...flows.map(({ path }) => `flow/${path}`)];
+}
+
+export function ErrorHandlerSection({ workspace, settings, isAdmin }: SectionProps) {
+  const choices = useHandlerChoices(workspace);
   const [path, setPath] = useState(settings.error_handler ?? "");
   const [isMuted, setMuted] = useState(settings.error_handler_muted_on_cancel);
-  const choices = [
-    ...scripts.map((script) => `script/${script.path}`),
-    ...flows.map((flow) => `flow/${flow.path}`),
-  ];
   const save = async () => {
     const body = {
       error_handler: path.trim() || null,

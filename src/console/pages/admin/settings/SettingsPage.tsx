@@ -11,6 +11,7 @@ import { GeneralSections } from "./GeneralSections.tsx";
 import { GitSection } from "./GitSection.tsx";
 import { KeySection } from "./KeySection.tsx";
 import { settingsOf } from "./queries.ts";
+import { ScheduleHandlersSection } from "./ScheduleHandlersSection.tsx";
 import { StorageSection } from "./StorageSection.tsx";
 import { Usage } from "./Usage.tsx";
 
@@ -43,6 +44,7 @@ export default function SettingsPage() {
           {tab === "runs" && (
             <>
               <ErrorHandlerSection {...shown} />
+              {isAdmin && <ScheduleHandlersSection {...shown} />}
               {isAdmin && <EnvironmentSection workspace={workspace} />}
             </>
           )}

@@ -73,6 +73,7 @@ export function Versions({ workspace, flow, mayWrite }: Props) {
             <Title order={2}>What changed</Title>
             <Select
               size="xs"
+              w={210}
               aria-label="From version"
               allowDeselect={false}
               data={options}
@@ -81,6 +82,7 @@ export function Versions({ workspace, flow, mayWrite }: Props) {
             />
             <Select
               size="xs"
+              w={210}
               aria-label="To version"
               allowDeselect={false}
               data={options}

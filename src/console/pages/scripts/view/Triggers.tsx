@@ -71,7 +71,7 @@ export function Triggers({ workspace, kind, path }: Props) {
   if (!triggers.data) return <Loading />;
   const search = `?${new URLSearchParams({ kind, path })}`;
   const buttons = may("POST /w/{workspace}/schedules/create", "author") && (
-    <Group gap="xs">
+    <Group gap="xs" justify={triggers.data.length === 0 ? "center" : "flex-start"}>
       <Button variant="default" component={Link} href={to.newSchedule(workspace) + search}>
         New schedule
       </Button>

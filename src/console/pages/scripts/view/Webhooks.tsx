@@ -7,9 +7,11 @@ import { useAction } from "../../../parts/actions.tsx";
 import { Copied, consoleAddress } from "../../../parts/calling/Address.tsx";
 import { CallExample } from "../../../parts/calling/CallExample.tsx";
 import { WEBHOOKS, type WebhookKind, webhookAddress } from "../../../parts/calling/snippets.ts";
+import { Code } from "../../../parts/editor/lazy.tsx";
 import { Captures } from "../../../parts/form/Captures.tsx";
 import { runnable } from "../../../parts/items/runnables.ts";
 import type { RunnableKind } from "../../../parts/places.ts";
+import { schemaOf } from "../drawing/model/schema-of.ts";
 
 const HIDDEN_TOKEN = "YOUR_TOKEN";
 
@@ -102,7 +104,24 @@ export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
         )}
       </section>
       <CallExample request={request} />
-      {mayWrite && <Captures workspace={workspace} kind={of} path={path} base={base} />}
+      {mayWrite && (
+        <Captures
+          workspace={workspace}
+          kind={of}
+          path={path}
+          base={base}
+          explain={(example) => (
+            <details className="more">
+              <summary>Schema of these arguments</summary>
+              <Code
+                label="Schema of the request"
+                language="json"
+                value={JSON.stringify(schemaOf(example), null, 2)}
+              />
+            </details>
+          )}
+        />
+      )}
     </div>
   );
 }
