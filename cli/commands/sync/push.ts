@@ -63,7 +63,7 @@ The files are the ones of svc pull and wmill sync. What the service generates
       options,
       async (client) => {
         const workspace = await resolveWorkspace(client, options.workspace);
-        const read = () => readArchive(client, workspace, selection, folder.items);
+        const read = () => readArchive(client, workspace, selection, folder);
         const remote = await withProgress("comparing", read);
         const deletes = options.delete ?? false;
         if (deletes && folder.problems.length > 0) {
