@@ -187,12 +187,17 @@ export function compareItems(local: Item, remote: Item): ComparedFields {
   // A file beside it says other rights; without one they stay, but nobody else gets at what the folder does not call public.
   if (local.kind === "code app" && !("policy" in compared.local) && !isPublic(compared.remote))
     delete compared.remote.policy;
+  if (isUnsetSecret(local)) delete compared.remote.value;
   if (local.kind === "flow") {
     const locked = new Map(listFlowCode(compared.local.value).map(({ id, code }) => [id, code.lock]));
     for (const { id, code } of listFlowCode(compared.remote.value)) if (!locked.get(id)) delete code.lock;
   }
   return compared;
 }
+
+/** A secret whose value is no matter of the folder. */
+export const isUnsetSecret = ({ kind, fields }: Item): boolean =>
+  kind === "variable" && fields.is_secret === true && (fields.value ?? undefined) === undefined;
 
 const isPublic = ({ policy }: Fields): boolean =>
   (policy as Fields | undefined)?.execution_mode === "anonymous";

@@ -190,6 +190,14 @@ test("with --secrets sealed, secrets can be read that another server encrypted w
   rmSync(join(kept.folder, "encryption_key.yaml"));
   expect((await svc(kept, "pull", "--dry-run")).out).not.toContain("encryption key");
   expect((await svc(kept, "pull", "--dry-run", "--secrets", "sealed")).out).toContain("+ encryption key");
+  // What is set by hand stays as it is, and is told where it is not set.
+  const by_hand = "is_secret: true\ndescription: ''\n";
+  const names = ["f/unset/a", "u/admin/pass"];
+  using unset = newPlace();
+  await writeFiles(unset.folder, Object.fromEntries(names.map((name) => [`${name}.variable.yaml`, by_hand])));
+  const left = await svc(unset, "push", "--yes", "--secrets", "sealed");
+  expect(left).toMatchObject({ code: 0, out: expect.stringMatching(/nothing to change\n$/) });
+  expect(left.err).toBe("warning: variable f/unset/a: its file has no value: set the secret by hand\n");
 }, 60_000);
 
 test("lists of packages for the workspace are pushed, changed and deleted; folders elsewhere hold no items", async () => {
