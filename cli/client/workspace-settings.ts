@@ -88,6 +88,14 @@ const SETTINGS: Record<string, Setting> = {
   error_handler_muted_on_cancel: errorHandlerSetting("flag", "error_handler_muted_on_cancel"),
   auto_invite_operator: autoInviteSetting("operator"),
   auto_add: autoInviteSetting("auto_add"),
+  ai_config: {
+    kind: "json",
+    save: (client, workspace, ai_config: Record<string, unknown>) =>
+      client.call(editCopilotConfig, {
+        workspace,
+        body: { code_completion_enabled: false, ...ai_config },
+      } as never),
+  } as Setting,
   ai_resource: copilotSetting("json", "ai_resource"),
   code_completion_enabled: copilotSetting("flag", "code_completion_enabled"),
   automatic_billing: {
@@ -121,6 +129,9 @@ const SETTINGS: Record<string, Setting> = {
 const ENVIRONMENT_PREFIX = "env.";
 
 export const SETTING_NAMES = [...Object.keys(SETTINGS), `${ENVIRONMENT_PREFIX}<NAME>`];
+
+export const isSetting = (name: string): boolean =>
+  name.startsWith(ENVIRONMENT_PREFIX) || Object.hasOwn(SETTINGS, name);
 
 /** Reads all settings, and the workspace's name. */
 export function readWorkspaceSettings(client: ServiceClient, workspace: string) {

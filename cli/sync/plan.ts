@@ -1,5 +1,5 @@
 /** Plans the steps that make one side equal to the other. */
-import { type ComparedFields, compareItems, isSameItem } from "./read/canonical.ts";
+import { type ComparedFields, compareItems, isSameItem, isUnsetSecret } from "./read/canonical.ts";
 import type { LocalFolder, LocalItem } from "./read/folder.ts";
 import { type Item, itemKey, SYNCED_KINDS } from "./read/items.ts";
 
@@ -46,6 +46,14 @@ export function planPush(folder: LocalFolder, remote: Map<string, Item>, deletes
     steps: plan.steps.filter(({ change, item }) => change !== "delete" || !isList(item)),
     left: plan.left.filter((item) => !isList(item)),
   };
+}
+
+/** Takes secrets without a value out of those to be created, and returns their steps. */
+export function takeUnsetSecrets(plan: SyncPlan): SyncStep[] {
+  const isUnset = ({ change, item }: SyncStep) => change === "create" && isUnsetSecret(item);
+  const unset = plan.steps.filter(isUnset);
+  plan.steps = plan.steps.filter((step) => !isUnset(step));
+  return unset;
 }
 
 /** Plans how to make the folder equal to the service's workspace. */

@@ -1,5 +1,6 @@
 /** The report of a push, for whoever moves a workspace over: what was taken, what was changed, what will not run. */
 import { runtimeOf } from "../../src/engines/languages/languages.ts";
+import { describeMissingPackages } from "../../src/engines/languages/programs/packages.ts";
 import { existsResource } from "../../src/features/assets/resources/operations.ts";
 import { existsVariable } from "../../src/features/assets/variables/operations.ts";
 import { oneLine, print } from "../terminal/text/output.ts";
@@ -76,6 +77,10 @@ function findObstacles({ kind, fields }: Item): string[] {
   const obstacles = [...languages]
     .filter((language) => runtimeOf(language) === undefined)
     .map((language) => `will not run: ${language} is stored, but not offered`);
+  for (const { language, content } of codes) {
+    const missing = describeMissingPackages(String(language), String(content));
+    if (missing) obstacles.push(`will not run: ${missing}`);
+  }
   const hub = kind === "flow" ? JSON.stringify(fields.value ?? null).matchAll(/"(hub\/[^"]+)"/g) : [];
   for (const path of new Set([...hub].map((match) => match[1])))
     obstacles.push(`will not run: a step runs ${path}, and scripts of the hub are not offered`);

@@ -200,7 +200,7 @@ async function measure(name: string): Promise<void> {
     stack.defer(server.stop);
     const sent = join(root, client, name, "sent");
     const back = join(root, client, name, "back");
-    cpSync(source, sent, { recursive: true, filter: (file) => !/\/(?:\.git|node_modules)$/.test(file) });
+    cpSync(source, sent, { recursive: true, filter: (file) => !/\/\.git$/.test(file) });
     mkdirSync(back, { recursive: true });
     if (existsSync(join(sent, "wmill.yaml"))) cpSync(join(sent, "wmill.yaml"), join(back, "wmill.yaml"));
     const pushed = await sync(client, "push", server, sent, sent);

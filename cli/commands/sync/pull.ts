@@ -45,7 +45,7 @@ belong to a workspace are left alone.`,
     await withClient(options, async (client) => {
       const workspace = await resolveWorkspace(client, options.workspace);
       const archive = await withProgress("comparing", () =>
-        readArchive(client, workspace, selection, folder.items),
+        readArchive(client, workspace, selection, folder),
       );
       const remote = filterIncluded(folder, archive);
       const plan = planPull(folder, remote, options.delete ?? false);

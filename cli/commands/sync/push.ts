@@ -15,7 +15,7 @@ import {
   type SyncOptions,
   syncCommand,
 } from "../../sync/options.ts";
-import { planPush } from "../../sync/plan.ts";
+import { planPush, takeUnsetSecrets } from "../../sync/plan.ts";
 import { readArchive } from "../../sync/read/archive.ts";
 import { toCanonicalFields } from "../../sync/read/canonical.ts";
 import { writeItem } from "../../sync/read/files.ts";
@@ -63,7 +63,7 @@ The files are the ones of svc pull and wmill sync. What the service generates
       options,
       async (client) => {
         const workspace = await resolveWorkspace(client, options.workspace);
-        const read = () => readArchive(client, workspace, selection, folder.items);
+        const read = () => readArchive(client, workspace, selection, folder);
         const remote = await withProgress("comparing", read);
         const deletes = options.delete ?? false;
         if (deletes && folder.problems.length > 0) {
@@ -73,9 +73,14 @@ The files are the ones of svc pull and wmill sync. What the service generates
         const plan = planPush(folder, filterIncluded(folder, remote), deletes);
         const failed = await listFailedSteps({ client, workspace }, folder.items, remote, plan.steps);
         plan.steps.push(...failed);
+        const unset = takeUnsetSecrets(plan);
         if (!options.json) {
           showPlan(plan, "push");
           showStrays(folder);
+          for (const { item } of unset)
+            printNote(
+              oneLine(`warning: variable ${item.path}: its file has no value: set the secret by hand`),
+            );
         }
         if (plan.steps.length === 0 || options.dryRun) {
           if (options.json) printPlan(plan, folder);

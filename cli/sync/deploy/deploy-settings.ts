@@ -1,6 +1,8 @@
 /** Deploys the settings of a workspace, from `settings.yaml`. */
 import { editAutoInviteOperation } from "../../../src/features/accounts/members/joining/auto-invite.ts";
-import { changeSetting } from "../../client/workspace-settings.ts";
+import { changeSetting, isSetting } from "../../client/workspace-settings.ts";
+import { CliError, EXIT_CODES } from "../../terminal/text/failure.ts";
+import { oneLine, printNote } from "../../terminal/text/output.ts";
 import type { ComparedFields } from "../read/canonical.ts";
 import { listChangedFields } from "../show/show-plan.ts";
 import type { Deployment } from "./deployment.ts";
@@ -8,22 +10,30 @@ import type { Deployment } from "./deployment.ts";
 /** Settings that one operation changes together. */
 const AUTO_INVITE = /^auto_invite_/;
 
-/** Saves the settings that differ. The workspace's name is not synchronised. */
+/**
+ * Saves the settings that differ. The workspace's name is not synchronised. One that is rejected does not stop the others.
+ * @throws CliError with the reasons
+ */
 export async function saveSettings(
   { client, workspace }: Deployment,
   { local, remote }: ComparedFields,
 ): Promise<void> {
   const names = listChangedFields(remote, local);
+  const reasons: string[] = [];
   for (const name of names.filter((each) => !AUTO_INVITE.test(each))) {
+    if (!isSetting(name)) {
+      printNote(oneLine(`warning: settings: ${name} is not offered here, and is left out`));
+      continue;
+    }
     const value = local[name];
     const text = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
-    await changeSetting(
-      client,
-      workspace,
-      name,
-      text === "" && typeof remote[name] === "boolean" ? "false" : text,
-    );
+    const given = text === "" && typeof remote[name] === "boolean" ? "false" : text;
+    await changeSetting(client, workspace, name, given).catch((cause: unknown) => {
+      if (!(cause instanceof CliError) || cause.exit_code === EXIT_CODES.unreachable) throw cause;
+      reasons.push(cause.message);
+    });
   }
+  if (reasons.length > 0) throw new CliError("BadRequest", reasons.join("; "));
   if (!names.some((name) => AUTO_INVITE.test(name))) return;
   const operator = local.auto_invite_as === "operator";
   const auto_add = local.auto_invite_mode === "add";

@@ -47,6 +47,7 @@ import { listExplicitEmpty, normaliseFields, toCanonicalFields } from "../read/c
 import { type Fields, type Item, itemKey, type Kind } from "../read/items.ts";
 import { updatePolicy } from "./app-policy.ts";
 import { archiveFlow, archiveScript, deployFlow, deployScript } from "./deploy-code.ts";
+import { deleteRemoteApp, deployCodeApp } from "./deploy-code-app.ts";
 import { deployDependencies } from "./deploy-dependencies.ts";
 import { deleteRemoteGroup, saveRemoteGroup } from "./deploy-group.ts";
 import { deployKey } from "./deploy-key.ts";
@@ -110,10 +111,12 @@ export async function deployStep(at: Deployment, step: SyncStep): Promise<void> 
   if (step.change === "delete") {
     if (kind === "script") await archiveScript(at, path);
     else if (kind === "flow") await archiveFlow(at, path);
+    else if (kind === "code app") await deleteRemoteApp(at, path);
     else if (kind === "group") await deleteRemoteGroup(at, path);
     return;
   }
   const before = at.remote.get(itemKey(item));
+  if (kind === "code app") return deployCodeApp(at, item, before);
   if (kind === "script") await deployScript(at, item, before);
   else if (kind === "flow") await deployFlow(at, item, before);
   else if (kind === "group")

@@ -4,6 +4,7 @@ import { getEncryptionKey } from "../../../src/features/lifecycle/keys/key-opera
 import { parseSchemaJson } from "../../../src/lib/json/json.ts";
 import type { ServiceClient } from "../../client/transport.ts";
 import { CliError } from "../../terminal/text/failure.ts";
+import type { FolderSettings } from "./folder-settings.ts";
 import {
   DEPENDENCIES_FOLDER,
   type Fields,
@@ -60,13 +61,13 @@ export function isSelected(
 
 /**
  * Reads the selected items that the caller may read, by key.
- * @param local the folder's items: the encryption key is read if the folder has one
+ * @param local the folder: the encryption key is read if the folder has one, or its settings include it
  */
 export async function readArchive(
   client: ServiceClient,
   workspace: string,
   selection: ItemSelection,
-  local: ReadonlyMap<string, Item>,
+  { items: local, settings }: { items: ReadonlyMap<string, Item>; settings: FolderSettings },
 ): Promise<Map<string, Item>> {
   const isSkipped = (name: (typeof SKIPPABLE)[number]) => selection.skip.includes(name);
   const query = {
@@ -90,7 +91,8 @@ export async function readArchive(
     files.set(name, await file.text());
   }
   const items = parseItems(files).filter((item) => isSelected(item, selection));
-  if ([...local.values()].some(({ kind }) => kind === "encryption key"))
+  const hasKey = settings.include_key || [...local.values()].some(({ kind }) => kind === "encryption key");
+  if (hasKey && selection.secrets === "sealed" && selection.only.length === 0)
     items.push(...(await readKey(client, workspace)));
   return new Map(items.map((item) => [itemKey(item), item]));
 }
@@ -118,8 +120,8 @@ function parseItems(files: Map<string, string>): Item[] {
     const at = name.endsWith(".json") ? parseItemName(name.slice(0, -".json".length)) : undefined;
     if (!at) return [];
     const fields = parseSchemaJson(text) as Fields;
-    // Apps of this kind are built and deployed by another client.
-    if (at.kind === "raw app" && typeof fields.value !== "string") return [];
+    if (at.kind === "raw app" && typeof fields.value !== "string")
+      return [{ kind: "code app" as const, path: at.path, fields }];
     return [{ ...at, fields: at.kind === "script" ? { ...fields, ...code.get(at.path) } : fields }];
   });
 }

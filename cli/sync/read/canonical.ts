@@ -12,6 +12,7 @@ import { createHttpTrigger, normaliseRoute } from "../../../src/features/trigger
 import { createSchedule } from "../../../src/features/triggers/schedules/operations.ts";
 import { createWebsocketTrigger } from "../../../src/features/triggers/websocket/operations.ts";
 import type { Operation } from "../../../src/platform/http/operation.ts";
+import { normaliseAppValue } from "./code-app.ts";
 import { listAppCode, listFlowCode } from "./inline.ts";
 import type { Fields, Item, Kind } from "./items.ts";
 
@@ -23,6 +24,7 @@ const CREATE_OPERATIONS: Partial<Record<Kind, Operation>> = {
   script: createScript,
   flow: createFlow,
   app: createApp,
+  "code app": createApp,
   schedule: createSchedule,
   "http trigger": createHttpTrigger,
   "websocket trigger": createWebsocketTrigger,
@@ -44,6 +46,7 @@ export function toCanonicalFields(item: Item): Fields {
   const { kind } = item;
   const meant = normaliseFields(item);
   if (kind === "script" && meant.kind === "script") delete meant.kind;
+  if (kind === "settings") dropDefaults(meant);
   if (kind === "folder") dropOwnerGrants(meant);
   if (kind === "folder" && meant.display_name === item.path) delete meant.display_name;
   const said = Object.entries(meant).filter(
@@ -55,11 +58,13 @@ export function toCanonicalFields(item: Item): Fields {
 /** Returns the fields as they are sent to the service. */
 export function normaliseFields({ kind, path, fields }: Item): Fields {
   const shape = CREATE_OPERATIONS[kind]?.body;
-  const whole = kind === "app" ? { policy: {}, ...fields } : fields;
+  const whole = isApp(kind) ? { policy: {}, ...fields } : fields;
   const parsed = shape?.safeParse({ ...whole, path, name: path });
   // Invalid fields are shown unchanged, and rejected by the service.
   const known = structuredClone(parsed?.success ? mergeUnknownFields(parsed.data as Fields) : fields);
-  if (kind === "app") normaliseApp(known, fields);
+  if (isApp(kind)) normalisePolicy(known, fields);
+  if (kind === "app") normaliseApp(known);
+  if (kind === "code app") normaliseCodeApp(known);
   if (kind === "flow") for (const { code } of listFlowCode(known.value)) dropEmptyLock(code);
   if (kind === "group") for (const name of ["members", "admins"]) known[name] = sortList(known[name]);
   const meant = parsed?.success ? normaliseTrigger(kind, known) : known;
@@ -89,7 +94,7 @@ const NEVER_EMPTY = [
  */
 export function listExplicitEmpty({ kind, path, fields }: Item): Fields {
   const shape = kind === "folder" ? createFolder.body : CREATE_OPERATIONS[kind]?.body;
-  const whole = kind === "app" ? { policy: {}, ...fields } : fields;
+  const whole = isApp(kind) ? { policy: {}, ...fields } : fields;
   if (!shape?.safeParse({ ...whole, path, name: path }).success) return {};
   const empty = Object.entries(fields).filter(
     ([name, value]) =>
@@ -112,6 +117,12 @@ function normaliseTrigger(kind: Kind, known: Fields): Fields {
   return { ...rest, enabled, ...(mode !== undefined && { mode: toTriggerMode(enabled) }) };
 }
 
+/** Drops settings that mean nothing as long as nobody is invited. */
+function dropDefaults(settings: Fields): void {
+  if (settings.auto_invite_as === "developer") delete settings.auto_invite_as;
+  if (settings.auto_invite_mode === "invite") delete settings.auto_invite_mode;
+}
+
 /** Drops write grants of owners, which owners have anyway. */
 function dropOwnerGrants(folder: Fields): void {
   const { owners, extra_perms } = folder;
@@ -129,11 +140,17 @@ function dropEmptyLock(code: Fields): void {
   if (!code.lock) delete code.lock;
 }
 
-/** Normalises an app: its deployer is not compared, and flags that follow from the code are dropped. */
-function normaliseApp(known: Fields, given: Fields): void {
+const isApp = (kind: Kind): boolean => kind === "app" || kind === "code app";
+
+/** The deployer is not compared. */
+function normalisePolicy(known: Fields, given: Fields): void {
   if (given.policy === undefined) delete known.policy;
   const { on_behalf_of: _, on_behalf_of_email: __, ...policy } = (known.policy ?? {}) as Fields;
   if (known.policy) known.policy = policy;
+}
+
+/** Drops flags that follow from the code. */
+function normaliseApp(known: Fields): void {
   for (const owner of listCodeOwners(known.value)) if (owner.type === RUNS_OWN_CODE) delete owner.type;
   for (const { code } of listAppCode(known.value)) dropEmptyLock(code);
 }
@@ -154,16 +171,35 @@ export interface ComparedFields {
   remote: Fields;
 }
 
+/** What the page may run follows from its backend, and a publisher's rights are what apps of code have unless they say otherwise. */
+function normaliseCodeApp(known: Fields): void {
+  known.value = normaliseAppValue(known.value);
+  const { triggerables: _, triggerables_v2: __, ...policy } = (known.policy ?? {}) as Fields;
+  if (policy.execution_mode === "publisher") delete policy.execution_mode;
+  known.policy = policy;
+}
+
 /** Compares both sides in canonical form. Computed fields missing in the files are ignored. */
 export function compareItems(local: Item, remote: Item): ComparedFields {
   const compared = { local: toCanonicalFields(local), remote: toCanonicalFields(remote) };
   for (const name of COMPUTED_FIELDS[local.kind] ?? [])
     if (!(name in compared.local)) delete compared.remote[name];
+  // A file beside it says other rights; without one they stay, but nobody else gets at what the folder does not call public.
+  if (local.kind === "code app" && !("policy" in compared.local) && !isPublic(compared.remote))
+    delete compared.remote.policy;
+  if (isUnsetSecret(local)) delete compared.remote.value;
   if (local.kind === "flow") {
     const locked = new Map(listFlowCode(compared.local.value).map(({ id, code }) => [id, code.lock]));
     for (const { id, code } of listFlowCode(compared.remote.value)) if (!locked.get(id)) delete code.lock;
   }
   return compared;
 }
+
+/** A secret whose value is no matter of the folder. */
+export const isUnsetSecret = ({ kind, fields }: Item): boolean =>
+  kind === "variable" && fields.is_secret === true && (fields.value ?? undefined) === undefined;
+
+const isPublic = ({ policy }: Fields): boolean =>
+  (policy as Fields | undefined)?.execution_mode === "anonymous";
 
 export const isSameItem = ({ local, remote }: ComparedFields): boolean => Bun.deepEquals(local, remote);

@@ -9,6 +9,8 @@ import { type Fields, filterStrings } from "./items.ts";
 
 /** Files that say about scripts what a pull writes; no code imports them. */
 const DESCRIPTION = /\.script\.(?:yaml|json|lock)$/;
+/** Macros run while the code is bundled, and others of the workspace may have written it. */
+export const NO_MACROS = { macros: false };
 /** Options that other clients know and this bundler lacks. */
 const UNSUPPORTED = ["customBundler", "inject", "assets"] as const;
 
@@ -44,10 +46,10 @@ export async function bundleScript(root: string, source: string, { options }: Co
     define: toTexts(options.define),
     loader: toTexts(options.loader) as Record<string, Bun.Loader>,
     banner: String((options.banner as Fields | undefined)?.js ?? ""),
+    ...NO_MACROS,
   });
   if (!built.success) {
-    const reasons = built.logs.filter(({ level }) => level === "error").map(String);
-    throw new CliError("BundleError", `${source} could not be bundled: ${reasons.join("; ")}`, {
+    throw new CliError("BundleError", `${source} could not be bundled: ${listBundleErrors(built)}`, {
       hint: "install the packages that it imports: npm install, in the folder of its package.json",
     });
   }
@@ -58,6 +60,13 @@ export async function bundleScript(root: string, source: string, { options }: Co
   }
   return bundle!.text();
 }
+
+/** Returns the bundler's messages in one line. */
+export const listBundleErrors = ({ logs }: Pick<Bun.BuildOutput, "logs">): string =>
+  logs
+    .filter(({ level }) => level === "error")
+    .map(String)
+    .join("; ");
 
 const toTexts = (value: unknown): Record<string, string> =>
   Object.fromEntries(Object.entries((value ?? {}) as Fields).map(([name, text]) => [name, String(text)]));

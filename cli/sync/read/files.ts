@@ -3,7 +3,8 @@ import { mkdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { isFileExtension } from "../../../src/features/assets/resources/types.ts";
-import { listCodeOwners, RUNS_OWN_CODE } from "./canonical.ts";
+import { listCodeOwners, RUNS_OWN_CODE, toCanonicalFields } from "./canonical.ts";
+import { createCodeAppFiles } from "./code-app.ts";
 import type { LocalFolder, LocalItem } from "./folder.ts";
 import { findCodebase } from "./folder-settings.ts";
 import { compareBySortKey, extractCode, listAppCode, listFlowCode, type Naming } from "./inline.ts";
@@ -54,6 +55,16 @@ export function createItemFiles(item: Item, style: FileStyle, before?: LocalItem
       return new Map([
         write(`${folder}/raw_app`, { ...fields, value: "!inline bundle.js" }),
         [`${folder}/bundle.js`, bundle],
+      ]);
+    }
+    case "code app": {
+      const folder = `${path}${folderSuffix(".raw_app", style.folder.naming)}`;
+      const { settings } = style.folder;
+      const policy = toCanonicalFields(item).policy as Fields | undefined;
+      const isOther = policy && !Bun.deepEquals(policy, { execution_mode: "anonymous" });
+      return new Map([
+        ...prefixNames(folder, createCodeAppFiles(fields, settings.default_ts, formatYaml)),
+        ...(isOther ? [write(`${path}.policy`, policy)] : []),
       ]);
     }
     case "resource":

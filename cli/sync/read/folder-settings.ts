@@ -10,6 +10,8 @@ export interface FolderSettings {
   default_ts: "bun" | "deno";
   /** Folders of flows and apps are named `x__flow` instead of `x.flow`. */
   new_names: boolean;
+  /** The workspace's encryption key is one of the files. */
+  include_key: boolean;
 }
 
 /** Scripts that are deployed with all that they import, as one bundle each. */
@@ -35,6 +37,7 @@ export function parseFolderSettings(fields: Fields): FolderSettings {
     })),
     default_ts: fields.defaultTs === "deno" ? "deno" : "bun",
     new_names: fields.nonDottedPaths === true,
+    include_key: fields.includeKey === true,
   };
 }
 

@@ -4,6 +4,8 @@ import { parseSchemaJson } from "../../../src/lib/json/json.ts";
 import { notParsed, parseYaml, readInlineFile } from "../../jobs/flow-file.ts";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
 import { type ItemSelection, isSelected } from "./archive.ts";
+import { bundleApp } from "./bundle-app.ts";
+import { readCodeApp } from "./code-app.ts";
 import { bundleScript, digestCodebase } from "./codebase.ts";
 import {
   type Codebase,
@@ -243,9 +245,7 @@ class FolderReader {
     const files = [name];
     const inline = new Map<string, string>();
     const kind = type === "raw_app" ? "raw app" : type === "app" ? "app" : "flow";
-    if (kind === "raw app" && fields.value === undefined) {
-      throw usageError(`${name} is an app of code: wmill builds and deploys it`);
-    }
+    if (kind === "raw app" && fields.value === undefined) return this.#readCodeApp(path, name, fields);
     const parts = kind === "raw app" ? ["value"] : ["content", "lock"];
     for (const { id, title, code } of listCodePlaces(kind, fields)) {
       for (const part of parts) {
@@ -260,12 +260,34 @@ class FolderReader {
         if (part === "content" && id !== undefined) inline.set(id, file);
       }
     }
-    const policy = `${folder.replace(/(\.|__)app$/, "")}.policy.yaml`;
-    if (kind === "app" && this.names.has(policy)) {
+    const item: LocalItem = { kind, path, fields, files, inline };
+    if (kind === "app") await this.#readPolicy(item);
+    return item;
+  }
+
+  async #readCodeApp(path: string, name: string, described: Fields): Promise<LocalItem> {
+    const { root, names, settings } = this;
+    const folder = dirname(name);
+    const read = await readCodeApp({ root, folder, names, default_ts: settings.default_ts }, described);
+    const item: LocalItem = {
+      kind: "code app",
+      path,
+      fields: read.fields,
+      files: [name, ...read.files],
+      inline: new Map(),
+      build: () => bundleApp(join(root, folder), folder),
+    };
+    await this.#readPolicy(item);
+    return item;
+  }
+
+  /** Reads the policy of an app from the file beside its folder. */
+  async #readPolicy({ path, fields, files }: LocalItem): Promise<void> {
+    const policy = `${path}.policy.yaml`;
+    if (this.names.has(policy)) {
       fields.policy = await parseFile(this.root, policy);
       files.push(policy);
-    } else if (kind === "app" && fields.public === true) fields.policy = { execution_mode: "anonymous" };
-    return { kind, path, fields, files, inline };
+    } else if (fields.public === true) fields.policy = { execution_mode: "anonymous" };
   }
 }
 

@@ -1,4 +1,5 @@
 /** Code of flows and apps in files of its own, named as existing clients do: `!inline <file>` replaces it. */
+import { fileEndingOf, isLanguage, LANGUAGES_BY_ENDING } from "../../../src/engines/languages/languages.ts";
 import type { Fields } from "./items.ts";
 
 /** A script inside a flow (a step) or an app (a component). */
@@ -82,18 +83,39 @@ const sortKey = (name: string): string => (Object.hasOwn(SORT_KEYS, name) ? SORT
 
 export const compareBySortKey = (a: string, b: string): number => sortKey(a).localeCompare(sortKey(b));
 
-const FILE_ENDINGS: Record<string, string> = {
+/** Endings that are not those of scripts. */
+const INLINE_ENDINGS: Record<string, string> = {
   bun: "ts",
   bunnative: "ts",
   deno: "deno.ts",
   nativets: "native.ts",
   frontend: "frontend.js",
-  bash: "sh",
-  python3: "py",
-  postgresql: "pg.sql",
-  mysql: "my.sql",
-  graphql: "gql",
 };
+
+/** Returns the ending of a file with code of this language, without the leading dot. */
+export function inlineEnding(language: string, default_ts: "bun" | "deno" = "bun"): string {
+  if (default_ts === "deno" && language === "deno") return "ts";
+  if (default_ts === "deno" && language === "bun") return "bun.ts";
+  if (Object.hasOwn(INLINE_ENDINGS, language)) return INLINE_ENDINGS[language]!;
+  return isLanguage(language) ? fileEndingOf(language) : "no_ext";
+}
+
+const LANGUAGES_BY_INLINE_ENDING: readonly [ending: string, language: string][] = [
+  ...Object.entries(INLINE_ENDINGS).map(([language, ending]): [string, string] => [ending, language]),
+  ...LANGUAGES_BY_ENDING,
+]
+  .filter(([ending]) => ending !== "ts")
+  .sort(([a], [b]) => b.length - a.length);
+
+/** Parses the name of a file with code; undefined if it is none. */
+export function inlineLanguage(
+  name: string,
+  default_ts: "bun" | "deno",
+): { stem: string; language: string } | undefined {
+  const found = LANGUAGES_BY_INLINE_ENDING.find(([ending]) => name.endsWith(`.${ending}`));
+  const [ending, language] = found ?? ["ts", default_ts];
+  return name.endsWith(`.${ending}`) ? { stem: name.slice(0, -ending.length - 1), language } : undefined;
+}
 
 /** Naming style of folders: with dots (the older style) or without (`nonDottedPaths`). */
 export interface Naming {
@@ -135,7 +157,7 @@ export function extractCode(
       name = `${asked || "inline_script"}_${counter}`;
     }
     taken.add(name);
-    const ending = Object.hasOwn(FILE_ENDINGS, language) ? FILE_ENDINGS[language]! : "no_ext";
+    const ending = inlineEnding(language);
     const own = id === undefined ? undefined : known.get(id);
     const file = own ?? `${name}${naming.dotted ? ".inline_script" : ""}.${ending}`;
     const stem = file.endsWith(`.${ending}`) ? file.slice(0, -ending.length) : `${file}.`;

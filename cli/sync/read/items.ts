@@ -21,6 +21,7 @@ export type Kind =
   | "flow"
   | "app"
   | "raw app"
+  | "code app"
   | "schedule"
   | "http trigger"
   | "websocket trigger"
@@ -34,6 +35,14 @@ export interface Item {
   fields: Fields;
   /** Bundles a script of a codebase with all that it imports. @throws CliError */
   bundle?: () => Promise<string>;
+  /** Builds the page of an app of code. @throws CliError */
+  build?: () => Promise<AppBundle>;
+}
+
+/** What a browser loads of an app of code. */
+export interface AppBundle {
+  js: string;
+  css: string;
 }
 
 /** In order of deployment: items before those that refer to them. */
@@ -49,6 +58,7 @@ export const SYNCED_KINDS: readonly Kind[] = [
   "flow",
   "app",
   "raw app",
+  "code app",
   "schedule",
   "http trigger",
   "websocket trigger",
@@ -63,6 +73,7 @@ const SUFFIXES: [suffix: string, kind: Kind][] = [
   [".flow", "flow"],
   [".app", "app"],
   [".raw_app", "raw app"],
+  [".raw_app", "code app"],
   [".resource", "resource"],
   [".resource-type", "resource type"],
   [".variable", "variable"],

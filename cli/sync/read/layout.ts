@@ -29,17 +29,20 @@ const FILE_PATTERNS = [
   `${PATH_PATTERN}(?:${SCRIPT_ENDINGS.map(([ending]) => escapePattern(ending)).join("|")})`,
   `${PATH_PATTERN}\\.resource\\.file\\.[a-z0-9]+(?:\\.[a-z0-9]+)*`,
   `${INSIDE_PATTERN}(?:flow|app|raw_app)${DESCRIPTION_ENDING}`,
-  `${INSIDE_PATTERN}bundle\\.js`,
+  `${PATH_PATTERN}(?:\\.|__)raw_app/(?:${NAME_PATTERN}/)*${NAME_PATTERN}`,
   `${INSIDE_PATTERN}(?:${NAME_PATTERN}/)*${NAME_PATTERN}\\.(?:ts|js|py|sh|sql|gql|go|php|rs|ps1|rb|cs|java|nu|r|playbook\\.yml|lock|no_ext)`,
 ];
 const LAYOUT_PATTERN = new RegExp(`^(?:${FILE_PATTERNS.join("|")})$`, "u");
+
+/** Installed packages, also where case does not count. */
+const PACKAGES = /(?:^|\/)node_modules\//i;
 
 /** Device names on Windows, with any extension. */
 const DEVICE_NAMES = /^(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(\.|$)/i;
 
 /** Returns whether a file of a workspace may have this name below the folder. */
 export function isInLayout(name: string, platform: string = process.platform): boolean {
-  if (name.length > 1_000 || !LAYOUT_PATTERN.test(name)) return false;
+  if (name.length > 1_000 || !LAYOUT_PATTERN.test(name) || PACKAGES.test(name)) return false;
   return platform !== "win32" || !name.split("/").some((part) => DEVICE_NAMES.test(part));
 }
 

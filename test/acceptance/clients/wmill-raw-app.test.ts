@@ -1,6 +1,7 @@
 /** An app of code: `wmill` builds what stands in its folder, pushes source and bundle, and pulls the source back. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { newPlace } from "../../cli/program.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../support/harness.ts";
 import { isOffline } from "./registry.ts";
 import { changesIn, installWmill, type Wmill } from "./wmill.ts";
@@ -60,11 +61,28 @@ describe.skipIf(isOffline)("an app of code that wmill pushes", () => {
     }
   });
 
+  test("is the same to svc, whoever pushed it", async () => {
+    using place = newPlace();
+    const svc = (...words: string[]) =>
+      place.svc([...words, "--url", server.url, "--token", token, "--workspace", "acme"]);
+    expect(await svc("pull", "--yes", "--only", "f/shop")).toMatchObject({ code: 0 });
+    for (const name of ["raw_app.yaml", "index.tsx", "label.ts", "index.css", "backend/price.yaml"]) {
+      expect(await Bun.file(join(place.folder, APP, name)).text()).toBe(FILES[`${APP}/${name}`]!);
+    }
+    expect((await svc("push", "--only", "f/shop")).out).toBe("nothing to change\n");
+    await Bun.write(join(place.folder, APP, "index.css"), "body {\n  color: rgb(4, 5, 6);\n}\n");
+    expect(await svc("push", "--yes", "--only", "f/shop")).toMatchObject({ code: 0 });
+    await Bun.write(join(place.folder, "wmill.yaml"), "defaultTs: bun\nincludes: ['f/**']\n");
+    const by_wmill = ["--workspace", "acme", "--token", token, "--base-url", `${server.url}/`];
+    const again = await wmill.ok(place.folder, ["sync", "push", "--yes", "--dry-run", ...by_wmill]);
+    expect(changesIn(again), again).toBe(0);
+  });
+
   test("is built and stored again when a file of it changes", async () => {
     await Bun.write(join(folder, APP, "label.ts"), "export const label = (n: number) => `gone: ${n}`;\n");
     await wmill.ok(folder, ["sync", "push", "--yes"]);
     const app = (await expectOk(ask("GET", "/w/acme/apps/get/p/f/shop/counter"))).json();
     expect(app.value.files["/label.ts"]).toContain("gone");
-    expect(app.versions.length).toBe(2);
+    expect(app.versions.length).toBe(3);
   });
 });

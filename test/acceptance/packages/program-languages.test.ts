@@ -112,8 +112,8 @@ fn main(name: String, times: i64, tags: Vec<String>) -> Result<BTreeMap<String, 
     reads:
       "fn main(path: String) -> Result<String, std::io::Error> {\n    std::fs::read_to_string(path)\n}\n",
     packaged: [
-      '//! ```cargo\n//! [dependencies]\n//! some_thing = "1"\n//! ```\nfn main() {}\n',
-      "some_thing",
+      '//! ```cargo\n//! [dependencies]\n//! some-thing = "1"\n//! ```\nuse some_thing::Thing;\nuse other::Thing as Two;\nuse std::fs;\nmod own {}\nuse own as mine;\nfn main() {}\n',
+      "requires some-thing (line 3), other (line 6), but rust scripts have the standard library only: write it without",
     ],
   },
   powershell: {

@@ -13,9 +13,10 @@ const ITEM_FILES = [
   /^[^/]+\.resource-type\.(?:ya?ml|json)$/,
   /^(?:settings|encryption_key)\.ya?ml$/,
   /^dependencies\//,
+  /^[fug]\/.*(?:\.|__)raw_app\/(?!(?:package-lock\.json|(?:DATATABLES|AGENTS)\.md|wmill\.d\.ts)$|(?:dist|sql_to_apply)\/|\.)/,
 ];
 /** Code of steps is compared with the flow or app that names it. */
-const INSIDE = /(?:\.|__)(?:flow|app|raw_app)\/(?!(?:flow|app)\.(?:ya?ml|json)$)/;
+const INSIDE = /(?:\.|__)(?:flow|app)\/(?!(?:flow|app)\.(?:ya?ml|json)$)/;
 
 /** Fields that clients compute from the code when they push, whatever the file says, and that they leave out. */
 const COMPUTED =
@@ -94,6 +95,8 @@ function differ(one: unknown, other: unknown, at: string): string[] {
   if (at === ".kind" && one === undefined && other === "script") return [];
   // Empty values mean the same as missing ones, and a lock is found for code that came without.
   if (isEmpty(one) && (isEmpty(other) || at.endsWith(".lock"))) return [];
+  // Which type an input of an app's runnable has follows from what it names.
+  if (/^\.fields\.\w+\.type$/.test(at) && other === undefined) return [];
   if (isObject(one) && isObject(other)) {
     const names = new Set([...Object.keys(one), ...Object.keys(other)]);
     return [...names].flatMap((name) => differ(one[name], other[name], `${at}.${name}`));

@@ -79,13 +79,21 @@ test("a script that could not be locked is deployed again by the next push, thou
   await server.operator("POST", "/settings/global/npm_config_registry", { value });
   try {
     const uses = 'import "late-package";\nexport const main = () => 1;\n';
-    await writeFiles(place.folder, { "f/late/folder.meta.yaml": "summary: Late\n", "f/late/uses.ts": uses });
+    await writeFiles(place.folder, {
+      "f/late/folder.meta.yaml": "summary: Late\n",
+      "f/late/uses.ts": uses,
+      "f/late/runs.flow/flow.yaml":
+        "summary: ''\nvalue:\n  modules:\n    - id: a\n      value: {type: rawscript, language: bun, content: '!inline a.ts', input_transforms: {}}\n",
+      "f/late/runs.flow/a.ts": uses,
+      "f/late/at.schedule.yaml":
+        "script_path: f/late/runs\nis_flow: true\nschedule: 0 0 0 1 1 *\ntimezone: UTC\nenabled: false\nargs: {}\n",
+    });
     const first = await svc(place, "push", "--yes");
     expect(first.code).toBe(1);
     expect(first.err).toMatch(
-      /stored but cannot run: .*late-package[\s\S]*\n {2}script f\/late\/uses\n2 changes made\n/,
+      /stored but cannot run: .*late-package[\s\S]*\n {2}script f\/late\/uses\n[\s\S]*\n4 changes made\n/,
     );
-    expect(first.err).toContain("error: 1 of the 2 changes made cannot run yet");
+    expect(first.err).toContain("error: 2 of the 4 changes made cannot run yet");
     const { hash } = await get("/scripts/get/p/f/late/uses");
     isThere = true;
     const second = await svc(place, "push", "--yes");
@@ -178,6 +186,18 @@ test("with --secrets sealed, secrets can be read that another server encrypted w
   await writeFiles(kept.folder, { "encryption_key.yaml": "old\n" });
   expect((await svc(kept, "pull", "--yes", "--secrets", "sealed")).code).toBe(0);
   expect(await Bun.file(join(kept.folder, "encryption_key.yaml")).text()).toBe(`"${key}"\n`);
+  await writeFiles(kept.folder, { "wmill.yaml": "includeKey: true\n" });
+  rmSync(join(kept.folder, "encryption_key.yaml"));
+  expect((await svc(kept, "pull", "--dry-run")).out).not.toContain("encryption key");
+  expect((await svc(kept, "pull", "--dry-run", "--secrets", "sealed")).out).toContain("+ encryption key");
+  // What is set by hand stays as it is, and is told where it is not set.
+  const by_hand = "is_secret: true\ndescription: ''\n";
+  const names = ["f/unset/a", "u/admin/pass"];
+  using unset = newPlace();
+  await writeFiles(unset.folder, Object.fromEntries(names.map((name) => [`${name}.variable.yaml`, by_hand])));
+  const left = await svc(unset, "push", "--yes", "--secrets", "sealed");
+  expect(left).toMatchObject({ code: 0, out: expect.stringMatching(/nothing to change\n$/) });
+  expect(left.err).toBe("warning: variable f/unset/a: its file has no value: set the secret by hand\n");
 }, 60_000);
 
 test("lists of packages for the workspace are pushed, changed and deleted; folders elsewhere hold no items", async () => {

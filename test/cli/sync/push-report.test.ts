@@ -20,6 +20,8 @@ test("a report names what needs a person, and counts what does not", async () =>
     "f/data/there.variable.yaml": "value: here\nis_secret: false\ndescription: ''\n",
     "f/data/bad.ts": "export const main = (\n",
     "f/data/fast.cs": "class Script {}\n",
+    "f/data/crate.rs":
+      '//! ```cargo\n//! [dependencies]\n//! serde_json = "1.0"\n//! ```\nfn main() -> i32 { 1 }\n',
     "f/data/fine.ts": "export const main = () => 1; // getVariable('f/data/there')\n",
     "f/data/asks.ts":
       "export const main = () => 1; // getVariable('f/data/gone') getResource(\"f/data/db\")\n",
@@ -32,9 +34,10 @@ test("a report names what needs a person, and counts what does not", async () =>
   for (const told of [
     "not taken: script f/data/bad\n",
     "taken: script f/data/fast\n  will not run: csharp is stored, but not offered\n",
+    "taken: script f/data/crate\n  will not run: the script requires serde_json (line 3), but rust scripts have the standard library only: write it without",
     "taken: script f/data/asks\n  needs variable f/data/gone, which is to be set\n  needs resource f/data/db, which is to be set\n",
     "  will not run: a step runs hub/1/slack/send",
-    "6 of 7 items taken, 3 of them with something to be done before all of it runs",
+    "7 of 8 items taken, 4 of them with something to be done before all of it runs",
   ])
     expect(out).toContain(told);
   expect(out).not.toContain("taken: script f/data/fine");

@@ -324,6 +324,16 @@ test("the settings of a workspace go along when they are asked for", async () =>
     webhook: "https://hooks.example.org/in",
   });
   expect(await svc(place, "push", "--settings")).toEqual(NOTHING);
+  // Newer services have more of them, and a folder need not state all.
+  await place.file("settings.yaml", "color: red\nwebhook: https://hooks.example.org/out\n");
+  expect(await svc(place, "push", "--yes", "--settings")).toMatchObject({
+    code: 0,
+    err: expect.stringContaining("settings: color is not offered here"),
+  });
+  expect(await get("/workspaces/get_settings")).toMatchObject({
+    error_handler: null,
+    webhook: "https://hooks.example.org/out",
+  });
 }, 60_000);
 
 test("a folder that cannot be understood changes nothing, and the file is named", async () => {

@@ -16,6 +16,18 @@ beforeAll(async () => {
     value: { host: "db", city: "$var:f/shop/city" },
     resource_type: "any",
   });
+  await create("resources", {
+    path: "f/shop/bucket",
+    value: {
+      bucket: "b",
+      region: "eu",
+      endPoint: "s3.example.org",
+      useSSL: true,
+      accessKey: "k",
+      secretKey: "s",
+    },
+    resource_type: "s3",
+  });
   await ask("POST", "/w/acme/workspaces/edit_large_file_storage_config", {
     large_file_storage: { type: "FilesystemStorage" },
   });
@@ -101,6 +113,37 @@ const cases: [name: string, body: string, result: unknown][] = [
     "a stored file",
     "file = wmill.write_s3_file({'s3': 'a/b.txt'}, b'caf\\xc3\\xa9')\nwith wmill.load_s3_file_reader(file) as reader: first = reader.read(3)\nreturn [file.s3, wmill.load_s3_file('s3:///a/b.txt').decode(), first.decode()]",
     ["a/b.txt", "café", "caf"],
+  ],
+  [
+    "a script by path, started only",
+    "job = wmill.run_script_async('f/shop/add', {'a': 8})\nwmill.wait_job(job)\nreturn wmill.get_result(job)",
+    9,
+  ],
+  [
+    "a stored file, named by its type",
+    "return wmill.parse_s3_object(wmill.S3Object(s3='a/c.txt'))",
+    { s3: "a/c.txt" },
+  ],
+  [
+    "how boto3 reaches a storage",
+    "return wmill.boto3_connection_settings('f/shop/bucket')",
+    {
+      endpoint_url: "https://s3.example.org",
+      region_name: "eu",
+      use_ssl: true,
+      aws_access_key_id: "k",
+      aws_secret_access_key: "s",
+    },
+  ],
+  [
+    "how polars reaches a storage",
+    "return wmill.polars_connection_settings('f/shop/bucket').s3fs_args['key']",
+    "k",
+  ],
+  [
+    "how DuckDB reaches a storage",
+    "return 's3.example.org' in wmill.duckdb_connection_settings('f/shop/bucket').connection_settings_str",
+    true,
   ],
   ["any call of the interface", "return wmill.Windmill().get('/version').status_code", 200],
   ["who is logged in", "return wmill.user()['email']", "admin_acme@example.org"],

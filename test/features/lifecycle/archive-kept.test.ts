@@ -121,4 +121,18 @@ test("a lock in a form that is not installed from comes back as it was", async (
   expect(files["f/data/locked.script.json"]?.lock).toBe(lock);
   const got = await (await expectOk(ask("GET", "/w/acme/scripts/get/p/f/data/locked"))).json();
   expect(got.lock).toBe("");
+
+  const step = (id: string, code: string) => ({
+    id,
+    value: { type: "rawscript", language: "bun", content: code, lock, input_transforms: {} },
+  });
+  const imports = 'import { main as one } from "/f/data/locked";\nexport const main = () => one() + 1;\n';
+  const value = { modules: [step("a", content), step("b", imports)] };
+  await post("/flows/create", { path: "f/data/stepped", summary: "", value, schema: {} });
+  const ran = await post("/jobs/run_wait_result/f/f/data/stepped", {});
+  expect(await ran.json()).toBe(2);
+  const { value: kept } = (await readArchive())["f/data/stepped.flow.json"] as unknown as {
+    value: typeof value;
+  };
+  expect(kept.modules.map(({ value: { lock: now } }) => now)).toEqual([lock, lock]);
 });

@@ -8,6 +8,8 @@ const RULES: LexicalRules = {
   quotes: '"',
   escape: "\\",
 };
+/** What a `use` names without a crate of its own. */
+const OWN_CRATES = ["std", "core", "alloc", "proc_macro", "crate", "self", "super"];
 const MAIN = /^(?:pub\s+)?fn\s+main\s*(?=\()/m;
 
 export const rust: ProgramAdapter = {
@@ -35,7 +37,14 @@ export const rust: ProgramAdapter = {
   findPackages(content) {
     const manifest = /```cargo\n([\s\S]*?)```/.exec(content)?.[1] ?? "";
     const list = /\[dependencies\]([\s\S]*?)(?=\n\W*\[|$)/.exec(manifest)?.[1] ?? "";
-    return [...list.matchAll(/^[\s/!*]*([\w-]+)\s*=/gm)].map(([, name]) => name!);
+    const stated = [...list.matchAll(/^[\s/!*]*([\w-]+)\s*=/gm)].map(([, name]) => name!);
+    const source = blankComments(content, RULES);
+    const used = [
+      ...source.matchAll(/^\s*(?:pub\s+)?(?:use|extern\s+crate)\s+(?:::)?([a-z_]\w*)\s*(?:::|;|as\b)/gm),
+    ];
+    const own = new Set([...OWN_CRATES, ...[...source.matchAll(/\bmod\s+(\w+)/g)].map(([, name]) => name!)]);
+    const crates = used.map(([, name]) => name!).filter((name) => !own.has(name));
+    return [...new Set([...stated, ...crates.filter((name) => !stated.includes(name.replaceAll("_", "-")))])];
   },
   run: {
     wrappers: { "main.rs": "main.rs", "json.rs": "json.rs", "from_json.rs": "from_json.rs" },

@@ -38,6 +38,11 @@ export async function analyseScript(
     : analyseOffThread({ language, content, entrypoint });
 }
 
+/** Returns whether a client's lock says, in a form that nothing is installed from, that there are no packages. */
+export const locksNothing = (lock: unknown): boolean =>
+  typeof lock === "string" &&
+  /^\s*\{\s*"dependencies":\s*\{\}\s*\}\s*\/\/bun\.lockb?\s*<empty>\s*$/.test(lock);
+
 /**
  * Returns a client's lock if packages may be installed from it. A lock in another form, or with packages from outside
  * the registry, is dropped; the packages are then resolved again.

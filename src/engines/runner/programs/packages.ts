@@ -1,12 +1,9 @@
-import { programOf } from "../../languages/programs/table.ts";
+import { describeMissingPackages } from "../../languages/programs/packages.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 import type { RunnableVersion } from "../types.ts";
 
 /** @throws DependencyError for a script that requires packages, which are not installed for these languages */
 export function requireStandardLibrary({ language, content }: RunnableVersion): void {
-  const packages = programOf(language)!.findPackages(content);
-  if (packages.length === 0) return;
-  throw new DependencyError(
-    `the script requires ${packages.join(", ")}: ${language} scripts have the standard library only`,
-  );
+  const missing = describeMissingPackages(language, content);
+  if (missing) throw new DependencyError(missing);
 }

@@ -16,7 +16,7 @@ async function readAppForm<S extends z.ZodObject>({ app, request }: WorkspaceCon
   return { ...(await parseJsonField(form, "app", schema)), bundle };
 }
 
-const createAppRaw = operation({
+export const createAppRaw = operation({
   name: "createAppRaw",
   method: "POST",
   path: `${base}/create_raw`,
@@ -28,7 +28,7 @@ const createAppRaw = operation({
   run: async (ctx) => service.createApp(ctx, await readAppForm(ctx, NewApp)),
 });
 
-const updateAppRaw = operation({
+export const updateAppRaw = operation({
   name: "updateAppRaw",
   method: "POST",
   path: `${base}/update_raw/{path}`,

@@ -2,7 +2,7 @@
 import { and, eq, isNull, lt, or } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { isLanguage } from "../../../engines/languages/languages.ts";
-import { analyseScript, findUsableLock } from "../../../engines/languages/reading/analyse.ts";
+import { analyseScript, findUsableLock, locksNothing } from "../../../engines/languages/reading/analyse.ts";
 import type { Language, ScriptAnalysis } from "../../../engines/languages/types.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { copyJson } from "../../../lib/json/json.ts";
@@ -73,7 +73,8 @@ export async function fillLocks(
       return lockOf({ id, language, content, analysis, lock, sent_lock: script.lock });
     });
     if (found === undefined) complete = false;
-    else script.lock = found;
+    // It says the same as "", and comes back as it was sent.
+    else if (found !== "" || !locksNothing(script.lock)) script.lock = found;
   }
   return { value: filled, complete };
 }

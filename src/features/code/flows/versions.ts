@@ -6,7 +6,7 @@ import type { FlowValue } from "../../../engines/flow-engine/types.ts";
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { NotFound } from "../../../lib/errors.ts";
-import { BeingPrepared, NotRunnable } from "../../../platform/access/permissions.ts";
+import { BeingPrepared, NotReady, NotRunnable } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 import { findAtEitherPath } from "../../tenancy/people/renamings.ts";
@@ -257,6 +257,6 @@ function createNotReadyError(flow: Flow, { id, lock_job, lock_error_logs }: Flow
   }
   const what = `version ${id} of flow ${path} cannot run: the dependencies of its scripts`;
   return lock_error_logs
-    ? new NotRunnable(`${what} could not be resolved: ${lock_error_logs}`, flow)
+    ? new NotReady(`${what} could not be resolved: ${lock_error_logs}`, flow)
     : new BeingPrepared(`${what} are still being resolved`, flow);
 }

@@ -23,7 +23,9 @@ async function listSettingsEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
     error_handler_extra_args: settings.error_handler_extra_args ?? null,
     error_handler_muted_on_cancel: settings.error_handler_muted_on_cancel ?? false,
     mute_critical_alerts: settings.mute_critical_alerts,
-    ai_resource: settings.ai_resource,
+    // One of them, as it was given: the other follows from it.
+    ai_resource: settings.ai_config ? undefined : settings.ai_resource,
+    ai_config: settings.ai_config,
     large_file_storage: row?.large_file_storage ?? null,
     git_sync: settings.git_sync ?? null,
     default_app: settings.default_app ?? null,

@@ -2,7 +2,11 @@
 
 import type { RawScript } from "../../../../engines/flow-engine/types.ts";
 import { requireRuntime } from "../../../../engines/languages/languages.ts";
-import { analyseScript, findUsableLock } from "../../../../engines/languages/reading/analyse.ts";
+import {
+  analyseScript,
+  findUsableLock,
+  locksNothing,
+} from "../../../../engines/languages/reading/analyse.ts";
 import type { Language, ScriptAnalysis } from "../../../../engines/languages/types.ts";
 import type { ImportedScript, RunnableVersion } from "../../../../engines/runner/types.ts";
 import { Cache } from "../../../../lib/async/cache.ts";
@@ -86,7 +90,8 @@ async function resolveDependenciesOf(
   resolve: CodeResolver,
 ): Promise<ResolvedCode> {
   const { workspace_id, flow_version } = job;
-  const lock = code.lock === "" ? "" : await findUsableLock(code.language, code.lock);
+  const isEmpty = code.lock === "" || (analysis.packages === undefined && locksNothing(code.lock));
+  const lock = isEmpty ? "" : await findUsableLock(code.language, code.lock);
   if (analysis.imports.length === 0 && lock !== undefined) return { lock, imports: [] };
   const pins = flow_version === null ? undefined : await findFlowImports(app, workspace_id, flow_version);
   if (lock !== undefined && pins) return { lock, imports: await loadImports(app, workspace_id, pins) };
