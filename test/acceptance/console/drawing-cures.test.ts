@@ -1,6 +1,6 @@
 /** The flow editor where it meets other clients' values, other people's drafts, and browsers that refuse something. */
 import { expect, test } from "bun:test";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { until } from "../e2e/executable.ts";
 import { expectSoon } from "./browser.ts";
 import { newMember } from "./filled.ts";
@@ -26,6 +26,21 @@ const section = async (page: Page, name: string) => {
   const button = page.getByRole("button", { name: new RegExp(`^${name}`) });
   if ((await button.getAttribute("aria-expanded")) !== "true") await button.click();
 };
+/** Moves the mouse as a hand does: the drag begins before the place to drop at is looked for. */
+async function drag(page: Page, from: Locator, to: Locator): Promise<void> {
+  const move = async (locator: Locator) => {
+    const { x, y, width, height } = (await locator.boundingBox())!;
+    await page.mouse.move(x + width / 2, y + height / 2, { steps: 4 });
+  };
+  await move(from);
+  await page.mouse.down();
+  await move(to);
+  await page.locator(".drawing-canvas[data-dragging]").waitFor();
+  await move(to);
+  await page.locator(".slot[data-over]").waitFor();
+  await page.mouse.up();
+}
+
 const kept = (page: Page) => page.getByText("A draft, which is kept").waitFor();
 
 test("deploying YAML warns of one's drawn draft, and leads to it", async () => {
@@ -122,6 +137,44 @@ test("a step that pins a version is tried with that version", async () => {
     value,
     mock: { enabled: true, return_value: "the first" },
   });
+}, 60_000);
+
+test("a step is dragged elsewhere, a pinned result stands for its step in a run, and a link shows the changes", async () => {
+  const path = "f/finance/dragged";
+  const steps = [
+    code("a"),
+    code("b", "export const main = () => { throw new Error('never run') }"),
+    code("c", "export const main = (all: unknown) => all"),
+  ];
+  steps[1] = { ...steps[1]!, mock: { enabled: true, return_value: "pinned" } } as never;
+  (steps[2]!.value.input_transforms as object) = { all: { type: "javascript", expr: "results.b" } };
+  await deploy(path, { modules: steps });
+  await using ann = await site.visit();
+  const { page } = ann;
+  await ann.open(`/w/acme/draw/${path}`);
+  const slots = page.getByRole("button", { name: "Insert a step here" });
+  await drag(page, page.locator('.step[data-step="a"]'), slots.last());
+  await kept(page);
+  const ids = async () => (await draftOf(path)).value.modules.map(({ id }: { id: string }) => id);
+  await expectSoon(async () => (await ids()).join(), "b,c,a");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("As it is deployed").waitFor();
+  await drag(page, page.locator('.step[data-step="c"]'), slots.first());
+  await kept(page);
+  await expectSoon(async () => (await ids()).join(), "c,a,b");
+
+  await page.getByRole("button", { name: "Flow" }).click();
+  await page.getByRole("menuitem", { name: "Copy a link to the changes" }).click();
+  await page.getByText("Copied: whoever may read").waitFor();
+  const link = String(await page.evaluate("navigator.clipboard.readText()"));
+  await page.goto(link);
+  await page.getByRole("button", { name: /c · moved/ }).waitFor();
+
+  await ann.open(`/w/acme/draw/${path}`);
+  await page.getByRole("button", { name: "Undo" }).waitFor();
+  await page.getByRole("button", { name: "Run it" }).click();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.locator('.step[data-step="b"][data-tone="good"]').waitFor();
 }, 60_000);
 
 test("what is no number on its way to one changes nothing", async () => {

@@ -5,7 +5,8 @@ import { features } from "../../../../src/server/features.ts";
 import { allTables, columnName, isJson } from "../../../support/tables.ts";
 
 /** Columns of plain text that may contain values of jobs, or ciphertext. */
-const TELLING = /(^|_)(args|input|flow|body|value|result|content|payload|secret|key|token|password|encrypted|sealed)$/;
+const TELLING =
+  /(^|_)(args|input|flow|body|value|result|content|payload|secret|key|token|password|encrypted|sealed)$/;
 
 const isText = (column: Column) => column.getSQLType() === "text";
 
