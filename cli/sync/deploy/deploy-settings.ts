@@ -20,6 +20,10 @@ export async function saveSettings(
 ): Promise<void> {
   const names = listChangedFields(remote, local);
   const reasons: string[] = [];
+  const keepReason = (cause: unknown) => {
+    if (!(cause instanceof CliError) || cause.exit_code === EXIT_CODES.unreachable) throw cause;
+    reasons.push(cause.message);
+  };
   for (const name of names.filter((each) => !AUTO_INVITE.test(each))) {
     if (!isSetting(name)) {
       printNote(oneLine(`warning: settings: ${name} is not offered here, and is left out`));
@@ -28,13 +32,18 @@ export async function saveSettings(
     const value = local[name];
     const text = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
     const given = text === "" && typeof remote[name] === "boolean" ? "false" : text;
-    await changeSetting(client, workspace, name, given).catch((cause: unknown) => {
-      if (!(cause instanceof CliError) || cause.exit_code === EXIT_CODES.unreachable) throw cause;
-      reasons.push(cause.message);
-    });
+    await changeSetting(client, workspace, name, given).catch(keepReason);
+  }
+  if (names.some((name) => AUTO_INVITE.test(name))) {
+    await saveAutoInvite({ client, workspace }, local).catch(keepReason);
   }
   if (reasons.length > 0) throw new CliError("BadRequest", reasons.join("; "));
-  if (!names.some((name) => AUTO_INVITE.test(name))) return;
+}
+
+async function saveAutoInvite(
+  { client, workspace }: Pick<Deployment, "client" | "workspace">,
+  local: ComparedFields["local"],
+): Promise<void> {
   const operator = local.auto_invite_as === "operator";
   const auto_add = local.auto_invite_mode === "add";
   // Without `operator` the operation ends the automatic invitations.
