@@ -1,6 +1,6 @@
 /** The flow as it is drawn: its steps, the places between them, and what keys and dragging do to both. */
 import { IconPlus } from "@tabler/icons-react";
-import { type DragEvent, type MouseEvent, useCallback, useMemo, useRef, useState } from "react";
+import { type DragEvent, type MouseEvent, memo, useCallback, useMemo, useRef, useState } from "react";
 import { type Decoration, Graph, type GraphEditing } from "../../../../parts/flow/Graph.tsx";
 import { type StepPath, treeOf } from "../../../../parts/flow/tree.ts";
 import { moveSteps } from "../model/commands.ts";
@@ -56,19 +56,16 @@ export function Canvas({ drawing, insertAt, decorate }: Props) {
     [],
   );
 
+  const insert = useCallback((at: Slot) => now.current.insertAt(at), []);
+  const drop = useCallback((at: Slot) => {
+    const { drawing: current } = now.current;
+    current.edit("Move", (before) => moveSteps(before, current.selection, at));
+  }, []);
   const slot = useCallback(
     (list: StepPath, index: number, isEmpty: boolean) => (
-      <SlotButton
-        slot={{ list, index }}
-        isEmpty={isEmpty}
-        insert={(at) => now.current.insertAt(at)}
-        drop={(at) => {
-          const { drawing: current } = now.current;
-          current.edit("Move", (before) => moveSteps(before, current.selection, at));
-        }}
-      />
+      <SlotButton list={list} index={index} isEmpty={isEmpty} insert={insert} drop={drop} />
     ),
-    [],
+    [insert, drop],
   );
 
   const onKeyDown = useCanvasKeys(now);
@@ -90,14 +87,13 @@ function range(steps: PlacedStep[], from: string, to: string): string[] {
   return a < 0 || b < 0 ? [to] : keys.slice(Math.min(a, b), Math.max(a, b) + 1);
 }
 
-interface SlotProps {
-  slot: Slot;
+interface SlotProps extends Slot {
   isEmpty: boolean;
   insert: (slot: Slot) => void;
   drop: (slot: Slot) => void;
 }
 
-function SlotButton({ slot, isEmpty, insert, drop }: SlotProps) {
+const SlotButton = memo(function SlotButton({ list, index, isEmpty, insert, drop }: SlotProps) {
   const [isOver, setOver] = useState(false);
   return (
     <button
@@ -108,7 +104,7 @@ function SlotButton({ slot, isEmpty, insert, drop }: SlotProps) {
       // By keyboard one inserts after the step that has the focus.
       tabIndex={isEmpty ? 0 : -1}
       aria-label={isEmpty ? "Add a step here" : "Insert a step here"}
-      onClick={() => insert(slot)}
+      onClick={() => insert({ list, index })}
       onDragOver={(event) => {
         event.preventDefault();
         setOver(true);
@@ -117,11 +113,11 @@ function SlotButton({ slot, isEmpty, insert, drop }: SlotProps) {
       onDrop={(event) => {
         event.preventDefault();
         setOver(false);
-        drop(slot);
+        drop({ list, index });
       }}
     >
       <IconPlus size={14} aria-hidden />
       {isEmpty && "Add a step"}
     </button>
   );
-}
+});
