@@ -1,5 +1,7 @@
 import { BadRequest } from "../../lib/errors.ts";
 
+import type { ProgramLanguage } from "./languages.ts";
+
 export type { Language } from "./languages.ts";
 
 /** A JSON Schema (draft 2020-12) fragment. */
@@ -55,6 +57,12 @@ export type Packages =
       requirements: string[];
       /** Required Python version, such as `3.12`. */
       python: string | undefined;
+    }
+  | {
+      /** The package client of a language of `programs/table.ts`. */
+      client: "program";
+      language: ProgramLanguage;
+      manifest: string;
     };
 
 export interface ScriptAnalysis {

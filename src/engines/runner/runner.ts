@@ -21,6 +21,7 @@ import { inheritedEnvironment } from "./process/inherited-environment.ts";
 import { becomePython } from "./process/interpreter.ts";
 import { killOrphans } from "./process/orphan-processes.ts";
 import { ToolRun } from "./process/tool-run.ts";
+import { lockProgramPackages } from "./programs/build.ts";
 import { compileScript } from "./programs/compile.ts";
 import { findInterpreter } from "./programs/interpreter.ts";
 import { describeRootPlan } from "./sandbox/describe.ts";
@@ -45,6 +46,7 @@ export function createRunner(options: RunnerOptions): Runner {
     registry: options.registry,
     index: options.pythonIndex,
     python: (version) => sandbox.python(version),
+    lockProgram: (wanted, how) => lockProgramPackages(wanted, runTool, how),
     runTool,
   });
   const files = createVersionFiles(directory, packages, (version, signal) =>

@@ -1,4 +1,5 @@
 import type { Parameter, ParameterSchema } from "../types.ts";
+import { createGoBuild } from "./go-modules.ts";
 import { blankComments, type LexicalRules, readBracket, splitList } from "./source-text.ts";
 import type { ProgramAdapter } from "./types.ts";
 
@@ -24,21 +25,13 @@ export const go: ProgramAdapter = {
     const list = main && readBracket(source, main.index + main[0].length - 1, RULES);
     return typeof list === "string" ? parseParameters(list) : undefined;
   },
-  findPackages(content) {
-    const source = blankComments(content, RULES);
-    const lines = [...source.matchAll(/^import\s*(?:\(([^)]*)\)|(.*)$)/gm)].map(
-      ([, many, one]) => many ?? one,
-    );
-    return lines.flatMap((text) =>
-      [...text!.matchAll(/"([^"]+)"/g)].map(([, path]) => path!).filter((path) => /^[^/]*\./.test(path)),
-    );
-  },
+  findPackages,
+  packages: createGoBuild(findPackages, toInner, toNames),
   run: {
     wrappers: { [`${FOLDER}/main.go`]: "main.go" },
     files: (content, parameters) => ({
-      // The wrapper reaches `main` through this variable, in the last line, so that positions in messages stay.
-      [`${FOLDER}/inner/main.go`]: `${content.replace(/^package\s+\w+/m, "package inner")}\nvar EntryPoint interface{} = main\n`,
-      [`${FOLDER}/names.go`]: `package main\n\nvar names = []string{${parameters.map(({ name }) => JSON.stringify(name)).join(", ")}}\n`,
+      [`${FOLDER}/inner/main.go`]: toInner(content),
+      [`${FOLDER}/names.go`]: toNames(parameters),
     }),
     // Other flags of the compiler would compile the standard library anew.
     argv: ["build", "-ldflags=-s -w", "-o", "program", "script"],
@@ -49,6 +42,26 @@ export const go: ProgramAdapter = {
     },
   },
 };
+
+/** Lists the imports that are no packages of the standard library. */
+function findPackages(content: string): string[] {
+  const source = blankComments(content, RULES);
+  const lines = [...source.matchAll(/^import\s*(?:\(([^)]*)\)|(.*)$)/gm)].map(
+    ([, many, one]) => many ?? one,
+  );
+  return lines.flatMap((text) =>
+    [...text!.matchAll(/"([^"]+)"/g)].map(([, path]) => path!).filter((path) => /^[^/]*\./.test(path)),
+  );
+}
+
+/** The wrapper reaches `main` through a variable, in the last line, so that positions in messages stay. */
+function toInner(content: string): string {
+  return `${content.replace(/^package\s+\w+/m, "package inner")}\nvar EntryPoint interface{} = main\n`;
+}
+
+function toNames(parameters: readonly { name: string }[]): string {
+  return `package main\n\nvar names = []string{${parameters.map(({ name }) => JSON.stringify(name)).join(", ")}}\n`;
+}
 
 /** Reads `x, y int, z *T`: a name without a type has that of the next one. */
 function parseParameters(list: string): Parameter[] {

@@ -6,7 +6,8 @@ import { programOf } from "./table.ts";
  * @returns undefined for a script that requires nothing, or in a language whose packages are installed
  */
 export function describeMissingPackages(language: string, content: string): string | undefined {
-  const packages = programOf(language)?.findPackages(content) ?? [];
+  const program = programOf(language);
+  const packages = program?.packages ? [] : (program?.findPackages(content) ?? []);
   if (packages.length === 0) return undefined;
   const lines = content.split("\n");
   const places = packages.map(

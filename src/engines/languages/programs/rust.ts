@@ -1,4 +1,5 @@
 import type { ParameterSchema } from "../types.ts";
+import { createCargoBuild } from "./cargo.ts";
 import { blankComments, type LexicalRules, readBracket, splitList } from "./source-text.ts";
 import type { ProgramAdapter } from "./types.ts";
 
@@ -10,7 +11,7 @@ const RULES: LexicalRules = {
 };
 /** What a `use` names without a crate of its own. */
 const OWN_CRATES = ["std", "core", "alloc", "proc_macro", "crate", "self", "super"];
-const MAIN = /^(?:pub\s+)?fn\s+main\s*(?=\()/m;
+const MAIN = /^(?:pub\s+)?(async\s+)?fn\s+main\s*(?=\()/m;
 
 export const rust: ProgramAdapter = {
   extension: "rs",
@@ -34,22 +35,12 @@ export const rust: ProgramAdapter = {
       return { name, kind: "named", schema: toSchema(optional ? innerOf(type) : type), optional };
     });
   },
-  findPackages(content) {
-    const manifest = /```cargo\n([\s\S]*?)```/.exec(content)?.[1] ?? "";
-    const list = /\[dependencies\]([\s\S]*?)(?=\n\W*\[|$)/.exec(manifest)?.[1] ?? "";
-    const stated = [...list.matchAll(/^[\s/!*]*([\w-]+)\s*=/gm)].map(([, name]) => name!);
-    const source = blankComments(content, RULES);
-    const used = [
-      ...source.matchAll(/^\s*(?:pub\s+)?(?:use|extern\s+crate)\s+(?:::)?([a-z_]\w*)\s*(?:::|;|as\b)/gm),
-    ];
-    const own = new Set([...OWN_CRATES, ...[...source.matchAll(/\bmod\s+(\w+)/g)].map(([, name]) => name!)]);
-    const crates = used.map(([, name]) => name!).filter((name) => !own.has(name));
-    return [...new Set([...stated, ...crates.filter((name) => !stated.includes(name.replaceAll("_", "-")))])];
-  },
+  findPackages,
+  packages: createCargoBuild(findPackages, MAIN),
   run: {
     wrappers: { "main.rs": "main.rs", "json.rs": "json.rs", "from_json.rs": "from_json.rs" },
     files: (content, parameters) => ({
-      "inner.rs": content.replace(MAIN, "pub fn main"),
+      "inner.rs": content.replace(MAIN, "pub $1fn main"),
       "call.rs": `inner::main(${parameters.map(({ name }) => `argument(&given, ${JSON.stringify(name)})`).join(", ")})`,
     }),
     // Rust's own linker may be in a folder that gcc, as another user, takes for unreadable (access(2)).
@@ -69,6 +60,22 @@ export const rust: ProgramAdapter = {
     environment: {},
   },
 };
+
+/** Lists the crates of the manifest in the script's head, and those that it uses without having stated them. */
+function findPackages(content: string): string[] {
+  const manifest = /```cargo\n([\s\S]*?)```/.exec(content)?.[1] ?? "";
+  const list = /\[dependencies\]([\s\S]*?)(?=\n\W*\[|$)/.exec(manifest)?.[1] ?? "";
+  const tables = [...manifest.matchAll(/^[\s/!*]*\[dependencies\.([\w-]+)\]/gm)].map(([, name]) => name!);
+  const stated = [...[...list.matchAll(/^[\s/!*]*([\w-]+)\s*=/gm)].map(([, name]) => name!), ...tables];
+  const source = blankComments(content, RULES);
+  const used = [
+    ...source.matchAll(/^\s*(?:pub\s+)?(?:use|extern\s+crate)\s+(?:::)?([a-z_]\w*)\s*(?:::|;|as\b)/gm),
+  ];
+  const own = new Set([...OWN_CRATES, ...[...source.matchAll(/\bmod\s+(\w+)/g)].map(([, name]) => name!)]);
+  const crates = used.map(([, name]) => name!).filter((name) => !own.has(name));
+  const isStated = (name: string) => stated.some((each) => each.replaceAll("-", "_") === name);
+  return [...new Set([...stated, ...crates.filter((name) => !isStated(name))])];
+}
 
 const SCHEMAS: Record<string, ParameterSchema> = {
   String: { type: "string" },

@@ -6,7 +6,7 @@ import { php } from "./php.ts";
 import { powershell } from "./powershell.ts";
 import { ruby } from "./ruby.ts";
 import { rust } from "./rust.ts";
-import type { Compilation, ProgramAdapter } from "./types.ts";
+import type { Compilation, PackageBuild, ProgramAdapter } from "./types.ts";
 
 export const PROGRAMS: Record<ProgramLanguage, ProgramAdapter> = { go, php, ruby, rust, powershell };
 
@@ -21,13 +21,20 @@ export function compilationOf(language: string): Compilation | undefined {
   return run && "wrappers" in run ? run : undefined;
 }
 
+/** Returns how a script is compiled with packages; undefined for one that requires none, or cannot have any. */
+export function packageBuildOf(language: string, content: string): PackageBuild | undefined {
+  const program = programOf(language);
+  return program?.packages && program.findPackages(content).length > 0 ? program.packages : undefined;
+}
+
 /** Reads the parameters of `main`. The text needs no tool; its compiler reports syntax errors at the run. */
 export function analyseProgram(language: ProgramLanguage, content: string): ScriptAnalysis {
   const parameters = PROGRAMS[language].parse(content);
+  const manifest = packageBuildOf(language, content)?.toManifest(content);
   return {
     signature: { parameters: parameters ?? [], has_main: parameters !== undefined, preprocessor: undefined },
     schema: toArgumentsSchema(parameters ?? []),
-    packages: undefined,
+    packages: manifest === undefined ? undefined : { client: "program", language, manifest },
     imports: [],
   };
 }

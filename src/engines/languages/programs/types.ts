@@ -14,8 +14,10 @@ export interface ProgramAdapter {
   program?: string;
   /** Returns the parameters of `main`; undefined if there is no such function. */
   parse(content: string): Parameter[] | undefined;
-  /** Lists packages that a script requires from an index; they cannot be installed. */
+  /** Lists packages that a script requires from an index. */
   findPackages(content: string): string[];
+  /** How a script that requires some is compiled with them; undefined: they cannot be installed. */
+  packages?: PackageBuild;
   /** Its runtime needs its own entry in /proc, which a child has, and what it starts has not. */
   needs_own_entry?: boolean;
   run:
@@ -37,4 +39,44 @@ export interface Compilation {
   /** The compiler's arguments; it writes the file `program` to its working folder. */
   argv: string[];
   environment: Record<string, string>;
+}
+
+/** How packages of an index are locked, and compiled with a script to the file `program`. */
+export interface PackageBuild {
+  /** Program in the folder of the language's tool. */
+  tool: string;
+  /** What to install if it is missing. */
+  install: string;
+  /** Variables of the server's environment that tell where packages come from. */
+  inherited: RegExp;
+  /** The operator's own settings of the tool, which it gets a copy of. */
+  settings?: {
+    /** Variable that names their folder, and that folder below a home folder. */
+    variable: string;
+    folder: string;
+    file: string;
+  };
+  /** @param tool path of the language's tool */
+  environment(tool: string): Record<string, string>;
+  /** Returns what a script requires, in a form that is equal for scripts that require the same. */
+  toManifest(content: string): string;
+  lock: {
+    /** Returns the files to resolve a manifest from. */
+    files(manifest: string): Record<string, string>;
+    /** @param program path of the build's program */
+    command(program: string): [program: string, ...argv: string[]];
+    /** Files that the resolved versions are in. */
+    results: string[];
+    /** Returns the lock's text. @param results contents of the files, "" for a missing one */
+    toText(results: string[]): string;
+  };
+  /** Files of the runtime folder that are compiled with the script, by their names beside it. */
+  wrappers: Record<string, string>;
+  /** Returns further files to compile, among them the script. @param lock undefined: versions are resolved now */
+  files(
+    content: string,
+    parameters: readonly { name: string }[],
+    lock: string | undefined,
+  ): Record<string, string>;
+  command(program: string): [program: string, ...argv: string[]];
 }

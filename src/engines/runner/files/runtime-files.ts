@@ -41,6 +41,7 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     ["runner/child/wrappers/run.ps1", sourceOf("runner/child/wrappers/run.ps1")],
     ["runner/child/wrappers/main.go", sourceOf("runner/child/wrappers/main.go")],
     ["runner/child/wrappers/main.rs", sourceOf("runner/child/wrappers/main.rs")],
+    ["runner/child/wrappers/main_crates.rs", sourceOf("runner/child/wrappers/main_crates.rs")],
     ["runner/child/wrappers/from_json.rs", sourceOf("runner/child/wrappers/from_json.rs")],
     ["runner/child/wrappers/json.rs", sourceOf("runner/child/wrappers/json.rs")],
     ["runner/process/watchdog.ts", sourceOf("runner/process/watchdog.ts")],

@@ -47,6 +47,8 @@ export interface PackageStoreOptions {
   registry: () => string | undefined;
   index: () => PythonIndex;
   python: (version: string | undefined) => Promise<Python | undefined>;
+  /** Resolves packages by the tool of a compiled language. */
+  lockProgram: (packages: Extract<Packages, { client: "program" }>, options: LockOptions) => Promise<string>;
   runTool: (request: ToolRequest) => Promise<ToolOutcome>;
 }
 
@@ -83,6 +85,7 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
   return {
     async lock(packages, lockOptions) {
       if (packages.client === "npm") return createLock(packages.dependencies, { ...npm(), ...lockOptions });
+      if (packages.client === "program") return options.lockProgram(packages, lockOptions);
       const python = await pythonFor(packages.python, lockOptions.onLog);
       return pip.resolve(packages.requirements, { ...lockOptions, python });
     },

@@ -3,11 +3,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSlots } from "../../../lib/async/slots.ts";
 import { BadRequest } from "../../../lib/errors.ts";
-import { compilationOf } from "../../languages/programs/table.ts";
+import type { ProgramLanguage } from "../../languages/languages.ts";
+import { compilationOf, packageBuildOf } from "../../languages/programs/table.ts";
 import { PROGRAM_FILE } from "../files/source-tree.ts";
 import type { ToolOutcome, ToolRequest } from "../packages/tool.ts";
 import { readOwnFile } from "../process/result-file.ts";
 import type { RunnableVersion } from "../types.ts";
+import { BUILD_TIMEOUT_MS, findBuildTool } from "./build.ts";
 import { requireStandardLibrary } from "./packages.ts";
 import { findTool } from "./tools.ts";
 
@@ -33,23 +35,15 @@ export async function compileScript(
   runTool: (request: ToolRequest) => Promise<ToolOutcome>,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  const compilation = compilationOf(version.language)!;
-  requireStandardLibrary(version);
-  const tool = await findTool(version.language);
-  const files = compilation.files(version.content, version.parameters);
-  for (const [name, source] of Object.entries(compilation.wrappers)) {
-    files[name] = await readFile(join(wrappers, source), "utf8");
+  const plan = await planCompilation(version);
+  for (const [name, source] of Object.entries(plan.wrappers)) {
+    plan.request.files[name] = await readFile(join(wrappers, source), "utf8");
   }
   let output = "";
   let program: Buffer | undefined;
   const request: ToolRequest = {
+    ...plan.request,
     name: `the compiler of ${version.language}`,
-    program: tool.program,
-    argv: compilation.argv,
-    environment: compilation.environment,
-    files,
-    read: tool.folders,
-    timeout_ms: TIMEOUT_MS,
     signal,
     onLog: (text) => {
       output += text;
@@ -66,6 +60,32 @@ export async function compileScript(
     );
   }
   return program;
+}
+
+interface Plan {
+  /** Files of the runtime folder to compile with the script. */
+  wrappers: Record<string, string>;
+  request: Pick<ToolRequest, "program" | "argv" | "environment" | "files" | "read" | "timeout_ms">;
+}
+
+/** A script that requires packages is compiled by another program, with what its lock says. */
+async function planCompilation(version: RunnableVersion): Promise<Plan> {
+  const { language, content, parameters, lock } = version;
+  const build = packageBuildOf(language, content);
+  if (build) {
+    const tool = await findBuildTool(language as ProgramLanguage, build);
+    const files = { ...tool.files, ...build.files(content, parameters, lock) };
+    const [program, ...argv] = build.command(tool.program);
+    const request = { ...tool, program, argv, files, timeout_ms: BUILD_TIMEOUT_MS };
+    return { wrappers: build.wrappers, request };
+  }
+  const compilation = compilationOf(language)!;
+  requireStandardLibrary(version);
+  const { program, folders } = await findTool(language);
+  const { argv, environment } = compilation;
+  const files = compilation.files(content, parameters);
+  const request = { program, argv, environment, files, read: folders, timeout_ms: TIMEOUT_MS };
+  return { wrappers: compilation.wrappers, request };
 }
 
 async function runInTurn(

@@ -2,6 +2,7 @@
 
 import { z } from "zod";
 import { LANGUAGES, runtimeOf } from "../../../engines/languages/languages.ts";
+import { programOf } from "../../../engines/languages/programs/table.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import { type Packages, SyntaxFault } from "../../../engines/languages/types.ts";
 import { BadRequest, Unauthorized } from "../../../lib/errors.ts";
@@ -98,10 +99,20 @@ const Analysis = z.object({
     .optional(),
 });
 
-const listPackages = (packages: Packages | undefined): string[] =>
-  packages?.client === "npm"
-    ? packages.dependencies.map(({ name, version }) => (version === "latest" ? name : `${name}@${version}`))
-    : (packages?.requirements ?? []);
+function listPackages(packages: Packages | undefined, language: string, content: string): string[] {
+  switch (packages?.client) {
+    case "npm":
+      return packages.dependencies.map(({ name, version }) =>
+        version === "latest" ? name : `${name}@${version}`,
+      );
+    case "pip":
+      return packages.requirements;
+    case "program":
+      return programOf(language)!.findPackages(content);
+    case undefined:
+      return [];
+  }
+}
 
 const analyseCode = operation({
   name: "analyseCode",
@@ -121,7 +132,7 @@ const analyseCode = operation({
         schema,
         has_main: signature.has_main,
         has_preprocessor: signature.preprocessor !== undefined,
-        packages: listPackages(packages),
+        packages: listPackages(packages, body.language, body.content),
         imports,
         ...(warning === undefined ? {} : { warning }),
       };

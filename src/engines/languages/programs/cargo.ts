@@ -1,0 +1,110 @@
+/** Rust scripts with crates: locked and compiled by Cargo. `main` takes and returns what serde can convert. */
+import type { PackageBuild } from "./types.ts";
+
+type Dependencies = Record<string, unknown>;
+
+/** A script with crates has no `Json` of the server's: its arguments and result go through these. */
+const ALWAYS: Dependencies = { serde: { version: "1", features: ["derive"] }, serde_json: "1" };
+
+/**
+ * @param findPackages lists the crates of a script
+ * @param main matches the head of `main`; its first group is there if `main` is async
+ */
+export function createCargoBuild(findPackages: (content: string) => string[], main: RegExp): PackageBuild {
+  return {
+    tool: "cargo",
+    install: "install Cargo (Debian: cargo)",
+    inherited: /^(CARGO_(REGISTR(Y|IES)|HTTP|NET)_\w+|SSL_CERT_FILE|(https?|no)_proxy|(HTTPS?|NO)_PROXY)$/,
+    settings: { variable: "CARGO_HOME", folder: ".cargo", file: "config.toml" },
+    environment: (rustc) => ({
+      RUSTC: rustc,
+      // Rust's own linker may be in a folder that gcc, as another user, takes for unreadable (access(2)).
+      RUSTFLAGS: "-A warnings -C link-arg=-fuse-ld=bfd",
+      CARGO_INCREMENTAL: "0",
+      CARGO_TERM_COLOR: "never",
+    }),
+    toManifest(content) {
+      const manifest = readManifest(content);
+      if (manifest === undefined) return rawManifest(content);
+      const stated = { ...(manifest.dependencies as Dependencies | undefined) };
+      for (const [name, value] of Object.entries(ALWAYS)) stated[name] ??= value;
+      for (const name of findPackages(content)) stated[name] ??= "*";
+      if (main.exec(content)?.[1]) stated.tokio = withRuntime(stated.tokio);
+      const names = Object.keys(stated).sort();
+      const edition = (manifest.package as Dependencies | undefined)?.edition ?? "2021";
+      return [
+        headOf(String(edition)),
+        "[dependencies]",
+        ...names.map((name) => `${name} = ${toToml(stated[name])}`),
+        "",
+      ].join("\n");
+    },
+    lock: {
+      files: (manifest) => ({ "Cargo.toml": manifest, "src/main.rs": "fn main() {}\n" }),
+      command: (cargo) => [cargo, "generate-lockfile"],
+      results: ["Cargo.lock"],
+      toText: ([lock]) => lock!,
+    },
+    wrappers: { "src/main.rs": "main_crates.rs" },
+    files(content, parameters, lock) {
+      const given = parameters.map(({ name }) => `argument(&given, ${JSON.stringify(name)})`);
+      const call = `inner::main(${given.join(", ")})`;
+      const files: Record<string, string> = {
+        "Cargo.toml": this.toManifest(content),
+        "src/inner.rs": content.replace(/^#\[tokio::main[^\n]*\]\s*?(?=\n)/m, "").replace(main, "pub $1fn main"),
+        "src/call.rs": main.exec(content)?.[1]
+          ? `tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(${call})`
+          : call,
+      };
+      if (lock) files["Cargo.lock"] = lock;
+      return files;
+    },
+    // What Cargo leaves is a link to another of its files, and what has links is not taken from a script's folder.
+    command: (cargo) => [
+      "/bin/sh",
+      "-c",
+      '"$0" build --release --quiet && cp target/release/program program',
+      cargo,
+    ],
+  };
+}
+
+const headOf = (edition: string) =>
+  `[package]\nname = "program"\nversion = "0.0.0"\nedition = ${JSON.stringify(edition)}\n\n[profile.release]\nstrip = true\n`;
+
+/** Matches the manifest in the comments at a script's head. */
+const MANIFEST = /^[ \t]*(?:\/\/!|\*)?[ \t]*```cargo[ \t]*\n([\s\S]*?)```/m;
+
+function manifestText(content: string): string {
+  return (MANIFEST.exec(content)?.[1] ?? "").replace(/^[ \t]*(?:\/\/!|\*)?[ \t]?/gm, "");
+}
+
+/** Returns the script's manifest; undefined if it is no TOML. */
+function readManifest(content: string): Dependencies | undefined {
+  try {
+    return Bun.TOML.parse(manifestText(content)) as Dependencies;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Leaves a manifest that is no TOML to Cargo, which says what is wrong with it. */
+const rawManifest = (content: string) => `${headOf("2021")}\n${manifestText(content)}`;
+
+/** Adds what an async `main` needs. */
+function withRuntime(stated: unknown): Dependencies {
+  const table =
+    typeof stated === "object" && stated !== null
+      ? (stated as Dependencies)
+      : { version: stated ?? "1", ...(stated === undefined && { features: ["full"] }) };
+  const features = new Set((table.features as string[] | undefined) ?? []);
+  return { ...table, features: [...features.add("rt")] };
+}
+
+/** Writes a value of a dependency's table. */
+function toToml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toToml).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).map(([name, each]) => `${name} = ${toToml(each)}`);
+  return `{ ${entries.join(", ")} }`;
+}
