@@ -67,32 +67,48 @@ func main(name string) (string, error) {
   });
   afterAll(() => proxy[Symbol.asyncDispose]());
 
-  test("are locked with their hashes, and compiled in", async () => {
-    const { lock } = await deployed("u/admin/go_module", "go", script);
-    expect(lock).toMatch(/require example\.org\/greeting v1\.2\.0\n[^]*\/\/go\.sum\n[^]*h1:/);
-    expect(await run("u/admin/go_module", { name: "ann" })).toBe("GOOD DAY ANN");
-  }, SLOW_MS);
+  test(
+    "are locked with their hashes, and compiled in",
+    async () => {
+      const { lock } = await deployed("u/admin/go_module", "go", script);
+      expect(lock).toMatch(/require example\.org\/greeting v1\.2\.0\n[\s\S]*\/\/go\.sum\n[\s\S]*h1:/);
+      expect(await run("u/admin/go_module", { name: "ann" })).toBe("GOOD DAY ANN");
+    },
+    SLOW_MS,
+  );
 
-  test("a lock from elsewhere decides which version is taken", async () => {
-    const lock = "module other\n\ngo 1.19\n\nrequire example.org/greeting v1.0.0\n//go.sum\n";
-    await deployed("u/admin/go_locked", "go", script, { lock });
-    expect(await run("u/admin/go_locked", { name: "ann" })).toBe("HELLO ANN");
-  }, SLOW_MS);
+  test(
+    "a lock from elsewhere decides which version is taken",
+    async () => {
+      const lock = "module other\n\ngo 1.19\n\nrequire example.org/greeting v1.0.0\n//go.sum\n";
+      await deployed("u/admin/go_locked", "go", script, { lock });
+      expect(await run("u/admin/go_locked", { name: "ann" })).toBe("HELLO ANN");
+    },
+    SLOW_MS,
+  );
 
-  test("one that the proxy does not have fails the deployment, by its name", async () => {
-    const missing = script.replaceAll("example.org/greeting", "example.org/absent/greeting");
-    const { lock_error_logs } = await deployed("u/admin/go_absent", "go", missing);
-    expect(lock_error_logs).toMatch(/^go packages could not be resolved: .*example\.org\/absent/);
-  }, SLOW_MS);
+  test(
+    "one that the proxy does not have fails the deployment, by its name",
+    async () => {
+      const missing = script.replaceAll("example.org/greeting", "example.org/absent/greeting");
+      const { lock_error_logs } = await deployed("u/admin/go_absent", "go", missing);
+      expect(lock_error_logs).toMatch(/^go packages could not be resolved: .*example\.org\/absent/);
+    },
+    SLOW_MS,
+  );
 
-  test("an undeployed script gets them too", async () => {
-    const ran = await ask("POST", "/w/acme/jobs/run_wait_result/preview", {
-      content: script,
-      language: "go",
-      args: { name: "bob" },
-    });
-    expect(ran.json()).toBe("GOOD DAY BOB");
-  }, SLOW_MS);
+  test(
+    "an undeployed script gets them too",
+    async () => {
+      const ran = await ask("POST", "/w/acme/jobs/run_wait_result/preview", {
+        content: script,
+        language: "go",
+        args: { name: "bob" },
+      });
+      expect(ran.json()).toBe("GOOD DAY BOB");
+    },
+    SLOW_MS,
+  );
 });
 
 /** Crates of the distribution, as Debian's packages of them install them. */
@@ -110,8 +126,7 @@ describe.skipIf(!hasSerde)("Rust crates", () => {
     const crates = join(folder, "crates");
     const greeting = join(crates, "greeting-1.2.0");
     mkdirSync(join(greeting, "src"), { recursive: true });
-    for (const name of readdirSync(SYSTEM_CRATES))
-      symlinkSync(join(SYSTEM_CRATES, name), join(crates, name));
+    for (const name of readdirSync(SYSTEM_CRATES)) symlinkSync(join(SYSTEM_CRATES, name), join(crates, name));
     writeFileSync(
       join(greeting, "Cargo.toml"),
       '[package]\nname = "greeting"\nversion = "1.2.0"\nedition = "2021"\n',
@@ -161,28 +176,36 @@ pub fn main(person: Person, loud: Option<bool>) -> Result<Answer, Box<dyn std::e
 }
 `;
 
-  test("are locked, compiled in, and convert arguments and results by serde", async () => {
-    const { lock } = await deployed("u/admin/crates", "rust", script);
-    expect(lock).toMatch(/name = "greeting"\nversion = "1\.2\.0"/);
-    const person = { name: "Añn", tags: ["x"] };
-    expect(await run("u/admin/crates", { person, loud: true })).toEqual({
-      said: "GOOD DAY AÑN",
-      tags: ["x"],
-    });
-    expect(await run("u/admin/crates", { person: { name: "" } })).toMatchObject({
-      error: { message: "no name" },
-    });
-    expect(await run("u/admin/crates", { person: { tags: [] } })).toMatchObject({
-      error: { name: "ArgumentError", message: expect.stringContaining("missing field `name`") },
-    });
-  }, 2 * SLOW_MS);
+  test(
+    "are locked, compiled in, and convert arguments and results by serde",
+    async () => {
+      const { lock } = await deployed("u/admin/crates", "rust", script);
+      expect(lock).toMatch(/name = "greeting"\nversion = "1\.2\.0"/);
+      const person = { name: "Añn", tags: ["x"] };
+      expect(await run("u/admin/crates", { person, loud: true })).toEqual({
+        said: "GOOD DAY AÑN",
+        tags: ["x"],
+      });
+      expect(await run("u/admin/crates", { person: { name: "" } })).toMatchObject({
+        error: { message: "no name" },
+      });
+      expect(await run("u/admin/crates", { person: { tags: [] } })).toMatchObject({
+        error: { name: "ArgumentError", message: expect.stringContaining("missing field `name`") },
+      });
+    },
+    2 * SLOW_MS,
+  );
 
-  test("one that there is not fails the deployment, by its name", async () => {
-    const { lock_error_logs } = await deployed(
-      "u/admin/crate_absent",
-      "rust",
-      'use not_to_be_had::Thing;\nfn main() -> i32 { 1 }\n',
-    );
-    expect(lock_error_logs).toMatch(/^rust packages could not be resolved: .*not_to_be_had/);
-  }, SLOW_MS);
+  test(
+    "one that there is not fails the deployment, by its name",
+    async () => {
+      const { lock_error_logs } = await deployed(
+        "u/admin/crate_absent",
+        "rust",
+        "use not_to_be_had::Thing;\nfn main() -> i32 { 1 }\n",
+      );
+      expect(lock_error_logs).toMatch(/^rust packages could not be resolved: .*not_to_be_had/);
+    },
+    SLOW_MS,
+  );
 });

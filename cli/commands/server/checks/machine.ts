@@ -26,7 +26,7 @@ export function checkMachine(config: Config): Finding[] {
       isNewEnough,
       "install Python 3.8 or newer, or leave scripts in it alone",
     ),
-    ...Object.entries(PROGRAMS).map(checkProgram),
+    ...Object.entries(PROGRAMS).flatMap(checkProgram),
     ...checkContainment(config),
     checkOpenFiles(config),
   ];
@@ -49,11 +49,14 @@ function checkInterpreter(
     : warnFinding(name, `${version} is too old (${path})`, advice);
 }
 
-function checkProgram([language, { tool, install }]: [string, ProgramAdapter]): Finding {
+function checkProgram([language, { tool, install, packages }]: [string, ProgramAdapter]): Finding[] {
   const path = Bun.which(tool);
-  return path
-    ? okFinding(tool, `${path} runs scripts in ${language}`)
-    : warnFinding(tool, "is not installed", `${install}, or leave scripts in ${language} alone`);
+  if (!path)
+    return [warnFinding(tool, "is not installed", `${install}, or leave scripts in ${language} alone`)];
+  const found = okFinding(tool, `${path} runs scripts in ${language}`);
+  if (!packages || packages.tool === tool || Bun.which(packages.tool)) return [found];
+  const advice = `${packages.install}, or leave packages in ${language} alone`;
+  return [found, warnFinding(packages.tool, "is not installed", advice)];
 }
 
 function isNewEnough(version: string): boolean {

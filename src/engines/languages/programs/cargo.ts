@@ -51,7 +51,9 @@ export function createCargoBuild(findPackages: (content: string) => string[], ma
       const call = `inner::main(${given.join(", ")})`;
       const files: Record<string, string> = {
         "Cargo.toml": this.toManifest(content),
-        "src/inner.rs": content.replace(/^#\[tokio::main[^\n]*\]\s*?(?=\n)/m, "").replace(main, "pub $1fn main"),
+        "src/inner.rs": content
+          .replace(/^#\[tokio::main[^\n]*\]\s*?(?=\n)/m, "")
+          .replace(main, "pub $1fn main"),
         "src/call.rs": main.exec(content)?.[1]
           ? `tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(${call})`
           : call,

@@ -46,9 +46,7 @@ export const go: ProgramAdapter = {
 /** Lists the imports that are no packages of the standard library. */
 function findPackages(content: string): string[] {
   const source = blankComments(content, RULES);
-  const lines = [...source.matchAll(/^import\s*(?:\(([^)]*)\)|(.*)$)/gm)].map(
-    ([, many, one]) => many ?? one,
-  );
+  const lines = [...source.matchAll(/^import\s*(?:\(([^)]*)\)|(.*)$)/gm)].map(([, many, one]) => many ?? one);
   return lines.flatMap((text) =>
     [...text!.matchAll(/"([^"]+)"/g)].map(([, path]) => path!).filter((path) => /^[^/]*\./.test(path)),
   );
