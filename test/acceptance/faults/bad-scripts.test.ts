@@ -88,7 +88,6 @@ describe("a job that fails", () => {
       "ResultNotSerializable",
       "a function, which is not JSON",
     ],
-    ["a BigInt", "export const main = () => ({ n: 1n })", {}, "ResultNotSerializable", "BigInt"],
     [
       "a circle",
       "export const main = () => { const a: any = {}; a.a = a; return a }",

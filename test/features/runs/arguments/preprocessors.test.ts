@@ -237,12 +237,12 @@ describe("what a preprocessor must not do", () => {
       { name: "InvalidPreprocessorResult", message: expect.stringContaining("returned [1]") },
     ],
     [
-      "return a Map",
-      "export const preprocessor = () => new Map()\nexport const main = () => 1",
+      "return a function",
+      "export const preprocessor = () => () => 1\nexport const main = () => 1",
       {},
       {
         name: "ResultNotSerializable",
-        message: expect.stringContaining("the preprocessor failed: it returned a Map, which is not JSON"),
+        message: expect.stringContaining("the preprocessor failed: it returned a function, which is not JSON"),
       },
     ],
     [
