@@ -136,3 +136,14 @@ test("a lock in a form that is not installed from comes back as it was", async (
   };
   expect(kept.modules.map(({ value: { lock: now } }) => now)).toEqual([lock, lock]);
 });
+
+test("a right that an owner of a folder is denied comes back, and the owner has it", async () => {
+  const rights = { owners: ["u/cleo"], extra_perms: { "u/cleo": false, "u/dan": false } };
+  await post("/folders/create", { name: "denied", ...rights });
+  await post("/folders/update/denied", { summary: "changed" });
+  expect((await readArchive())["f/denied/folder.meta.json"]).toMatchObject(rights);
+  const { extra_perms } = (await ask("GET", "/w/acme/folders/get/denied")).json();
+  expect(extra_perms).toEqual({ "u/cleo": true, "u/dan": false });
+  await post("/folders/update/denied", { extra_perms: {} });
+  expect((await readArchive())["f/denied/folder.meta.json"]!.extra_perms).toEqual({ "u/cleo": true });
+});

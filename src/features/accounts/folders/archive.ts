@@ -1,9 +1,11 @@
 /** Folders in the archive of a workspace. */
 import type { ZipEntry } from "../../../lib/files/zip.ts";
+import type { Permissions } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import type { ArchiveSection } from "../../../platform/app/lifecycle.ts";
 import { folders } from "../../tenancy/people/folder-tables.ts";
 import { createJsonEntry } from "../../tenancy/rights/archive-entry.ts";
+import type { UnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { listFolders } from "./folders.ts";
 
 /** Exports folders. Built-in folders are included only once they were edited. */
@@ -17,11 +19,17 @@ async function listFolderEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
         {
           summary: summary || undefined,
           display_name: display_name ?? name,
-          ...(!owners_implied && { owners, extra_perms }),
+          ...(!owners_implied && { owners, extra_perms: withToldRights(owners, extra_perms, extra) }),
         },
         extra,
       ),
     );
+}
+
+/** Returns the entries with what the folder's file said of its owners. */
+function withToldRights(owners: string[], entries: Permissions, extra: UnknownFields | null): Permissions {
+  const told = Object.entries((extra?.extra_perms ?? {}) as Permissions);
+  return { ...entries, ...Object.fromEntries(told.filter(([who]) => owners.includes(who))) };
 }
 
 export const folderSection: ArchiveSection = {

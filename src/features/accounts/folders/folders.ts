@@ -108,7 +108,7 @@ export async function createFolder(ctx: WorkspaceContext, body: NewFolder): Prom
       name,
       summary: body.summary ?? "",
       display_name: body.display_name ?? null,
-      extra: mergeUnknownFields(null, body.extra),
+      extra: mergeUnknownFields(null, { ...body.extra, ...toldRights(owners, extra_perms) }),
       owners_implied: member.is_admin && !body.owners && !body.extra_perms,
       owners: isOwn && !owners.includes(me) ? [me, ...owners] : owners,
       extra_perms,
@@ -128,10 +128,12 @@ export async function updateFolder(
     const kept = Object.entries(folder.extra_perms).filter(
       ([entry]) => !owners || owners.includes(entry) || !folder.owners.includes(entry),
     );
+    const { extra_perms: before, ...others } = folder.extra ?? {};
+    const told = entries ? toldRights(owners ?? folder.owners, entries) : before && { extra_perms: before };
     return {
       summary: body.summary ?? folder.summary,
       display_name: body.display_name ?? folder.display_name,
-      extra: mergeUnknownFields(folder.extra, body.extra),
+      extra: mergeUnknownFields(others, { ...body.extra, ...told }),
       owners: owners ?? folder.owners,
       extra_perms: entries ?? Object.fromEntries(kept),
     };
@@ -275,6 +277,12 @@ async function isFolderUsed(app: App, db: Reader, workspace_id: string, name: st
     .where(and(eq(jobs.workspace_id, workspace_id), startsWith(jobs.script_path, `${place}/`)))
     .limit(1);
   return job !== undefined;
+}
+
+/** Owners write, whatever their entry says; one that says otherwise is kept as a field without an effect. */
+function toldRights(owners: string[], entries: Permissions): UnknownFields | undefined {
+  const denied = Object.entries(entries).filter(([who, right]) => !right && owners.includes(who));
+  return denied.length > 0 ? { extra_perms: Object.fromEntries(denied) } : undefined;
 }
 
 function parseOwners(owners: readonly string[]): string[] {
