@@ -1,12 +1,13 @@
 import type { Dependency, Packages } from "./types.ts";
 import { DependencyError } from "./typescript/lock.ts";
-import { readLockVersions } from "./typescript/lock-text.ts";
+import { CLIENT_PACKAGE, readLockVersions } from "./typescript/lock-text.ts";
 
 /** Merges the packages of two scripts that run together. @throws DependencyError for two versions of one package */
 export function mergePackages(one: Packages | undefined, other: Packages | undefined): Packages | undefined {
   if (!one || !other) return one ?? other;
   if (one.client === "npm" && other.client === "npm") {
-    return { client: "npm", dependencies: mergeDependencies(one.dependencies, other.dependencies) };
+    const dependencies = mergeDependencies(one.dependencies, other.dependencies);
+    return { ...other, ...one, dependencies };
   }
   if (one.client === "pip" && other.client === "pip") {
     const requirements = [...new Set([...one.requirements, ...other.requirements])].sort();
@@ -15,11 +16,9 @@ export function mergePackages(one: Packages | undefined, other: Packages | undef
   throw new DependencyError("a script imports one whose packages are of another language");
 }
 
-const CLIENT_PACKAGE = "windmill-client";
-
 /**
  * Takes the versions that a lock asks for where the code names none, so that a lock which cannot be installed from does
- * not turn into the newest versions. The client's own package follows the server, and its old versions are withdrawn.
+ * not turn into the newest versions. The client's own package follows the server.
  */
 export function applyLockVersions(packages: Packages | undefined, lock: unknown): Packages | undefined {
   if (packages?.client !== "npm" || typeof lock !== "string") return packages;
@@ -28,7 +27,7 @@ export function applyLockVersions(packages: Packages | undefined, lock: unknown)
     name,
     version: version === "latest" && name !== CLIENT_PACKAGE ? (versions[name] ?? version) : version,
   }));
-  return { client: "npm", dependencies };
+  return { ...packages, dependencies };
 }
 
 /** Merges dependencies; one without a version takes the other script's. */

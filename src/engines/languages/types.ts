@@ -50,7 +50,12 @@ export interface Dependency {
 
 /** Packages required by a script, in the form of its language's package client. */
 export type Packages =
-  | { client: "npm"; dependencies: Dependency[] }
+  | {
+      client: "npm";
+      dependencies: Dependency[];
+      /** Why they cannot be installed. */
+      problem?: string;
+    }
   | {
       client: "pip";
       /** Lines of a requirements file. */

@@ -60,8 +60,9 @@ describe("packages", () => {
   test.each([
     ['import a from "a@1";\nimport b from "a@2"', "two versions of a: 1 and 2"],
     ['import a from "a";\nimport b from "https://example.org/b.ts"', "line 2 imports from a URL"],
-  ])("refused: %s", (content, message) => {
-    expect(() => needs(content)).toThrow(message);
+    ['import a from "a@file:../x"', 'line 1 imports a at "file:.."'],
+  ])("cannot be installed: %s", (content, message) => {
+    expect(analyseTypeScript(content).packages).toMatchObject({ problem: expect.stringContaining(message) });
   });
 });
 

@@ -20,12 +20,15 @@ export function analyseTypeScript(content: string, entrypoint = "main"): ScriptA
   const main = parametersOf(entrypoint);
   const parameters = main ?? [];
   const sites = scanImports(file);
-  const dependencies = toDependencies(content, sites);
+  const { dependencies, problem } = toDependencies(content, sites);
   return {
     signature: { parameters, has_main: main !== undefined, preprocessor: parametersOf("preprocessor") },
     schema: toArgumentsSchema(parameters),
     imports: toLocalImports(sites),
-    packages: dependencies.length > 0 ? { client: "npm", dependencies } : undefined,
+    packages:
+      dependencies.length > 0 || problem !== undefined
+        ? { client: "npm", dependencies, ...(problem !== undefined && { problem }) }
+        : undefined,
   };
 }
 

@@ -1,7 +1,6 @@
 /** Imports of a module, with their positions. */
 import { builtinModules } from "node:module";
 import type { File, Node, StringLiteral } from "@babel/types";
-import { BadRequest } from "../../../lib/errors.ts";
 import type { Dependency } from "../types.ts";
 import { isRegistryVersion } from "./lock-text.ts";
 import { parseModule } from "./parse.ts";
@@ -103,35 +102,37 @@ function lineOf(content: string, offset: number): number {
   return content.slice(0, offset).split(/\r\n|[\n\r\u2028\u2029]/).length;
 }
 
+export interface RequiredPackages {
+  dependencies: Dependency[];
+  /** Why they cannot be installed. */
+  problem: string | undefined;
+}
+
 /**
- * Returns the packages to install.
- * @param sites the imports of `content`
- * @throws BadRequest for an import from a URL, and for two versions of one package
+ * Returns the packages to install. Imports from a URL, versions that no registry has, and two versions of one package
+ * are problems of the installation, not of the script's form: it is stored all the same.
  */
-export function toDependencies(content: string, sites: ImportSite[]): Dependency[] {
+export function toDependencies(content: string, sites: ImportSite[]): RequiredPackages {
   const versions = new Map<string, string | undefined>();
+  let problem: string | undefined;
   for (const { specifier, start } of sites) {
     if (/^[a-z]+:\/\//i.test(specifier)) {
-      throw new BadRequest(
-        `line ${lineOf(content, start)} imports from a URL, which is not supported: import the npm package instead`,
-      );
+      problem ??= `line ${lineOf(content, start)} imports from a URL, which is not supported: import the npm package instead`;
+      continue;
     }
     const found = parsePackageSpecifier(specifier);
     if (!found) continue;
-    if (found.version !== undefined && !isRegistryVersion(found.version)) {
-      throw new BadRequest(
-        `line ${lineOf(content, start)} imports ${found.name} at "${found.version}", which is no version, range or tag of the npm registry`,
-      );
-    }
     const known = versions.get(found.name);
-    if (known !== undefined && found.version !== undefined && known !== found.version) {
-      throw new BadRequest(`the script imports two versions of ${found.name}: ${known} and ${found.version}`);
-    }
-    versions.set(found.name, found.version ?? known);
+    if (found.version !== undefined && !isRegistryVersion(found.version)) {
+      problem ??= `line ${lineOf(content, start)} imports ${found.name} at "${found.version}", which is no version, range or tag of the npm registry`;
+    } else if (known !== undefined && found.version !== undefined && known !== found.version) {
+      problem ??= `the script imports two versions of ${found.name}: ${known} and ${found.version}`;
+    } else versions.set(found.name, found.version ?? known);
   }
-  return [...versions]
+  const dependencies = [...versions]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, version]) => ({ name, version: version ?? "latest" }));
+  return { dependencies, problem };
 }
 
 /** Returns the imports of workspace scripts: relative paths, and absolute ones below /f or /u. */

@@ -9,6 +9,9 @@ export interface Lock {
   bun_lock: string;
 }
 
+/** The client's own package. It follows the server, and its old versions are withdrawn from the registry. */
+export const CLIENT_PACKAGE = "windmill-client";
+
 const SEPARATOR = "\n//bun.lock\n";
 
 /** package.json fields without influence on the installation. */
@@ -40,6 +43,18 @@ export function parseLock(text: string): Lock | undefined {
       workspaces: { "": { dependencies } },
       packages,
     }),
+  };
+}
+
+/** Returns a lock with the newest version of the client's own package; all others stay as they are. */
+export function renewClient({ package_json, bun_lock }: Lock): Lock {
+  const file = JSON.parse(bun_lock);
+  const { [CLIENT_PACKAGE]: _, ...packages } = file.packages;
+  const { [CLIENT_PACKAGE]: __, ...dependencies } = JSON.parse(package_json).dependencies;
+  return {
+    package_json: JSON.stringify({ dependencies: { ...dependencies, [CLIENT_PACKAGE]: "latest" } }),
+    // The installer adds what the lock does not have.
+    bun_lock: JSON.stringify({ ...file, workspaces: { "": { dependencies } }, packages }),
   };
 }
 

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { dirname, join } from "node:path";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { Dependency } from "../types.ts";
-import { formatLock, type Lock, parseLock } from "./lock-text.ts";
+import { CLIENT_PACKAGE, formatLock, type Lock, parseLock, renewClient } from "./lock-text.ts";
 
 /** Packages could not be resolved or installed; the message names the package and the registry's error. */
 export class DependencyError extends BadRequest {
@@ -60,10 +60,15 @@ async function install(parsed: Lock, folder: string, options: InstallOptions): P
   await mkdir(dirname(folder), { recursive: true });
   const work = await mkdtemp(`${folder}.`);
   try {
-    await writeFile(join(work, "package.json"), parsed.package_json);
-    await writeFile(join(work, "bun.lock"), parsed.bun_lock);
-    const arguments_ = ["install", "--frozen-lockfile", "--ignore-scripts", "--production", "--no-progress"];
-    await runInstaller(arguments_, work, options);
+    const arguments_ = ["install", "--ignore-scripts", "--no-progress"];
+    try {
+      await writeLock(parsed, work);
+      await runInstaller([...arguments_, "--production", "--frozen-lockfile"], work, options);
+    } catch (cause) {
+      if (!isClientWithdrawn(cause)) throw cause;
+      await writeLock(renewClient(parsed), work);
+      await runInstaller(arguments_, work, options);
+    }
     await mkdir(join(work, "node_modules"), { recursive: true });
     await rename(work, folder).catch((cause) => {
       // Another process installed the same lock first.
@@ -72,6 +77,20 @@ async function install(parsed: Lock, folder: string, options: InstallOptions): P
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+}
+
+async function writeLock({ package_json, bun_lock }: Lock, folder: string): Promise<void> {
+  await writeFile(join(folder, "package.json"), package_json);
+  await writeFile(join(folder, "bun.lock"), bun_lock);
+}
+
+/** Whether the registry has no longer the version of the client's own package that a lock names. */
+function isClientWithdrawn(cause: unknown): boolean {
+  return (
+    cause instanceof DependencyError &&
+    cause.message.includes(`/${CLIENT_PACKAGE}/-/`) &&
+    /\b404\b/.test(cause.message)
+  );
 }
 
 /** Timeout, in case a registry does not answer. */

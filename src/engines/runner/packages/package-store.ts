@@ -84,7 +84,10 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
 
   return {
     async lock(packages, lockOptions) {
-      if (packages.client === "npm") return createLock(packages.dependencies, { ...npm(), ...lockOptions });
+      if (packages.client === "npm") {
+        if (packages.problem) throw new DependencyError(packages.problem);
+        return createLock(packages.dependencies, { ...npm(), ...lockOptions });
+      }
       if (packages.client === "program") return options.lockProgram(packages, lockOptions);
       const python = await pythonFor(packages.python, lockOptions.onLog);
       return pip.resolve(packages.requirements, { ...lockOptions, python });
