@@ -2,7 +2,9 @@
  * `SVC_WORKSPACES=<folder> bun test/bench/workspaces.ts [names…]`: pushes each repository of the folder (one with a
  * wmill.yaml in each subfolder) by `wmill` and by `svc push`, each into a server of its own, pulls it back into an empty
  * folder, compares, runs every script with arguments made from its schema, and prints a table. What differs and what
- * fails is listed on stderr. `WMILL` names an installed command line of the client, else it is installed.
+ * fails is listed on stderr. `WMILL` names an installed command line of the client, else it is installed. The variables
+ * of pip (`PIP_INDEX_URL` …) name a Python index, else none is asked; `SVC_WITHOUT_LOCKS=1` leaves out the locks of
+ * scripts, so that an index with other versions will do.
  */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -23,6 +25,12 @@ const names = given.length > 0 ? given : readdirSync(folder).sort();
 const root = mkdtempSync(join(tmpdir(), "svc-workspaces-"));
 const installed = process.env.WMILL ? undefined : await installWmill("1.819.0");
 const wmill = installed?.main ?? process.env.WMILL!;
+
+/** The Python index to use, as pip's own variables name it; without one, none is asked. */
+const indexSettings = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => /^(?:PIP|UV)_/.test(name)),
+);
+const hasIndex = "PIP_INDEX_URL" in indexSettings;
 
 type Client = "wmill" | "svc";
 type Bench = Awaited<ReturnType<typeof startServer>>;
@@ -178,6 +186,9 @@ async function runAll(server: Bench, name: string): Promise<Record<End | "script
   return counts;
 }
 
+const withoutLocks = Boolean(process.env.SVC_WITHOUT_LOCKS);
+const isSent = (file: string) => !(/\/\.git$/.test(file) || (withoutLocks && /\.script\.lock$/.test(file)));
+
 const rows = new Map<string, string>();
 const total = { scripts: 0, runs: 0, account: 0, index: 0, fails: 0 };
 
@@ -193,14 +204,15 @@ async function measure(name: string): Promise<void> {
     const server = await startServer(
       {
         PATH: process.env.PATH ?? "",
-        ...(process.env.PIP_INDEX_URL ? { PIP_INDEX_URL: process.env.PIP_INDEX_URL } : { PIP_NO_INDEX: "1" }),
+        ...(process.env.CARGO_HOME && { CARGO_HOME: process.env.CARGO_HOME }),
+        ...(hasIndex ? indexSettings : { PIP_NO_INDEX: "1" }),
       },
       { super_admin: true },
     );
     stack.defer(server.stop);
     const sent = join(root, client, name, "sent");
     const back = join(root, client, name, "back");
-    cpSync(source, sent, { recursive: true, filter: (file) => !/\/\.git$/.test(file) });
+    cpSync(source, sent, { recursive: true, filter: isSent });
     mkdirSync(back, { recursive: true });
     if (existsSync(join(sent, "wmill.yaml"))) cpSync(join(sent, "wmill.yaml"), join(back, "wmill.yaml"));
     const pushed = await sync(client, "push", server, sent, sent);
