@@ -7,7 +7,6 @@ import { usageError } from "../terminal/text/failure.ts";
 export type FileLanguage = Exclude<RunnableLanguage, "nativets">;
 
 const LANGUAGE_BY_ENDING: Record<string, FileLanguage> = {
-  ".ts": "bun",
   ".mts": "bun",
   ".js": "bun",
   ".mjs": "bun",
@@ -20,6 +19,7 @@ const LANGUAGE_BY_ENDING: Record<string, FileLanguage> = {
   ...Object.fromEntries(
     Object.entries(PROGRAMS).map(([language, { extension }]) => [`.${extension}`, language as FileLanguage]),
   ),
+  ".ts": "bun",
 };
 
 /** Returns the language of a file by its ending. @throws a usage error */

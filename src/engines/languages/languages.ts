@@ -14,9 +14,9 @@ export type RunnableLanguage =
   | ProgramLanguage;
 
 /** The languages that a program of the machine runs or compiles (`programs/table.ts`). */
-export type ProgramLanguage = "go" | "php" | "ruby" | "rust" | "powershell";
+export type ProgramLanguage = "go" | "php" | "ruby" | "rust" | "powershell" | "deno";
 
-/** Runtime of each language; Bun runs `deno` and `bunnative` as TypeScript. */
+/** Runtime of each language; Bun runs `deno`, if it uses nothing of Deno (`runtimeOfCode`), and `bunnative` as TypeScript. */
 const RUNTIMES = {
   bun: "bun",
   deno: "bun",

@@ -1,6 +1,7 @@
 /** Languages that a program of the machine runs; a new one is a row here and its adapter. */
-import type { ProgramLanguage } from "../languages.ts";
+import { type ProgramLanguage, type RunnableLanguage, runtimeOf } from "../languages.ts";
 import { type ScriptAnalysis, toArgumentsSchema } from "../types.ts";
+import { deno, usesDeno } from "./deno.ts";
 import { go } from "./go.ts";
 import { php } from "./php.ts";
 import { powershell } from "./powershell.ts";
@@ -8,11 +9,16 @@ import { ruby } from "./ruby.ts";
 import { rust } from "./rust.ts";
 import type { Compilation, PackageBuild, ProgramAdapter } from "./types.ts";
 
-export const PROGRAMS: Record<ProgramLanguage, ProgramAdapter> = { go, php, ruby, rust, powershell };
+export const PROGRAMS: Record<ProgramLanguage, ProgramAdapter> = { go, php, ruby, rust, powershell, deno };
 
 /** Returns the adapter of a language; undefined for those that run otherwise. */
 export function programOf(language: string): ProgramAdapter | undefined {
   return Object.hasOwn(PROGRAMS, language) ? PROGRAMS[language as ProgramLanguage] : undefined;
+}
+
+/** Returns what runs code: Deno is needed only where something of it is used. Undefined if it is only stored. */
+export function runtimeOfCode(language: string, content: string): RunnableLanguage | undefined {
+  return language === "deno" && usesDeno(content) ? "deno" : runtimeOf(language);
 }
 
 /** Returns how scripts of a language are compiled; undefined if they are not. */

@@ -1,4 +1,4 @@
-import type { Parameter } from "../types.ts";
+import type { Parameter, ParameterBinding } from "../types.ts";
 
 /** How scripts of a language are read, compiled and run by a program of the machine. */
 export interface ProgramAdapter {
@@ -25,7 +25,8 @@ export interface ProgramAdapter {
         /** Program of the runtime folder, which reads the arguments and calls `main`. */
         wrapper: string;
         /** Returns the interpreter's arguments. */
-        argv: (wrapper: string, file: string) => string[];
+        argv: (wrapper: string, file: string, parameters: readonly ParameterBinding[]) => string[];
+        environment?: Record<string, string>;
       }
     | Compilation;
 }

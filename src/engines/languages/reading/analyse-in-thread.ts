@@ -12,6 +12,7 @@ export async function analyseInThread(
   switch (runtimeOf(language)) {
     case "bun":
     case "nativets":
+    case "deno":
       return (await import("../typescript/analyse.ts")).analyseTypeScript(content, entrypoint);
     case "python3":
       return (await import("../python/analyse.ts")).analysePython(content, entrypoint);

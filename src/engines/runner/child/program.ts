@@ -14,8 +14,9 @@ import { parseExactly } from "./exact.ts";
 import { emptyFolder, hasFiles } from "./folder.ts";
 import { openHost } from "./host.ts";
 import { announceOutput, patchStreams, writeEndMarks } from "./output.ts";
-import { isStream, streamResult, toJson } from "./result.ts";
+import { isStream, streamResult } from "./result.ts";
 import { hasLeftovers } from "./system.ts";
+import { toJson } from "./to-json.ts";
 import { patchNodeHttp, setToken } from "./token.ts";
 
 /** Time that an orphan waits for the watchdog before it exits by itself. */

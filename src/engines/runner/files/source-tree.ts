@@ -11,6 +11,7 @@ const EXTENSIONS: Record<RunnableLanguage, string> = {
   ruby: PROGRAMS.ruby.extension,
   rust: PROGRAMS.rust.extension,
   powershell: PROGRAMS.powershell.extension,
+  deno: PROGRAMS.deno.extension,
   bun: "ts",
   nativets: "ts",
   bash: "sh",
@@ -40,8 +41,12 @@ export function mainFileName({ language, path, imports }: RunnableVersion): stri
 /** Lists all its source files. */
 export function sourceFileNames(version: RunnableVersion): string[] {
   const imported = (version.imports ?? []).map((each) => `${each.path}.${EXTENSIONS[each.language]}`);
-  return [mainFileName(version), ...imported];
+  return [mainFileName(version), ...imported, ...Object.keys(settingsOf(version))];
 }
+
+/** Deno reads the nearest of these files, and those above are hidden from scripts. */
+const settingsOf = ({ language }: RunnableVersion): Record<string, string> =>
+  language === "deno" ? { "package.json": "{}\n" } : {};
 
 /** Returns the script's module name in Python, which decides what `from .x` means. */
 export function pythonModuleName({ path, imports }: RunnableVersion): string {
@@ -55,11 +60,12 @@ export async function buildSourceFiles(
 ): Promise<Map<string, string>> {
   const { language, content, imports = [], path = UNNAMED_PATH } = version;
   const files = new Map<string, string>();
-  if (language !== "bun" && language !== "nativets") {
+  if (language !== "bun" && language !== "nativets" && language !== "deno") {
     files.set(mainFileName(version), content);
     for (const each of imports) files.set(`${each.path}.${EXTENSIONS[each.language]}`, each.content);
     return files;
   }
+  for (const [name, text] of Object.entries(settingsOf(version))) files.set(name, text);
   if (!hasPackages && imports.length === 0) return files.set(mainFileName(version), content);
   const { rewriteImports } = await import("../../languages/typescript/imports.ts");
   const known = new Set([path, ...imports.map((each) => each.path)]);

@@ -77,7 +77,7 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
 
   function linkOf({ language, lock }: RunnableVersion): string | undefined {
     if (!lock?.trim()) return undefined;
-    if (language === "bun" || language === "nativets") return PACKAGE_LINKS.npm;
+    if (language === "bun" || language === "nativets" || language === "deno") return PACKAGE_LINKS.npm;
     if (language !== "python3") return undefined;
     return parsePythonLock(lock).requirements.length > 0 ? PACKAGE_LINKS.pip : undefined;
   }

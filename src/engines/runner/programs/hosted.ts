@@ -61,10 +61,13 @@ export function createHostedProgram({
   }
   if (entrypoint !== "main")
     throw fault(`${version.language} scripts have no functions that can be run by name`);
+  if (version.preprocessor_parameters)
+    throw fault(`${version.language} scripts have no preprocessor`);
   const { run } = programOf(version.language)!;
   const path = "wrapper" in run ? tool!.program : file;
-  const argv = "wrapper" in run ? run.argv(join(wrappers, run.wrapper), file) : [];
-  const environment = { LANG: "C.UTF-8", ...child.base_environment };
+  const argv = "wrapper" in run ? run.argv(join(wrappers, run.wrapper), file, version.parameters) : [];
+  const own = "wrapper" in run ? run.environment : undefined;
+  const environment = { LANG: "C.UTF-8", ...own, ...child.base_environment };
   const replaces_child = replacesChild(version.language);
   return { path, argv: [path, ...argv], environment, is_shell: false, replaces_child };
 }

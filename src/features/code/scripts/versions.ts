@@ -3,7 +3,7 @@
 import { and, desc, eq, type SQL } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
 import type { RunnableLanguage } from "../../../engines/languages/languages.ts";
-import { runtimeOf } from "../../../engines/languages/languages.ts";
+import { runtimeOfCode } from "../../../engines/languages/programs/table.ts";
 import type { RunnableVersion } from "../../../engines/runner/types.ts";
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
@@ -197,12 +197,13 @@ function createNotReadyError(row: Script): NotRunnable {
 }
 
 export function toRunnableVersion(row: Script): RunnableVersion {
+  const content = row.bundle ?? row.content;
   return {
     id: row.hash,
     workspace_id: row.workspace_id,
     path: row.path,
-    language: (runtimeOf(row.language) ?? row.language) as RunnableLanguage,
-    content: row.bundle ?? row.content,
+    language: (runtimeOfCode(row.language, content) ?? row.language) as RunnableLanguage,
+    content,
     lock: row.lock ?? undefined,
     parameters: row.parameters,
     preprocessor_parameters: row.preprocessor_parameters ?? undefined,

@@ -1,4 +1,5 @@
 import { requireRuntime } from "../../../engines/languages/languages.ts";
+import { runtimeOfCode } from "../../../engines/languages/programs/table.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import type { Language } from "../../../engines/languages/types.ts";
 import type { RunnableVersion } from "../../../engines/runner/types.ts";
@@ -41,7 +42,7 @@ export async function loadVersion(
     id: sha256(JSON.stringify([language, lock, content, imports])).slice(0, 32),
     workspace_id: job.workspace_id,
     path,
-    language: requireRuntime(language),
+    language: runtimeOfCode(language, content) ?? requireRuntime(language),
     content,
     imports: imports.length > 0 ? imports : undefined,
     lock,

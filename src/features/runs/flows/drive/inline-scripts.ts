@@ -2,6 +2,7 @@
 
 import type { RawScript } from "../../../../engines/flow-engine/types.ts";
 import { requireRuntime } from "../../../../engines/languages/languages.ts";
+import { runtimeOfCode } from "../../../../engines/languages/programs/table.ts";
 import {
   analyseScript,
   findUsableLock,
@@ -65,7 +66,7 @@ export async function createInlineVersion(
     id: id.slice(0, 32),
     workspace_id: job.workspace_id,
     path: (imports.length > 0 ? code.path : job.script_path) ?? undefined,
-    language: requireRuntime(language),
+    language: runtimeOfCode(language, content) ?? requireRuntime(language),
     content,
     imports: imports.length > 0 ? imports : undefined,
     lock,
