@@ -144,6 +144,20 @@ test("the folder's wmill.yaml says which files count, and in which language .ts 
     expect([path, await exists(path)]).toEqual([path, false]);
 }, 60_000);
 
+test("globs of a wmill.yaml may name the code of a script alone", async () => {
+  using place = newPlace();
+  using back = newPlace();
+  const settings = { "wmill.yaml": "includes: ['f/named/one.ts']\n" };
+  await writeFiles(place.folder, { ...settings, "f/named/one.ts": TS, "f/named/two.ts": TS });
+  await writeFiles(back.folder, settings);
+  expect((await svc(place, "push", "--yes")).code).toBe(0);
+  expect((await svc(place, "push", "--yes")).out).toContain("nothing to change");
+  expect((await svc(back, "pull", "--yes")).code).toBe(0);
+  expect(await Bun.file(join(back.folder, "f/named/one.ts")).text()).toBe(TS);
+  expect(await Bun.file(join(back.folder, "f/named/two.ts")).exists()).toBe(false);
+  expect((await svc(back, "pull", "--yes")).out).toContain("nothing to change");
+}, 60_000);
+
 test("scripts are deployed after those they import", async () => {
   using place = newPlace();
   await writeFiles(place.folder, {
