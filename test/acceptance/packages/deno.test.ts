@@ -59,9 +59,9 @@ export async function main(n: number, person: Person, at: Date, tags = ["x"]) {
   });
 
   test("an error fails the job with its message, and a preview runs too", async () => {
-    expect(
-      await run('export function main() { Deno.cwd(); throw new TypeError("no luck"); }'),
-    ).toMatchObject({ error: { name: "TypeError", message: "no luck" } });
+    expect(await run('export function main() { Deno.cwd(); throw new TypeError("no luck"); }')).toMatchObject(
+      { error: { name: "TypeError", message: "no luck" } },
+    );
     const preview = { language: "deno", content: "export const main = () => Deno.build.os;", args: {} };
     expect((await ask("POST", "/w/acme/jobs/run_wait_result/preview", preview)).json()).toBe("linux");
   });

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.stop();
-  for (const name of ["GOPROXY", "GOSUMDB", "CARGO_HOME"]) {
+  for (const name of ["GOPROXY", "GOSUMDB", "CARGO_HOME", "CARGO_REGISTRY_TOKEN"]) {
     if (before[name] === undefined) delete process.env[name];
     else process.env[name] = before[name];
   }
@@ -138,7 +138,7 @@ describe.skipIf(!hasSerde)("Rust crates", () => {
     writeFileSync(join(greeting, ".cargo-checksum.json"), '{"files":{}}');
     writeFileSync(
       join(folder, "config.toml"),
-      `[source.crates-io]\nreplace-with = "local"\n[source.local]\ndirectory = ${JSON.stringify(crates)}\n`,
+      `[source.crates-io]\nreplace-with = "local"\n[source.local]\ndirectory = ${JSON.stringify(crates)}\n[registry]\ntoken = "not-for-scripts"\n`,
     );
     setEnvironment({ CARGO_HOME: folder });
   });
@@ -194,6 +194,23 @@ pub fn main(person: Person, loud: Option<bool>) -> Result<Answer, Box<dyn std::e
       });
     },
     2 * SLOW_MS,
+  );
+
+  test(
+    "a script sees no token while it is compiled",
+    async () => {
+      const spy = `use serde::Serialize as _;
+pub fn main() -> (&'static str, Option<&'static str>) {
+    (include_str!("../.cargo/config.toml"), option_env!("CARGO_REGISTRY_TOKEN"))
+}
+`;
+      setEnvironment({ CARGO_REGISTRY_TOKEN: "not-for-scripts" });
+      await deployed("u/admin/crates_spy", "rust", spy);
+      const seen = (await run("u/admin/crates_spy")) as unknown[];
+      expect(seen).toEqual([expect.stringContaining("directory ="), null]);
+      expect(String(seen[0])).not.toContain("not-for-scripts");
+    },
+    SLOW_MS,
   );
 
   test(

@@ -14,8 +14,14 @@ export function createCargoBuild(findPackages: (content: string) => string[], ma
   return {
     tool: "cargo",
     install: "install Cargo (Debian: cargo)",
-    inherited: /^(CARGO_(REGISTR(Y|IES)|HTTP|NET)_\w+|SSL_CERT_FILE|(https?|no)_proxy|(HTTPS?|NO)_PROXY)$/,
-    settings: { variable: "CARGO_HOME", folder: ".cargo", file: "config.toml" },
+    // Without tokens: a script's macros run while it is compiled, and would read them.
+    inherited: /^(CARGO_(REGISTR(Y|IES)|HTTP|NET)_\w+(?<!_TOKEN)|SSL_CERT_FILE)$/,
+    settings: {
+      variable: "CARGO_HOME",
+      folder: ".cargo",
+      file: "config.toml",
+      secrets: /^.*\b(?:token|secret-key)\b.*$/gm,
+    },
     environment: (rustc) => ({
       RUSTC: rustc,
       // Rust's own linker may be in a folder that gcc, as another user, takes for unreadable (access(2)).

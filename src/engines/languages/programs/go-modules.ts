@@ -23,8 +23,7 @@ export function createGoBuild(
   return {
     tool: "go",
     install: "install Go (Debian: golang-go)",
-    inherited:
-      /^(GO(PROXY|PRIVATE|NOPROXY|SUMDB|NOSUMDB|INSECURE)|SSL_CERT_FILE|(https?|no)_proxy|(HTTPS?|NO)_PROXY)$/,
+    inherited: /^(GO(PROXY|PRIVATE|NOPROXY|SUMDB|NOSUMDB|INSECURE)|SSL_CERT_FILE)$/,
     environment: () => ({
       CGO_ENABLED: "0",
       GO111MODULE: "on",

@@ -56,6 +56,8 @@ export interface PackageBuild {
     variable: string;
     folder: string;
     file: string;
+    /** Matches the lines that scripts must not see. */
+    secrets: RegExp;
   };
   /** @param tool path of the language's tool */
   environment(tool: string): Record<string, string>;

@@ -34,7 +34,7 @@ export async function findBuildTool(language: ProgramLanguage, build: PackageBui
   if (settings) {
     const folder = process.env[settings.variable] ?? join(homedir(), settings.folder);
     const text = await readFile(join(folder, settings.file), "utf8").catch(() => undefined);
-    if (text !== undefined) files[`${settings.folder}/${settings.file}`] = text;
+    if (text !== undefined) files[`${settings.folder}/${settings.file}`] = text.replace(settings.secrets, "");
   }
   return { program, environment, files, read: [...tool.folders, ...listFolders(environment, files)] };
 }

@@ -61,8 +61,7 @@ export function createHostedProgram({
   }
   if (entrypoint !== "main")
     throw fault(`${version.language} scripts have no functions that can be run by name`);
-  if (version.preprocessor_parameters)
-    throw fault(`${version.language} scripts have no preprocessor`);
+  if (version.preprocessor_parameters) throw fault(`${version.language} scripts have no preprocessor`);
   const { run } = programOf(version.language)!;
   const path = "wrapper" in run ? tool!.program : file;
   const argv = "wrapper" in run ? run.argv(join(wrappers, run.wrapper), file, version.parameters) : [];
