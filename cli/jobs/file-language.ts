@@ -4,7 +4,8 @@ import type { RunnableLanguage } from "../../src/engines/languages/languages.ts"
 import { PROGRAMS } from "../../src/engines/languages/programs/table.ts";
 import { usageError } from "../terminal/text/failure.ts";
 
-export type FileLanguage = Exclude<RunnableLanguage, "nativets">;
+/** Files in TypeScript are run by Bun. */
+export type FileLanguage = Exclude<RunnableLanguage, "nativets" | "deno">;
 
 const LANGUAGE_BY_ENDING: Record<string, FileLanguage> = {
   ".mts": "bun",

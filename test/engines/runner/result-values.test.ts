@@ -19,7 +19,10 @@ test.each<[expression: string, result: unknown]>([
   ["({ n: 1n, list: [2n] })", { n: "1", list: ["2"] }],
   ["({ n: 1n, kept: new Map([['x', 1]]) })", { n: "1", kept: { x: 1 } }],
   ["Buffer.from('ab')", "YWI="],
-  ["[new Uint8Array([97, 98]), new Uint8Array(0), new Uint8Array([1, 97, 98]).subarray(1)]", ["YWI=", "", "YWI="]],
+  [
+    "[new Uint8Array([97, 98]), new Uint8Array(0), new Uint8Array([1, 97, 98]).subarray(1)]",
+    ["YWI=", "", "YWI="],
+  ],
   ["new Uint8Array([97]).buffer", "YQ=="],
   ["new Float64Array([1.5, NaN])", [1.5, null]],
   ["new Date(0)", "1970-01-01T00:00:00.000Z"],

@@ -50,7 +50,8 @@ function stringify(value: unknown): string | undefined {
 function convert(this: Record<string, unknown>, name: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   const is = this[name];
-  if (is instanceof Uint8Array) return Buffer.from(is.buffer, is.byteOffset, is.byteLength).toString("base64");
+  if (is instanceof Uint8Array)
+    return Buffer.from(is.buffer, is.byteOffset, is.byteLength).toString("base64");
   if (is !== value) return value;
   if (is instanceof Map) return Object.fromEntries(is);
   if (is instanceof Set) return [...is];

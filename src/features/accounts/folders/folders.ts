@@ -129,7 +129,11 @@ export async function updateFolder(
       ([entry]) => !owners || owners.includes(entry) || !folder.owners.includes(entry),
     );
     const { extra_perms: before, ...others } = folder.extra ?? {};
-    const told = entries ? toldRights(owners ?? folder.owners, entries) : before && { extra_perms: before };
+    const told = entries
+      ? toldRights(owners ?? folder.owners, entries)
+      : before
+        ? { extra_perms: before }
+        : undefined;
     return {
       summary: body.summary ?? folder.summary,
       display_name: body.display_name ?? folder.display_name,

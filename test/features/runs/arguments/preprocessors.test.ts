@@ -242,7 +242,9 @@ describe("what a preprocessor must not do", () => {
       {},
       {
         name: "ResultNotSerializable",
-        message: expect.stringContaining("the preprocessor failed: it returned a function, which is not JSON"),
+        message: expect.stringContaining(
+          "the preprocessor failed: it returned a function, which is not JSON",
+        ),
       },
     ],
     [
