@@ -249,6 +249,7 @@ const OWN_JSON = [
   "src/engines/runner/process/channel.ts",
   "src/engines/runner/child/error.ts",
   "src/engines/runner/child/program.ts",
+  "src/engines/runner/child/wrappers/run_deno.ts",
   "src/engines/runner/packages/pip-client.ts",
   "src/engines/runner/sandbox/walls/launcher.ts",
 ];
