@@ -28,7 +28,7 @@ async function* readStoredFile(data_dir: string, file: string): AsyncGenerator<B
   const found = await lstat(path).catch(() => undefined);
   if (!found) return;
   const pieces = createReadStream(path, { highWaterMark: CHUNK_BYTES })[Symbol.asyncIterator]();
-  // Reading the first chunk opens the file: from then on, removing or replacing it does not matter.
+  // Reading the first chunk opens the file; removing or replacing it afterwards has no effect on this read.
   const first = await pieces.next().catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return undefined;
     throw cause;

@@ -20,7 +20,10 @@ export function isCanceled(thrown: unknown): boolean {
   return (errno ?? cause?.errno) === "57014";
 }
 
-/** Gives a failed statement or commit its name. What a closure throws of its own stays what it is. */
+/**
+ * Converts an error of a statement or commit into the project's error class. Errors thrown by the caller's own code
+ * pass unchanged.
+ */
 export function toStorageError(thrown: unknown): unknown {
   if (thrown instanceof SvcError) return thrown;
   const cause = thrown instanceof DrizzleQueryError ? thrown.cause : thrown;

@@ -1,32 +1,35 @@
 /**
- * Python processes started ahead, while Python is in use: a script's first run then waits for no interpreter. Each is a
- * blank child with access to its interpreter's folders.
+ * Python processes started in advance while Python is in use, so that a script's first run does not wait for an
+ * interpreter. Each is a blank child that may read its interpreter's folders.
  */
 import type { Child } from "./process/child.ts";
 import type { Tool } from "./programs/tools.ts";
 
 interface PythonsAheadOptions {
-  /** How many are kept of each interpreter. */
+  /** Number of processes kept per interpreter. */
   count: number;
-  /** They end when no script has needed their interpreter for this long. */
+  /** They end after their interpreter has not been used for this long. */
   idle_timeout_ms: number;
-  /** Starts a child and turns it into this interpreter; undefined if there is no room. @throws if the system refuses */
+  /**
+   * Starts a child and turns it into this interpreter; undefined if the pool is full.
+   * @throws if the system refuses
+   */
   start: (python: Tool) => Child | undefined;
   discard: (child: Child) => void;
 }
 
 export interface PythonsAhead {
-  /** Notes that scripts of this interpreter are in use, and starts what is missing soon. */
+  /** Records that scripts use this interpreter, and starts missing processes soon. */
   use(python: Tool): void;
   /** Returns a waiting process, if there is one. */
   take(python: Tool): Child | undefined;
-  /** Returns a waiting process of the interpreter that has been unused the longest, to be ended. */
+  /** Returns a waiting process of the least recently used interpreter, to be ended. */
   takeAny(): Child | undefined;
   /** Number of waiting processes. */
   count(): number;
-  /** Starts what is missing. @throws if the system refuses */
+  /** Starts missing processes. @throws if the system refuses */
   replenish(): void;
-  /** Ends those whose interpreter has not been used for long. */
+  /** Ends processes whose interpreter has not been used for long. */
   endOld(now: number): void;
 }
 
@@ -54,7 +57,7 @@ export function createPythonsAhead({
     return true;
   }
 
-  /** Removes the first one from the list that has not ended. */
+  /** Removes the first process that has not ended from the list. */
   function takeFrom(children: Child[]): Child | undefined {
     for (let child = children.shift(); child; child = children.shift()) {
       if (child.isUsable) return child;

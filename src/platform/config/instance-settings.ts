@@ -23,7 +23,7 @@ export interface SettingDefinition {
   default?: unknown;
   /** The process setting (`config.ts`) with the same meaning: its flag, variable and default apply here too. */
   config?: ConfigName;
-  /** Another name of its environment variable, which existing installations use. */
+  /** A second name of its environment variable, for existing installations. */
   also?: string;
   /**
    * True: the whole value is secret; else the paths of secrets in it, such as `password`, `*.secret` or

@@ -1,4 +1,4 @@
-/** The settings of the process that concern jobs: how many run, for how long, within which limits and walls. */
+/** Process settings for jobs: concurrency, duration, resource limits and the sandbox. */
 import { availableParallelism } from "node:os";
 import type { Setting } from "./setting.ts";
 
@@ -8,7 +8,7 @@ export const JOB_SETTINGS = {
   workers: {
     variable: "SVC_WORKERS",
     kind: "number",
-    // More slots than cores: most scripts wait for something, and short ones for the server.
+    // More slots than cores: most scripts wait for input and output, and short ones wait for the server.
     default: Math.max(4, cores * 4),
     meaning: "jobs that run at once",
   },

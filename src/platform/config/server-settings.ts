@@ -1,7 +1,7 @@
-/** The settings of the process that concern the server: where its data is, where it listens, whom it trusts. */
+/** Process settings for the server: data directory, addresses and trusted proxies. */
 import type { Setting } from "./setting.ts";
 
-/** The first ones that are listed: where the server keeps its data and where it is reached. */
+/** The settings listed first: the data directory and the server's addresses. */
 export const ADDRESS_SETTINGS = {
   data_dir: {
     variable: "SVC_DATA_DIR",
@@ -36,7 +36,7 @@ export const ADDRESS_SETTINGS = {
   },
 } as const satisfies Record<string, Setting>;
 
-/** Its database, what it sends to others, sessions, protection, metrics and its log. */
+/** Settings for the database, outgoing requests, sessions, rate limits, metrics and the log. */
 export const SERVER_SETTINGS = {
   max_database_mb: {
     variable: "SVC_MAX_DATABASE_MB",

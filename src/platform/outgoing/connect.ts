@@ -31,7 +31,7 @@ export interface OpenRequest {
   targets: Targets;
   /** Allows plain http only to this machine. */
   requires_https?: boolean;
-  /** Leaves a compressed body as it arrives. */
+  /** Does not decompress the response body. */
   keeps_compression?: boolean;
 }
 

@@ -1,7 +1,8 @@
 /**
- * Runs a program of the machine, such as bash, once per job, as a process below this one. So a warm job starts no
- * runtime. Nothing passes from one job to the next: each has its own process, environment, input and emptied folder,
- * this process reveals nothing of its memory, and it takes no further job if it cannot end with what one has started.
+ * Runs a program of the machine, such as bash, once per job, as a subprocess of this process. A warm job therefore
+ * needs no start of a runtime. Jobs are isolated from each other: each has its own process, environment, standard
+ * input and emptied folder; this process's memory is unreadable to them; and it accepts no further job if it cannot
+ * end all processes of the last one.
  */
 import { closeSync } from "node:fs";
 import type { Done, HostedProgram, Load, Run } from "../protocol.ts";
@@ -17,12 +18,12 @@ const PRELUDE_FD = 3;
 
 type Hosted = (message: Run) => Promise<Partial<Done>>;
 
-/** Returns what runs one job of this version. @throws where no such programs run */
+/** Returns the function that runs one job of this version. @throws on systems where such programs cannot run */
 export function openHost(load: Load, program: HostedProgram): Hosted {
   if (!libc)
     throw Object.assign(new Error("only Linux runs this language"), { name: "ExecutionErr", stack: "" });
   hideMemory();
-  // Of processes whose parent has ended, this one is the parent: none must stay as a zombie while the job runs.
+  // Orphans of the job are adopted by this process, which must reap them so that no zombie remains.
   let running: number | undefined;
   process.on("SIGCHLD", () => reapOrphans(running));
   const variables = { ...load.environment };

@@ -58,7 +58,7 @@ export function hasLeftovers(): boolean {
 }
 
 /**
- * Waits for children that have ended, so that they do not count as processes any more.
+ * Waits for children that have ended, so that they are not counted as processes.
  * @param except pid of a child whose exit other code waits for
  */
 export function reapOrphans(except: number | undefined): void {
@@ -71,7 +71,10 @@ export function reapOrphans(except: number | undefined): void {
   }
 }
 
-/** Keeps this process's memory, environment and descriptors from the processes that it starts (PR_SET_DUMPABLE(2const)). */
+/**
+ * Protects this process's memory, environment and descriptors from the processes that it starts
+ * (PR_SET_DUMPABLE(2const)).
+ */
 export function hideMemory(): void {
   libc?.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }

@@ -9,7 +9,7 @@ export interface RuntimeFiles {
   directory: string;
   typescript: string;
   python: string;
-  /** Folder of what runs scripts of other languages, or is compiled with them. */
+  /** Folder of the wrappers that run scripts of other languages or are compiled with them. */
   wrappers: string;
   watchdog: string;
   /** Program that applies the sandbox to a child and then becomes it. */

@@ -17,14 +17,14 @@ interface ColdStart {
   runtime: RuntimeFiles;
   /** Path of its source as the child sees it. */
   file: string;
-  /** Program of the machine that runs it, if any does. */
+  /** Program of the machine that runs the script; undefined if none does. */
   tool: Tool | undefined;
 }
 
 /**
- * Turns a blank child into the version of a run, and installs and compiles before what is missing.
+ * Turns a blank child into the version of a run, and installs or compiles missing files first.
  * @param onTaken called as soon as there is a child
- * @returns undefined if the run has been aborted
+ * @returns undefined if the run was aborted
  * @throws LoadFault, ChildEnded, DependencyError, and system errors
  */
 export async function startChild(
@@ -45,7 +45,7 @@ export async function startChild(
   return child;
 }
 
-/** Makes a blank child one of a key: for one identity, whose tokens its jobs have, and with the folder that they share. */
+/** Assigns a blank child to a key: to one identity, for which its job tokens are issued, and to a shared folder. */
 function assign(child: Child, key: string, request: RunRequest, options: RunnerOptions): void {
   const { version, permissioned_as, email, shared } = request;
   child.key = key;

@@ -33,7 +33,7 @@ export interface Guard {
   kill(pid: number): Promise<void>;
   /** Kills processes that ended children left behind. */
   sweep(): Promise<void>;
-  /** Exempts everything else that this process has started by now, by session: a browser, a tunnel. */
+  /** Exempts all other processes that this process has started so far, by session: a browser, a tunnel. */
   exemptOtherProcesses(): void;
   stop(): Promise<void>;
 }
@@ -41,8 +41,8 @@ export interface Guard {
 export function startGuard(watchdogProgram: string, directory: string, log: RunnerOptions["log"]): Guard {
   const libc = openLibc();
   libc?.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  // Without Landlock scripts of the same user could otherwise open this process's memory, files and environment by
-  // /proc/<pid>, which no filter of system calls can tell from other files.
+  // Without Landlock, scripts of the same user could otherwise open this process's memory, files and environment
+  // through /proc/<pid>, which a system call filter cannot distinguish from other files.
   libc?.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   const session = ownSession();
   const children = new Set<number>();
@@ -91,7 +91,7 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
     }
   }
 
-  /** Lists processes below this one that are neither guarded nor of its own session. */
+  /** Lists descendants of this process that are neither guarded nor in its own session. */
   function strangers() {
     return listProcesses().filter(
       (each) => each.parent === process.pid && each.session !== session && !guardedPids.has(each.pid),
@@ -124,7 +124,7 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
     async kill(pid) {
       const descendants = killTrees([pid]).filter((killed) => killed !== pid);
       await reap(descendants);
-      // What one of them started at its last moment is a child of this process now.
+      // Processes that a killed one started at the last moment are now children of this process.
       if (descendants.length > 0) await sweep();
     },
     sweep,

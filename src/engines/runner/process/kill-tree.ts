@@ -53,7 +53,7 @@ export function killTrees(roots: number[]): number[] {
   return [...doomed];
 }
 
-/** Whether the kernel tells the children of a thread (CONFIG_PROC_CHILDREN). */
+/** Whether the kernel lists the children of a thread (CONFIG_PROC_CHILDREN). */
 const listsChildren = existsSync("/proc/thread-self/children");
 
 function findDescendants(roots: Set<number>): number[] {
@@ -79,7 +79,7 @@ function readChildren(pid: number): number[] {
   });
 }
 
-/** Undefined if what is read of has exited meanwhile. */
+/** Returns undefined if the process has exited in the meantime. */
 function tolerateExit<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -88,7 +88,7 @@ function tolerateExit<T>(read: () => T): T | undefined {
   }
 }
 
-/** Lists all processes, which takes long where there are many. */
+/** Lists all processes by parent, which is slow if there are many. */
 function groupByParent(): (pid: number) => number[] {
   const children = new Map<number, number[]>();
   for (const { pid, parent } of listProcesses()) {

@@ -12,7 +12,7 @@ import { createRateLimiter } from "./rate-limiter.ts";
 
 /** Delay of responses to failed authentication above the rate limit. */
 const DELAY_MS = 2_000;
-/** Most responses delayed at once; each holds a connection. */
+/** Maximum number of responses delayed at once; each holds a connection. */
 const MAX_DELAYED_ANSWERS = 1_000;
 
 export interface AnonymousGuard {
