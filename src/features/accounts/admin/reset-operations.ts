@@ -1,4 +1,4 @@
-/** Operations for people who forgot their password. */
+/** Operations to reset a forgotten password. */
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { isMailConfigured } from "../../signals/mail/send.ts";

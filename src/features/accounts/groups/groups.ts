@@ -142,7 +142,7 @@ export async function updateGroup(
 }
 
 /**
- * Makes somebody a manager of the group, or removes their entry.
+ * Makes a user a manager of the group, or removes their entry.
  * @throws NotFound, Forbidden, BadRequest for an unknown grantee, or one without an entry
  */
 export async function setGroupManager(

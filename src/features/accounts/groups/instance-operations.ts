@@ -1,4 +1,4 @@
-/** Groups of the instance. Any user reads them; changing and exporting them needs a licence. */
+/** Groups of the instance. Any user may read them; changing and exporting them requires a licence. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
@@ -11,7 +11,7 @@ const InstanceGroup = z.object({
   emails: z.array(z.string()),
 });
 
-/** With the ids under which an external user directory knows the group. */
+/** A group with its ids in an external user directory. */
 const ExportedGroup = InstanceGroup.extend({
   id: z.string().nullish(),
   scim_display_name: z.string().nullish(),

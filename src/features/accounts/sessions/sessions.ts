@@ -53,7 +53,7 @@ export async function loginWithPassword(
 /**
  * Stores a new session with the configured lifetime, and marks the account as logged in.
  * @param hash the password hash that was checked, or null for another login type
- * @throws BadRequest if the password was changed, or the account deleted, meanwhile
+ * @throws BadRequest if the password was changed, or the account deleted, in the meantime
  */
 export async function startSession(app: App, tx: Tx, email: string, hash: string | null): Promise<Session> {
   const [user] = await tx
@@ -119,8 +119,8 @@ export function requireUnrestrictedToken(ctx: UserContext, does: string) {
 }
 
 /**
- * Refuses restricted tokens for operations that create credentials or raise rights; otherwise such a token could obtain
- * an unrestricted one.
+ * Rejects restricted tokens for operations that create credentials or raise rights; otherwise such a token could be
+ * used to obtain an unrestricted one.
  * @throws Forbidden for a restricted token
  */
 export function requireUnrestricted({ caller }: UserContext, does: string): void {

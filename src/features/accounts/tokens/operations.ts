@@ -45,7 +45,7 @@ export const createTokenFor = operation({
   run: (ctx, { body }) => own.createTokenFor(ctx, body),
 });
 
-/** Whose tokens: the caller's when left out. */
+/** Owner of the tokens; default: the caller. */
 const owner = { email: z.string().optional() };
 
 export const listTokens = operation({

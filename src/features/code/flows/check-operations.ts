@@ -1,4 +1,4 @@
-/** What editors ask about a flow while it is written. */
+/** Operations for editors: checking a flow while it is being edited. */
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { describeFlowValue, findProblems } from "./value/check.ts";

@@ -95,7 +95,7 @@ async function analyseNewScript({
   }
 }
 
-/** Only admins may let a script run on behalf of somebody else, since every caller then acts as that person. */
+/** Only admins may let a script run on behalf of another user, since every caller then has that user's rights. */
 export function requireOnBehalfOfRight(ctx: WorkspaceContext, email: string | undefined): void {
   const { member } = ctx.caller;
   if (email === undefined || email === member.email || member.is_admin) return;

@@ -1,4 +1,4 @@
-/** Deploys scripts that a client has bundled. The bundle runs; the script is what people see. */
+/** Deploys scripts that a client has bundled. The bundle runs; the script's source is displayed. */
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parseJsonField, readForm } from "../../../platform/http/multipart-form.ts";

@@ -8,8 +8,8 @@ import { renderMetrics } from "./metrics.ts";
 import { checkReadiness, readDetails } from "./readiness.ts";
 
 /**
- * Returns whether the caller is a super admin, devops, or the local admin, with a token that is not bound to a
- * workspace or job.
+ * Whether the caller is a super admin, devops, or the local admin, with a token that is not bound to a workspace or
+ * job.
  */
 function isInstanceStaff({ caller }: Context): boolean {
   const { identity } = caller;

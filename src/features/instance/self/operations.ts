@@ -9,8 +9,8 @@ import {
 import { describeUpdate } from "./latest-release.ts";
 
 /**
- * Clients decide by this version which operations they may call, so it is that of the interface. The program's own is
- * in a header.
+ * Returns the version of the HTTP interface, by which clients decide which operations they may call. The program's
+ * own version is in a header.
  */
 export const getVersion = operation({
   name: "getVersion",

@@ -28,7 +28,7 @@ const list = operation({
         worker_group: z.string(),
         log_ts: isoTimestamp,
         file_path: z.string(),
-        /** Absent if there was no time to count them: ask again. */
+        /** Absent if there was no time to count the lines: request it again. */
         ok_lines: z.number().int().optional(),
         err_lines: z.number().int().optional(),
         json_fmt: z.boolean(),
@@ -63,9 +63,9 @@ const get = operation({
   },
 });
 
-/** Each process is a server, with workers or without. */
+/** Mode of each process: a server, with or without workers. */
 const MODE = "server";
-/** Lines that a search returns. */
+/** Maximum number of lines that a search returns. */
 const MAX_HITS = 1_000;
 const searched_until = isoTimestamp.optional();
 
@@ -91,7 +91,9 @@ const search = operation({
     z.object({
       query_parse_errors: z.array(z.string()),
       hits: z.array(z.object({ file_path: z.string(), log_ts: isoTimestamp, line: z.string() })),
-      /** Set if the time was over: older files were not searched. Continue with it as `max_ts`. */
+      /**
+       * Set if the time limit was reached, so that older files were not searched. Pass it as `max_ts` to continue.
+       */
       searched_until,
     }),
   ),
@@ -122,7 +124,10 @@ const count = operation({
     z.object({
       query_parse_errors: z.array(z.string()),
       count_per_host: z.record(z.string(), z.number().int()),
-      /** Set if the time was over: older files were not searched. Continue with it as `max_ts`, and add up. */
+      /**
+       * Set if the time limit was reached, so that older files were not searched. Pass it as `max_ts` to continue,
+       * and add up the counts.
+       */
       searched_until,
     }),
   ),

@@ -1,5 +1,5 @@
 /**
- * Statistics about the instance: counts only, never names or contents. They are sent only on request, and only if the
+ * Statistics about the instance: only counts, never names or contents. They are sent only on request, and only if the
  * operator enables them (setting disable_stats is false) and configures a receiver (stats_url).
  */
 import { count } from "drizzle-orm";

@@ -97,7 +97,7 @@ const STORED_ELSEWHERE: {
   instance_events_webhook: storeInstanceWebhook,
 };
 
-/** Returns whether a flag or the environment overrides the stored value. */
+/** Whether a flag or the environment overrides the stored value. */
 function isOverridden(app: App, key: string): boolean {
   const { source } = app.settings.find(key);
   return source === "environment" || source === "flag";

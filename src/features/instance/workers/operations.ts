@@ -1,4 +1,4 @@
-/** Operations on workers: which exist, which jobs they take, and how many jobs wait. */
+/** Operations on workers: which ones are live, which jobs they accept, and how many jobs wait. */
 import { z } from "zod";
 import type { App } from "../../../platform/app/context.ts";
 import { listLiveWorkers } from "../../../platform/cluster/heartbeat.ts";
@@ -15,7 +15,7 @@ import {
 import { DEFAULT_TAGS } from "../../runs/job/custom-tags.ts";
 import { countWaitingByTag } from "./worker-groups.ts";
 
-/** A worker whose last heartbeat is older counts as gone, unless the caller gives another limit, in seconds. */
+/** A worker whose last heartbeat is older counts as lost, unless the caller gives another limit; in seconds. */
 const LIVE_WITHIN_S = 300;
 
 const WorkerPing = z
@@ -27,7 +27,7 @@ const WorkerPing = z
     ip: z.string(),
     started_at: isoTimestamp,
     last_ping: z.number(),
-    /** The same as a moment. */
+    /** The same as a timestamp. */
     ping_at: isoTimestamp,
     jobs_executed: z.number(),
     custom_tags: z.array(z.string()).optional(),
@@ -93,7 +93,7 @@ const listWorkers = operation({
   },
 });
 
-/** Returns for each tag whether some worker takes it. */
+/** Returns for each tag whether any worker accepts it. */
 async function findTakenTags(app: App, tags: string[]): Promise<Record<string, boolean>> {
   const workers = await listLiveWorkers(app, LIVE_WITHIN_S);
   const isTaken = (tag: string) => workers.some((worker) => worker.tags?.includes(tag) ?? true);

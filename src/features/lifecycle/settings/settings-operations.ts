@@ -48,7 +48,7 @@ export const getSettings = operation({
       auto_add: settings.auto_add ?? null,
       plan: (await hasLicense(ctx.app)) ? "enterprise" : null,
       automatic_billing: settings.automatic_billing ?? false,
-      // Workspaces of a self-hosted instance are not billed by anybody.
+      // Workspaces of a self-hosted instance have no customer: nobody is billed.
       customer_id: null,
       webhook: isAdmin ? await findWorkspaceWebhook(ctx.app.db.read, workspace) : null,
       deploy_to: settings.deploy_to ?? null,

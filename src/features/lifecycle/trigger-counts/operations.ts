@@ -6,7 +6,7 @@ import { countTriggers } from "./counts.ts";
 
 const CountField = z.number();
 
-/** Kinds that this service does not have count as none. */
+/** Kinds that this service does not support have the count 0. */
 const TriggersCountRecord = z
   .object({
     primary_schedule: z.object({ schedule: z.string() }).optional(),

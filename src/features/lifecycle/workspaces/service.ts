@@ -23,7 +23,7 @@ export interface NewWorkspace {
   id: string;
   name: string;
   username?: string | undefined;
-  /** E-mail of the first admin, if a super admin creates the workspace for somebody else. */
+  /** E-mail of the first admin, if a super admin creates the workspace for another user. */
   owner?: string | undefined;
 }
 
@@ -156,9 +156,7 @@ export async function listWorkspacePage({ app }: UserContext, query: { page: num
   return rows.map((row) => ({ ...row, premium }));
 }
 
-/**
- * Returns whether a username is used in a workspace. Always false for a workspace that the caller may not know about.
- */
+/** Whether a username is used in a workspace. Always false for a workspace that the caller may not know about. */
 export async function isUsernameTaken(
   ctx: UserContext,
   { id, username }: { id: string; username: string },

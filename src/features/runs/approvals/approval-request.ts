@@ -56,10 +56,7 @@ export async function getApprovalRequest(
   return { job, module, suspend: module.suspend, frame_id: parent.id, root_job, state, flow };
 }
 
-/**
- * Returns the error if an answer would be too late.
- * @param state of the frame; undefined if it no longer runs
- */
+/** Returns an error if an answer would be too late. @param state of the frame; undefined if it no longer runs */
 export function findExpiryError(
   { job, module }: ApprovalRequest,
   state: FrameState | undefined,
@@ -72,7 +69,7 @@ export function findExpiryError(
   return new Conflict(`the flow has gone on: step ${module.id} does not wait for this approval any more`);
 }
 
-/** The users who may answer. `groups` is undefined while they depend on the step's result. */
+/** The users who may answer. `groups` is undefined as long as they depend on the step's result. */
 interface AnswerRules {
   login: boolean;
   groups: string[] | undefined;

@@ -15,7 +15,7 @@ import { type RelockTarget, resolveTarget } from "./target.ts";
 
 export interface Trigger {
   workspace_id: string;
-  /** The user whose rights the job has. */
+  /** The user with whose rights the job runs. */
   email: string;
   /** The job's `created_by`. */
   created_by: string;

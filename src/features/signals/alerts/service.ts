@@ -103,10 +103,7 @@ async function storeAlert(app: App, tx: Tx, alert: NewAlert): Promise<number | u
   return row!.id;
 }
 
-/**
- * Returns whether the workspace's admins muted its alerts: they are stored as acknowledged. Channels are notified
- * anyway.
- */
+/** Whether the workspace's admins muted its alerts: they are stored as acknowledged. Channels are notified anyway. */
 async function isMuted(tx: Tx, workspace_id: string | undefined): Promise<boolean> {
   if (workspace_id === undefined) return false;
   const [row] = await tx

@@ -54,8 +54,8 @@ export function readCurrentLicense(app: App): Promise<LicenseStatus> {
 }
 
 /**
- * Returns whether Enterprise operations are served. With a licence all workspaces of the instance are premium, without
- * one none is.
+ * Whether Enterprise operations are available. With a licence all workspaces of the instance are premium, without one
+ * none is.
  */
 export async function hasLicense(app: App): Promise<boolean> {
   const { license } = await readCurrentLicense(app);

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { describeIssues } from "../../../lib/validation-messages.ts";
 
-/** Loads jose on first use, to keep it off the start of the server. */
+/** Loads jose on first use, because it would slow down the server's start. */
 const loadJose = () => import("jose");
 
 /** The JWT `typ` of a licence; it tells a licence from any other token signed with the same key. */

@@ -1,7 +1,7 @@
 /**
- * Operations that use many small transactions instead of a long one, so that other writers do not wait. The first
- * transaction stores the operation. It then always completes: if the process ends, the next start resumes it, or on
- * PostgreSQL another server does. Every step must therefore be idempotent.
+ * Resumable operations use many small transactions instead of a long one, so that other writers do not wait. The
+ * first transaction stores the operation, which is then always completed: if the process stops, the next start
+ * resumes it, or on PostgreSQL another server does. Every step must therefore be idempotent.
  */
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";

@@ -98,8 +98,8 @@ export function toListedToken<T extends TokenLifetime>(app: App, row: T): T {
 }
 
 /**
- * Returns whose tokens are meant: the caller's own, or those of somebody else.
- * @throws Forbidden if the caller may not manage the tokens of others
+ * Returns the owner of the tokens: the caller, or another user.
+ * @throws Forbidden if the caller may not manage tokens of others
  */
 function resolveOwner({ caller: { identity } }: UserContext, given: string | undefined): string {
   const email = given === undefined ? identity.email : parseEmail(given);

@@ -32,9 +32,9 @@ const CaptureRecord = z
   .object({
     id: z.number().int(),
     trigger_kind: z.string(),
-    /** Arguments that the script or flow would get. */
+    /** Arguments that the script or flow would receive. */
     main_args: z.unknown(),
-    /** Arguments that its preprocessor would get. */
+    /** Arguments that its preprocessor would receive. */
     preprocessor_args: z.unknown(),
     payload: z.unknown(),
     trigger_extra: z.unknown(),

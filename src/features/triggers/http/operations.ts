@@ -19,7 +19,7 @@ const orNull = <T extends z.ZodType>(schema: T) => withDefault(schema, null);
 const orFalse = withDefault(z.boolean(), false);
 
 const method = z.string().toLowerCase().pipe(z.enum(HTTP_METHODS));
-/** Existing tools say `windmill` for `token`. */
+/** Existing tools use `windmill` for `token`. */
 const authentication = z.preprocess(
   (value) => (value === "windmill" ? "token" : value),
   z.enum(AUTHENTICATION_METHODS),
@@ -58,7 +58,7 @@ const written = {
   retry: orNull(RetrySchema),
 };
 
-/** The place may be left out: it stays. */
+/** Route path and method may be omitted: they then stay the same. */
 const EditRoute = keepUnknownFields(
   z.object({
     ...written,
@@ -109,7 +109,7 @@ const HttpTriggerRecord = z
     static_asset_config: StaticAssets.nullish(),
     retry: z.unknown().nullish(),
     mode: TriggerMode,
-    /** Why it does not answer although it is enabled. */
+    /** Why the route is not served although it is enabled. */
     error: z.string().nullish(),
   })
   .meta({ id: "HttpTrigger" });

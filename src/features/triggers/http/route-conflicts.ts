@@ -130,7 +130,7 @@ async function listOverlapping(
   });
 }
 
-/** Returns whether a route exists at exactly this place. @param but the path of a route to ignore */
+/** Whether a route exists with exactly this path and method. @param but the path of a route to ignore */
 export async function isRouteTaken(app: App, row: RouteCandidate, but: string | undefined): Promise<boolean> {
   const found = await listOverlapping(app.db.read, row, but);
   return found.some((other) => other.workspace_id !== row.workspace_id || isSame(row, other));

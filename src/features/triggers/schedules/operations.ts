@@ -24,7 +24,7 @@ import type { Schedule } from "./tables.ts";
 
 const base = "/w/{workspace}/schedules" as const;
 
-/** Number of times in a preview that does not say how many. */
+/** Default number of times in a preview. */
 const PREVIEW_COUNT = 5;
 const MAX_PREVIEW_COUNT = 100;
 

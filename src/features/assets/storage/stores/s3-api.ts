@@ -115,7 +115,7 @@ export function createS3Api(resource: S3Resource, targets: Targets): S3Api {
   };
 }
 
-/** Returns whether a call is idempotent, so that it can be retried. */
+/** Whether a call is idempotent, so that it can be retried. */
 const isRepeatable = ({ method, query }: S3Call) => method === "PUT" || (method === "DELETE" && !!query);
 
 /** Percent-encodes by RFC 3986; S3 signatures allow no other unescaped characters. */

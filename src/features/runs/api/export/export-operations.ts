@@ -86,7 +86,7 @@ function jobsResponse(ctx: WorkspaceContext, workspace: string, ids: readonly st
   return new Response(body, { headers: { "content-type": "application/json" } });
 }
 
-/** Characters written before other requests are served, and the characters that reading one job counts for. */
+/** Characters written before other requests are served, and the characters that reading one job is counted as. */
 const YIELD_AFTER_CHARS = 500_000;
 const CHARS_PER_JOB = 10_000;
 
@@ -103,7 +103,7 @@ async function* writeJsonPieces(
     const text = formatExportedJob(job, job.state === "completed" ? await readLog(app, job) : undefined);
     yield `${before}${text}`;
     before = ",\n";
-    // Without this, a fast reader would occupy the thread until the last job.
+    // Without this, a fast reader would block the event loop until the last job.
     written += text.length + CHARS_PER_JOB;
     if (written < YIELD_AFTER_CHARS) continue;
     written = 0;
@@ -196,7 +196,8 @@ function parseElement<S extends z.ZodType>(at: number, schema: S, given: unknown
 const QUEUEABLE_KINDS = ["script", "preview", "dependencies"];
 
 /**
- * Requires that the jobs can be queued here. Only a super admin may import jobs that run as users who are not members.
+ * Requires that the jobs can be queued here. Only a super admin may import jobs that run as users who are not
+ * members.
  * @throws BadRequest for a kind of job that cannot be queued, Forbidden for another user's identity
  */
 async function requireImportable(

@@ -21,7 +21,7 @@ const Input = z.object({
   created_by: z.string(),
   created_at: isoTimestamp,
   is_public: z.boolean(),
-  /** Lists leave them out; existing clients look for the field. */
+  /** Left empty in lists, but present for existing clients. */
   args: z.null(),
   success: z.boolean().optional(),
 });
@@ -87,7 +87,7 @@ const getArgs = operation({
     }),
 });
 
-/** @param isInput undefined: a saved input or a run, whichever has the id */
+/** @param isInput undefined: the id may be that of a saved input or of a run */
 async function readArguments(
   ctx: WorkspaceContext,
   workspace: string,

@@ -140,7 +140,7 @@ function createReadOperations(prefix: typeof open | typeof base, suffix: "" | "L
   };
 }
 
-/** A job that the caller may not see counts as missing. */
+/** Treats a job that the caller may not see as missing. */
 function ignoreNotFound(cause: unknown): undefined {
   if (!(cause instanceof NotFound)) throw cause;
 }

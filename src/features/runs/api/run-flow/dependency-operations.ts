@@ -13,7 +13,7 @@ const base = "/w/{workspace}/jobs" as const;
 
 const Dependencies = z.object({ path: z.string(), flow_value: OpenFlowValue });
 
-/** Creates the submission of a flow dependency job. Scripts that do not parse are rejected before. */
+/** Creates the submission of a flow dependency job. Scripts with syntax errors are rejected before. */
 async function createFlowLockSubmission({
   path,
   flow_value,

@@ -20,14 +20,14 @@ import { createFlowPreviewSubmission } from "./preview-operations.ts";
 const run = "/w/{workspace}/jobs/restart/f/{job_id}" as const;
 const base = `${run}/from/{step_id}` as const;
 
-/** Arguments that replace those of the earlier run; the others stay. */
+/** Arguments that replace those of the earlier run; all others are reused. */
 const Arguments = z.record(z.string(), z.unknown()).nullish();
 type Arguments = z.output<typeof Arguments>;
 
 const common = {
   method: "POST",
   access: "member",
-  // The scope names the flow's path, which only the run tells.
+  // The scope contains the flow's path, which is known only from the run.
   scope: false,
   query: AsyncQuery,
   body: Arguments,
@@ -99,7 +99,7 @@ const restartFlowAtPart = operation({
   },
 });
 
-/** For newer clients, which name the point in the body and keep the arguments. */
+/** For newer clients, which send the restart point in the body and reuse the arguments. */
 const restartFlowAtPoint = operation({
   ...common,
   name: "restartFlowAtPoint",

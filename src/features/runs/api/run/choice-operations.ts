@@ -41,7 +41,7 @@ async function createChoiceSubmission(ctx: WorkspaceContext, choice: Choice): Pr
     return createCodeSubmission({ language: ref.lang ?? "bun", content: ref.code }, entrypoint, given);
   }
   const found = await resolveTarget(ctx, toTarget(ref.path, ref.runnable_kind === "flow"));
-  // Choices are asked for while the form is filled in.
+  // Choices are requested while a user fills in the form.
   const asCaller = { on_behalf_of_email: undefined, argument_schema: undefined };
   if (found.kind === "flow") {
     const { args } = await createFlowSubmission(ctx, { ...found.flow, ...asCaller }, given, {});

@@ -23,7 +23,7 @@ import { jobIdSchema } from "./run-operations.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
-/** Most sources that may come with code, and their size in characters. */
+/** Maximum number of sources submitted with the code, and maximum characters of each. */
 const MAX_MODULES = 500;
 const MAX_MODULE_CHARACTERS = 10_000_000;
 
@@ -126,7 +126,7 @@ export const runWaitResultPreview = operation({
   },
 });
 
-/** Reads a bundle made by a client: one JavaScript file, sent with the preview. */
+/** Reads a bundle built by a client: one JavaScript file, sent with the preview. */
 async function readBundle(ctx: WorkspaceContext): Promise<Preview> {
   const form = await readForm(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
   const preview = await parseJsonField(form, "preview", Preview);
@@ -155,7 +155,7 @@ const Dependencies = z.object({
         raw_code: z.string(),
         language: z.enum(LANGUAGES),
         script_path: z.string().optional(),
-        /** Another name of `script_path`. */
+        /** Alias of `script_path`. */
         path: z.string().optional(),
       }),
     )

@@ -177,7 +177,7 @@ async function findForFlow<T extends NotRunnable["item"]>(
   return findReadable(member, `${what}, for ${job.permissioned_as} who runs the flow,`, find);
 }
 
-/** Renders a step's tag. @throws Forbidden if the user who started the flow may not give it */
+/** Renders a step's tag. @throws Forbidden if the user who started the flow may not use it */
 async function renderStepTag(app: App, job: Job, written: string, args: string): Promise<string> {
   const { workspace_id } = job;
   const tag = renderTagTemplate(written, { workspace_id, args });
