@@ -81,8 +81,8 @@ export async function parseYaml(text: string): Promise<unknown> {
 }
 
 /**
- * The error of a file that does not parse. What stands in the file is not quoted: it may be a secret, and the error may
- * be printed into the log of a build.
+ * Creates the error for a file that cannot be parsed. It does not quote the file's content, which may be secret: the
+ * error may be printed into a build log.
  */
 export function notParsed(file: string, { message }: Error): CliError {
   const plain = message
@@ -129,10 +129,7 @@ export async function readInlineFile(name: string, folder: string, where: string
   return readText(file, `${where}: there is no file ${file}`);
 }
 
-/**
- * Returns whether the file is outside the folder. A flow from somebody else must not read other files, by name or
- * through links.
- */
+/** Whether the file is outside the folder. A downloaded flow must not read other files, by name or through links. */
 function isOutside(folder: string, file: string): boolean {
   return relative(folder, file).split(sep)[0] === "..";
 }

@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } f
 import { dirname, join } from "node:path";
 import { formatUnit, SYSTEM_USER } from "../commands/server/init/unit.ts";
 
-/** Debian's names of the machines that it has packages for. */
+/** Debian's names of the machines with packages. */
 export const DEBIAN_MACHINES: Record<string, string> = { "linux-x64": "amd64", "linux-arm64": "arm64" };
 
 const UNIT = formatUnit({

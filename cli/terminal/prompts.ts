@@ -11,12 +11,12 @@ interface Question {
   message: string;
   /** The option that answers it without a terminal. */
   flag: string;
-  /** Hint if nobody can be asked; default: that there is no terminal. */
+  /** Hint without a terminal; default: that there is no terminal. */
   hint?: string;
   secret?: boolean;
   /** The value of an empty answer. */
   fallback?: string;
-  /** Throws an error that says what is wrong with an answer; then the question is asked again. */
+  /** Throws an error that describes an invalid answer; then the question is asked again. */
   check?: (answer: string) => unknown;
 }
 
@@ -78,7 +78,7 @@ export async function confirmFirst(given: boolean | undefined, message: string):
 }
 
 /**
- * Asks for the name of what is deleted, before it is deleted for good.
+ * Asks the user to type the name of an item before it is deleted permanently.
  * @param given the option `--yes`
  * @throws a usage error without a terminal, CliError if another name is typed
  */

@@ -21,7 +21,7 @@ interface UpdateOptions extends WorkspaceOptions {
   overlap?: boolean;
 }
 
-/** `svc schedule update`: changes what is given and keeps the rest. */
+/** `svc schedule update`: changes the given fields and keeps the others. */
 export const update = createWorkspaceCommand("update", "change a schedule; what is not given stays")
   .argument("<path>", "path of the schedule")
   .argument("[arguments...]", "of each run, where they differ: name=value, such as full=true")
@@ -63,7 +63,7 @@ export const update = createWorkspaceCommand("update", "change a schedule; what 
       const { path: _, script_path, is_flow, ...before } = await client.call(getSchedule, place);
       const code = is_flow ? { flow: script_path } : { path: script_path };
       const data = given ?? before.args ?? {};
-      // Loaded when it is needed: it knows scripts and flows.
+      // Loaded on demand, because it has many dependencies.
       const { resolveArguments } = await import("../../jobs/check-arguments.ts");
       const args = hasArguments
         ? await resolveArguments(client, code, place.workspace, { data, words })

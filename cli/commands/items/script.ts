@@ -32,7 +32,7 @@ import { printJson, printNote, printTable, writeText } from "../../terminal/text
 import { createNew } from "./script-new.ts";
 import { scriptVersionCommands } from "./versions.ts";
 
-/** Settings of the previous version that a new version keeps: all but the code and what is computed from it. */
+/** Settings that a new version takes from the previous one: all but the code and what is computed from it. */
 const KeptSettings = ScriptFields.omit({
   content: true,
   language: true,
@@ -137,7 +137,7 @@ async function waitUntilReady(client: ServiceClient, workspace: string, hash: st
   }
 }
 
-/** Marks a script whose newest version cannot run, and one that others import. */
+/** Formats the summary, with a mark if the newest version cannot run, or if other scripts import it. */
 function formatSummary(script: { summary: string; has_deploy_errors?: boolean; no_main_func: boolean }) {
   const { summary, has_deploy_errors, no_main_func } = script;
   if (has_deploy_errors) return `cannot run: svc script push says why  ${summary}`.trimEnd();

@@ -97,7 +97,7 @@ const CALLERS: Record<string, string> = {
   basic_http: "callers need the name and password of the resource",
 };
 
-/** Says who may call a route. */
+/** Describes who may call a route. */
 const describeCallers = (method: string) => CALLERS[method] ?? `callers are checked by ${method}`;
 
 function createHttpBody(route_path: string, path: string, options: HttpOptions) {
@@ -131,7 +131,7 @@ function createHttpBody(route_path: string, path: string, options: HttpOptions) 
   };
 }
 
-/** Returns the method of authentication that the options name. */
+/** Returns the authentication method selected by the options. */
 export function parseAuthentication({
   callerToken,
   apiKey,

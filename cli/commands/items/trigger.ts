@@ -29,7 +29,7 @@ interface KindOptions extends WorkspaceOptions {
   kind?: Kind;
 }
 
-/** Lists triggers of both kinds, each with what starts it. */
+/** Lists triggers of both kinds, each with the script or flow that it starts. */
 async function listAllTriggers(client: ServiceClient, workspace: string, path_start?: string) {
   const query = path_start === undefined ? {} : { path_start };
   const routes = await client.call(listHttpTriggers, { workspace, query });

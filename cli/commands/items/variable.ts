@@ -48,7 +48,7 @@ async function storeVariable(
   return true;
 }
 
-/** Returns whether the variable is a secret already, so that its new value is not echoed either. */
+/** Whether the variable is already a secret, so that its new value is not echoed either. */
 function isSecret(path: string, options: WorkspaceOptions): Promise<boolean> {
   return withClient(options, async (client) => {
     const workspace = await resolveWorkspace(client, options.workspace);

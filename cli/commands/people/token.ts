@@ -79,7 +79,7 @@ function formatBadge(expiration: unknown, now: number): string {
   return `expires in ${days} ${days === 1 ? "day" : "days"}`;
 }
 
-/** @throws a usage error if nobody is named: the local admin of a data directory has no tokens */
+/** @throws a usage error if no owner is given: the local admin of a data directory has no tokens */
 function requireOwner(options: OwnerOptions): void {
   if (options.email === undefined && !actsAsUser(options)) {
     throw usageError("--email is missing", "the tokens of which user: svc user list lists them");

@@ -72,7 +72,7 @@ const create = createCommand("create", "create a user who logs in with a passwor
     else printNote(`created ${body.super_admin ? "super admin" : "user"} ${email}`);
   });
 
-/** Checked before the password is asked for. @throws a usage error */
+/** Runs before the password is asked for. @throws a usage error */
 function requireEmail(email: string, name: "--email" | "<email>"): void {
   try {
     parseNewEmail(email);

@@ -167,7 +167,7 @@ function createAnswerCommand(name: string, summary: string, outcome: "approved" 
     .action((id: string, values: string[], options: WorkspaceOptions & { data?: string }) =>
       withJob(id, options, async (client, job) => {
         const given = { data: await readJsonArguments(options.data), words: values };
-        // A rejection says why if it wants to.
+        // The form is optional for a rejection.
         const form = outcome === "approved" ? await readApprovalForm(client, job) : undefined;
         const value = await completeArguments(form, given);
         await answerFlow(client, job, { approved: outcome === "approved", value });
@@ -201,7 +201,7 @@ async function cancelOne(
   return { id, outcome: isLeft ? "requested" : "canceled" };
 }
 
-/** Does the work in a workspace. Errors about unknown jobs get a hint where to find their ids. */
+/** Runs the work in a workspace. Errors about unknown jobs get a hint where to find job ids. */
 function withJobClient<T>(
   options: WorkspaceOptions,
   work: (client: ServiceClient, workspace: string) => Promise<T>,

@@ -19,7 +19,7 @@ interface RerunOptions extends WorkspaceOptions {
   log: boolean;
 }
 
-/** `svc job rerun`: the same code with the same arguments, apart from those that are given. */
+/** `svc job rerun`: runs the same code with the same arguments, except for given ones. */
 export const rerun = createWorkspaceCommand("rerun", "run a script or flow again, as a job ran it")
   .argument("<id>", "id of the job")
   .argument("[arguments...]", "arguments that differ: name=value")

@@ -25,7 +25,7 @@ interface ServeOptions {
 const SETTING_NAME_WIDTH = 29;
 const MEANING_INDENT = `\n${" ".repeat(SETTING_NAME_WIDTH + 2)}`;
 
-/** The settings that most servers need; `svc config --all` lists every one. */
+/** Settings that most servers need; `svc config --all` lists all. */
 const SHOWN_SETTINGS: ConfigName[] = [
   "data_dir",
   "database_url",

@@ -29,7 +29,7 @@ export interface FileStyle {
 
 /**
  * Creates the files of an item, by name below the folder.
- * @param before the item in the folder: its files keep their names
+ * @param before the item in the folder, whose file names are kept
  */
 export function createItemFiles(item: Item, style: FileStyle, before?: LocalItem): Map<string, string> {
   const fields = structuredClone(item.fields);
@@ -113,7 +113,7 @@ function createScriptFiles(
   return new Map([write(`${path}.script`, described), ...files]);
 }
 
-/** Creates an app's files. Existing clients compute the policy from the code, so it is kept in a file of its own. */
+/** Creates an app's files. Existing clients compute the policy from the code, so it is kept in a separate file. */
 function createAppFiles(
   path: string,
   fields: Fields,

@@ -40,7 +40,7 @@ export interface LocalFolder {
   items: Map<string, LocalItem>;
   /** Items that could not be read. */
   problems: FileProblem[];
-  /** Files in the places of items that belong to none. */
+  /** Files in item folders that belong to no item. */
   strays: string[];
   settings: FolderSettings;
 }
@@ -86,7 +86,7 @@ export async function readFolder(root: string, selection: ItemSelection): Promis
   return { root, naming: detectNaming(settings, names), items, problems, strays, settings };
 }
 
-/** Places of items' files. */
+/** Folders that contain items. */
 const ITEM_PLACES = /^[ufg]\/|^(?:groups|users|dependencies)\/|^encryption_key\./;
 
 async function listNames(root: string): Promise<string[]> {
@@ -149,7 +149,7 @@ class FolderReader {
     }
   }
 
-  /** Returns whether the file is a script's code, or inside a codebase or the folder of a flow or app. */
+  /** Whether the file is a script's code, or inside a codebase or the folder of a flow or app. */
   isPart(name: string): boolean {
     return (
       this.settings.codebases.some(({ path }) => name.startsWith(`${path}/`)) ||
@@ -197,7 +197,7 @@ class FolderReader {
     const lock = /^!inline (.+)$/.exec(String(fields.lock ?? ""))?.[1]?.trim();
     const beside = `${path}.script.lock`;
     if (lock !== undefined && !this.names.has(lock) && isInLayout(lock)) {
-      // The lock of a bundled codebase is computed again.
+      // The lock of a bundled codebase is recomputed.
       delete fields.lock;
     } else if (lock !== undefined) {
       fields.lock = await readInlineFile(lock, this.root, `${description}, \`lock\``);
@@ -216,7 +216,7 @@ class FolderReader {
     return { ...item, bundle: () => bundleScript(this.root, source, codebase) };
   }
 
-  /** Computes a codebase's digest once. */
+  /** Computes the digest of a codebase once. */
   #digest(codebase: Codebase): Promise<string> {
     const digest = this.#digests.get(codebase) ?? digestCodebase(this.root, codebase);
     this.#digests.set(codebase, digest);

@@ -4,7 +4,7 @@ import { type CommonOptions, createCommand, formatExamples, withClient } from ".
 import { CliError } from "../../../terminal/text/failure.ts";
 import { print, printJson, printNote } from "../../../terminal/text/output.ts";
 
-/** `svc workspace use`: the workspace of later commands on the same server. */
+/** `svc workspace use`: sets the default workspace of later commands on the same server. */
 export const use = createCommand("use", "choose the workspace of later commands")
   .argument("[id]", "left out: prints the one that is chosen")
   .option("--none", "choose none")

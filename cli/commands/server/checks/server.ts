@@ -27,7 +27,7 @@ export async function checkServer(config: Config): Promise<Finding[]> {
   ];
 }
 
-/** Reads the licence that a few operations of the interface ask for. */
+/** Checks the licence that a few operations require. */
 async function checkLicense(data_dir: string): Promise<Finding> {
   try {
     const signal = AbortSignal.timeout(REPLY_TIMEOUT_MS);
@@ -38,7 +38,7 @@ async function checkLicense(data_dir: string): Promise<Finding> {
     const id = answer.ok ? (await answer.text()).trim() : "";
     if (id !== "") return okFinding("licence", `${id} is valid`);
   } catch {
-    // Without an answer there is none to show.
+    // If the server does not answer, there is nothing to show.
   }
   return okFinding(
     "licence",
