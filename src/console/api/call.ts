@@ -60,13 +60,13 @@ export async function ask<N extends OperationName>(
   throw await errorOf(response);
 }
 
-/** Operations whose 401 does not mean that the session has ended. */
+/** Operations for which a 401 does not mean that the session has ended. */
 const PUBLIC: ReadonlySet<OperationName> = new Set<OperationName>([
   "POST /auth/login",
   "POST /setup/{token}",
 ]);
 
-/** Distinguishes an ended session from an operation that refuses this user, such as in a workspace of others. */
+/** Distinguishes an ended session from an operation that rejects this user, such as in another user's workspace. */
 function noteRefused(operation: OperationName): void {
   if (operation === "GET /users/whoami") noteEnded(true);
   else if (!PUBLIC.has(operation)) void checkSession();

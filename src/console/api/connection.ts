@@ -4,7 +4,7 @@ import { url } from "./base.ts";
 
 export interface Connection {
   reached: boolean;
-  /** The session has ended: a request was answered with 401. */
+  /** Whether the session has ended: a request was answered with 401. */
   ended: boolean;
 }
 
@@ -28,7 +28,7 @@ export const useConnection = (): Connection => useSyncExternalStore(subscribe, (
 export const noteReached = (): void => become({ reached: true });
 export const noteEnded = (ended: boolean): void => become({ ended });
 
-/** Marks the session as ended if the server does not know the user any more. */
+/** Marks the session as ended if the server no longer recognises it. */
 export async function checkSession(): Promise<void> {
   const answer = await fetch(url("api/users/whoami")).catch(() => undefined);
   if (answer?.status === 401) noteEnded(true);

@@ -1,4 +1,4 @@
-/** Shows what differs between two texts. Loaded lazily because of its size. */
+/** Shows the differences between two texts. Loaded lazily because of its size. */
 import { unifiedMergeView } from "@codemirror/merge";
 import { EditorState } from "@codemirror/state";
 import { EditorView, lineNumbers } from "@codemirror/view";

@@ -3,7 +3,7 @@ import { call } from "../../api/call.ts";
 import type { Language } from "../scripts.ts";
 import { useQuiet } from "./quiet.ts";
 
-/** What the server finds in the code: its arguments, its packages, or where it cannot be parsed. */
+/** Analyses the code on the server: its arguments, its packages, or its syntax error. */
 export function useAnalysis(workspace: string, language: Language, content: string) {
   const quiet = useQuiet(content);
   return useQuery({

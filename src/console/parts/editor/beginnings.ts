@@ -1,4 +1,4 @@
-/** Code that a new script begins with. Each runs as it stands where its language does. */
+/** Initial code of a new script. Each runs unchanged if its language is available. */
 import type { Language } from "../scripts.ts";
 
 const TYPESCRIPT = `export async function main(name: string = "world") {

@@ -1,16 +1,16 @@
-/** Keeps what is written: one save after another, the newest last, and none beside a deployment. */
+/** Saves drafts: one save after another, the newest content last, and none during a deployment. */
 import { useEffect, useState } from "react";
 import { writeJson } from "../../api/json.ts";
 
 const SAVE_AFTER_MS = 1_500;
-/** Before a failed save is tried again; longer each time. */
+/** Delay before a failed save is retried; it grows with each failure. */
 const RETRY_AFTER_MS = 2_000;
 const LONGEST_RETRY_MS = 60_000;
 
 type Kept = "" | "saving" | "kept" | "failed";
 type Keep<T> = (draft: T) => Promise<void>;
 
-/** Saves the newest draft until it is saved. */
+/** Saves the newest draft until it is stored. */
 export class Keeper<T> {
   #kept: string;
   #newest: T;
@@ -30,7 +30,7 @@ export class Keeper<T> {
     this.#retryAfter = retryAfter;
   }
 
-  /** Whether something would be lost with the page. */
+  /** Whether closing the page would lose changes. */
   get isBehind(): boolean {
     return writeJson(this.#newest) !== this.#kept;
   }
@@ -69,12 +69,12 @@ export class Keeper<T> {
     this.#retry = setTimeout(this.save, pause);
   }
 
-  /** Tries nothing more by itself. */
+  /** Stops saving automatically. */
   stop(): void {
     clearTimeout(this.#retry);
   }
 
-  /** Performs what ends the draft. Nothing is saved meanwhile, and afterwards only if it failed. */
+  /** Runs the action that ends the draft. Nothing is saved in the meantime, and afterwards only if it failed. */
   readonly end = async (action: () => Promise<void>): Promise<void> => {
     this.#isHeld = true;
     this.stop();
@@ -90,7 +90,7 @@ export class Keeper<T> {
   };
 }
 
-/** Saves a draft when nothing was typed for a while, and when the page is left. */
+/** Saves a draft after a pause in typing, and when the page is left. */
 export function useKeeping<T>(draft: T, keep: Keep<T>) {
   const [kept, setKept] = useState<Kept>("");
   const [keeper] = useState(() => new Keeper<T>(draft, keep, setKept));
@@ -98,7 +98,7 @@ export function useKeeping<T>(draft: T, keep: Keep<T>) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the draft is a new object each time, its text is not
   useEffect(() => {
     keeper.take(draft, keep);
-    // What is typed now is not kept yet, whatever was before.
+    // The current text is not saved yet, whatever was saved before.
     if (keeper.isBehind) setKept((before) => (before === "failed" ? before : "saving"));
     const timer = setTimeout(keeper.save, SAVE_AFTER_MS);
     return () => clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** How code looks, in the colours of the console. */
+/** Theme of the code editor, in the colours of the console. */
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import type { Extension } from "@codemirror/state";
 import { EditorView } from "@codemirror/view";
@@ -37,5 +37,5 @@ const frame = EditorView.theme({
   },
 });
 
-/** The policy of the page lets styles with its nonce alone through. */
+/** The page's content security policy allows only styles with its nonce. */
 export const LOOK: Extension = [EditorView.cspNonce.of(NONCE), frame, syntaxHighlighting(colours)];

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "react";
 
-/** Waits until nothing was typed for so long. */
+/** Duration of a pause in typing. */
 const QUIET_MS = 500;
 
-/** Returns a value once it has been the same for a while. */
+/** Returns a value after it has not changed for a while (debouncing). */
 export function useQuiet<T>(value: T, ms = QUIET_MS): T {
   const [quiet, setQuiet] = useState(value);
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Arguments that a page hands to the run form: in memory, so that they stand in no address and in no history. */
+/** Passes arguments to the run form in memory, so that they appear neither in an address nor in the history. */
 let handed: { address: string; args: Record<string, unknown> } | undefined;
 
 /** @param address of the run form */
@@ -6,11 +6,14 @@ export function handOver(address: string, args: Record<string, unknown>): void {
   handed = { address, args };
 }
 
-/** Returns what was handed to a run form. The same until it is forgotten: a page may be rendered more than once. */
+/**
+ * Returns the arguments passed to a run form. The same until they are removed, because a page may be rendered more than
+ * once.
+ */
 export const handedTo = (address: string): Record<string, unknown> | undefined =>
   handed?.address === address ? handed.args : undefined;
 
-/** Forgets it, once the form is there. */
+/** Removes them, once the form is rendered. */
 export function forgetHanded(): void {
   handed = undefined;
 }

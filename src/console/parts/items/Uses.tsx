@@ -40,7 +40,7 @@ async function findUses(workspace: string, path: string, signal: AbortSignal): P
   ];
 }
 
-/** Dialog that says which scripts, flows and resources name a path. */
+/** Dialog that lists the scripts, flows and resources that mention a path. */
 export function Uses({
   workspace,
   path,

@@ -71,7 +71,7 @@ export default function AuditPage() {
   const [search, setSearch] = useSearchParams();
   const filters = useMemo(() => parseAuditFilters(search), [search]);
   const log = useAuditLog(workspace, filters);
-  // A row that is written while pages are read moves others onto the next page.
+  // A row written while pages are being read moves other rows to the next page.
   const rows = [...new Map(log.data?.pages.flat().map((row) => [row.id, row])).values()];
   const change = (next: Partial<AuditFilters>, push = false) =>
     setSearch(serializeAuditFilters({ ...filters, ...next }), { replace: !push });

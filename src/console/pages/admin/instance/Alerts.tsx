@@ -94,7 +94,7 @@ export function Alerts() {
   );
 }
 
-/** Sends something to each channel, so that a wrong one is noticed before it matters. */
+/** Sends a test alert to each channel, so that a wrong configuration is noticed in time. */
 function TrialAlert() {
   const { act, isPending } = useAction();
   const send = async () => {

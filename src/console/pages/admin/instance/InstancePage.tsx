@@ -22,7 +22,7 @@ type Tab =
   | "workspaces"
   | "licence";
 
-/** For who runs the instance: super admins, and devops, who may read. */
+/** Page for super admins, and read-only for devops. */
 export default function InstancePage() {
   const may = useMay();
   const forSuperAdmins: TabChoice<Tab>[] = [

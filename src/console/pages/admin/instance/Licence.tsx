@@ -9,7 +9,7 @@ import { Moment } from "../../../parts/time.tsx";
 import { Section } from "../settings/Section.tsx";
 import { latestRenewal, licenceId } from "./queries.ts";
 
-/** The licence that a few operations ask for: read, tried, set and renewed. */
+/** Shows, checks, sets and renews the licence that a few operations require. */
 export function Licence() {
   const id = useQuery(licenceId);
   const renewal = useQuery(latestRenewal).data;

@@ -10,7 +10,7 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { Section } from "../settings/Section.tsx";
 import { loginList, settingList } from "./queries.ts";
 
-/** The mail server, which is tried here, and the providers by which people sign in. */
+/** Tests the mail server, and lists the login providers. */
 export function Mail() {
   const settings = useQuery(settingList);
   const email = useQuery(whoami).data?.email;

@@ -12,7 +12,7 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { groupList, groupOf, memberList, usernameList } from "./queries.ts";
 
-/** The group that everybody belongs to. */
+/** The group that contains all members. */
 const ALL = "all";
 
 export function Groups({ workspace }: { workspace: string }) {

@@ -92,7 +92,7 @@ export function Members({ workspace }: { workspace: string }) {
       width: "2rem",
       cell: (user) => {
         const { username } = user;
-        // Who is signed in could lock themselves out.
+        // Users could lock themselves out.
         if (!isAdmin || user.email === me?.email) return null;
         return (
           <RowMenu

@@ -5,7 +5,10 @@ import { Section } from "./Section.tsx";
 
 const KEY_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** A new key of 64 characters. Each byte beyond the last whole multiple is thrown away, so that all are as likely. */
+/**
+ * Creates a key of 64 characters. Bytes beyond the last whole multiple are discarded, so that all characters are
+ * equally likely.
+ */
 function createKey(): string {
   let key = "";
   while (key.length < 64) {

@@ -12,7 +12,7 @@ const MOMENTS = [
 ] as const;
 type Moment = (typeof MOMENTS)[number]["type"];
 
-/** What schedules call that name no handlers of their own. */
+/** Default handlers of schedules without handlers of their own. */
 export function ScheduleHandlersSection({ workspace, settings }: Omit<SectionProps, "isAdmin">) {
   const choices = useHandlerChoices(workspace);
   const storedAt = (type: Moment) => settings[`default_${type}_handler`];

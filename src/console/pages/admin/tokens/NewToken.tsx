@@ -32,7 +32,7 @@ const LIVES = [
   { value: "", label: "for ever" },
 ];
 
-/** Asks what a token may do, and shows it once. */
+/** Form for a new token with its scopes; the token is shown once. */
 export function NewToken({ workspace, opened, close }: Props) {
   const groups = useQuery({ ...scopeList, enabled: opened }).data ?? [];
   const [label, setLabel] = useState("");

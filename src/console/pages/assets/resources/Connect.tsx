@@ -6,7 +6,7 @@ import { addressOf } from "../../../api/call.ts";
 import { useOwnPrefix } from "../../../parts/items/rights.ts";
 import { connectList } from "./queries.ts";
 
-/** Connects an account at a provider. Nothing where the instance has none. */
+/** Connects an account at an OAuth provider. Renders nothing if the instance has no providers. */
 export function Connect({ workspace }: { workspace: string }) {
   const providers = useQuery(connectList).data ?? [];
   const prefix = useOwnPrefix(workspace);

@@ -12,7 +12,7 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { typeList } from "./queries.ts";
 
-/** Names of the fields of a type. */
+/** Returns the names of a type's fields. */
 const fieldsOf = (schema: unknown) =>
   Object.keys((schema as { properties?: Record<string, unknown> } | null)?.properties ?? {});
 

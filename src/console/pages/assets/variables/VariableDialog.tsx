@@ -6,14 +6,14 @@ import { FormDialog } from "../../../parts/actions.tsx";
 
 interface Props {
   workspace: string;
-  /** Undefined: a new one. */
+  /** Undefined for a new one. */
   variable: ListableVariable | undefined;
   prefix: string;
   opened: boolean;
   close: () => void;
 }
 
-/** Form of a variable. The value of a secret is only ever replaced: it is never loaded. */
+/** Form of a variable. The value of a secret is never loaded; it can only be replaced. */
 export function VariableDialog({ workspace, variable, prefix, opened, close }: Props) {
   const [path, setPath] = useState(variable?.path ?? prefix);
   const [isSecret, setSecret] = useState(variable?.is_secret ?? true);

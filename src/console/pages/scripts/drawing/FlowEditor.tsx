@@ -33,7 +33,7 @@ interface Props {
   first: FlowDocument;
   /** Undefined for a new flow. */
   deployed: FlowDocument | undefined;
-  /** The version that the drawing was begun from. */
+  /** The version that the draft is based on. */
   base: number | undefined;
   hasDraft: boolean;
   otherDrafts: readonly { created_by: string; created_at: string }[];

@@ -1,4 +1,4 @@
-/** New flows: kept in the browser until they are deployed, since they have no place on the server before. */
+/** New flows, kept in the browser until they are deployed, because the server stores no drafts for them. */
 import { storedBy } from "../../../api/base.ts";
 import { isRecord, parseJson, writeJson } from "../../../api/json.ts";
 import type { FlowDocument } from "./model/document.ts";

@@ -12,9 +12,9 @@ import { LANGUAGES, type Language } from "../../../parts/scripts.ts";
 import type { Draft } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
 
-/** A script that has no path yet cannot be kept by the server; the browser keeps it. */
+/** The server cannot store a draft without a path; the browser keeps it. */
 interface NewDraft extends Omit<Draft, "content"> {
-  /** What was written in each language. */
+  /** The text in each language. */
   texts: Partial<Record<Language, string>>;
 }
 
@@ -36,7 +36,7 @@ export default function NewScriptPage() {
 
 function NewScript({ workspace, storageKey }: { workspace: string; storageKey: string }) {
   const [kept] = useState(() => readKept(storageKey));
-  // Written to when the editor of a language is left; the next one reads it as it begins.
+  // Updated when the editor of one language is left; the editor of the next language starts with it.
   const texts = useRef(kept.texts ?? {});
   const owners = useOwners(workspace);
   const [language, setLanguage] = useState<Language>(kept.language ?? "bun");

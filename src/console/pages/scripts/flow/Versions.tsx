@@ -18,7 +18,7 @@ interface Props {
   mayWrite: boolean;
 }
 
-/** The versions of a flow, and what two of them differ in. */
+/** Versions of a flow, and the difference between two of them. */
 export function Versions({ workspace, flow, mayWrite }: Props) {
   const { act, isPending } = useAction();
   const { get, set } = useAddress();

@@ -16,7 +16,7 @@ interface Props {
   mayWrite: boolean;
 }
 
-/** All versions, the newest first. One that is chosen is compared with what is deployed. */
+/** All versions, newest first. The selected one is compared with the deployed one. */
 export function Versions({ workspace, script, mayWrite }: Props) {
   const { path } = script;
   const history = useQuery({

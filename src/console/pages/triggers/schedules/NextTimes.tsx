@@ -10,7 +10,7 @@ interface Props {
   version: string | null | undefined;
 }
 
-/** The next times of a rule, in its zone. */
+/** The next times of a cron rule, in its time zone. */
 export function NextTimes({ schedule, timezone, version }: Props) {
   const { data, error } = useQuery(nextTimes(schedule, timezone, version));
   if (error) return <Problem error={error} />;

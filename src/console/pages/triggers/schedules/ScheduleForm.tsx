@@ -12,7 +12,7 @@ import { NextTimes } from "./NextTimes.tsx";
 import { type ScheduleFields, useSave } from "./queries.ts";
 import { inWords, OWN_ZONE, ZONES } from "./rule.ts";
 
-/** Fields that this form does not show, as they are. */
+/** Stored fields that this form does not show. */
 function kept(existing: Schedule | undefined): Partial<ScheduleFields> {
   if (!existing) return {};
   const { tag, paused_until, cron_version, ws_error_handler_muted, retry } = existing;

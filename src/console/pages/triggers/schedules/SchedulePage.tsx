@@ -23,7 +23,7 @@ import { inWords } from "./rule.ts";
 export default function SchedulePage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
-  // One that is being deleted is not asked for again.
+  // A schedule being deleted is not reloaded.
   const [isLeaving, setLeaving] = useState(false);
   const found = useQuery({ ...oneSchedule(workspace, path), ...useLive(10_000), enabled: !isLeaving });
   const schedule = found.data;

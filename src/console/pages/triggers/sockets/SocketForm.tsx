@@ -11,7 +11,7 @@ import { useSaveSocket } from "./queries.ts";
 
 type Filter = WebsocketTrigger["filters"][number];
 
-/** `key = value` in lines; a value is JSON, or text where it is none. */
+/** Parses lines `key = value`; a value is JSON, or else text. */
 function parseFilters(text: string): Filter[] | string {
   const filters: Filter[] = [];
   for (const line of text.split("\n").filter((each) => each.trim() !== "")) {

@@ -21,7 +21,7 @@ const STATES: Record<DeliveryState, { word: string; tone: string; Icon: typeof I
   failed: { word: "Failed", tone: "bad", Icon: IconCircleX },
 };
 
-/** What was sent to an endpoint, the newest first; one that is chosen is shown with its message. */
+/** Deliveries of an endpoint, newest first; the selected one is shown with its message. */
 export function Deliveries({ workspace, id }: { workspace: string; id: string }) {
   const { get, set } = useAddress();
   const chosen = get("state");

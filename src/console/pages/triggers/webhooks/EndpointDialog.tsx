@@ -11,11 +11,11 @@ interface Props {
   /** The endpoint to change; undefined: a new one. */
   endpoint?: WebhookEndpoint;
   close: () => void;
-  /** Gets the secret of a new one. */
+  /** Called with the secret of a new one. */
   created?: (secret: string) => void;
 }
 
-/** Form of an endpoint that is told of changes. */
+/** Form of an endpoint that receives events. */
 export function EndpointDialog({ workspace, endpoint, close, created }: Props) {
   const [url, setUrl] = useState(endpoint?.url ?? "");
   const [description, setDescription] = useState(endpoint?.description ?? "");

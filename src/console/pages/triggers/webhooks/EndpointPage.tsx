@@ -19,7 +19,7 @@ import { Deliveries } from "./Deliveries.tsx";
 import { EndpointDialog, SecretOnce } from "./EndpointDialog.tsx";
 import { endpointList, stateOf } from "./queries.ts";
 
-/** An endpoint: what it is told, and what became of each message. */
+/** An endpoint: its events, and its deliveries. */
 export default function EndpointPage() {
   const workspace = useWorkspace();
   const { id } = useParams<{ id: string }>();

@@ -12,7 +12,7 @@ const BOTTOM_PX = 232;
 const MAX_POINTS = 1_000;
 /** More bars than this are too thin to tell apart. */
 const MAX_BARS = 60;
-/** Colours there are; further columns can be shown instead of these. */
+/** Number of available colours; further columns can be shown instead of these. */
 const MAX_SERIES = 6;
 const SHOWN_AT_FIRST = 3;
 
@@ -45,7 +45,7 @@ export default function Chart({ data }: { data: ChartData }) {
   const shown = series.filter(({ name }) => !hidden.has(name));
   const [least, most] = extent(shown);
   const isBars = shape === "bars" && canBeBars;
-  // Bars stand around their place, so they need room at both ends.
+  // Bars are centred on their position, so they need room at both ends.
   const inset = isBars ? (width - LEFT_PX - RIGHT_PX) / data.labels.length / 2 : 0;
   const from = LEFT_PX + inset;
   const room = Math.max(width - RIGHT_PX - inset - from, 1);

@@ -1,4 +1,4 @@
-/** What can be done to the flow and to the selected steps, for whoever uses no keys. */
+/** Actions on the flow and on the selected steps, as an alternative to shortcuts. */
 import { ActionIcon, Button, Menu, Modal, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconArrowForwardUp, IconDots, IconPlus, IconSettings } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";

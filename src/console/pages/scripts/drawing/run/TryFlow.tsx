@@ -1,4 +1,4 @@
-/** Runs the flow as it is drawn: whole, up to a step, or again from a step. */
+/** Runs the edited flow: all of it, up to a step, or from a step on. */
 import { Anchor, Button, Group, Modal, Text } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
@@ -26,11 +26,11 @@ interface Props {
   flow: FlowDocument;
   /** The selected step. */
   placed: PlacedStep | undefined;
-  /** Arguments to begin with. */
+  /** Initial arguments. */
   input: Fields | undefined;
-  /** The run that a new one can go on from. */
+  /** The run that a new one can continue from. */
   earlier: Job | undefined;
-  /** Told of the run that was started. */
+  /** Called with the started run. */
   started: (id: string) => void;
   close: () => void;
 }
@@ -99,7 +99,7 @@ export function TryFlow({ workspace, flow, placed, input, earlier, started, clos
   );
 }
 
-/** The run that is shown in the drawing. */
+/** The run that is shown in the editor. */
 export function ShownRun({ workspace, job, hide }: { workspace: string; job: Job; hide: () => void }) {
   return (
     <div className="line drawing-run" role="status">

@@ -1,4 +1,4 @@
-/** The code of an inline script. */
+/** Editor for the code of an inline script. */
 import { Select, Text } from "@mantine/core";
 import type { Fields } from "../../../../api/json.ts";
 import { beginningOf } from "../../../../parts/editor/beginnings.ts";
@@ -14,7 +14,7 @@ export function CodePart({ placed }: { placed: PlacedStep }) {
   const analysis = useCodeAnalysis(placed);
   const { content, language } = placed.step.value as Fields;
   const problem = analysis?.problem;
-  /** Other code needs other packages: the lock that was made for the old one is left out. */
+  /** Changed code may need other packages, so the lock of the old code is removed. */
   const set = (changes: Fields, label: string) =>
     drawing.edit(
       label,

@@ -1,4 +1,4 @@
-/** Inputs of a step, by the schema of what it runs. */
+/** Inputs of a step, by the schema of its script or flow. */
 import { Button, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { type Fields, isRecord } from "../../../../api/json.ts";

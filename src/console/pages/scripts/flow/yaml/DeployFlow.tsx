@@ -18,7 +18,7 @@ import { asYaml } from "./text.ts";
 interface Props {
   workspace: string;
   flow: Flow;
-  /** The version that the text was begun from. */
+  /** The version that the text is based on. */
   base: number;
   text: string;
   written: FlowText;
@@ -26,7 +26,10 @@ interface Props {
   deployed: () => void;
 }
 
-/** Deploys with a message. What somebody else deployed in between is shown, and never overwritten unseen. */
+/**
+ * Dialog that deploys with a message. If another user has deployed in between, it shows that version instead of
+ * overwriting it.
+ */
 export function DeployFlow({ workspace, flow, base, text, written, close, deployed }: Props) {
   const [message, setMessage] = useState("");
   const [seen, setSeen] = useState(base);
