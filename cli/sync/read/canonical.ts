@@ -131,7 +131,7 @@ function dropOwnerGrants(folder: Fields): void {
   folder.extra_perms = Object.fromEntries(others);
 }
 
-function isEmptyValue(value: unknown): boolean {
+export function isEmptyValue(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
   return value === null || value === undefined || value === false || value === "";
 }
