@@ -25,6 +25,7 @@ import {
   parseScriptName,
 } from "./items.ts";
 import { isInLayout } from "./layout.ts";
+import { completePolicy } from "./stored-policy.ts";
 
 /** An item with the files it was read from. */
 export interface LocalItem extends Item {
@@ -288,6 +289,7 @@ class FolderReader {
       fields.policy = await parseFile(this.root, policy);
       files.push(policy);
     } else if (fields.public === true) fields.policy = { execution_mode: "anonymous" };
+    else if (fields.policy) fields.policy = completePolicy(fields.value, fields.policy as Fields);
   }
 }
 
