@@ -14,6 +14,8 @@ import { storeHistory } from "./tools/stored-jobs.ts";
 const JOBS = Number(process.argv[2] ?? 10_000_000);
 const DAYS = 100;
 const RETENTION_MS = 120_000;
+/** The server looks for what is too old once a minute. */
+const FIRST_DELETION_MS = 90_000;
 const database_url = process.env.DATABASE_URL;
 const SCRIPT = "export function main(name: string) {\n  return { hello: name };\n}\n";
 
@@ -80,9 +82,13 @@ async function retention(server: Bench): Promise<void> {
     body: JSON.stringify({ value: (DAYS / 2) * 86_400 }),
   });
   if (!answer.ok) throw new Error(await answer.text());
+  const asked = performance.now();
+  while ((await count()) === before_count && performance.now() - asked < FIRST_DELETION_MS)
+    await Bun.sleep(500);
   const waits: number[] = [];
+  const began_count = await count();
   const began = performance.now();
-  let left = before_count;
+  let left = began_count;
   let counted_at = began;
   while (performance.now() - began < RETENTION_MS && left > before_count - JOBS / 2 + 1_000) {
     waits.push(await timed(() => server.get("/jobs/list?per_page=30")));
@@ -97,15 +103,17 @@ async function retention(server: Bench): Promise<void> {
   const p99 = sorted[Math.floor(sorted.length * 0.99)]!;
   say(
     "retention",
-    `${Math.round((before_count - left) / seconds)} jobs/s`,
+    `${Math.round((began_count - left) / seconds)} jobs/s`,
     `others p99 ${ms(p99)}, most ${ms(sorted.at(-1)!)}`,
   );
   say("size", `before ${gb(before)}`, `after ${gb(await readSize(server))}, ${left} jobs left`);
 }
 
-const server = await startServer(database_url === undefined ? {} : { DATABASE_URL: database_url }, {
-  super_admin: true,
-});
+const server = await startServer(
+  // Nothing expires before it is to.
+  { SVC_JOB_RETENTION_SECS: "0", ...(database_url === undefined ? {} : { DATABASE_URL: database_url }) },
+  { super_admin: true },
+);
 try {
   await server.post("/scripts/create", { path: "u/ann/warm", content: SCRIPT, language: "bun" });
   await webhooks(server);

@@ -245,8 +245,7 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
     },
     endRestless(now, around) {
       const limit = (options.limits.memory_mb * MB) / 2;
-      const pids = allIdle().map(({ pid }) => pid);
-      const restless = new Set(rest.findBusy(pids, now, limit, around));
+      const restless = new Set(rest.findBusy(allIdle(), now, limit, around));
       discardWhere(({ pid }) => restless.has(pid));
     },
     *storing() {

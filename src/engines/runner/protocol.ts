@@ -35,8 +35,11 @@ export interface HostedProgram {
   argv: string[];
   /** Its whole environment, apart from the job's variables. */
   environment: Record<string, string>;
-  /** Whether it receives arguments as `$1`, `$2`, …; otherwise they are JSON on its standard input. */
-  is_shell: boolean;
+  /**
+   * Path of the commands that bash runs first. Bash is started before its job and receives the arguments as `$1`, `$2`,
+   * …; other programs receive them as JSON on their standard input.
+   */
+  prelude: string | undefined;
   /** Whether it replaces the child process, which then runs this job only. */
   replaces_child: boolean;
 }

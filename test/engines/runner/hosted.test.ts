@@ -85,6 +85,60 @@ printf '%s\\n' "$PPID" "$a" "$b" "\${BASH_ENV-none}" "$WM_JOB_ID" "$(printf %s "
   });
 });
 
+describe("a shell that waits for its job", () => {
+  const childrenOf = async (host: number) =>
+    (await Bun.file(`/proc/${host}/task/${host}/children`).text()).trim().split(" ").map(Number);
+
+  /** Its process id, once it has been started. */
+  const waitingBelow = (host: number) =>
+    until(async () => (await childrenOf(host)).find((pid) => pid > 0), "a shell that waits");
+
+  test("is as fresh as one that is started then", async () => {
+    const script = await bash(`seen="$?/$SECONDS/$#/\${1-}/\${BASH_ENV-none}"
+a="$1"
+own="$(tr '\\0' '\\n' < /proc/$$/environ | grep -c ^WM_)"
+echo "{\\"host\\": $PPID, \\"pid\\": $$, \\"seen\\": \\"$seen\\", \\"own\\": $own, \\"job\\": \\"$WM_JOB_ID\\"}" > result.json`);
+    const first = await script.run({ a: "one" });
+    const waiting = await waitingBelow(first.host);
+    // Longer than the interval of the checks for processes that should be idle.
+    await Bun.sleep(2_500);
+    const second = await script.run({ a: "two" });
+    expect(second).toMatchObject({ host: first.host, pid: waiting, seen: "0/0/1/two/none", own: 0 });
+    expect(second.job).not.toBe(first.job);
+  });
+
+  test("runs nothing when the process above is killed", async () => {
+    let calls = 0;
+    await using desk = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(`${++calls}`) });
+    const script = await bash(`curl -sS ${desk.url.href} > /dev/null; echo $PPID`);
+    const host = Number(await script.run());
+    const waiting = await waitingBelow(host);
+    process.kill(host, "SIGKILL");
+    await until(async () => !(await isAlive(waiting)), "its end");
+    expect(calls).toBe(1);
+    expect(Number(await script.run())).not.toBe(host);
+  });
+
+  test("is replaced for the job when it has been killed", async () => {
+    const script = await bash("echo $PPID $$");
+    const [host, before] = (await script.run()).split(" ").map(Number);
+    const waiting = await waitingBelow(host);
+    process.kill(waiting, "SIGKILL");
+    const [same, pid] = (await script.run()).split(" ").map(Number);
+    expect(same).toBe(host);
+    expect([before, waiting]).not.toContain(pid);
+  });
+
+  test("is replaced when a variable that it was started with has changed", async () => {
+    const script = await bash('echo "$PPID $BASE_URL $WM_BASE_URL"');
+    const [host] = (await script.run()).split(" ");
+    await waitingBelow(Number(host));
+    const setting = { value: "https://svc.example.org" };
+    await expectOk(server.operator("POST", "/settings/global/base_url", setting));
+    expect(await script.run()).toBe(`${host} ${setting.value} ${setting.value}`);
+  });
+});
+
 test("what a job leaves running ends with it, and so does its process", async () => {
   const script = await bash(`
     setsid sleep 600 > /dev/null 2>&1 & left=$!

@@ -12,7 +12,7 @@ import { send } from "./channel.ts";
 import { toJobError } from "./error.ts";
 import { parseExactly } from "./exact.ts";
 import { emptyFolder, hasFiles } from "./folder.ts";
-import { openHost } from "./host.ts";
+import { type Host, openHost } from "./host.ts";
 import { announceOutput, patchStreams, writeEndMarks } from "./output.ts";
 import { isStream, streamResult, toJson } from "./result.ts";
 import { hasLeftovers } from "./system.ts";
@@ -32,8 +32,8 @@ const MAX_AHEAD_CHARACTERS = 30_000;
 const exit = process.exit.bind(process);
 
 let loaded: { module: Record<string, unknown>; load: Load } | undefined;
-/** Runs a job in a separate process. */
-let host: ReturnType<typeof openHost> | undefined;
+/** Runs jobs in separate processes. */
+let host: Host | undefined;
 /**
  * Whether the process must not take a second job, because loading the script created files that a second job would
  * not find.
@@ -102,6 +102,7 @@ async function load(message: Load): Promise<void> {
     }
     runsOnce = message.once || hasFiles();
     send({ t: "loaded" });
+    host?.prepare();
   } catch (cause) {
     loaded = { module: {}, load: message };
     send({ t: "load_failed", error: toJobError(cause, message) });
@@ -146,7 +147,7 @@ async function run(message: Run): Promise<void> {
   try {
     if (hasRun && !emptyFolder(message.shared)) throw folderNotEmptyError();
     hasRun = true;
-    if (host) Object.assign(outcome, await host(message));
+    if (host) Object.assign(outcome, await host.run(message));
     else await callMain(message, outcome);
     finish(outcome);
   } catch (cause) {
@@ -167,6 +168,7 @@ function sendDone(outcome: Partial<Done>, { shared }: Run): void {
     if (loaded!.load.requests) patchNodeHttp();
   }
   runNext(true);
+  if (host && !leftovers) setImmediate(host.prepare);
 }
 
 function folderNotEmptyError(): Error {

@@ -1,5 +1,6 @@
 /** System calls of a child, and its process setup. */
 import { dlopen, ptr } from "bun:ffi";
+import type { ChildExit } from "../types.ts";
 
 const PR_SET_CHILD_SUBREAPER = 36;
 const PR_SET_DUMPABLE = 4;
@@ -11,6 +12,7 @@ const WNOHANG_WEXITED_WNOWAIT = WNOHANG_WEXITED | 0x01000000;
 /** Offset of `si_pid` in siginfo_t, in 32-bit words. */
 const SI_PID = 4;
 const SCHED_BATCH = 3;
+const O_CLOEXEC = 0o2000000;
 
 /** Undefined except on Linux. */
 export const libc = openLibc();
@@ -31,6 +33,7 @@ function openLibc() {
         execve: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
         sched_setscheduler: { args: ["i32", "i32", "ptr"], returns: "i32" },
         dup2: { args: ["i32", "i32"], returns: "i32" },
+        pipe2: { args: ["ptr", "i32"], returns: "i32" },
         memfd_create: { args: ["ptr", "u32"], returns: "i32" },
       }).symbols;
     } catch {}
@@ -77,4 +80,38 @@ export function reapOrphans(except: number | undefined): void {
  */
 export function hideMemory(): void {
   libc?.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+/** @returns both ends of a new pipe, to read and to write, which no program inherits by itself */
+export function openPipe(): [number, number] {
+  if (libc!.pipe2(ptr(words), O_CLOEXEC) !== 0) throw new Error("no pipe could be opened");
+  return [words[0]!, words[1]!];
+}
+
+/** A program below this process. */
+export interface Started {
+  pid: number;
+  exited: Promise<ChildExit>;
+}
+
+/** Starts a program below this process. @throws if the system refuses to */
+export function startProgram(
+  path: string,
+  argv: string[],
+  env: Record<string, string>,
+  stdio: ["ignore" | number, "inherit", "inherit", ...number[]],
+): Started {
+  let announce!: (exit: ChildExit) => void;
+  const exited = new Promise<ChildExit>((resolve) => {
+    announce = resolve;
+  });
+  const { pid } = Bun.spawn([path, ...argv.slice(1)], {
+    argv0: argv[0]!,
+    env,
+    stdio,
+    // It leads its own session, so that a signal to its process group does not reach this process.
+    detached: true,
+    onExit: (_, code, signal) => announce({ code, signal: signal === null ? null : String(signal) }),
+  });
+  return { pid, exited };
 }

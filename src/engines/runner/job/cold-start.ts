@@ -70,6 +70,8 @@ async function startVersion(start: ColdStart): Promise<void> {
       throw new LoadFault({ name: "ExecutionErr", message: "python3 is not installed on this server" });
     if (!child.interpreter) becomePython(child, tool.program, runtime).catch(() => {});
   }
+  const program = createHostedProgram({ ...start, wrappers: runtime.wrappers });
+  child.waiting_with_it = program?.prelude === undefined ? 0 : 1;
   await loadVersion(child, {
     ...fileOf(version, runtime, file),
     display: version.path ? `${version.path}${extension(file)}` : "script",
@@ -81,7 +83,7 @@ async function startVersion(start: ColdStart): Promise<void> {
     environment: buildFirstEnvironment(request, child),
     once: version.isolation === "fresh",
     requests: mayUseNodeHttp(version),
-    program: createHostedProgram({ ...start, wrappers: runtime.wrappers }),
+    program,
   });
   child.environment = request.environment;
 }

@@ -43,6 +43,8 @@ export interface Child {
   /** Name of the folder at `./shared`, if any. */
   shared: string | undefined;
   idle_since: number;
+  /** Number of processes that wait with it for its next job. */
+  waiting_with_it: number;
   /** Set by the code that awaits the next message. */
   onMessage: ((message: FromChild) => void) | undefined;
   onExit: ((exit: ChildExit) => void) | undefined;
@@ -128,6 +130,7 @@ export function launchChild(options: LaunchOptions): Child {
     quick_runs: 0,
     shared: undefined,
     idle_since: 0,
+    waiting_with_it: 0,
     onMessage: undefined,
     onExit: undefined,
     onDisconnect: undefined,

@@ -56,7 +56,7 @@ export function createHostedProgram({
       // Without these variables bash looks up its user, which takes longer than the rest of its start if jobs have
       // their own users.
       environment: { SHELL: path, ...child.base_environment },
-      is_shell: true,
+      prelude: join(wrappers, "prelude.sh"),
       replaces_child: false,
     };
   }
@@ -67,7 +67,7 @@ export function createHostedProgram({
   const argv = "wrapper" in run ? run.argv(join(wrappers, run.wrapper), file) : [];
   const environment = { LANG: "C.UTF-8", ...child.base_environment };
   const replaces_child = replacesChild(version.language);
-  return { path, argv: [path, ...argv], environment, is_shell: false, replaces_child };
+  return { path, argv: [path, ...argv], environment, prelude: undefined, replaces_child };
 }
 
 function fault(message: string): LoadFault {
