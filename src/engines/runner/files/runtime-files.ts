@@ -61,10 +61,10 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
   ];
   const digest = sha256(sources.map(([, text]) => text).join("\0")).slice(0, 16);
   const folder = join(directory, "runtime", digest);
-  for (const [name, text] of sources) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
-    writeFileSync(join(folder, name), text, { mode: 0o600 });
+  for (const within of new Set(sources.map(([name]) => dirname(name)))) {
+    mkdirSync(join(folder, within), { recursive: true, mode: 0o700 });
   }
+  for (const [name, text] of sources) writeFileSync(join(folder, name), text, { mode: 0o600 });
   // Bun uses the nearest of these files at or above a module; those above the data directory must not affect scripts.
   for (const name of ["tsconfig.json", "package.json"]) {
     writeFileSync(join(directory, name), "{}\n", { mode: 0o600 });

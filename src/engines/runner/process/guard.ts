@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { type Backoff, computeBackoffMs } from "../../../lib/async/retry.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import type { RunnerOptions } from "../types.ts";
-import { killTrees, listProcesses } from "./kill-tree.ts";
+import { killTrees, listProcesses, readProcess } from "./kill-tree.ts";
 
 const PR_SET_DUMPABLE = 4;
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -153,7 +153,7 @@ function openLibc() {
 }
 
 function ownSession(): number {
-  return listProcesses().find((each) => each.pid === process.pid)?.session ?? -1;
+  return readProcess("self")?.session ?? -1;
 }
 
 function isAlive(pid: number): boolean {
