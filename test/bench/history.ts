@@ -70,18 +70,22 @@ async function webhooks(server: Bench): Promise<void> {
   say("synchronous webhooks", `${Math.round(per_second)}/s`, `one connection p50 ${ms(p50_ms)}`);
 }
 
+/** @param days 0: for good */
+async function keepJobs(server: Bench, days: number): Promise<void> {
+  const answer = await fetch(`${server.url}/api/settings/global/retention_period_secs`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${server.token}`, "content-type": "application/json" },
+    body: JSON.stringify({ value: days * 86_400 }),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
 /** Lets the retention period pass for half of the jobs, and calls meanwhile. */
 async function retention(server: Bench): Promise<void> {
   const count = async () => Number(await server.get("/jobs/completed/count_jobs"));
   const before = await readSize(server);
   const before_count = await count();
-  const headers = { authorization: `Bearer ${server.token}`, "content-type": "application/json" };
-  const answer = await fetch(`${server.url}/api/settings/global/retention_period_secs`, {
-    method: "POST",
-    headers,
-    body: JSON.stringify({ value: (DAYS / 2) * 86_400 }),
-  });
-  if (!answer.ok) throw new Error(await answer.text());
+  await keepJobs(server, DAYS / 2);
   const asked = performance.now();
   while ((await count()) === before_count && performance.now() - asked < FIRST_DELETION_MS)
     await Bun.sleep(500);
@@ -109,12 +113,11 @@ async function retention(server: Bench): Promise<void> {
   say("size", `before ${gb(before)}`, `after ${gb(await readSize(server))}, ${left} jobs left`);
 }
 
-const server = await startServer(
-  // Nothing expires before it is to.
-  { SVC_JOB_RETENTION_SECS: "0", ...(database_url === undefined ? {} : { DATABASE_URL: database_url }) },
-  { super_admin: true },
-);
+const server = await startServer(database_url === undefined ? {} : { DATABASE_URL: database_url }, {
+  super_admin: true,
+});
 try {
+  await keepJobs(server, 0);
   await server.post("/scripts/create", { path: "u/ann/warm", content: SCRIPT, language: "bun" });
   await webhooks(server);
   const filling = await timed(() => storeHistory(server.data_dir, database_url, JOBS, DAYS));
