@@ -100,15 +100,19 @@ export function requirePassword(password: string): string {
   throw usageError(`the password is too short: it must have at least ${MIN_PASSWORD_CHARS} characters`);
 }
 
-/** Returns a new password, or asks for it, twice. @throws a usage error without a terminal, or if it is too short */
+/**
+ * Returns a new password, or asks for it twice, and again if the two differ: either may hold the typing error.
+ * @throws a usage error without a terminal, or if it is too short
+ */
 export async function askForNewPassword(given: string | undefined, question: Question): Promise<string> {
   if (given !== undefined) return requirePassword(given);
-  const password = await askFor(undefined, { ...question, secret: true, check: requirePassword });
-  const check = (again: string) => {
-    if (again !== password.trim()) throw usageError("that is another password");
-  };
-  await askFor(undefined, { ...question, message: "The same once more", secret: true, check });
-  return password.trim();
+  const ask = (more: Partial<Question>) => askFor(undefined, { ...question, secret: true, ...more });
+  for (;;) {
+    const password = (await ask({ check: requirePassword })).trim();
+    const again = (await ask({ message: "The same once more" })).trim();
+    if (password === again) return password;
+    process.stderr.write("the two passwords differ: type both again\n");
+  }
 }
 
 /** Reads a secret from stdin, so that it appears neither in the shell's history nor in the process list. */
