@@ -130,7 +130,7 @@ function renderReferencePage(document: ApiDescription): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(info.title)} ${escapeHtml(info.version)}: the HTTP interface</title>
+<title>${escapeHtml(info.title)} ${escapeHtml(VERSION)}: the HTTP interface</title>
 <style>${STYLE}</style>
 </head>
 <body>
