@@ -19,7 +19,14 @@ export function readJobError(job: JobRecord, file?: string): FailedJobError | un
   const { error } = (job.result ?? {}) as { error?: { name?: string; message?: string; stack?: string } };
   if (job.success || !error) return undefined;
   const trace = nameFile(readTrace(error.stack ?? ""), file);
-  return { name: error.name ?? "Error", message: error.message ?? "", trace };
+  return { name: error.name ?? "Error", message: namePlace(error.message ?? "", file), trace };
+}
+
+/** Writes the place of a syntax error with the file's name, as editors open it. */
+function namePlace(message: string, file: string | undefined): string {
+  if (file === undefined) return message;
+  const place = (_: string, line: string, column: string) => `${file}:${line}:${column}: syntax error: `;
+  return message.replace(/^Syntax error at line (\d+), column (\d+): /, place);
 }
 
 /** Returns the lines of a stack with positions: ` at …` in TypeScript, `File …` and the code below in Python. */

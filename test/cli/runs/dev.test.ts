@@ -17,7 +17,7 @@ test("each save runs it anew, with its log and result; what is wrong is shown, a
   await save(place, says("two"));
   await going.says('"two": "1234"');
   await save(place, "export const main = (");
-  await going.says("Syntax error at line 1");
+  await going.says("hello.ts:1:22: syntax error: ");
   await save(place, 'export const main = () => { throw new TypeError("no tea"); };');
   await going.says("error: TypeError: no tea\n");
   // As many editors do it: the new file takes the old one's place.
