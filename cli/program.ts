@@ -133,7 +133,7 @@ const NOUN_GROUPS: Record<string, Record<string, NounEntry>> = {
       summary: "print the completion script for a shell",
       load: () => import("./commands/inspect/completion.ts"),
     },
-    license: { summary: "create and show licences", load: () => import("./commands/people/license.ts") },
+    license: { summary: "create and show licenses", load: () => import("./commands/people/license.ts") },
   },
 };
 

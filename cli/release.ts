@@ -45,11 +45,11 @@ async function release({ target, outdir: given, url }: ReleaseOptions): Promise<
   mkdirSync(outdir, { recursive: true });
   await buildExecutables(outdir, target);
   const executables = readdirSync(outdir).sort();
-  const licence = await Bun.file(join(ROOT, "LICENSE")).text();
+  const license = await Bun.file(join(ROOT, "LICENSE")).text();
   for (const [name, machine] of Object.entries(DEBIAN_MACHINES)) {
     const executable = join(outdir, `svc-${name}`);
     if (existsSync(executable))
-      await buildDebianPackage({ version: VERSION, machine, executable, licence, outdir });
+      await buildDebianPackage({ version: VERSION, machine, executable, license, outdir });
   }
   const folder = url.replace(/\/+$/, "");
   const files = await Promise.all(executables.map((name) => describeFile(outdir, name)));

@@ -73,7 +73,7 @@ export interface Operations {
   "POST /configs/update/{name}": { input: { name: string; body: WorkerGroupConfig }; answer: string; access: "superAdmin" };
   /** Read about this interface on a page */
   "GET /docs": { input: {  }; answer: string; access: "anyone" };
-  /** Read the id of the licence; empty without one that holds */
+  /** Read the id of the license; empty without one that holds */
   "GET /ee_license": { input: {  }; answer: string; access: "user" };
   /** Search the scripts of the public collection: none is found */
   "GET /embeddings/query_hub_scripts": { input: {  }; answer: (unknown)[]; access: "user" };
@@ -179,25 +179,25 @@ export interface Operations {
   "POST /settings/critical_alerts/acknowledge_all": { input: {  }; answer: string; access: "superAdmin" };
   /** Acknowledge a critical alert */
   "POST /settings/critical_alerts/{id}/acknowledge": { input: { id: string }; answer: string; access: "superAdmin" };
-  /** Read where the customer manages the licence */
+  /** Read where the customer manages the license */
   "POST /settings/customer_portal": { input: { query?: { license_key?: string | null } }; answer: string; access: "superAdmin" };
   /** Read a setting of the instance as it holds now; null when it is not set */
   "GET /settings/global/{key}": { input: { key: string }; answer: unknown; access: "user" };
   /** Set a setting of the instance, which holds at once; null removes it */
   "POST /settings/global/{key}": { input: { key: string; body: { value: unknown } }; answer: string; access: "superAdmin" };
-  /** Read when the licence was last to be renewed, and how that went; null when it never was */
+  /** Read when the license was last to be renewed, and how that went; null when it never was */
   "GET /settings/latest_key_renewal_attempt": { input: {  }; answer: { result: string; attempted_at: string } | null; access: "superAdmin" };
   /** List the settings of the instance, and where each is from; secrets stay hidden */
   "GET /settings/list_global": { input: { query?: { all?: "0" | "1" | "true" | "false" | "" | "True" | "False" | boolean } }; answer: ({ name: string; value: unknown; source: "flag" | "environment" | "directory" | "stored" | "default"; variable?: string; meaning?: string })[]; access: "devops" };
   /** List the settings of this server's process, and where each is from; secrets stay hidden */
   "GET /settings/local": { input: {  }; answer: Record<string, { value: string | number | null; source: "flag" | "environment" | "directory" | "default"; variable: string; meaning: string; setting?: string }>; access: "devops" };
-  /** Ask for the next licence where the present one is renewed, and set it */
+  /** Ask for the next license where the present one is renewed, and set it */
   "POST /settings/renew_license_key": { input: { query?: { license_key?: string | null } }; answer: string; access: "superAdmin" };
   /** Send the instance's statistics where that is switched on; show them in any case */
   "POST /settings/send_stats": { input: {  }; answer: string; access: "superAdmin" };
   /** Send a trial alert to each of the given channels, and say how that went */
   "POST /settings/test_critical_channels": { input: { body: (unknown)[] }; answer: string; access: "superAdmin" };
-  /** Say whether a licence holds here, without setting it */
+  /** Say whether a license holds here, without setting it */
   "POST /settings/test_license_key": { input: { body: { license_key: string } }; answer: string; access: "superAdmin" };
   /** Write, read and delete an object in the given storage, and say how that went */
   "POST /settings/test_object_storage_config": { input: { body: Record<string, unknown> }; answer: string; access: "superAdmin" };
@@ -981,7 +981,7 @@ export interface Operations {
   "GET /w/{workspace}/workspaces/get_workspace_name": { input: { workspace: string }; answer: string; access: "member" };
   /** Invite somebody, who becomes a member by accepting */
   "POST /w/{workspace}/workspaces/invite_user": { input: { workspace: string; body: { email: string; is_admin: boolean; operator: boolean } }; answer: string; access: "admin" };
-  /** Say whether the workspace is premium: all are where the instance has a licence */
+  /** Say whether the workspace is premium: all are where the instance has a license */
   "GET /w/{workspace}/workspaces/is_premium": { input: { workspace: string }; answer: boolean; access: "member" };
   /** Leave the workspace: the caller's runs are canceled, what they own is left to its admins */
   "POST /w/{workspace}/workspaces/leave": { input: { workspace: string }; answer: string; access: "member" };

@@ -41,7 +41,7 @@ export function PersonMenu() {
           fullWidth
           size="xs"
           mb={6}
-          aria-label="Colours"
+          aria-label="Colors"
           value={colorScheme}
           onChange={(value) => setColorScheme(value as "auto")}
           data={[

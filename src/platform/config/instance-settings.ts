@@ -153,14 +153,14 @@ export const INSTANCE_SETTINGS = {
     secret: ["access_token", "bot.bot_access_token"],
   },
   license_key: secretSetting(
-    "the licence: what svc license issue or its distributor gave out",
-    "the text of a licence",
+    "the license: what svc license issue or its distributor gave out",
+    "the text of a license",
   ),
   license_public_key: textSetting(
-    "public key that licences are checked with, as svc license keygen prints it",
-    "a public key of licences, or several with spaces between them",
+    "public key that licenses are checked with, as svc license keygen prints it",
+    "a public key of licenses, or several with spaces between them",
   ),
-  uid: textSetting("what this instance is called in statistics and renewals of the licence"),
+  uid: textSetting("what this instance is called in statistics and renewals of the license"),
   disable_stats: booleanSetting("no statistics are sent; false switches them on", { default: true }),
   stats_url: {
     schema: httpUrl,

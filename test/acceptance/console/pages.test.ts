@@ -48,7 +48,7 @@ const PAGES: Record<string, (ids: Filled) => [address: string, shows: string]> =
   "instance-workspaces": () => ["w/acme/instance?tab=workspaces", "Made by"],
   "instance-mail": () => ["w/acme/instance?tab=mail", "Send a trial mail"],
   "instance-backup": () => ["w/acme/instance?tab=backup", "svc backup"],
-  "instance-licence": () => ["w/acme/instance?tab=licence", "No licence holds here"],
+  "instance-license": () => ["w/acme/instance?tab=license", "No license holds here"],
   "new-flow": () => ["w/acme/new/flow", "Begin with"],
   draw: () => ["w/acme/draw/f/finance/nightly", "As it is deployed"],
   "flow-yaml": () => ["w/acme/flows/f/finance/nightly?tab=yaml", "Nightly report"],

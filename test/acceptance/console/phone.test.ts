@@ -9,7 +9,7 @@ test("the chosen tab is in view, however far right it stands", async () => {
   await using seen = await site.visit({ viewport: PHONE });
   const { page } = seen;
   for (const [address, name] of [
-    ["w/acme/instance?tab=licence", "Licence"],
+    ["w/acme/instance?tab=license", "License"],
     ["w/acme/instance?tab=accounts", "Accounts"],
     ["w/acme/settings?tab=usage", "Usage"],
     ["w/acme/scripts/f/finance/refund?tab=access", "Access"],

@@ -148,7 +148,7 @@ describe("svc config", () => {
 });
 
 describe("svc license", () => {
-  test("makes keys, signs, sets and shows a licence", async () => {
+  test("makes keys, signs, sets and shows a license", async () => {
     const public_key = await said(["license", "keygen"]);
     expect(public_key).toMatch(/^[\w-]{43}$/);
     const file = join(place.folder, "license-private.pem");
@@ -161,7 +161,7 @@ describe("svc license", () => {
     const key = await said(words);
     const env = { SVC_LICENSE_PUBLIC_KEY: public_key };
     expect(await said(["license", "show", key], { env })).toMatch(
-      /^licence lic-7 of Acme \(5 seats\) holds until/,
+      /^license lic-7 of Acme \(5 seats\) holds until/,
     );
     await said(["config", "set", "license_key", "-"], { env, stdin: `${key}\n` });
     expect(JSON.parse(await said(["license", "show", "--json"], { env }))).toMatchObject({
@@ -179,7 +179,7 @@ describe("svc license", () => {
   test("says what is wrong", async () => {
     expect(await place.svc(["license", "show"])).toMatchObject({
       code: 1,
-      err: told("the instance has no licence", "svc config set license_key - < acme.license"),
+      err: told("the instance has no license", "svc config set license_key - < acme.license"),
     });
     expect((await place.svc(["license", "issue"])).err).toContain("--customer is missing");
     expect((await place.svc(["license", "issue", "--customer", "Acme"])).err).toContain(

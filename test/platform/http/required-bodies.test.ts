@@ -24,7 +24,7 @@ test("every operation whose body is required says so to who leaves it out", asyn
     for (const body of ["", " \n"]) {
       const { status, text } = await server.as(root)(op.method, path, body);
       const isRefused = status === 400 && text.includes("the body is missing");
-      // Some are refused before that: what needs a licence, say.
+      // Some are refused before that: what needs a license, say.
       if (!isRefused && status < 400)
         passed.push(`${op.method} ${basePathOf(op)}${path}: ${status} ${text.slice(0, 60)}`);
     }

@@ -124,7 +124,7 @@ export const getOwnUsage = operation({
   summary:
     "Read this month's executions of the caller outside premium workspaces: one for every second begun",
   responds: responds.json(z.number()),
-  // With a licence, all workspaces are premium.
+  // With a license, all workspaces are premium.
   run: async ({ app, caller }) =>
     (await hasLicense(app)) ? 0 : getMonthlyUsage(app, { email: caller.identity.email }),
 });

@@ -1,4 +1,4 @@
-/** Groups of the instance. Any user may read them; changing and exporting them requires a licence. */
+/** Groups of the instance. Any user may read them; changing and exporting them requires a license. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";

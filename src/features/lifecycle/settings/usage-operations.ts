@@ -15,7 +15,7 @@ export const isPremiumWorkspace = operation({
   method: "GET",
   path: `${base}/is_premium`,
   access: "member",
-  summary: "Say whether the workspace is premium: all are where the instance has a licence",
+  summary: "Say whether the workspace is premium: all are where the instance has a license",
   responds: responds.json(z.boolean()),
   run: (ctx) => hasLicense(ctx.app),
 });

@@ -3,7 +3,7 @@
  * commit (`notify-channels.ts`).
  *
  * Call `raiseAlert`, or `raiseAlertInTransaction` inside a transaction. Periodic checks of the disk, of alerts and of
- * the licence are in instance/self/maintenance.ts; mail is sent by signals/mail/send.ts.
+ * the license are in instance/self/maintenance.ts; mail is sent by signals/mail/send.ts.
  */
 import { and, count, desc, eq, gt, lt } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";

@@ -138,7 +138,7 @@ describe("a list that cannot be is refused as a whole", () => {
   });
 });
 
-test("export and overwrite need a licence and a super admin, and store audit rows without hashes", async () => {
+test("export and overwrite need a license and a super admin, and store audit rows without hashes", async () => {
   const { ask: userAsk } = await server.user("ann");
   expect((await userAsk("GET", "/users/export")).status).toBe(403);
   expect((await userAsk("POST", "/users/overwrite", [])).status).toBe(403);

@@ -207,7 +207,7 @@ describe("an identity token", () => {
     await expectOk(set(null));
   });
 
-  test("is rejected without a job, an audience or a licence", async () => {
+  test("is rejected without a job, an audience or a license", async () => {
     const path = `/w/acme/oidc/token/${AUDIENCE}`;
     const person = await ask("POST", path);
     expect([person.status, person.text]).toEqual([403, expect.stringContaining("which job asks")]);

@@ -81,7 +81,7 @@ describe("whether it is up to date", () => {
   });
 });
 
-test("the version and the interface's description are for anybody, and say the same; the licence is not", async () => {
+test("the version and the interface's description are for anybody, and say the same; the license is not", async () => {
   const nobody = server.as(undefined);
   const version = await nobody("GET", "/version");
   expect(version.text).toBe("CE v1.423.2");

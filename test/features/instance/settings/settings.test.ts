@@ -97,7 +97,7 @@ const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
   oidc_token_lifetime_secs: { good: 60, bad: [59, 86_401, ...SECONDS] },
   oidc_token_algorithm: { good: "EdDSA", bad: ["none", "HS256", "rs256"] },
   chat: { good: { access_token: "x" }, bad: [{ access_token: "" }, { access_token: "x", api_url: "y" }] },
-  license_key: { good: LICENSE, bad: ["no licence", "a.b.c", LONG] },
+  license_key: { good: LICENSE, bad: ["no license", "a.b.c", LONG] },
   license_public_key: { good: public_key, bad: ["short", `${"x".repeat(43)} short`] },
   uid: aText,
   disable_stats: aFlag,
@@ -176,7 +176,7 @@ describe("keys that are known", () => {
     ["critical_error_channels", [{ webhook_url: "ftp://x.org" }], "must be a URL"],
     ["oauths", { github: { secret: "abc" } }, "value field `github.id`"],
     ["chat", {}, "access_token or bot.bot_access_token"],
-    ["license_key", "", "the text of a licence"],
+    ["license_key", "", "the text of a license"],
   ])("%s refuses %j, says what is allowed, and keeps what it was", async (key, value, allowed) => {
     const before = await get(key);
     const answer = await set(key, value);

@@ -68,13 +68,13 @@ export const loginList = queryOptions({
   queryFn: ({ signal }) => call("GET /oauth/list_logins", {}, signal),
 });
 
-/** Empty without a valid licence. */
-export const licenceId = queryOptions({
-  queryKey: ["instance", "licence"],
+/** Empty without a valid license. */
+export const licenseId = queryOptions({
+  queryKey: ["instance", "license"],
   queryFn: ({ signal }) => call("GET /ee_license", {}, signal),
 });
 
 export const latestRenewal = queryOptions({
-  queryKey: ["instance", "licence-renewal"],
+  queryKey: ["instance", "license-renewal"],
   queryFn: ({ signal }) => call("GET /settings/latest_key_renewal_attempt", {}, signal),
 });

@@ -7,11 +7,11 @@ import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { Moment } from "../../../parts/time.tsx";
 import { Section } from "../settings/Section.tsx";
-import { latestRenewal, licenceId } from "./queries.ts";
+import { latestRenewal, licenseId } from "./queries.ts";
 
-/** Shows, checks, sets and renews the licence that a few operations require. */
-export function Licence() {
-  const id = useQuery(licenceId);
+/** Shows, checks, sets and renews the license that a few operations require. */
+export function License() {
+  const id = useQuery(licenseId);
   const renewal = useQuery(latestRenewal).data;
   const [key, setKey] = useState("");
   const { act, isPending } = useAction();
@@ -20,10 +20,10 @@ export function Licence() {
   return (
     <>
       <Section
-        title="Licence"
-        about="A few operations that existing clients know ask for a licence key, such as the replacement of all users. You can issue one for an instance of your own: svc license keygen, then svc license issue."
+        title="License"
+        about="A few operations that existing clients know ask for a license key, such as the replacement of all users. You can issue one for an instance of your own: svc license keygen, then svc license issue."
       >
-        <Text>{id.data === "" ? "No licence holds here." : <>The licence {id.data} holds.</>}</Text>
+        <Text>{id.data === "" ? "No license holds here." : <>The license {id.data} holds.</>}</Text>
         {renewal && (
           <Text c="dimmed">
             Last renewed <Moment at={renewal.attempted_at} />: {renewal.result}
@@ -44,7 +44,7 @@ export function Licence() {
       <Section
         title="Another key"
         about="It is checked without being sent anywhere: by the public key in the setting license_public_key."
-        label="Set the licence"
+        label="Set the license"
         isChanged={key.trim() !== ""}
         save={async () => {
           const said = await call("POST /settings/test_license_key", { body: { license_key: key.trim() } });
@@ -54,7 +54,7 @@ export function Licence() {
         }}
       >
         <Textarea
-          aria-label="Licence key"
+          aria-label="License key"
           className="mono-input"
           autosize
           minRows={3}
