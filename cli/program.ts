@@ -79,7 +79,7 @@ const NOUN_GROUPS: Record<string, Record<string, NounEntry>> = {
       load: () => import("./commands/items/trigger.ts"),
     },
     webhook: {
-      summary: "tell other services about changes in a workspace",
+      summary: "send events about changes in a workspace to other services",
       load: () => import("./commands/items/webhook.ts"),
     },
     folder: {
@@ -247,7 +247,7 @@ function findMisplacedOption(command: Command, code: string, argv: string[]): st
   return `options come after the command: svc ${name} ${argv[0]} …`;
 }
 
-/** Exit codes of commander for printed output that is no error. */
+/** Exit codes of commander for printed output that is not an error. */
 const PRINTED_CODES = ["commander.help", "commander.helpDisplayed", "commander.version"];
 
 function commandWords(command: Command): string {

@@ -39,7 +39,7 @@ export async function resolveArguments(
 /**
  * Returns the arguments of a local script under development: words get the types of its parameters; missing and unknown
  * arguments are allowed.
- * @throws a usage error for a word that is no argument
+ * @throws a usage error for a word that is not an argument
  */
 export async function readDraftArguments(
   code: LocalCode,

@@ -25,7 +25,7 @@ export async function readFlowFile(given: string): Promise<FlowFile> {
   const file = await findFlowFile(given);
   const parsed = await parse(file, await readText(file, `there is no file ${file}`));
   if (typeof parsed !== "object" || parsed === null || !("value" in parsed)) {
-    throw usageError(`${file} is no flow: it must be an object with the key \`value\``);
+    throw usageError(`${file} is not a flow: it must be an object with the key \`value\``);
   }
   return (await insertInlineFiles(parsed, dirname(file), undefined)) as FlowFile;
 }
@@ -124,7 +124,7 @@ export async function readInlineFile(name: string, folder: string, where: string
       .split(sep)
       .some((part) => part.startsWith("."))
   ) {
-    throw usageError(`${where}: ${name} is hidden, and so no code of a step`);
+    throw usageError(`${where}: ${name} is hidden, so it cannot be the code of a step`);
   }
   return readText(file, `${where}: there is no file ${file}`);
 }

@@ -24,16 +24,16 @@ interface UpdateOptions extends WorkspaceOptions {
 /** `svc schedule update`: changes the given fields and keeps the others. */
 export const update = createWorkspaceCommand("update", "change a schedule; what is not given stays")
   .argument("<path>", "path of the schedule")
-  .argument("[arguments...]", "of each run, where they differ: name=value, such as full=true")
+  .argument("[arguments...]", "arguments to change, for each run: name=value, such as full=true")
   .option(
     "--cron <rule>",
     "five fields (minute hour day month weekday), or six with seconds first",
     requireCron,
   )
   .option("--timezone <name>", "IANA name, such as Europe/Berlin")
-  .option("-d, --data <json>", "all arguments anew: JSON, @file, or - for stdin")
+  .option("-d, --data <json>", "replaces all arguments: JSON, @file, or - for stdin")
   .option("--summary <text>", "one line that says what it is for")
-  .option("--overlap", "run also while the previous run lasts")
+  .option("--overlap", "run also while the previous run is still running")
   .option("--no-overlap", "skip a run while the previous one is still running")
   .addHelpText(
     "after",

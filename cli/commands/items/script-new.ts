@@ -69,8 +69,8 @@ end
 `,
 };
 
-export const createNew = createCommand("new", "write the beginning of a script into a file", "nothing")
-  .argument("<file>", "such as hello.ts; its ending says the language")
+export const createNew = createCommand("new", "write a template of a script into a file", "nothing")
+  .argument("<file>", "such as hello.ts; its extension decides the language")
   .addHelpText("after", formatExamples("svc script new hello.ts", "svc script new report.py"))
   .action(async (file: string, { json }: { json?: boolean }) => {
     const language = parseFileLanguage(file);

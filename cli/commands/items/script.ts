@@ -61,13 +61,13 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
   .option("--summary <text>", "one line that says what it does")
   .option("--message <text>", "what changed, for the history")
   .addOption(
-    new Option("--isolation <kind>", "fresh: a new process for each run; else as before").choices([
+    new Option("--isolation <kind>", "fresh: a new process for each run; unchanged when left out").choices([
       "shared",
       "fresh",
     ]),
   )
-  .option("--memory <MB>", "most memory a run may take; else as before")
-  .option("--validate", "refuse calls whose arguments do not match the schema; else as before")
+  .option("--memory <MB>", "maximum memory of a run; unchanged when left out")
+  .option("--validate", "refuse calls whose arguments do not match the schema; unchanged when left out")
   .option("--no-validate", "accept any arguments")
   .option("--no-wait", "do not wait for its dependencies")
   .addHelpText("after", formatExamples("svc script push hello.ts u/ann/hello --workspace acme"))
@@ -206,7 +206,7 @@ const client = createCommand(
   "write the Python module wmill into a folder, so that an editor knows it",
   "nothing",
 )
-  .argument("[folder]", "where; the current one by default", ".")
+  .argument("[folder]", "the folder to write to", ".")
   .addHelpText("after", formatExamples("svc script client .", "svc script client ~/project"))
   .action(async (folder: string, { json }: { json?: boolean }) => {
     const file = join(folder, "wmill.py");

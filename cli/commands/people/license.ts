@@ -59,7 +59,7 @@ interface IssueOptions {
 const issue = createCommand("issue", "sign a license", "nothing")
   .option("--customer <name>", "who the license is for")
   .option("--key <file>", `file with the private key (default ${PRIVATE_KEY_FILE})`)
-  .option("--days <number>", `days it holds (default ${DEFAULT_DAYS})`)
+  .option("--days <number>", `days until it expires (default ${DEFAULT_DAYS})`)
   .option("--id <id>", "its id (default a random one)")
   .option("--seats <number>", "number of people it is for")
   .option("--renewal-url <url>", "where the instance asks for the next one")
@@ -102,7 +102,7 @@ function readPrivateKey(file: string): string {
 }
 
 const show = createCommand("show", "show the license of an instance, or one that is given")
-  .argument("[key]", "a license; - reads it from stdin; left out, the instance's is shown")
+  .argument("[key]", "a license; - reads it from stdin (default: the instance's)")
   .option("--public-key <key>", "check a given license with this key (env SVC_LICENSE_PUBLIC_KEY)")
   .addHelpText(
     "after",

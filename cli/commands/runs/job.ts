@@ -46,10 +46,10 @@ const list = createWorkspaceCommand("list", "list jobs, newest first")
   .option("--label <label>", "only those that carry this label")
   .option("--tag <tag>", "only those of this tag")
   .option("--kind <kinds>", "only those of these kinds, such as script,preview")
-  .option("--since <time>", "only those made since then: 2h (ago), or 2030-01-31")
-  .option("--before <time>", "only those made before then: 1d (ago), or 2030-01-31")
-  .option("--limit <number>", "how many at most", "20")
-  .option("--page <number>", "which page, from 1", "1")
+  .option("--since <time>", "only those created after this time: 2h (ago), or 2030-01-31")
+  .option("--before <time>", "only those created before this time: 1d (ago), or 2030-01-31")
+  .option("--limit <number>", "maximum number of jobs", "20")
+  .option("--page <number>", "page number, from 1", "1")
   .addHelpText(
     "after",
     formatExamples(
@@ -134,7 +134,7 @@ const result = createWorkspaceCommand("result", "print the result of a job; exit
 const cancel = createWorkspaceCommand("cancel", "cancel jobs, queued or running")
   .argument("<id...>", "ids of the jobs")
   .option("--reason <text>", "why, shown with the job", "svc job cancel")
-  .option("--force", "end them at once, even if their worker is gone")
+  .option("--force", "cancel them at once, even if their worker is gone")
   .addHelpText("after", formatExamples("svc job cancel $ID --workspace acme --reason 'wrong month'"))
   .action((ids: string[], options: WorkspaceOptions & { reason: string; force?: boolean }) => {
     ids.forEach(requireJobId);

@@ -40,9 +40,9 @@ export default createWorkspaceCommand("run", "run a script or flow by path, or a
   .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
   .option("--async", "print the job's id and do not wait for it")
   .addOption(
-    new Option("--at <time>", "run it then, such as 2030-01-31T09:00; prints its id").conflicts("in"),
+    new Option("--at <time>", "run it at this time, such as 2030-01-31T09:00; prints its id").conflicts("in"),
   )
-  .option("--in <time>", "run it after a while, such as 90s, 15m or 2h; prints its id")
+  .option("--in <time>", "run it after this time, such as 90s, 15m or 2h; prints its id")
   .addOption(
     new Option("--stream", "print what it streams, as it comes").conflicts(["async", "at", "in", "json"]),
   )

@@ -47,7 +47,7 @@ export async function bundleApp(folder: string, name: string): Promise<AppBundle
   const texts = { js: "", css: "" };
   for (const output of built.outputs) {
     const ending = /\.(js|css)$/.exec(output.path)?.[1] as "js" | "css" | undefined;
-    if (!ending) throw new CliError("BundleError", `${name} imports a file that is no code: ${output.path}`);
+    if (!ending) throw new CliError("BundleError", `${name} imports a file that is not code: ${output.path}`);
     texts[ending] += await output.text();
   }
   return texts;

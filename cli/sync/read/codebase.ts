@@ -57,7 +57,7 @@ export async function bundleScript(root: string, source: string, { options }: Co
   const [bundle, ...others] = built.outputs;
   const files = others.map(({ path }) => basename(path));
   if (files.length > 0) {
-    throw usageError(`${source} imports files that are no code: ${files.join(", ")}`);
+    throw usageError(`${source} imports files that are not code: ${files.join(", ")}`);
   }
   return bundle!.text();
 }

@@ -1,6 +1,6 @@
 /** API client, typed by the server's OpenAPI description. */
 import { url } from "./base.ts";
-import { checkSession, noteEnded, noteLost, noteReached } from "./connection.ts";
+import { checkSession, markReachable, markSessionEnded, markUnreachable } from "./connection.ts";
 import { ConnectionLost, errorOf } from "./errors.ts";
 import type { Operations } from "./interface.d.ts";
 import { parseJson, writeJson } from "./json.ts";
@@ -51,10 +51,10 @@ export async function ask<N extends OperationName>(
     });
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    noteLost();
+    markUnreachable();
     throw new ConnectionLost(cause);
   }
-  noteReached();
+  markReachable();
   if (response.ok) return response;
   if (response.status === 401) noteRefused(operation);
   throw await errorOf(response);
@@ -68,7 +68,7 @@ const PUBLIC: ReadonlySet<OperationName> = new Set<OperationName>([
 
 /** Distinguishes an ended session from an operation that rejects this user, such as in another user's workspace. */
 function noteRefused(operation: OperationName): void {
-  if (operation === "GET /users/whoami") noteEnded(true);
+  if (operation === "GET /users/whoami") markSessionEnded(true);
   else if (!PUBLIC.has(operation)) void checkSession();
 }
 

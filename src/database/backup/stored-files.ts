@@ -62,7 +62,7 @@ export function createFileWriter(folder: string) {
         !isInside ||
         parts.some((part) => part === "" || part === "." || part === ".." || part.includes("\0"))
       ) {
-        throw damagedBackupError(`"${next.file}" is no name of a stored file`);
+        throw damagedBackupError(`"${next.file}" is not a name of a stored file`);
       }
       const path = join(folder, ...parts);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });

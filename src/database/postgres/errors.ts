@@ -36,6 +36,6 @@ export function toStorageError(thrown: unknown): unknown {
   // character_not_in_repertoire, untranslatable_character: PostgreSQL cannot store NUL in texts.
   if (code === "22021" || code === "22P05") return new BadRequest("a text must not hold the character NUL");
   if (thrown instanceof DrizzleQueryError || thrown instanceof PostgresClient.PostgresError)
-    return new Internal("the database refused a statement", { cause });
+    return new Internal("the database rejected a statement", { cause });
   return thrown;
 }

@@ -205,8 +205,7 @@ export function openSqlite(options: SqliteOptions): Database {
 
   /**
    * Runs writes without savepoints, for at most MAX_BATCH_MS.
-   * @returns a function that settles them; undefined if one failed: the transaction was restarted and all must run
-   * again
+   * @returns functions that settle them; undefined if one failed: the transaction was restarted, and all must run again
    * @throws if there was only one write: its failure rolls back the whole transaction
    */
   async function runTogether(arrived: PendingWrite[], began: number): Promise<(() => void)[] | undefined> {
@@ -229,7 +228,7 @@ export function openSqlite(options: SqliteOptions): Database {
     }
   }
 
-  /** Runs writes, each in its own savepoint, for at most MAX_BATCH_MS. @returns a function that settles them */
+  /** Runs writes, each in its own savepoint, for at most MAX_BATCH_MS. @returns functions that settle them */
   async function runApart(arrived: PendingWrite[], began: number): Promise<(() => void)[]> {
     const settled: (() => void)[] = [];
     do settled.push(await runOne(arrived[settled.length]!));

@@ -6,7 +6,7 @@ import { createSharedFolder } from "./files/shared-folder.ts";
 import { createShortageGate, isShortage, type ShortageGate } from "./job/shortage.ts";
 import type { Child } from "./process/child.ts";
 import type { Tool } from "./programs/tools.ts";
-import { createPythonsAhead } from "./pythons-ahead.ts";
+import { createPythonPool } from "./python-pool.ts";
 import type { FolderAccess } from "./sandbox/child-folders.ts";
 import { createIdleCheck } from "./sandbox/watch/idle-check.ts";
 import type { StorageUser } from "./sandbox/watch/storage-watch.ts";
@@ -57,7 +57,7 @@ export interface ChildPool {
    * would be charged for it.
    * @param around number of the sandbox's wrapper processes around a child
    */
-  endRestless(now: number, around: number): void;
+  endBusyIdle(now: number, around: number): void;
   /** Yields idle processes for the storage check, so that one that keeps storing data is discarded. */
   storing(): Iterable<StorageUser>;
   /** Whether a child of a version exists, idle or running. */
@@ -91,7 +91,7 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
   const isFull = () => children.size >= options.max_children;
   const rest = createIdleCheck();
   const shortage = createShortageGate(startAhead, log);
-  const pythons = createPythonsAhead({
+  const pythons = createPythonPool({
     count: options.blank_children,
     idle_timeout_ms: options.idle_timeout_ms,
     start(python) {
@@ -243,7 +243,7 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
       discardWhere(({ idle_since }) => now - idle_since > options.idle_timeout_ms);
       pythons.endOld(now);
     },
-    endRestless(now, around) {
+    endBusyIdle(now, around) {
       const limit = (options.limits.memory_mb * MB) / 2;
       const restless = new Set(rest.findBusy(allIdle(), now, limit, around));
       discardWhere(({ pid }) => restless.has(pid));

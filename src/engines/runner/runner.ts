@@ -114,7 +114,7 @@ export function createRunner(options: RunnerOptions): Runner {
     pool.endOld(now);
     if (now - weighedAt > IDLE_CHECK_INTERVAL_MS) {
       weighedAt = now;
-      pool.endRestless(now, sandbox.wrapperProcesses);
+      pool.endBusyIdle(now, sandbox.wrapperProcesses);
       own.restore();
     }
   }

@@ -18,7 +18,7 @@ const BATCH_SIZE = 500;
  * several servers, only the leader runs it.
  */
 export async function recoverFromClockSetBack(app: App, by_ms: number): Promise<void> {
-  app.log.warn({ by_ms: Math.round(by_ms) }, "the clock was set back: the next times are worked out again");
+  app.log.warn({ by_ms: Math.round(by_ms) }, "the clock was set back: next times are recomputed");
   if (!app.leader.isLeader()) return;
   const parts: [what: string, work: () => Promise<void>][] = [
     ["jobs", () => moveJobsEarlier(app, by_ms)],
@@ -30,7 +30,7 @@ export async function recoverFromClockSetBack(app: App, by_ms: number): Promise<
   for (const [what, work] of parts) {
     // Each correction can be repeated: rows corrected before a failure are not corrected again.
     await retryOnOutage(app, { what }, work).catch((cause) =>
-      app.log.error({ what, error: String(cause) }, "times could not be worked out again"),
+      app.log.error({ what, error: String(cause) }, "times could not be recomputed"),
     );
   }
   app.queue.wake();

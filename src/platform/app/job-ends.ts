@@ -33,7 +33,7 @@ const listenersOf = perApp<App, readonly JobEndListener[]>(({ features }) =>
 );
 
 /** Returns the work to do in the transaction that stores the completion; undefined if there is none. */
-export function followUpOf(app: App, job: EndedJob, status: JobStatus): FollowUp | undefined {
+export function collectFollowUp(app: App, job: EndedJob, status: JobStatus): FollowUp | undefined {
   let all: FollowUp | undefined;
   for (const listener of listenersOf(app)) {
     const followUp = listener(app, job, status);
@@ -59,7 +59,7 @@ export function withFollowUp(
   status: JobStatus,
   work: (tx: Tx) => Awaitable<boolean>,
 ): (tx: Tx) => Awaitable<boolean> {
-  const followUp = followUpOf(app, job, status);
+  const followUp = collectFollowUp(app, job, status);
   if (!followUp) return work;
   return async (tx) => {
     if (!(await work(tx))) return false;

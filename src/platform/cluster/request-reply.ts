@@ -83,9 +83,7 @@ export function defineBarrier<W extends string[]>(
           told = performance.now();
           app.bus.publish(REQUEST_TOPIC, id, name, ...words);
         }
-        await withTimeout(RESEND_INTERVAL_MS, heard.promise, () => new Error("nobody answered")).catch(
-          () => {},
-        );
+        await withTimeout(RESEND_INTERVAL_MS, heard.promise, () => new Error("no answer")).catch(() => {});
       }
     } finally {
       waiting.delete(id);

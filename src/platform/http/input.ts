@@ -110,7 +110,9 @@ export async function* readChunks(request: HttpMessage, limit: number): AsyncGen
       yield piece;
     }
   } catch (cause) {
-    throw cause instanceof SvcError ? cause : new BadRequest("the body broke off before its end", { cause });
+    throw cause instanceof SvcError
+      ? cause
+      : new BadRequest("the connection was closed before the end of the body", { cause });
   }
 }
 

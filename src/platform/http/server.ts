@@ -209,7 +209,7 @@ function createAccessLog(app: App, op: Operation) {
 function toPublicError(thrown: unknown, request: Request): unknown {
   // Reading a body whose sender disconnected.
   if (request.signal.aborted && (thrown as Error | undefined)?.name === "AbortError")
-    return new CallerGone("the connection was closed before the body had come", { cause: thrown });
+    return new CallerGone("the connection was closed before the body arrived", { cause: thrown });
   if (thrown instanceof Unavailable || thrown instanceof StorageFull || !isOutage(thrown)) return thrown;
   // The same call may succeed later, so senders and load balancers retry.
   return new Unavailable("the database cannot be used now: try again", { cause: thrown });

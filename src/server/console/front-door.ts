@@ -9,7 +9,7 @@ export const frontDoor = operation({
   access: "anyone",
   scope: false,
   page: true,
-  summary: "Show the console, or redirect to the reference",
+  summary: "Show the console, or redirect to the API reference",
   responds: responds.raw("text/html", "a page, or a redirect"),
   run: ({ app, request }) =>
     hasConsole(app) && wantsPage(request)

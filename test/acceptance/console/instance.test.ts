@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const set = (key: string, value: unknown) => site.filled.ask("POST", `/settings/global/${key}`, { value });
 
-test("a trial mail and a trial alert arrive, and what is wrong with them is told", async () => {
+test("a test mail and a test alert arrive, and configuration errors are shown", async () => {
   const alerts: string[] = [];
   await using chat = Bun.serve({
     port: 0,
@@ -51,7 +51,7 @@ test("a trial mail and a trial alert arrive, and what is wrong with them is told
   seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !/status of 4\d\d/.test(each)));
 }, 60_000);
 
-test("a license is checked, set and shown; a wrong one is refused", async () => {
+test("a license is checked, set and shown; an invalid one is rejected", async () => {
   const keys = await createKeyPair();
   await set("license_public_key", keys.public_key);
   const times = { issued_at: new Date(), expires_at: new Date(Date.now() + 100 * 86_400_000) };
@@ -76,7 +76,7 @@ test("a license is checked, set and shown; a wrong one is refused", async () => 
   seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !each.includes("status of 400")));
 }, 60_000);
 
-test("what other clients sync with git is chosen, and the rest of their settings stays", async () => {
+test("git sync settings of other clients are edited, and their other settings stay", async () => {
   const repositories = [{ script_path: "f/finance/refund", git_repo_resource_path: "f/finance/repository" }];
   const git_sync_settings = { include_path: ["f/**"], include_type: ["script"], repositories, later: 1 };
   await site.filled.ask("POST", "/w/acme/resources/create", {

@@ -70,7 +70,7 @@ for (const scheme of ["light", "dark"] as const) {
   }
 }
 
-test("the way in", async () => {
+test("the pages before and after the login", async () => {
   await using seen = await visit(site.browser, site.serving.url);
   await seen.open("w/acme/runs?status=failed");
   await seen.page.getByRole("heading", { name: "Sign in" }).waitFor();

@@ -65,7 +65,7 @@ afterAll(async () => {
 });
 
 test.if(isHere)(
-  "install.sh installs the executable that the checksums name, and nothing else",
+  "install.sh installs only the executable that the checksums name",
   async () => {
     const folder = join(work, "bin");
     const install = () => run(["sh", join(outdir, "install.sh")], { SVC_INSTALL_DIR: folder });
@@ -87,7 +87,7 @@ test.if(isHere)(
 );
 
 test.if(isHere)(
-  "the Debian package has the executable, its unit and the user's creation",
+  "the Debian package contains the executable, its unit and the user's creation",
   async () => {
     const machine = process.arch === "arm64" ? "arm64" : "amd64";
     const file = join(outdir, `svc_${VERSION}_${machine}.deb`);
@@ -133,7 +133,7 @@ test.if(hasRoots)(
   60_000,
 );
 
-test.if(isHere)("the checksums and the formula name the files that are there", async () => {
+test.if(isHere)("the checksums and the formula name existing files", async () => {
   expect((await run(["sh", "-c", `cd '${outdir}' && sha256sum --check SHA256SUMS`])).code).toBe(0);
   const formula = await Bun.file(join(outdir, "svc.rb")).text();
   const sums = await Bun.file(join(outdir, "SHA256SUMS")).text();

@@ -143,7 +143,7 @@ describe.each(Object.entries(CASES))("%s", (language, script) => {
   const withTool = test.skipIf(!isThere);
   if (!isThere) console.warn(`${tool.tool} is not installed: ${language} scripts are not run by these tests`);
 
-  test("the parameters of main are read without the tool", async () => {
+  test("the parameters of main are parsed without the tool", async () => {
     await deploy(ask, "acme", `u/admin/echo_${language}`, script.echo, { language });
     const { schema } = (await ask("GET", `/w/acme/scripts/get/p/u/admin/echo_${language}`)).json();
     expect(schema.order).toEqual(["name", "times", "tags"]);
@@ -183,7 +183,7 @@ describe.each(Object.entries(CASES))("%s", (language, script) => {
     expect(await run(language, script.reads, other)).toContain("NAME=");
   });
 
-  test("packages of an index, or a tool that is missing, are named at the run", async () => {
+  test("runs name required packages of an index, or the missing tool", async () => {
     const [content, name] = script.packaged;
     expect(await run(language, content, {})).toMatchObject({
       error: { message: expect.stringContaining(name) },

@@ -60,12 +60,12 @@ describe("packages", () => {
   test.each([
     ['import a from "a@1";\nimport b from "a@2"', "two versions of a: 1 and 2"],
     ['import a from "a";\nimport b from "https://example.org/b.ts"', "line 2 imports from a URL"],
-  ])("refused: %s", (content, message) => {
+  ])("rejected: %s", (content, message) => {
     expect(() => needs(content)).toThrow(message);
   });
 });
 
-test("versions are taken out of the source; lines, columns of other text, and strings stay", () => {
+test("versions are removed from the source; lines, other columns and strings stay", () => {
   const source = [
     'import a from "a@1.2.3"; import fs from "node:fs";',
     "import b from '@scope/b@^2/sub';",

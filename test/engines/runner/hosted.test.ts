@@ -51,7 +51,7 @@ describe("two jobs of one script in one warm process", () => {
     expect(first.seen).toContain("/home/");
   });
 
-  test("do not see arguments of the one before, also not in the memory of the process above", async () => {
+  test("do not see arguments of the previous one, nor the memory of the parent process", async () => {
     const script = await bash(`
       secret="$1"
       for name in environ mem maps fd/0 fd/1 fd/3 cwd/. root/etc; do
@@ -75,7 +75,7 @@ printf '%s\\n' "$PPID" "$a" "$b" "\${BASH_ENV-none}" "$WM_JOB_ID" "$(printf %s "
     expect(next[5]).not.toBe(first[5]);
   });
 
-  test("do not get what the one before did to its output", async () => {
+  test("are not affected by changes of the previous one to its output", async () => {
     const script = await bash(`
       python3 -c 'import os; os.get_blocking(1) and os.get_blocking(2) or exit(3)' || exit 3
       python3 -c 'import os; os.set_blocking(1, False); os.set_blocking(2, False)'
@@ -139,7 +139,7 @@ echo "{\\"host\\": $PPID, \\"pid\\": $$, \\"seen\\": \\"$seen\\", \\"own\\": $ow
   });
 });
 
-test("what a job leaves running ends with it, and so does its process", async () => {
+test("processes left by a job are killed with it, and its parent process is not reused", async () => {
   const script = await bash(`
     setsid sleep 600 > /dev/null 2>&1 & left=$!
     (trap '' TERM HUP; sleep 600) &
@@ -149,7 +149,7 @@ test("what a job leaves running ends with it, and so does its process", async ()
   expect((await script.run()).split(" ").map(Number)[0]).not.toBe(host);
 });
 
-test("processes that have ended do not count, whoever started them", async () => {
+test("ended processes do not count, whoever started them", async () => {
   const script = await bash(`
     for i in $(seq 400); do (true &) ; done
     for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done
@@ -159,7 +159,7 @@ test("processes that have ended do not count, whoever started them", async () =>
   expect(await script.run()).toBe("1");
 });
 
-test("limits apply to what a job starts", async () => {
+test("limits include processes started by a job", async () => {
   const take = (mb: number) =>
     `python3 -c 'import time; x = b"x" * (${mb} << 20); time.sleep(0.6)'; echo $PPID`;
   const script = await bash(take(40), { memory_mb: 64 });
@@ -168,7 +168,7 @@ test("limits apply to what a job starts", async () => {
   expect(await greedy.fail()).toMatchObject({ name: "OutOfMemory" });
 });
 
-test("a job that signals its own group, or the process above, harms no other", async () => {
+test("a job that signals its own group, or its parent, harms no other", async () => {
   const script = await bash(
     `go="$1"\necho "host $PPID"\nif [ "$go" = group ]; then kill -TERM 0; elif [ "$go" = above ]; then kill -KILL $PPID; sleep 60; fi`,
   );
@@ -179,7 +179,7 @@ test("a job that signals its own group, or the process above, harms no other", a
   expect(await script.run({ go: "" })).not.toBe(host);
 });
 
-test("how a job ends is told, and a failed one leaves its process to the next", async () => {
+test("the exit of a job is reported, and after a failure the process is reused", async () => {
   const script = await bash(
     `how="$1"\necho $PPID\necho oops >&2\ncase "$how" in kill) kill -KILL $$;; *) exit "$how";; esac`,
   );
@@ -193,12 +193,12 @@ test("how a job ends is told, and a failed one leaves its process to the next", 
   expect(await script.run({ how: 0 })).toBe(host);
 });
 
-test("with `isolation: fresh` each has a process of its own above it, too", async () => {
+test("with `isolation: fresh` each job also has its own parent process", async () => {
   const script = await bash("echo $PPID", { isolation: "fresh" });
   expect(await script.run()).not.toBe(await script.run());
 });
 
-test("a canceled job ends with all it has started, and its process", async () => {
+test("a canceled job ends with all its processes and its parent", async () => {
   const path = "u/admin/canceled_shell";
   await deploy(ask, "acme", path, "sleep 600 & echo pids $PPID $$ $!; wait", { language: "bash" });
   const id = (await expectOk(ask("POST", `/w/acme/jobs/run/p/${path}`, {}))).text;

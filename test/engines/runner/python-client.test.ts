@@ -168,7 +168,7 @@ test("addresses that resume a flow", async () => {
   ]);
 });
 
-test("functions of a script that are jobs of their own", async () => {
+test("functions of a script that run as separate jobs", async () => {
   const content =
     "from wmill import task\nimport os\n@task(tag='python3')\ndef double(n: int):\n    return [n * 2, os.environ['WM_JOB_ID']]\ndef main():\n    (a, first), (b, second) = double(2), double(n=3)\n    return [a, b, len({first, second, os.environ['WM_JOB_ID']})]";
 
@@ -177,7 +177,7 @@ test("functions of a script that are jobs of their own", async () => {
   expect(ran.json()).toEqual([4, 6, 3]);
 });
 
-test("values that JSON has no form for, as a result", async () => {
+test("values without a JSON form, as a result", async () => {
   const body = `
 import decimal, enum, uuid, dataclasses, collections, pathlib
 class Colour(enum.Enum): RED = 'red'

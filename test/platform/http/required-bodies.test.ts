@@ -16,7 +16,7 @@ afterAll(() => server.stop());
 
 const needing = operations.filter(requiresBody);
 
-test("every operation whose body is required says so to who leaves it out", async () => {
+test("every operation with a required body reports its absence", async () => {
   expect(needing.length).toBeGreaterThan(100);
   const passed: string[] = [];
   for (const op of needing) {
@@ -32,7 +32,7 @@ test("every operation whose body is required says so to who leaves it out", asyn
   expect(passed).toEqual([]);
 });
 
-test("an empty call makes no token and clears no setting", async () => {
+test("an empty call creates no token and clears no setting", async () => {
   const webhook = "https://example.org/hook";
   await expectOk(ask("POST", "/w/acme/workspaces/edit_webhook", { webhook }));
   const tokens = async () => (await ask("GET", "/users/tokens/list")).json().length;

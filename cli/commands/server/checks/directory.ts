@@ -49,7 +49,7 @@ export function checkDirectory(config: Config): Finding[] {
     ];
   }
   if (!stats.isDirectory())
-    return [failFinding("data directory", `${data_dir} is no folder`, "choose another --data-dir")];
+    return [failFinding("data directory", `${data_dir} is not a folder`, "choose another --data-dir")];
   return [
     checkFolder(data_dir, stats),
     ...checkFiles(data_dir),

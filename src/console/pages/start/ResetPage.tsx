@@ -37,7 +37,7 @@ function AskForLink() {
   return (
     <StartCard title="Forgot your password?" about="We mail you a link, by which you choose another.">
       {request.isSuccess ? (
-        <Alert role="status" color="teal" variant="light" title="Look into your mail">
+        <Alert role="status" color="teal" variant="light" title="Check your mail">
           If {email} has an account with a password here, a link is on its way. It works once, within an hour.
         </Alert>
       ) : (

@@ -28,7 +28,7 @@ export function TriggerActions(props: Props) {
   const askDelete = () =>
     ask({
       title: `Delete the ${noun}?`,
-      text: `The ${noun} ${path} is deleted. What it started stays among the runs, and what runs now goes on.`,
+      text: `The ${noun} ${path} is deleted. The runs that it started are kept, and those that are running continue.`,
       label: "Delete",
       action: async () => {
         leave(true);

@@ -122,7 +122,7 @@ export function Access({ workspace, kind, path }: Props) {
   return (
     <>
       <Group justify="space-between" mb="sm">
-        <Text c="dimmed">Nobody else sees it. Rights add up: the strongest counts.</Text>
+        <Text c="dimmed">Nobody else sees it. Permissions add up: the strongest applies.</Text>
         {mayGive && (
           <Button variant="default" size="xs" onClick={() => setGiving(true)}>
             Give somebody access

@@ -13,8 +13,8 @@ import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { type RefObject, useEffect, useRef } from "react";
+import { EDITOR_THEME } from "./editor-theme.ts";
 import { loadLanguage } from "./languages.ts";
-import { LOOK } from "./look.ts";
 
 export interface CodeProblem {
   message: string;
@@ -66,7 +66,7 @@ export default function Editor(props: Props) {
       state: EditorState.create({
         doc: value,
         extensions: [
-          LOOK,
+          EDITOR_THEME,
           isShort ? EditorView.lineWrapping : lineNumbers(),
           mode.current.of([]),
           named.current.of(nameOf(label)),

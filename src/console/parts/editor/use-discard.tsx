@@ -24,7 +24,7 @@ export function useDiscard({ workspace, kind, path, refetch, reopen }: Discardin
   const discard = (end: End) =>
     ask({
       title: "Discard the draft?",
-      text: "The editor shows the deployed version again. The draft cannot be brought back.",
+      text: "The editor shows the deployed version again. The draft cannot be restored.",
       label: "Discard",
       action: async () => {
         await end(async () => {

@@ -8,7 +8,7 @@ import { tellProblem } from "../Problem.tsx";
 import { type RunnableKind, to } from "../places.ts";
 import { ResultPanel } from "../result/ResultPanel.tsx";
 import { Moment } from "../time.tsx";
-import { handOver } from "./handover.ts";
+import { passArguments } from "./handover.ts";
 
 /** Interval at which the server is told that the user is still watching. */
 const PING_MS = 10_000;
@@ -68,7 +68,7 @@ export function Captures({ workspace, kind, path, base, take, explain }: Props) 
     const args = argumentsOf(capture);
     if (take) return take(args);
     const form = to.begin(workspace, kind, path);
-    handOver(form, args);
+    passArguments(form, args);
     go(form);
   };
   const address = `${base}/api/w/${workspace}/capture_u/webhook/${kind}/${path}`;
@@ -78,7 +78,7 @@ export function Captures({ workspace, kind, path, base, take, explain }: Props) 
         See what a sender sends
       </Title>
       <Text c="dimmed" mb="xs">
-        Let the sender call this address instead for a moment: nothing is run, and the request appears here.
+        Let the sender call this address instead for a while: nothing is run, and the request appears here.
       </Text>
       <Group wrap="nowrap" align="flex-end" mb="sm">
         <TextInput readOnly aria-label="Address that captures" value={address} style={{ flex: 1 }} />

@@ -2,7 +2,7 @@
 let handed: { address: string; args: Record<string, unknown> } | undefined;
 
 /** @param address of the run form */
-export function handOver(address: string, args: Record<string, unknown>): void {
+export function passArguments(address: string, args: Record<string, unknown>): void {
   handed = { address, args };
 }
 
@@ -10,10 +10,10 @@ export function handOver(address: string, args: Record<string, unknown>): void {
  * Returns the arguments passed to a run form. The same until they are removed, because a page may be rendered more than
  * once.
  */
-export const handedTo = (address: string): Record<string, unknown> | undefined =>
+export const passedArguments = (address: string): Record<string, unknown> | undefined =>
   handed?.address === address ? handed.args : undefined;
 
 /** Removes them, once the form is rendered. */
-export function forgetHanded(): void {
+export function clearPassedArguments(): void {
   handed = undefined;
 }

@@ -106,7 +106,7 @@ function Variables({ take }: { take: (path: string) => void }) {
   return (
     <Select
       label="Variable"
-      description="The run reads its value; no argument holds it."
+      description="The value is read by the run, and is not stored in its arguments."
       searchable
       limit={100}
       placeholder="Path"

@@ -52,7 +52,7 @@ function Whole({ title, workspace, job: { id }, part, source }: Props) {
               Download it
             </Anchor>
             <Button size="xs" variant="default" onClick={() => setAsked(true)}>
-              Show it all the same
+              Show it anyway
             </Button>
           </Group>
         </Group>

@@ -107,6 +107,6 @@ function parseDefault(text: string, type: string, fault: (message: string) => Er
   try {
     return parseSchemaJson(text.toLowerCase() === text || kind !== "boolean" ? text : text.toLowerCase());
   } catch {
-    throw fault(`the default ${text} is no ${String(kind ?? "JSON")}`);
+    throw fault(`the default ${text} is not a valid ${String(kind ?? "JSON value")}`);
   }
 }

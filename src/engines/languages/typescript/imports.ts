@@ -120,7 +120,7 @@ export function toDependencies(content: string, sites: ImportSite[]): Dependency
     if (!found) continue;
     if (found.version !== undefined && !isRegistryVersion(found.version)) {
       throw new BadRequest(
-        `line ${lineOf(content, start)} imports ${found.name} at "${found.version}", which is no version, range or tag of the npm registry`,
+        `line ${lineOf(content, start)} imports ${found.name} at "${found.version}", which is not a version, range or tag of the npm registry`,
       );
     }
     const known = versions.get(found.name);

@@ -103,7 +103,7 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
 
   function receive(message: FromChild | undefined): void {
     if (message) onMessage(message);
-    else refuse("sent the server what is no message");
+    else refuse("sent the server something that is not a message");
   }
 
   /** Reads a long line in steps, one per turn of the event loop, and the short lines after it in few turns. */

@@ -22,7 +22,7 @@ export const Access = z.object({
   right: Right.describe(
     "`read` sees and runs it, `write` changes it too, `owner` also renames and archives it",
   ),
-  operator: z.boolean().describe("whether they only run and see, whatever they are given"),
+  operator: z.boolean().describe("whether they are an operator, who only runs and views"),
   reasons: z.array(
     z.object({
       by: z
@@ -31,7 +31,7 @@ export const Access = z.object({
           "admins have all rights; the others come from the item's path, its folder, or the item itself",
         ),
       right: Right,
-      grantee: z.string().optional().describe("`u/<user>` or `g/<group>` that the right was given to"),
+      grantee: z.string().optional().describe("`u/<user>` or `g/<group>` that has the grant"),
     }),
   ),
 });

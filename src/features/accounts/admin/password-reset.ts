@@ -61,7 +61,7 @@ function readTicket(ticket: string): { email: string; ends: number; signature: B
 
 function requirePasswordLogins(app: App): void {
   if (!app.settings.get("disable_password_login")) return;
-  throw new Forbidden("nobody logs in with a password here (setting disable_password_login)");
+  throw new Forbidden("logins with a password are disabled (setting disable_password_login)");
 }
 
 /** Reads the current password hash of an account that logs in with a password. */
@@ -80,7 +80,7 @@ export async function requestPasswordReset(ctx: Context, given: string, address:
   const { app } = ctx;
   requirePasswordLogins(app);
   if (!isMailConfigured(app)) {
-    throw new BadRequest("this server sends no mail, so it mails no links", {
+    throw new BadRequest("this server has no mail server configured, so it cannot mail links", {
       hint: "a super admin sets another password: People, or svc user set-password",
     });
   }

@@ -24,7 +24,7 @@ import { tokens } from "../../tenancy/tokens/tables.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 import { requireOtherAdmin } from "./last-admin.ts";
 
-const REMOVED_REASON = "its owner is no member of the workspace any more";
+const REMOVED_REASON = "its owner is not a member of the workspace any more";
 
 export interface Removal extends RevokedWork {
   person: RunOwner;

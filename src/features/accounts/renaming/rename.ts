@@ -89,7 +89,9 @@ async function changeName(app: App, tx: Tx, { workspace_id, email, from, to }: N
   await requireFreeUsername(tx, workspace_id, email, to);
   const occupied = await findPathBelow(app, tx, workspace_id, `u/${to}/`, { deleted: true });
   if (occupied !== undefined) {
-    throw new BadRequest(`${occupied} stands where u/${from}/… of workspace ${workspace_id} would go`);
+    throw new BadRequest(
+      `${occupied} already exists where u/${from}/… of workspace ${workspace_id} would be moved`,
+    );
   }
   await deleteStalePaths(app, tx, renamingOf({ workspace_id, email, from, to }));
   await tx

@@ -32,7 +32,7 @@ export async function loginWithPassword(
 ): Promise<Session & { email: string }> {
   const { app } = ctx;
   if (app.settings.get("disable_password_login")) {
-    throw new Forbidden("nobody logs in with a password here (setting disable_password_login)", {
+    throw new Forbidden("logins with a password are disabled (setting disable_password_login)", {
       hint: "log in with a provider: GET /api/oauth/list_logins names them",
     });
   }
@@ -113,7 +113,7 @@ export async function revokeAllSessions(
  */
 export function requireUnrestrictedToken(ctx: UserContext, does: string) {
   const { email, token } = ctx.caller.identity;
-  if (!token) throw new BadRequest("the local admin is no user: log in as one");
+  if (!token) throw new BadRequest("the local admin is not a user: log in as one");
   requireUnrestricted(ctx, does);
   return { email, token };
 }

@@ -56,14 +56,14 @@ export async function describeFaults(
 export async function describeSchemaFault(schema: unknown): Promise<string | undefined> {
   if (schema === null || schema === undefined) return undefined;
   if (typeof schema !== "object" || Array.isArray(schema))
-    return "its schema is no JSON Schema: it must be an object";
+    return "its schema is not JSON Schema: it must be an object";
   const bounded = toCheckableSchema(schema, null);
   if (!bounded) return undefined;
   try {
     (await createValidator()).compile(withoutIdentifiers(bounded));
     return undefined;
   } catch (cause) {
-    return `its schema is no JSON Schema that values can be checked by: ${(cause as Error).message.slice(0, 300)}`;
+    return `its schema is not JSON Schema that values can be checked by: ${(cause as Error).message.slice(0, 300)}`;
   }
 }
 

@@ -8,7 +8,7 @@ const checkFlow = operation({
   method: "POST",
   path: "/w/{workspace}/flows/check",
   access: "member",
-  summary: "Find what is wrong with a flow's value, without storing it",
+  summary: "List the problems of a flow's value, without storing it",
   body: z.object({ value: z.unknown() }),
   responds: responds.json(
     z.object({

@@ -51,13 +51,13 @@ const evaluateFlowExpression = operation({
   method: "POST",
   path: "/w/{workspace}/flows/expressions/evaluate",
   access: "author",
-  summary: "Check an expression of a flow, and evaluate it on given values",
+  summary: "Check an expression of a flow, and evaluate it with given values",
   body: z.object({
     expr: z.string(),
     scope: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe("values of the names that it uses; without them it is only parsed"),
+      .describe("values of the names in it; without them it is only parsed"),
   }),
   responds: responds.json(Outcome),
   run: async ({ app, caller }, { body: { expr, scope } }) => {

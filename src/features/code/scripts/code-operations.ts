@@ -54,7 +54,7 @@ const getRawUnpinnedScriptByPath = operation({
   method: "GET",
   path: `${base}/raw_unpinned/p/{path}`,
   access: "member",
-  summary: "Read the source of the newest version, without the versions that its imports name",
+  summary: "Read the source of the newest version, without versions in its imports",
   responds: responds.text("the source"),
   run: async (ctx, { path }) =>
     removeImportVersions(await service.getScriptByPath(ctx, path.replace(EXTENSION_PATTERN, ""))),
@@ -108,7 +108,7 @@ const analyseCode = operation({
   method: "POST",
   path: `${base}/analyse`,
   access: "author",
-  summary: "Analyse code without storing it: arguments, packages, imports, and where it cannot be parsed",
+  summary: "Analyse code without storing it: arguments, packages, imports, and syntax errors",
   body: z.object({ language: z.enum(LANGUAGES), content: z.string() }),
   responds: responds.json(Analysis),
   run: async (_ctx, { body }) => {

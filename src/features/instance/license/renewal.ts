@@ -118,7 +118,7 @@ async function fetchNextLicense(app: App, text: string): Promise<{ key: string; 
   });
   const license = await readLicense(key, public_key);
   if (license.expires_at <= present.expires_at || licenseStateAt(license, app.clock()) !== "holds") {
-    throw new BadRequest(`the answer is no newer license: ${describeLicense(license, app.clock())}`);
+    throw new BadRequest(`the answer is not a newer license: ${describeLicense(license, app.clock())}`);
   }
   return { key, license };
 }
@@ -134,7 +134,7 @@ async function requestLicense(app: App, url: string, body: object): Promise<stri
   });
   if (isSuccess(answer)) return answer.body.toString().trim();
   const { host } = new URL(url);
-  throw new BadRequest(`${host} gives out no new license: it answers with status ${answer.status}`);
+  throw new BadRequest(`${host} issued no new license: it answers with status ${answer.status}`);
 }
 
 /** License states this process has already raised an alert for. */

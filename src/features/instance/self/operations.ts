@@ -34,7 +34,7 @@ export const getUpToDate = operation({
   access: "user",
   allowsWorkspaceTokens: true,
   scope: false,
-  summary: "Say whether the server is up to date, which it knows where the setting newest_version_url leads",
+  summary: "Check whether the server is up to date, if the setting newest_version_url is set",
   responds: responds.text("`yes`, `Update: <version> -> <newest>`, or `unknown: ` and why"),
   run: ({ app }) => describeUpdate(app),
 });

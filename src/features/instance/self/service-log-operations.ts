@@ -14,7 +14,7 @@ const list = operation({
   method: "GET",
   path: "/service_logs/list_files",
   access: "superAdmin",
-  summary: "List the files of the server's own log, newest first; none unless SVC_LOG_DIR names a folder",
+  summary: "List the files of the server's log, newest first; empty unless SVC_LOG_DIR is set",
   query: z.object({
     before: isoTimestamp.optional(),
     after: isoTimestamp.optional(),
@@ -54,7 +54,7 @@ const get = operation({
   method: "GET",
   path: "/service_logs/get_log_file/{path}",
   access: "superAdmin",
-  summary: "Read a file of the server's own log, one JSON line after the other",
+  summary: "Read a file of the server's log, one JSON object per line",
   responds: responds.raw("text/plain", "the file"),
   run: async ({ app }, { path }) => {
     const file = await openLogFile(app, path);
@@ -79,7 +79,7 @@ const search = operation({
   path: "/srch/index/search/service_logs",
   access: "superAdmin",
   scope,
-  summary: "Find lines of a host's log that have all words, of the newest files first",
+  summary: "Search a host's log for lines with all words, newest files first",
   query: z.object({
     search_query,
     mode: z.string().optional(),
@@ -118,7 +118,7 @@ const count = operation({
   path: "/srch/index/search/count_service_logs",
   access: "superAdmin",
   scope,
-  summary: "Count the lines of hosts' logs that have all words",
+  summary: "Count the lines of hosts' logs with all words",
   query: z.object({ search_query, hosts: z.string(), ...span }),
   responds: responds.json(
     z.object({

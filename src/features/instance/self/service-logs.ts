@@ -72,7 +72,9 @@ export async function listLogFiles({ config }: App, filter: LogFileFilter): Prom
 /** Opens a file. @throws BadRequest for an invalid name, NotFound */
 export async function openLogFile({ config }: App, file_path: string): Promise<FileHandle> {
   if (!LOG_FILE_PATTERN.test(file_path)) {
-    throw new BadRequest(`"${file_path}" is no file of the log`, { hint: "list_files has their file_path" });
+    throw new BadRequest(`"${file_path}" is not a file of the log`, {
+      hint: "list_files has their file_path",
+    });
   }
   const missing = () =>
     new NotFound(`file ${file_path} of the log`, {

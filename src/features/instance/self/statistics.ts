@@ -55,7 +55,7 @@ export const sendStats = operation({
   method: "POST",
   path: "/settings/send_stats",
   access: "superAdmin",
-  summary: "Send the instance's statistics where that is switched on; show them in any case",
+  summary: "Send the instance's statistics if enabled; returns them in any case",
   responds: responds.text("whether they were sent, and exactly what they are"),
   audit: { operation: "settings.send_stats", action_kind: "Execute" },
   run: async (ctx) => {

@@ -46,7 +46,7 @@ const getTriggersCountOfScript = operation({
   method: "GET",
   path: "/w/{workspace}/scripts/get_triggers_count/{path}",
   access: "member",
-  summary: "Count what starts a script: schedules, routes, WebSockets and webhook tokens",
+  summary: "Count the triggers of a script: schedules, routes, WebSockets and webhook tokens",
   responds: responds.json(TriggersCountRecord),
   run: (ctx, { path }) => countReadable(ctx, path, false),
 });
@@ -56,7 +56,7 @@ const getTriggersCountOfFlow = operation({
   method: "GET",
   path: "/w/{workspace}/flows/get_triggers_count/{path}",
   access: "member",
-  summary: "Count what starts a flow: schedules, routes, WebSockets and webhook tokens",
+  summary: "Count the triggers of a flow: schedules, routes, WebSockets and webhook tokens",
   responds: responds.json(TriggersCountRecord),
   run: (ctx, { path }) => countReadable(ctx, path, true),
 });

@@ -221,7 +221,7 @@ export async function cancelFlow(
   { result, ...canceled }: { result: string; canceled_by: string; canceled_reason: string },
   write: TransactionRunner = app.db.write,
 ): Promise<boolean> {
-  if (!isFrame(job.kind)) throw new Internal(`job ${job.id} is no flow`);
+  if (!isFrame(job.kind)) throw new Internal(`job ${job.id} is not a flow`);
   const root_id = job.flow_step_id === null ? job.id : (job.root_job ?? job.id);
   const work = async (tx: Tx) => {
     const runs = and(eq(jobs.id, job.id), eq(jobs.state, "running"));

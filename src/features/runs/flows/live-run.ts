@@ -210,7 +210,7 @@ export async function loadFrame(app: App, job: Job, parent: LiveFrame | undefine
       frame: createInnerFrame(parent, module, body),
     };
   }
-  if (!isFrame(job.kind)) throw new Internal(`job ${job.id} is no flow`);
+  if (!isFrame(job.kind)) throw new Internal(`job ${job.id} is not a flow`);
   const value = await loadFlowValue(app, job);
   const flow: LiveFlow = {
     job,

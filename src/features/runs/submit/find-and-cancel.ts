@@ -8,7 +8,7 @@ import { processInBatches } from "../../../lib/async/batches.ts";
 import { BadRequest, Forbidden, NotFound, type SvcError, Unauthorized } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/text/ids.ts";
 import type { App, AuditedAction, Caller, Context, WorkspaceContext } from "../../../platform/app/context.ts";
-import { followUpOf } from "../../../platform/app/job-ends.ts";
+import { collectFollowUp } from "../../../platform/app/job-ends.ts";
 import { rescheduleBlockedJobs, splitForRemoval } from "../../../platform/queue/concurrency.ts";
 import { sliceQueue } from "../../../platform/queue/queued-slices.ts";
 import { isFrame } from "../../../platform/queue/states.ts";
@@ -274,7 +274,7 @@ async function cancelUnfinishedJob(
     }
     if (!ended) return false;
     await failLocking(app, tx, job, `the dependency job was canceled: ${canceled_reason}`);
-    await followUpOf(app, job, "canceled")?.(tx);
+    await collectFollowUp(app, job, "canceled")?.(tx);
     const told = { id: job.id, workspace_id: job.workspace_id, status: "canceled", result } as const;
     tx.afterCommit(() => app.events.publishFinished(told));
     return true;

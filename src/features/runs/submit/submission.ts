@@ -196,7 +196,7 @@ async function resolveOnBehalfOf(
   const member = await resolveMember(ctx.app, { ...nobody, email }, workspace_id);
   if (!member || member.disabled) {
     throw new BadRequest(
-      `the script runs on behalf of ${email}, who is no active member of workspace ${workspace_id}: deploy it again`,
+      `the script runs on behalf of ${email}, who is not an active member of workspace ${workspace_id}: deploy it again`,
     );
   }
   if (member.unasked) {

@@ -96,7 +96,7 @@ async function attemptSubmit(
   const scheduled_for = scheduledTime(options, now);
   const isDue = scheduled_for <= now;
   if (submission.delete_after_use && !app.queue.hasWorker())
-    throw new Unavailable("there is no worker here for a job that is kept nowhere");
+    throw new Unavailable("this process has no worker for a job that is not stored");
   using room = isDue && canDispatch(submission) ? app.queue.reserve(submission.tag) : undefined;
   const hand = chooseDispatch(app, submission, room);
   // A flow needs no slot: only its steps do.

@@ -50,7 +50,7 @@ export function createRescuer(app: App): Rescuer {
     }
     for (const job of exhausted) {
       const message = job.delete_after_use
-        ? "the job lost its worker, and its arguments were kept nowhere else"
+        ? "the job lost its worker, and its arguments were not stored"
         : `the job lost its worker ${countLosses(job)} times and was given up`;
       const where = job.script_path ?? job.kind;
       await end(job, createFailure({ name: "WorkerLost", message }), {

@@ -50,7 +50,7 @@ export async function createKeyPair(): Promise<{ private_pem: string; public_key
 export async function signLicense(license: License, private_pem: string): Promise<string> {
   const { CompactSign, importPKCS8 } = await loadJose();
   const key = await importPKCS8(private_pem, "Ed25519").catch((cause) => {
-    throw new BadRequest("this is no private key as svc license keygen makes it", { cause });
+    throw new BadRequest("this is not a private key as svc license keygen makes it", { cause });
   });
   const claims: z.input<typeof LicenseClaims> = {
     jti: license.id,
@@ -91,7 +91,7 @@ export function parsePublicKeys(public_keys: string | undefined): string[] {
   const wrong = keys.find((key) => !PUBLIC_KEY_PATTERN.test(key));
   if (wrong === undefined) return keys;
   throw new BadRequest(
-    `"${wrong.slice(0, 60)}" is no public key of licenses: svc license keygen prints one of 43 characters`,
+    `"${wrong.slice(0, 60)}" is not a public key of licenses: svc license keygen prints one of 43 characters`,
   );
 }
 
@@ -99,7 +99,7 @@ export function parsePublicKeys(public_keys: string | undefined): string[] {
 async function verifyPayload(text: string, x: string): Promise<unknown> {
   const { compactVerify, errors, importJWK } = await loadJose();
   const key = await importJWK({ kty: "OKP", crv: "Ed25519", x }, "EdDSA").catch((cause) => {
-    throw new BadRequest(`"${x}" is no public key of licenses`, { cause });
+    throw new BadRequest(`"${x}" is not a public key of licenses`, { cause });
   });
   try {
     const { payload, protectedHeader } = await compactVerify(text, key, { algorithms: ["EdDSA", "Ed25519"] });
@@ -109,7 +109,9 @@ async function verifyPayload(text: string, x: string): Promise<unknown> {
   } catch (cause) {
     if (cause instanceof errors.JWSSignatureVerificationFailed) return undefined;
     if (cause instanceof BadRequest) throw cause;
-    throw new BadRequest("this is no license: it must be the text that svc license issue prints", { cause });
+    throw new BadRequest("this is not a license: it must be the text that svc license issue prints", {
+      cause,
+    });
   }
 }
 

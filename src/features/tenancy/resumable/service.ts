@@ -112,7 +112,7 @@ export async function resumeAbandoned(app: App): Promise<void> {
     if (!operationKinds.has(row.kind) || others.includes(server) || runningOperations(app).has(row.id))
       continue;
     if (server !== app.queue.worker && (isYoung || !(await claimOperation(app, row)))) continue;
-    app.log.warn({ kind: row.kind, subject: row.subject }, "an operation that was cut off is being finished");
+    app.log.warn({ kind: row.kind, subject: row.subject }, "resuming an interrupted operation");
     await runOperation(app, row).catch((cause) => failures.push(cause));
   }
   if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join("; "));

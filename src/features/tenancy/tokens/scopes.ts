@@ -152,7 +152,7 @@ export function isTriggerToken({ token }: Identity): boolean {
 /** @throws Forbidden for a token that can only run one script or flow */
 export function requireNoTriggerToken(identity: Identity): void {
   if (!isTriggerToken(identity)) return;
-  throw new Forbidden("the token runs what it was made for and reads those runs, and does nothing else");
+  throw new Forbidden("the token may only run the script or flow it was created for, and read those runs");
 }
 
 /** Returns the tags of the jobs that the token may run and see; undefined: all jobs. */

@@ -92,7 +92,7 @@ async function readForm(request: Request, type: string): Promise<Payload> {
       value[name] = parts.length === 1 ? parts[0] : parts;
     }
   } catch (cause) {
-    throw new BadRequest("the body is no valid multipart form", { cause });
+    throw new BadRequest("the body is not a valid multipart form", { cause });
   }
   return { text: "", value };
 }

@@ -48,7 +48,7 @@ const receiveWebhook = operation({
   name: "captureWebhook",
   method: "POST",
   path: `${base}/webhook/{runnable_kind}/{path}`,
-  summary: "Capture a webhook's request while somebody pings its config",
+  summary: "Capture a webhook's request while a config for it is active",
   query: WebhookQuery,
   run: async (ctx, { workspace, runnable_kind, path, query }) => {
     const is_flow = parseRunnableKind(runnable_kind);
@@ -64,7 +64,7 @@ const receiveFlowPayload = operation({
   name: "updateCapture",
   method: "POST",
   path: `${base}/{path}`,
-  summary: "Capture what a flow is sent, as older clients do, while somebody captures its webhook",
+  summary: "Capture requests to a flow, for older clients, while a config for its webhook is active",
   run: async (ctx, { workspace, path }) => {
     const place = { workspace_id: workspace, path, is_flow: true, trigger_kind: "webhook" } as const;
     await requireActiveConfig(ctx, place);

@@ -39,7 +39,7 @@ export async function handleChatCommand(app: App, request: Request): Promise<str
   });
   const { token: _, ...form } = Object.fromEntries(new URLSearchParams(await signed.text()));
   const command = Command.safeParse(form);
-  if (!command.success) return "This is no command: it names no team.";
+  if (!command.success) return "This is not a command: it names no team.";
   return respondInTime(app, () => startCommand(app, command.data));
 }
 

@@ -96,7 +96,7 @@ export async function requireNoOverlap(
   for (const other of await listOverlapping(tx, row, but)) {
     const isOwn = other.workspace_id === row.workspace_id;
     const who = isOwn && canRead(member, other.path, other.extra_perms) ? other.path : "another one";
-    if (!isOwn || isSame(row, other)) throw new BadRequest(`${what} is answered by ${who} already`, { hint });
+    if (!isOwn || isSame(row, other)) throw new BadRequest(`${what} is already served by ${who}`, { hint });
     if (!canWrite(member, other.path, other.extra_perms)) {
       throw new Forbidden(`${what} would answer requests of ${who}, which ${member.username} may not change`);
     }

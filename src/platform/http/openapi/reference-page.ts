@@ -25,7 +25,7 @@ export function createReferenceOperation(all: () => readonly Operation[], nouns:
     path: "/docs",
     access: "anyone",
     scope: false,
-    summary: "Read about this interface on a page",
+    summary: "Show the reference of this interface as a page",
     responds: responds.raw("text/html", "a page"),
     run: async (ctx) => {
       requireDescriptionAccess(ctx);
@@ -206,7 +206,7 @@ const ACCESS_LABELS: Record<string, string> = {
   anyone: "everybody",
   user: "everybody with a token",
   member: "members of the workspace",
-  author: "members of the workspace who are no operators",
+  author: "members of the workspace who are not operators",
   admin: "admins of the workspace",
   devops: "super admins and devops",
   superAdmin: "super admins",

@@ -128,7 +128,7 @@ describe("a list that cannot be is refused as a whole", () => {
     ],
     ["with a name that is none", (list: any[]) => [{ ...list[0], username: "1st" }], "cannot be a username"],
     ["without what is needed", () => [{ email: "a@b.c" }], "super_admin"],
-    ["that is no list", () => ({}), "body"],
+    ["that is not a list", () => ({}), "body"],
   ])("%s", async (_, change, text) => {
     const list = await exported();
     const answer = await ask("POST", "/users/overwrite", change(structuredClone(list)));

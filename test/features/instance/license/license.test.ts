@@ -64,7 +64,7 @@ function expectRefused(answer: Answer, text: string) {
 }
 
 describe("a license", () => {
-  test("holds once it is set, and is no more in sight than any secret", async () => {
+  test("applies once it is set, and is as hidden as any secret", async () => {
     expect(await licenseId()).toBe("");
     const key = await issue(300, { seats: 5 });
     expect((await post("test_license_key", { license_key: key })).text).toMatch(
@@ -77,7 +77,7 @@ describe("a license", () => {
     expect(await readStored(server)).not.toContain(key);
   });
 
-  test("of another key, changed, or none at all is refused, and the one before stays", async () => {
+  test("with another key, changed or missing is rejected, and the previous one stays", async () => {
     await set("license_key", await issue(300));
     const other = await createKeyPair();
     const [head, body, signature] = (await issue(300)).split(".") as [string, string, string];
@@ -93,8 +93,8 @@ describe("a license", () => {
     const cases: [string, string][] = [
       [await issue(300, {}, other.private_pem), "was not signed with the key that this instance trusts"],
       [`${head}.${longer}.${signature}`, "was not signed with the key that this instance trusts"],
-      [unsigned, "this is no license"],
-      ["nonsense", "this is no license"],
+      [unsigned, "this is not a license"],
+      ["nonsense", "this is not a license"],
       [await sign({ sub: "Acme" }, "JWT"), "a signed token, but no license"],
       [await sign({ sub: "Acme" }, "svc-license+jwt"), "the license lacks something: value field `jti`"],
       [await issue(-31), "license lic-1 of Acme ended at"],
@@ -106,7 +106,7 @@ describe("a license", () => {
     expect(await licenseId()).toBe("lic-1");
   });
 
-  test("is checked with the old and the new public key while keys change, and never without one", async () => {
+  test("is verified with the old and the new public key during key rotation, and never without one", async () => {
     const next = await createKeyPair();
     await set("license_key", await issue(300));
     await set("license_public_key", `${next.public_key}, ${keys.public_key}`);
@@ -118,7 +118,7 @@ describe("a license", () => {
     expectRefused(await post("test_license_key", { license_key: await issue(1) }), "no public key is set");
     expectRefused(
       await ask("POST", "/settings/global/license_public_key", { value: "short" }),
-      '"short" is no public key',
+      '"short" is not a public key',
     );
     await set("license_public_key", keys.public_key);
     expect(await licenseId()).toBe("lic-1");
@@ -173,7 +173,7 @@ describe("renewal", () => {
     expectRefused(await post("customer_portal"), "no license is set");
   });
 
-  test("asks where the license says, and sets what it is given", async () => {
+  test("requests the URL in the license, and stores the response", async () => {
     using place = office(async () => new Response(`${await issue(400, { id: "lic-2" })}\n`));
     const { renewal_url } = place;
     const key = await issue(20, { renewal_url });
@@ -196,11 +196,11 @@ describe("renewal", () => {
     [
       "a refusal",
       () => new Response("no", { status: 402 }),
-      "gives out no new license: it answers with status 402",
+      "issued no new license: it answers with status 402",
     ],
-    ["an older license", async () => new Response(await issue(10)), "the answer is no newer license"],
-    ["nonsense", () => new Response("<html>"), "this is no license"],
-  ])("keeps the present one on %s, and says so", async (_, answer, text) => {
+    ["an older license", async () => new Response(await issue(10)), "the answer is not a newer license"],
+    ["nonsense", () => new Response("<html>"), "this is not a license"],
+  ])("keeps the current one on %s, with the reason", async (_, answer, text) => {
     using place = office(answer);
     await set("license_key", await issue(20, { renewal_url: place.renewal_url }));
     expectRefused(await post("renew_license_key"), text);
@@ -208,7 +208,7 @@ describe("renewal", () => {
     expect((await latest()).result).toContain(text);
   });
 
-  test("needs to be told where", async () => {
+  test("needs a URL", async () => {
     await set("license_key", await issue(20));
     expectRefused(await post("renew_license_key"), "does not say where it is renewed");
     expectRefused(await post("customer_portal"), "names no customer portal");
@@ -217,7 +217,7 @@ describe("renewal", () => {
     expect(await post("customer_portal")).toMatchObject({ status: 200, text: portal_url });
   });
 
-  test("happens by itself near the end, once a day until it works; a failure is an alert", async () => {
+  test("happens automatically near the end, once a day until it works; a failure raises an alert", async () => {
     let open = false;
     using place = office(async () =>
       open ? new Response(await issue(400, { id: "lic-3" })) : new Response("no", { status: 503 }),

@@ -116,11 +116,12 @@ export default function AuditPage() {
             </Button>
           }
         >
-          Nothing that is kept fits all the filters together.
+          No stored entry matches all filters.
         </Empty>
       ) : (
-        <Empty title="Nothing was done yet" command="svc audit list">
-          Every change of a script, a secret, a right or a member stands here with who made it and when.
+        <Empty title="No entries yet" command="svc audit list">
+          Every change of a script, a secret, a permission or a member is listed here with its author and
+          time.
         </Empty>
       )}
     </div>

@@ -25,8 +25,8 @@ export function Alerts() {
         command="svc config set critical_error_channels …"
         action={mayAnswer && <TrialAlert />}
       >
-        What needs somebody stands here: a worker that is gone, a full disk, a schedule that cannot run. The
-        setting critical_error_channels says where else it is sent.
+        Problems that need attention are listed here: a lost worker, a full disk, a schedule that cannot run.
+        The setting critical_error_channels decides where else they are sent.
       </Empty>
     );
   }

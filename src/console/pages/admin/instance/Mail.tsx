@@ -55,7 +55,7 @@ function MailServer({ stored, email }: { stored: Fields; email: string }) {
       title="Mail server"
       about={
         <>
-          Sends invitations, alerts and links for forgotten passwords. What stands here is tried, not stored:
+          Sends invitations, alerts and links for forgotten passwords. The values here are tested, not stored:
           the setting <SettingLink name="smtp_settings" /> holds it.
         </>
       }
@@ -86,14 +86,14 @@ function MailServer({ stored, email }: { stored: Fields; email: string }) {
       />
       <PasswordInput
         label="Password"
-        description="The stored one is not shown: type it for the trial."
+        description="The stored one is not shown: enter it for the test."
         autoComplete="off"
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
       />
       <TextInput label="Sender" value={from} onChange={(event) => setFrom(event.currentTarget.value)} />
       <TextInput
-        label="Send the trial to"
+        label="Send the test to"
         type="email"
         value={to}
         onChange={(event) => setTo(event.currentTarget.value)}

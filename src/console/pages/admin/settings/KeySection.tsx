@@ -24,7 +24,7 @@ export function KeySection({ workspace }: { workspace: string }) {
   const rotate = () =>
     ask({
       title: "Rotate the key of this workspace?",
-      text: "All secrets are encrypted with a new key. Archives made with secrets before can be read with the old key only.",
+      text: "All secrets are encrypted with a new key. Archives with secrets that were created earlier can only be read with the old key.",
       label: "Rotate",
       action: async () => {
         const body = { new_key: createKey(), skip_reencrypt: false };

@@ -57,7 +57,7 @@ export function ScheduleHandlersSection({ workspace, settings }: Omit<SectionPro
         />
       ))}
       <Checkbox
-        label="Also for all schedules there are, in place of theirs"
+        label="Also replace the handlers of all existing schedules"
         checked={isForAll}
         onChange={(event) => setForAll(event.currentTarget.checked)}
       />

@@ -67,7 +67,7 @@ export function NewToken({ workspace, opened, close }: Props) {
         <TextInput
           data-autofocus
           label="Name"
-          description="What will use it, so that it can be found again"
+          description="Where it will be used, so that you can recognize it later"
           value={label}
           onChange={(event) => setLabel(event.currentTarget.value)}
         />

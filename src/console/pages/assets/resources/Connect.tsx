@@ -24,7 +24,8 @@ export function Connect({ workspace }: { workspace: string }) {
       <Modal opened={open} onClose={() => setOpen(false)} title="Connect an account">
         <Stack>
           <Text>
-            You are sent to the provider to agree. Its token is kept as a secret and refreshed before it ends.
+            You are redirected to the provider to give your consent. Its token is stored as a secret and
+            refreshed before it expires.
           </Text>
           <Select
             label="Provider"

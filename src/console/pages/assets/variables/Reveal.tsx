@@ -28,7 +28,7 @@ export function Reveal({ workspace, path, close }: Props) {
   return (
     <Modal opened={path !== undefined} onClose={close} title={`Value of ${path ?? ""}`}>
       <Text c="dimmed" mb="sm">
-        That you have looked at it is in the audit log.
+        Your access is recorded in the audit log.
       </Text>
       {error !== undefined ? (
         <Problem error={error} />

@@ -61,7 +61,7 @@ export function VariableDialog({ workspace, variable, prefix, opened, close }: P
       />
       <Checkbox
         label="It is a secret"
-        description="Kept encrypted, never in lists, logs or results. Each time it is read is in the audit log."
+        description="Stored encrypted, and hidden in lists, logs and results. Each access is recorded in the audit log."
         checked={isSecret}
         disabled={variable?.is_secret === true && value === ""}
         onChange={(event) => setSecret(event.currentTarget.checked)}
@@ -69,7 +69,7 @@ export function VariableDialog({ workspace, variable, prefix, opened, close }: P
       {isSecret ? (
         <PasswordInput
           {...common}
-          {...(variable?.is_secret ? { description: "Left empty, the value stays as it is." } : {})}
+          {...(variable?.is_secret ? { description: "If left empty, the value is not changed." } : {})}
           visibilityToggleButtonProps={{ "aria-label": "Show what is typed" }}
         />
       ) : (

@@ -79,7 +79,7 @@ export function Deploy({ workspace, flow, deployed, base, problems, end, close }
       <TextInput
         data-autofocus
         label="What changed"
-        description="Stands in the history of versions"
+        description="Shown in the history of versions"
         value={message}
         onChange={(event) => setMessage(event.currentTarget.value)}
       />
@@ -103,7 +103,7 @@ export function Deploy({ workspace, flow, deployed, base, problems, end, close }
       {theirs && !isSeen && (
         <Alert color="yellow" variant="light">
           <Group justify="space-between">
-            <Text>What they changed and yours does not have would be gone.</Text>
+            <Text>Their changes that yours does not contain would be lost.</Text>
             <Button variant="default" size="xs" onClick={() => setParent(theirs.version)}>
               I have seen it
             </Button>

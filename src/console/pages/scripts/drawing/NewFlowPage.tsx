@@ -84,7 +84,7 @@ export default function NewFlowPage() {
                   Go on with it
                 </Button>
                 <Button size="xs" variant="default" onClick={() => begin.mutate(true)}>
-                  Throw it away and begin anew
+                  Discard it and start again
                 </Button>
               </Group>
             </Group>

@@ -51,7 +51,7 @@ export default function ReviewPage() {
       ) : found.data && draft ? (
         <Changes before={toDocument(found.data)} after={draft} />
       ) : (
-        <Empty title="There is no draft">What was drawn is deployed, or was discarded.</Empty>
+        <Empty title="There is no draft">The draft was deployed or discarded.</Empty>
       )}
     </div>
   );

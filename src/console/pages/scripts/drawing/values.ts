@@ -3,7 +3,7 @@ import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { call } from "../../../api/call.ts";
 import { type Fields, isRecord } from "../../../api/json.ts";
-import { useQuiet } from "../../../parts/editor/quiet.ts";
+import { useDebounced } from "../../../parts/editor/debounce.ts";
 import { oneRun } from "../../../parts/following.ts";
 import { type EarlierRun, useShared } from "./context.ts";
 import { listMentionedSteps } from "./model/expressions.ts";
@@ -179,7 +179,7 @@ function within(scope: Scope | undefined, iter: Fields | undefined): Scope | und
 /** Checks an expression while the user types, and evaluates it if the values are known. */
 export function useEvaluated(expression: string, scope: Scope | undefined) {
   const { workspace } = useShared();
-  const expr = useQuiet(expression, 300);
+  const expr = useDebounced(expression, 300);
   return useQuery({
     queryKey: [workspace, "flows", "evaluation", expr, scope?.key],
     queryFn: ({ signal }) =>

@@ -80,7 +80,7 @@ export function Deploy({ workspace, path, isNew, base, scriptOver, deploy, close
       <TextInput
         data-autofocus
         label="What changed"
-        description="Stands in the history of versions"
+        description="Shown in the history of versions"
         value={message}
         onChange={(event) => setMessage(event.currentTarget.value)}
       />
@@ -97,7 +97,7 @@ export function Deploy({ workspace, path, isNew, base, scriptOver, deploy, close
             <Alert color="yellow" variant="light">
               <Group justify="space-between">
                 <Text>
-                  Code that they changed and yours does not have would be gone. Their settings stay.
+                  Changes of their code that yours does not contain would be lost. Their settings are kept.
                 </Text>
                 <Button variant="default" size="xs" onClick={() => setParent(theirs.hash)}>
                   I have seen it

@@ -2,9 +2,9 @@ import { Anchor, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useRef, useState } from "react";
 import { Link } from "wouter";
-import { storedBy } from "../../../api/base.ts";
+import { storageKeyOf } from "../../../api/base.ts";
 import { whoami } from "../../../api/session.ts";
-import { beginningOf } from "../../../parts/editor/beginnings.ts";
+import { initialCode } from "../../../parts/editor/initial-code.ts";
 import { type NewPath, NewPathFields, useOwners } from "../../../parts/items/NewPath.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
@@ -30,7 +30,7 @@ export default function NewScriptPage() {
   const workspace = useWorkspace();
   const email = useQuery(whoami).data?.email;
   if (email === undefined) return <Loading />;
-  const key = storedBy(email, `new-script:${workspace}`);
+  const key = storageKeyOf(email, `new-script:${workspace}`);
   return <NewScript key={key} workspace={workspace} storageKey={key} />;
 }
 
@@ -55,7 +55,7 @@ function NewScript({ workspace, storageKey }: { workspace: string; storageKey: s
     },
     [storageKey],
   );
-  const content = texts.current[language] ?? beginningOf(language);
+  const content = texts.current[language] ?? initialCode(language);
   return (
     <ScriptEditor
       key={language}

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { call } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { useAnalysis } from "../../../parts/editor/analysis.ts";
-import { useKeeping } from "../../../parts/editor/keeping.ts";
+import { useDraftSaver } from "../../../parts/editor/draft-saver.ts";
 import { Code } from "../../../parts/editor/lazy.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { type NewScript, toNewScript } from "../../../parts/scripts.ts";
@@ -44,7 +44,7 @@ export function ScriptEditor(props: Props) {
   const [isDeploying, setDeploying] = useState(false);
   const [hasDraft, setHasDraft] = useState(props.hasDraft ?? false);
   const draft = { ...initial, content, ...(base === undefined ? {} : { parent_hash: base }) };
-  const { kept, end } = useKeeping(draft, props.keep);
+  const { kept, end } = useDraftSaver(draft, props.keep);
   if (kept === "kept" && !hasDraft) setHasDraft(true);
   const analysis = useAnalysis(workspace, language, content);
   const isDeployable = path !== "" && analysis !== undefined && !analysis.problem;

@@ -34,7 +34,7 @@ export function Versions({ workspace, script, mayWrite }: Props) {
         body: {
           ...toNewScript(old),
           parent_hash: script.hash,
-          deployment_message: `Back to version ${old.hash}`,
+          deployment_message: `Restore version ${old.hash}`,
         },
       });
       setShown(undefined);

@@ -89,7 +89,7 @@ export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
         {token === undefined ? (
           <>
             <Text c="dimmed" mb="xs">
-              Whoever calls it sends a token. This one may start {path} and see what becomes of it, nothing
+              Callers authenticate with a token. This one may run {path} and see what becomes of it, nothing
               else. It does not expire; revoke it under Your tokens.
             </Text>
             <Button variant="default" loading={isPending} onClick={create}>

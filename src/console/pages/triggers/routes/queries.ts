@@ -66,7 +66,7 @@ export const removeRoute = async (workspace: string, path: string) => {
 export type RouteFields = Input<"POST /w/{workspace}/http_triggers/create">["body"];
 
 /** Returns the stored fields of a route that the form does not show; an update must send them again. */
-export function keptOf(route: HttpTrigger | undefined): Partial<RouteFields> {
+export function unshownFields(route: HttpTrigger | undefined): Partial<RouteFields> {
   if (!route) return {};
   const { raw_string, wrap_body, is_static_website, static_asset_config, retry } = route;
   return {

@@ -18,7 +18,7 @@ import { Moment } from "../../../parts/time.tsx";
 import { TriggerActions } from "../TriggerActions.tsx";
 import { NextTimes } from "./NextTimes.tsx";
 import { oneSchedule, remove, scheduleRuns, useRunNow, useSwitch } from "./queries.ts";
-import { inWords } from "./rule.ts";
+import { describeCron } from "./rule.ts";
 
 export default function SchedulePage() {
   const workspace = useWorkspace();
@@ -36,7 +36,7 @@ export default function SchedulePage() {
             Schedules
           </Anchor>
         }
-        about={schedule && (inWords(schedule.schedule) ?? schedule.schedule)}
+        about={schedule && (describeCron(schedule.schedule) ?? schedule.schedule)}
       >
         {schedule && <Actions workspace={workspace} schedule={schedule} leave={setLeaving} />}
       </PageHead>

@@ -39,7 +39,7 @@ export function Deliveries({ workspace, id }: { workspace: string; id: string })
   const redeliverAll = () =>
     ask({
       title: "Send again what failed?",
-      text: "Each event that was given up is sent once more, in order.",
+      text: "Each failed event is sent once more, in order.",
       label: "Send again",
       action: async () => {
         const { count } = await call("POST /w/{workspace}/webhooks/redeliver/{id}", { workspace, id });

@@ -2,7 +2,7 @@
 import { Group, SegmentedControl, Text, UnstyledButton } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { type PointerEvent, useState } from "react";
-import { type ChartData, type Series, thin, ticksOf } from "./chart-data.ts";
+import { type ChartData, downsample, type Series, ticksOf } from "./chart-data.ts";
 
 const HEIGHT_PX = 260;
 const LEFT_PX = 64;
@@ -159,7 +159,7 @@ interface Drawn {
 }
 
 function Line({ series: { values }, color, x, y }: Drawn) {
-  const kept = thin(values, MAX_POINTS);
+  const kept = downsample(values, MAX_POINTS);
   const path = kept
     .map((index, nth) => {
       const isGap = nth === 0 || (kept.length === values.length && kept[nth - 1] !== index - 1);

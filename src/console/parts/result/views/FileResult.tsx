@@ -42,7 +42,7 @@ function Save({ name, base64, type }: Props) {
   );
 }
 
-/** Decodes a PDF. @returns undefined if the bytes are no PDF; others are never passed to the browser's viewer */
+/** Decodes a PDF. @returns undefined if the bytes are not a PDF; others are never passed to the browser's viewer */
 function pdfOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const bytes = bytesOf(base64);
@@ -65,7 +65,7 @@ function Pdf({ base64 }: { base64: string }) {
   if (!bytes) {
     return (
       <Text p="md" pb={0} c="dimmed">
-        This is no PDF, though the run says so. It can be saved as it is.
+        This is not a PDF, though the run says so. It can be saved as it is.
       </Text>
     );
   }

@@ -100,7 +100,7 @@ export function ResultTable({ columns, rows, asChart = false }: Props) {
           </Suspense>
         ) : (
           <Text p="md" c="dimmed">
-            Two rows with numbers make a chart.
+            A chart needs at least two rows with numbers.
           </Text>
         )
       ) : (

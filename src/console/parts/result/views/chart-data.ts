@@ -77,7 +77,7 @@ export function ticksOf(least: number, most: number): number[] {
 }
 
 /** Returns indices of at most `most` rows, keeping the minimum and maximum of each range. */
-export function thin(values: (number | undefined)[], most: number): number[] {
+export function downsample(values: (number | undefined)[], most: number): number[] {
   const all = values.flatMap((value, index) => (value === undefined ? [] : [index]));
   if (all.length <= most) return all;
   const stretch = Math.ceil(all.length / (most / 2));

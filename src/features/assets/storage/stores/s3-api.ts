@@ -143,7 +143,7 @@ export function bucketUrl(resource: S3Resource): string {
   if (pathStyle) return `${protocol}//${host}${path}/${bucket}`;
   const address = `${protocol}//${bucket}.${host}${path}`;
   if (URL.canParse(address)) return address;
-  throw new BadRequest(`${bucket}.${host} is no host: an address in \`endPoint\` needs \`pathStyle\``);
+  throw new BadRequest(`${bucket}.${host} is not a host: an address in \`endPoint\` needs \`pathStyle\``);
 }
 
 /** Returns the error code of a response. The message is not used, since it may quote the request. */

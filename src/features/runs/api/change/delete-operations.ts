@@ -6,7 +6,7 @@ import type { Tx } from "../../../../database/database.ts";
 import { processInBatches } from "../../../../lib/async/batches.ts";
 import { NotFound } from "../../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
-import { followUpOf } from "../../../../platform/app/job-ends.ts";
+import { collectFollowUp } from "../../../../platform/app/job-ends.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { rescheduleBlockedJobs } from "../../../../platform/queue/concurrency.ts";
 import { deleteOutput } from "../../../../platform/queue/job-store.ts";
@@ -41,7 +41,7 @@ const deleteCompletedJob = operation({
   ...common,
   name: "deleteCompletedJob",
   path: "/w/{workspace}/jobs/completed/delete/{id}",
-  summary: "Wipe the arguments, result, log and code of a completed job",
+  summary: "Delete the arguments, result, log and code of a completed job",
   responds: responds.json(JobRecord),
   run: async (ctx, { workspace, id }) => {
     const job = await getJob(ctx, workspace, id);
@@ -65,7 +65,7 @@ const deleteJobs = operation({
   ...common,
   name: "deleteJobs",
   path: "/w/{workspace}/jobs/delete",
-  summary: "Remove jobs, queued and completed, without a trace; running ones are left alone",
+  summary: "Delete queued and completed jobs completely; running ones are not affected",
   body: z.array(z.uuid().toLowerCase()),
   responds: responds.text("how many were removed"),
   run: async (ctx, { workspace, body }) => {
@@ -107,7 +107,7 @@ async function deleteJob(ctx: WorkspaceContext, id: string): Promise<boolean> {
       await tx.delete(jobSearch).where(eq(jobSearch.job_id, id));
       await deleteFlowState(tx, [id]);
       if (job.state === "queued") await completeDeletedJob(ctx, tx, job);
-      if (job.state === "planned") await followUpOf(ctx.app, job, "canceled")?.(tx);
+      if (job.state === "planned") await collectFollowUp(ctx.app, job, "canceled")?.(tx);
     });
     return true;
   } catch (error) {

@@ -78,7 +78,7 @@ const getArgs = operation({
   method: "GET",
   path: `${base}/{job_or_input_id}/args`,
   access: "member",
-  summary: "Read the arguments of a run, or with `input=true` those that are kept",
+  summary: "Read the arguments of a run, or saved ones with `input=true`",
   query: z.object({ input: queryBoolean.optional(), allow_large: queryBoolean.optional() }),
   responds: responds.raw("application/json", "the arguments"),
   run: async (ctx, { workspace, job_or_input_id: id, query }) =>
@@ -123,7 +123,7 @@ const updateInput = operation({
   method: "POST",
   path: `${base}/update`,
   access: "member",
-  summary: "Rename saved arguments, and set whether everybody sees them",
+  summary: "Rename saved arguments, and set whether they are shared with everybody",
   body: z.object({ id: z.string(), name, is_public: z.boolean() }),
   responds: responds.created("id"),
   audit: { operation: "inputs.update", action_kind: "Update" },

@@ -54,7 +54,7 @@ const FlowSteps = z.object({
 
 /** Returns the outermost run that a frame belongs to. @throws BadRequest for a job that is not a flow */
 async function findRun(ctx: WorkspaceContext, job: Job): Promise<string> {
-  if (!isFrame(job.kind)) throw new BadRequest(`job ${job.id} is no flow but a ${job.kind}`);
+  if (!isFrame(job.kind)) throw new BadRequest(`job ${job.id} is not a flow but a ${job.kind}`);
   const [row] = await ctx.app.db.read
     .select({ root: flowFrames.root_job })
     .from(flowFrames)

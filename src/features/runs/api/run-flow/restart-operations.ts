@@ -59,7 +59,7 @@ async function createDeployedRestart(
   query: z.output<typeof AsyncQuery>,
 ): Promise<Submission> {
   const found = await resolveTarget(ctx, { flow_version: String(job.flow_version) });
-  if (found.kind !== "flow") throw new BadRequest(`job ${job.id} is no run of a flow`);
+  if (found.kind !== "flow") throw new BadRequest(`job ${job.id} is not a run of a flow`);
   return createFlowSubmission(ctx, found.flow, JSON.stringify(args), query);
 }
 
@@ -71,7 +71,7 @@ async function createUndeployedRestart(
 ): Promise<Submission> {
   const { identity, member } = ctx.caller;
   requireScope(identity, { domain: "jobs", action: "run" }, undefined);
-  if (member.operator) throw new Forbidden("operators run only what is deployed");
+  if (member.operator) throw new Forbidden("operators may only run deployed scripts and flows");
   const preview = {
     value: parseSchemaJson(job.raw_flow ?? "null") as StoredFlow,
     path: job.script_path,
@@ -84,7 +84,7 @@ const restartFlowAtStep = operation({
   ...common,
   name: "restartFlowAtStep",
   path: base,
-  summary: "Run a flow again from one of its steps on, with the results of the steps before",
+  summary: "Restart a flow run from a step, with the results of the steps before it",
   run: (ctx, { job_id, step_id, ...input }) => restartFlow(ctx, { flow_job_id: job_id, step_id }, input),
 });
 
@@ -92,7 +92,7 @@ const restartFlowAtPart = operation({
   ...common,
   name: "restartFlowAtBranchOrIteration",
   path: `${base}/{branch_or_iteration_n}`,
-  summary: "Run a flow again from one iteration or branch of one of its steps on",
+  summary: "Restart a flow run from an iteration or branch of a step",
   run: (ctx, { job_id, step_id, branch_or_iteration_n: n, ...input }) => {
     if (!/^\d{1,9}$/.test(n)) throw new BadRequest(`"${n}" is not the number of an iteration or branch`);
     return restartFlow(ctx, { flow_job_id: job_id, step_id, branch_or_iteration_n: Number(n) }, input);
@@ -104,7 +104,7 @@ const restartFlowAtPoint = operation({
   ...common,
   name: "restartFlowAtPoint",
   path: run,
-  summary: "Run a flow again from a step, iteration or branch on that the body names",
+  summary: "Restart a flow run from a step, iteration or branch given in the body",
   body: z.object({
     step_id: z.string().min(1),
     branch_or_iteration_n: optional(z.number().int().min(0)),

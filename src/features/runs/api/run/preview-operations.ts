@@ -42,7 +42,7 @@ const Modules = z
     },
     `must be at most ${MAX_MODULES} sources of ${MAX_MODULE_CHARACTERS / 1_000_000} million characters in total`,
   )
-  .describe("sources of scripts that the code imports, by path; they come before those of the workspace");
+  .describe("sources of scripts that the code imports, by path; they take precedence over the workspace's");
 
 const Preview = z.object({
   args: z.record(z.string(), z.unknown()).default({}),
@@ -100,7 +100,7 @@ export const runPreview = operation({
   name: "runPreview",
   method: "POST",
   path: `${base}/run/preview`,
-  summary: "Run code that is not deployed; answers before it runs",
+  summary: "Run undeployed code asynchronously",
   query: z.object(previewQuery),
   body: Preview,
   responds: uuid,
@@ -113,7 +113,7 @@ export const runWaitResultPreview = operation({
   name: "runWaitResultPreview",
   method: "POST",
   path: `${base}/run_wait_result/preview`,
-  summary: "Run code that is not deployed and answer its result",
+  summary: "Run undeployed code and return its result",
   query: z.object(previewQuery),
   body: Preview,
   responds: result,
@@ -140,7 +140,7 @@ const runPreviewBundle = operation({
   name: "runPreviewBundle",
   method: "POST",
   path: `${base}/run/preview_bundle`,
-  summary: "Run a bundle of JavaScript that is not deployed; answers before it runs",
+  summary: "Run an undeployed bundle of JavaScript asynchronously",
   query: z.object(previewQuery),
   reads: { "multipart/form-data": z.object({ preview: Preview, file: z.file() }) },
   responds: uuid,
@@ -193,7 +193,7 @@ const runDependencies = operation({
   name: "runDependencies",
   method: "POST",
   path: `${base}/run/dependencies`,
-  summary: "Find the lock of code that is not deployed",
+  summary: "Resolve the lock of undeployed code",
   responds: responds.createdJson(
     z.object({ lock: z.string().optional(), error: z.object({ message: z.string() }).optional() }),
     "the lock, or why there is none",
@@ -210,7 +210,7 @@ const runDependenciesAsync = operation({
   name: "runDependenciesAsync",
   method: "POST",
   path: `${base}/run/dependencies_async`,
-  summary: "Find the lock of code that is not deployed; answers before it is found",
+  summary: "Resolve the lock of undeployed code, asynchronously",
   responds: uuid,
   run: async (ctx, { body }) => (await submitJob(ctx, createLockSubmission(body), {})).id,
 });

@@ -171,7 +171,7 @@ async function findForFlow<T extends NotRunnable["item"]>(
   const member = found instanceof Promise ? await found : found;
   if (!member || member.disabled) {
     throw new NotFound(
-      `${what}: ${job.permissioned_as}, who runs the flow, is no active member of the workspace`,
+      `${what}: ${job.permissioned_as}, who runs the flow, is not an active member of the workspace`,
     );
   }
   return findReadable(member, `${what}, for ${job.permissioned_as} who runs the flow,`, find);

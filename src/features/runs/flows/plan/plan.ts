@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import type { Awaitable } from "../../../../lib/async/awaitable.ts";
 import type { App } from "../../../../platform/app/context.ts";
-import { followUpOf } from "../../../../platform/app/job-ends.ts";
+import { collectFollowUp } from "../../../../platform/app/job-ends.ts";
 import type { JobFinished } from "../../../../platform/events/events.ts";
 import type { Reservation } from "../../../../platform/queue/queue.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
@@ -250,7 +250,7 @@ export class Plan {
     if (job.id !== frame.id) return;
     if (job.cache_ttl && status === "success" && !cached) await storeCachedResult(this.#app, tx, job, result);
     await releaseConcurrencySlot(this.#app, tx, job);
-    await followUpOf(this.#app, job, status)?.(tx);
+    await collectFollowUp(this.#app, job, status)?.(tx);
   }
 
   #committed(): void {

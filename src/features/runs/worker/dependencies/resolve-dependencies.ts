@@ -93,7 +93,7 @@ async function needsSamePackages(
 /** Returns the member with whose rights imports are read. @throws Forbidden if the user has left the workspace */
 export async function getDeployer(app: App, job: Job): Promise<Member> {
   const member = await resolveJobMember(app, job);
-  if (!member) throw new Forbidden(`${job.email} is no member of workspace ${job.workspace_id}`);
+  if (!member) throw new Forbidden(`${job.email} is not a member of workspace ${job.workspace_id}`);
   return member;
 }
 

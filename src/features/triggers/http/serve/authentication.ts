@@ -277,9 +277,11 @@ function isSafeMethod({ method }: Request): boolean {
 async function requireCallerRights(ctx: Context, route: HttpTrigger): Promise<void> {
   const { identity } = ctx.caller;
   const { workspace_id, path } = route;
-  if (!identity) throw new Unauthorized("this route asks for a valid token");
+  if (!identity) throw new Unauthorized("this route requires a valid token");
   if (!route.static_asset_config && isSafeMethod(ctx.request) && !hasExplicitToken(ctx.request)) {
-    throw new Unauthorized("this route asks for a valid token: a cookie alone starts nothing by GET");
+    throw new Unauthorized(
+      "this route requires a valid token: a GET request with only a cookie starts nothing",
+    );
   }
   const bound = identity.token?.workspace_id;
   if (bound !== undefined && bound !== workspace_id) {

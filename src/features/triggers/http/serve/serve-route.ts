@@ -99,7 +99,7 @@ async function resolveRouteTarget(owner: WorkspaceContext, route: HttpTrigger): 
 function logBrokenRoute(app: App, cause: unknown, workspace: string, route: string): unknown {
   if (!(cause instanceof BadRequest) && !(cause instanceof NotFound)) return cause;
   app.log.warn({ workspace, route, error: cause.message }, "an HTTP route could not start its target");
-  return new Internal("this route cannot run what it is set up for; the server's log says why");
+  return new Internal("this route cannot run its script or flow; the server's log says why");
 }
 
 async function runRoute(

@@ -129,7 +129,7 @@ export function Toolbar({ drawing, insertAt }: Props) {
             <Menu.Item
               onClick={() => drawing.edit("Remove the frame", (before) => unwrapStep(before, only!))}
             >
-              Keep its steps, remove the frame
+              Remove it, but keep its steps
             </Menu.Item>
           )}
           <Menu.Divider />

@@ -2,7 +2,7 @@
 import { type KeyboardEvent, type RefObject, useCallback } from "react";
 import { copyText, pasteText } from "../../../../parts/calling/clipboard.ts";
 import { tellProblem } from "../../../../parts/Problem.tsx";
-import { fromClipboard, toClipboard } from "../model/clipboard.ts";
+import { parseSteps, toClipboard } from "../model/clipboard.ts";
 import {
   duplicateSteps,
   insertSteps,
@@ -50,7 +50,7 @@ export function removeSelected(drawing: Drawing, label = "Delete"): void {
 }
 
 export async function pasteSteps(drawing: Drawing, steps: PlacedStep[]): Promise<void> {
-  const found = fromClipboard(await pasteText());
+  const found = parseSteps(await pasteText());
   if (!found) throw new Error("The clipboard holds no steps: copy some of a flow, here or from a file.");
   const slot = slotFor(drawing, steps);
   drawing.edit("Paste", (flow) => insertSteps(flow, slot, found));

@@ -6,7 +6,7 @@ import { parseYaml } from "../../../../api/yaml.ts";
 export const toClipboard = (steps: Fields[]): string => stringify(steps, { lineWidth: 0 });
 
 /** Parses steps from YAML or JSON: a list of steps, one step, or a flow. @returns undefined for text without steps */
-export function fromClipboard(text: string): Fields[] | undefined {
+export function parseSteps(text: string): Fields[] | undefined {
   let found: unknown;
   try {
     found = parseYaml(text);

@@ -1,7 +1,7 @@
 /** Initial content of new steps. */
 
 import type { Fields } from "../../../../api/json.ts";
-import { beginningOf } from "../../../../parts/editor/beginnings.ts";
+import { initialCode } from "../../../../parts/editor/initial-code.ts";
 import type { Language } from "../../../../parts/scripts.ts";
 
 export interface NewStep {
@@ -12,7 +12,7 @@ export interface NewStep {
 }
 
 const code = (language: Language): Fields => ({
-  value: { type: "rawscript", language, content: beginningOf(language), input_transforms: {} },
+  value: { type: "rawscript", language, content: initialCode(language), input_transforms: {} },
 });
 
 const newCode = (language: Language, label: string): NewStep => ({

@@ -4,7 +4,7 @@ import { type FlowDocument, setAt } from "./document.ts";
 import { findPlaced, slotAfter } from "./steps.ts";
 
 /** Returns the flow up to and including a step; later steps are left out at every level. */
-export function upTo(flow: FlowDocument, key: string): FlowDocument {
+export function flowUpTo(flow: FlowDocument, key: string): FlowDocument {
   const placed = findPlaced(flow, key);
   if (!placed) return flow;
   let result = flow;

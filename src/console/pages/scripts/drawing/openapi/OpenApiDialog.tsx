@@ -64,7 +64,7 @@ export function OpenApiDialog({ insert, close }: Props) {
         )}
         {operation && (
           <Text c="dimmed" fz="sm">
-            Its parameters become inputs of the step. Secrets belong into variables.
+            Its parameters become inputs of the step. Store secrets in variables.
           </Text>
         )}
         <Group justify="flex-end">

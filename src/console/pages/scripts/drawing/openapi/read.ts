@@ -50,7 +50,7 @@ export function resolve(root: Fields, value: unknown, hops = 0): unknown {
 export function readApi(source: string): ApiDocument {
   const root: unknown = parse(source);
   if (!isRecord(root) || !isRecord(root.paths) || !(root.openapi || root.swagger)) {
-    throw new Error("This is no OpenAPI document: it has no `openapi` and no `paths`.");
+    throw new Error("This is not an OpenAPI document: it has no `openapi` and no `paths`.");
   }
   const operations = Object.entries(root.paths).flatMap(([path, item]) => {
     const entry = resolve(root, item);

@@ -14,7 +14,7 @@ import { Problem } from "../../../../parts/Problem.tsx";
 import { to } from "../../../../parts/places.ts";
 import { State } from "../../../../parts/run-state.tsx";
 import type { FlowDocument } from "../model/document.ts";
-import { upTo } from "../model/partial.ts";
+import { flowUpTo } from "../model/partial.ts";
 import type { PlacedStep } from "../model/steps.ts";
 
 const SchemaForm = lazy(() => import("../../../../parts/form/SchemaForm.tsx"));
@@ -69,7 +69,7 @@ export function TryFlow({ workspace, flow, placed, input, earlier, started, clos
       ) : (
         <>
           <Text c="dimmed" mb="xs">
-            The flow declares no inputs. What is given here reaches it as flow_input.
+            The flow declares no inputs. The values that you enter here are available as flow_input.
           </Text>
           <JsonArguments value={args} change={setArgs} tellValid={nothing} />
         </>
@@ -85,7 +85,7 @@ export function TryFlow({ workspace, flow, placed, input, earlier, started, clos
           Run
         </Button>
         {placed && typeof placed.path.at(-1) === "number" && (
-          <Button variant="default" onClick={() => begin.mutate({ value: upTo(flow, placed.key) })}>
+          <Button variant="default" onClick={() => begin.mutate({ value: flowUpTo(flow, placed.key) })}>
             Run up to {String(name)}
           </Button>
         )}

@@ -1,7 +1,7 @@
 /** Editor for the code of an inline script. */
 import { Select, Text } from "@mantine/core";
 import type { Fields } from "../../../../api/json.ts";
-import { beginningOf } from "../../../../parts/editor/beginnings.ts";
+import { initialCode } from "../../../../parts/editor/initial-code.ts";
 import { Code } from "../../../../parts/editor/lazy.tsx";
 import { LANGUAGES, type Language } from "../../../../parts/scripts.ts";
 import { useShared } from "../context.ts";
@@ -34,9 +34,9 @@ export function CodePart({ placed }: { placed: PlacedStep }) {
         data={LANGUAGES}
         value={String(language)}
         onChange={(next) => {
-          const isUntouched = content === beginningOf(language as Language) || String(content).trim() === "";
+          const isUntouched = content === initialCode(language as Language) || String(content).trim() === "";
           set(
-            { language: next, ...(isUntouched ? { content: beginningOf(next as Language) } : {}) },
+            { language: next, ...(isUntouched ? { content: initialCode(next as Language) } : {}) },
             "Language",
           );
         }}

@@ -108,7 +108,7 @@ export function NamePicker({ label, names, pick }: PickerProps) {
       <Popover.Dropdown p="xs">
         <ScrollArea.Autosize mah="20rem" type="auto">
           {names.length === 0 && (
-            <Text c="dimmed">Nothing is known here: the flow has no inputs and no step before.</Text>
+            <Text c="dimmed">No values are available here: the flow has no inputs and no earlier step.</Text>
           )}
           {names.map((name) => (
             <UnstyledButton

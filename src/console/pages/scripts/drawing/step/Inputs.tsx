@@ -38,7 +38,7 @@ export function Inputs({ placed }: { placed: PlacedStep }) {
           />
           {!Object.hasOwn(properties, field) && schema && (
             <Text fz="xs" c="dimmed">
-              What the step runs does not declare it.{" "}
+              The step's script or flow does not declare it.{" "}
               <Button size="compact-xs" variant="subtle" onClick={() => set(field, undefined)}>
                 Remove {field}
               </Button>

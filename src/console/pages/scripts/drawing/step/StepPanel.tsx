@@ -161,8 +161,8 @@ function Runs({ type, placed, set }: RunsProps) {
     case "whileloopflow":
       return (
         <p className="quiet">
-          It runs its steps again and again, until one of them ends early (Options of that step). Each run
-          gets flow_input.iter.index.
+          It repeats its steps until one of them stops early (Options of that step). Each run gets
+          flow_input.iter.index.
         </p>
       );
     case "branchone":

@@ -74,7 +74,7 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
       <TextInput
         data-autofocus
         label="What changed"
-        description="Stands in the history of versions"
+        description="Shown in the history of versions"
         value={message}
         onChange={(event) => setMessage(event.currentTarget.value)}
       />
@@ -82,7 +82,7 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
       <CodeDifference label="Difference" language="yaml" before={asYaml(theirs ?? flow)} after={text} />
       {isRecord(drawn) && username && (
         <Alert color="yellow" variant="light">
-          You have drawn changes of this flow that are not deployed. This deployment deletes them.{" "}
+          You have a draft of this flow whose changes are not deployed. This deployment deletes them.{" "}
           <Anchor href={url(to.review(workspace, path, username))} target="_blank" inherit underline="always">
             Look at them
           </Anchor>
@@ -90,7 +90,7 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
       )}
       {theirs && (
         <Alert color="yellow" variant="light">
-          What they changed and yours does not have would be gone.
+          Their changes that yours does not contain would be lost.
         </Alert>
       )}
     </FormDialog>

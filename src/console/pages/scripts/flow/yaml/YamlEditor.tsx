@@ -8,7 +8,7 @@ import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef } from "react";
-import { LOOK } from "../../../../parts/editor/look.ts";
+import { EDITOR_THEME } from "../../../../parts/editor/editor-theme.ts";
 import { choicesAt, type JsonSchema, placeAt } from "./context.ts";
 import type { TextProblem } from "./problems.ts";
 
@@ -36,7 +36,7 @@ export default function YamlEditor({ label, value, change, problems, schema }: P
       state: EditorState.create({
         doc: value,
         extensions: [
-          LOOK,
+          EDITOR_THEME,
           lineNumbers(),
           yaml(),
           indentUnit.of("  "),
