@@ -162,6 +162,7 @@ export function launchChild(options: LaunchOptions): Child {
   let subprocess: Subprocess<"ignore", "pipe", "pipe">;
   let channel: ChildChannel;
   try {
+    guard.watch();
     user = sandbox.users?.acquire(folders);
     subprocess = Bun.spawn(sandbox.commandFor(folders, program, user), {
       cwd: folder,

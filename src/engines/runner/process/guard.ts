@@ -26,6 +26,8 @@ const NOT_OUR_CHILD = -1;
 const guardedPids = new Set<number>();
 
 export interface Guard {
+  /** Starts the watchdog unless it runs. Call before a child is started: a server that has none starts sooner without. */
+  watch(): void;
   /** Records that a child was started or has ended. */
   add(pid: number): void;
   remove(pid: number): void;
@@ -48,7 +50,7 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
   const children = new Set<number>();
   const spared = new Set<number>();
   let stopping = false;
-  let watchdog = startWatchdog();
+  let watchdog: ReturnType<typeof startWatchdog> | undefined;
 
   function startWatchdog() {
     const process_ = Bun.spawn([process.execPath, "--no-install", watchdogProgram], {
@@ -73,8 +75,8 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
   }
 
   function tell(line: string): void {
-    watchdog.stdin.write(line);
-    watchdog.stdin.flush();
+    watchdog?.stdin.write(line);
+    watchdog?.stdin.flush();
   }
 
   /** Waits for killed processes to end: own children by waitpid, others by polling. */
@@ -108,6 +110,9 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
   }
 
   return {
+    watch() {
+      watchdog ??= startWatchdog();
+    },
     exemptOtherProcesses() {
       for (const each of strangers()) spared.add(each.session);
     },
@@ -130,8 +135,8 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
     sweep,
     async stop() {
       stopping = true;
-      watchdog.stdin.end();
-      await watchdog.exited;
+      watchdog?.stdin.end();
+      await watchdog?.exited;
     },
   };
 }

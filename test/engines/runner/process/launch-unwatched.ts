@@ -30,6 +30,7 @@ const sandbox = createSandbox(
 );
 const watched = new Set<number>();
 const guard: Guard = {
+  watch: () => {},
   add: (pid) => watched.add(pid),
   remove: (pid) => watched.delete(pid),
   kill: async (pid) => void process.kill(pid, "SIGKILL"),
