@@ -22,7 +22,7 @@ export function readJobError(job: JobRecord, file?: string): FailedJobError | un
   return { name: error.name ?? "Error", message: namePlace(error.message ?? "", file), trace };
 }
 
-/** Writes the place of a syntax error with the file's name, as editors open it. */
+/** Prepends the file's name to the position of a syntax error, in the form that editors recognize. */
 function namePlace(message: string, file: string | undefined): string {
   if (file === undefined) return message;
   const place = (_: string, line: string, column: string) => `${file}:${line}:${column}: syntax error: `;

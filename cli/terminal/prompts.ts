@@ -101,7 +101,8 @@ export function requirePassword(password: string): string {
 }
 
 /**
- * Returns a new password, or asks for it twice, and again if the two differ: either may hold the typing error.
+ * Returns a new password, or asks for it twice. If the two differ, asks for both again, since either may contain the
+ * typing error.
  * @throws a usage error without a terminal, or if it is too short
  */
 export async function askForNewPassword(given: string | undefined, question: Question): Promise<string> {

@@ -1,6 +1,6 @@
 /**
- * Writes the fields of an item into a YAML file that a person wrote: what does not change stays as it was typed, with
- * its comments, the order of its fields and its quotes. Files that no person touched are formatted as `svc pull` does.
+ * Writes the fields of an item into an existing YAML file. Lines that do not change keep their formatting: comments,
+ * the order of fields and quotes. Files without formatting of their own are written in the format of `svc pull`.
  */
 import {
   type Document,
@@ -22,9 +22,9 @@ import type { Fields } from "./items.ts";
 const parse = (text: string): Document => parseDocument(text, { intAsBigInt: true }) as Document<ParsedNode>;
 
 /**
- * @param before text of the file
- * @param wanted text of what the file is to say, in the format of `format`
- * @returns the text to write: `wanted` if the file cannot be kept as it is
+ * @param before current text of the file
+ * @param wanted new text of the file, in the format of `format`
+ * @returns the text to write: `wanted` if the formatting cannot be preserved
  */
 export function keepForm(before: string, wanted: string, format: (fields: Fields) => string): string {
   if (before === wanted) return wanted;
@@ -51,7 +51,7 @@ function hasAliases(document: Document): boolean {
   return found;
 }
 
-/** One after the other, since they hardly depend on each other. */
+/** Options are tried one after the other, since they hardly depend on each other. */
 const STYLES: ToStringOptions[][] = [
   [{ lineWidth: 0 }, { lineWidth: 80 }, { lineWidth: 120 }],
   [{ indentSeq: true }, { indentSeq: false }],
@@ -59,9 +59,9 @@ const STYLES: ToStringOptions[][] = [
   [{ indent: 2 }, { indent: 4 }],
 ];
 
-/** The style in which the file comes out most like it is. */
+/** The style that reproduces the file best. */
 function styleOf(document: Document, text: string): ToStringOptions {
-  // The spaces before a comment are lost in any style.
+  // No style preserves the number of spaces before a comment.
   const linesOf = (each: string) => each.replace(/[ \t]+#/g, " #").split("\n");
   const lines = new Set(linesOf(text));
   const countOthers = (style: ToStringOptions) =>
@@ -87,7 +87,7 @@ const isSame = (old: unknown, wanted: unknown, { document, next }: Documents): b
 
 const toJs = (value: unknown, document: Document): unknown => (value as Value)?.toJS(document) ?? null;
 
-/** @returns what stands there afterwards: the old node as far as it says the same */
+/** @returns the new node: the old one where its value is unchanged */
 function merge(old: Value, wanted: Value, documents: Documents): Value {
   if (isSame(old, wanted, documents)) return old;
   if (isMap(old) && isMap(wanted)) mergeMap(old, wanted, documents);
@@ -108,7 +108,7 @@ type Pair = YAMLMap["items"][number];
 const nameOf = (pair: unknown): string =>
   isPair(pair) ? String(isScalar(pair.key) ? pair.key.value : pair.key) : "";
 
-/** @param isMissing tells what means the same as no field at all: it is neither added nor removed */
+/** @param isMissing whether a value means the same as a missing field: such a field is neither added nor removed */
 function mergeMap(
   map: YAMLMap,
   wanted: YAMLMap,
@@ -130,13 +130,13 @@ function mergeMap(
   }
 }
 
-/** Of code without packages: files say nothing of it. */
+/** The lock of code without packages, which files do not mention. */
 const isEmptyLock = (pair: Pair): boolean =>
   nameOf(pair) === "lock" && isScalar(pair.value) && pair.value.value === "";
 
 const idOf = (item: unknown): unknown => (isMap(item) ? item.get("id") : undefined);
 
-/** Items are the same if they are equal, have the same id, or, without ids, stand at the same place. */
+/** Items are the same if they are equal, have the same id, or, without ids, have the same index. */
 function mergeList(list: YAMLSeq, wanted: YAMLSeq, documents: Documents): void {
   const left = new Set<unknown>(list.items);
   const found = new Map<unknown, unknown>();

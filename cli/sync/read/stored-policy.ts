@@ -1,13 +1,13 @@
 /**
- * Policies that existing clients store in an app's own file are of the time when it was last deployed by its editor:
- * those clients compute them anew from the code. A component whose code changed since is let run its code here too.
+ * Existing clients store the policy of an app in the app's file only when the app is deployed from its editor, and
+ * compute it from the code on each push. Here too, a component whose code has changed since then may run its new code.
  */
 import type { Fields } from "./items.ts";
 
 interface Component {
   id: string;
   code: string;
-  /** How each input is given, by name. */
+  /** The kind of each input, by name. */
   inputs: Fields;
 }
 
@@ -15,7 +15,7 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 const toObjects = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** Lists the components that run code of their own; what runs in browsers is none. */
+/** Lists the components that run code of their own on the server, not in the browser. */
 function listComponents(value: Fields): Component[] {
   const grids = [value.grid, ...Object.values(isObject(value.subgrids) ? value.subgrids : {})];
   const shown = grids.flatMap(toObjects).map(({ data }) => {
@@ -43,7 +43,7 @@ const fixedInputs = (inputs: Fields): Fields =>
     ),
   );
 
-/** @returns the policy in which each component may run the code that it has */
+/** @returns the policy that allows each component to run its current code */
 export function completePolicy(value: unknown, policy: Fields): Fields {
   const form = isObject(policy.triggerables_v2) ? "triggerables_v2" : "triggerables";
   if (!isObject(value) || !isObject(policy[form])) return policy;

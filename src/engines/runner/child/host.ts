@@ -16,7 +16,7 @@ import { hideMemory, libc, reapOrphans, type Started, startProgram } from "./sys
 
 export interface Host {
   run(message: Run): Promise<Partial<Done>>;
-  /** Starts what the next job can run in, while there is none. */
+  /** Starts a process for the next job, unless one is ready. */
   prepare(): void;
 }
 
@@ -26,9 +26,9 @@ export function openHost(load: Load, program: HostedProgram): Host {
     throw Object.assign(new Error("only Linux runs this language"), { name: "ExecutionErr", stack: "" });
   hideMemory();
   const variables = { ...load.environment };
-  /** Has been started for the next job. */
+  /** Process that was started for the next job. */
   let waiting: Shell | undefined;
-  /** The program whose exit is awaited. */
+  /** The program of the current job, whose exit is awaited. */
   let attended: number | undefined;
   // Orphans of the job are adopted by this process, which must reap them so that no zombie remains.
   process.on("SIGCHLD", () => reapOrphans(attended));
@@ -49,7 +49,7 @@ export function openHost(load: Load, program: HostedProgram): Host {
 
   const startBash = () => attend(() => startShell(program, { ...program.environment, ...variables }));
 
-  /** Gives the job to the shell that waits, or to a new one. */
+  /** Passes the job to the shell that was started ahead, or to a new one. */
   async function runInShell(args: Record<string, unknown>): Promise<Started> {
     const environment = { ...program.environment, ...variables };
     const values = load.parameters.map(({ name, default: initial }) => toText(args[name] ?? initial));
@@ -72,7 +72,7 @@ export function openHost(load: Load, program: HostedProgram): Host {
           if (waiting === shell) waiting = undefined;
         });
       } catch {
-        // The next job will fail to start it too, and say so.
+        // The next job will fail to start it too, and report the error.
       }
     },
     async run({ environment, args, max_result }) {
@@ -107,7 +107,7 @@ function startWithInput(program: HostedProgram, environment: Record<string, stri
   }
 }
 
-/** @returns false if the shell has ended meanwhile */
+/** @returns false if the shell has exited in the meantime */
 function gives(shell: Shell, environment: Record<string, string>, values: string[]): boolean {
   try {
     shell.run(environment, values);

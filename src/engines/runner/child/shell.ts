@@ -1,18 +1,22 @@
 /**
- * Bash, started before there is a job for it: it waits at its prelude (`wrappers/prelude.sh`), so that a job does not
- * wait for its start. Each runs one job, as if it were started then. One that is never given a job runs nothing.
+ * A bash process that is started before its job arrives, so that the job need not wait for its start. It blocks while
+ * reading its prelude (`wrappers/prelude.sh`). Each process runs one job, which sees no difference from a process
+ * started for it. A process that receives no job runs nothing.
  */
 import { closeSync, writeSync } from "node:fs";
 import type { HostedProgram } from "../protocol.ts";
 import { openPipe, type Started, startProgram } from "./system.ts";
 
-/** Descriptor by which it reads the prelude. */
+/** File descriptor from which bash reads the prelude. */
 const PRELUDE_FD = 3;
 
-/** The server's own variables, which may differ from job to job. Bash has them set by the prelude, others at its start. */
+/**
+ * The server's own variables, which may differ from job to job. Bash sets them in the prelude; other programs get them
+ * when they start.
+ */
 const OF_A_JOB = /^WM_\w*$/;
 
-/** Variables that keep bash from reading its prelude, or locate it; the prelude sets them. */
+/** Variables that locate the prelude or prevent bash from reading it; the prelude sets them. */
 const STARTUP_VARIABLES = ["BASH_ENV", "POSIXLY_CORRECT"];
 
 const isSetByPrelude = (name: string) => OF_A_JOB.test(name) || STARTUP_VARIABLES.includes(name);
@@ -20,13 +24,16 @@ const isSetByPrelude = (name: string) => OF_A_JOB.test(name) || STARTUP_VARIABLE
 export interface Shell extends Started {
   /** Whether it can run a job with these variables. */
   isFitFor(variables: Record<string, string>): boolean;
-  /** Gives it its job. @throws if it has ended */
+  /** Passes the job to it. @throws if it has exited */
   run(variables: Record<string, string>, values: string[]): void;
-  /** Ends it without a job. */
+  /** Ends it without running a job. */
   dismiss(): Promise<void>;
 }
 
-/** @param variables environment of the job, except for the server's variables of one job. @throws if it cannot be started */
+/**
+ * @param variables environment of the job, except for the server's variables that differ by job.
+ * @throws if it cannot be started
+ */
 export function startShell({ path, argv, prelude }: HostedProgram, variables: Record<string, string>): Shell {
   const environment: Record<string, string> = {};
   for (const name in variables) if (!isSetByPrelude(name)) environment[name] = variables[name]!;
@@ -78,7 +85,7 @@ function writeAll(fd: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
 }
 
-/** Returns the commands before the script: they set variables and `$1`, `$2`, …, and close their pipe. */
+/** Returns the commands that precede the script: they set variables and `$1`, `$2`, …, and close their pipe. */
 function createPrelude(variables: Record<string, string>, values: string[]): string {
   const exports = Object.keys(variables)
     .filter(isSetByPrelude)
@@ -86,7 +93,7 @@ function createPrelude(variables: Record<string, string>, values: string[]): str
   return [
     ...exports,
     `set -- ${values.map(quoteForBash).join(" ")}`,
-    // Counts from the start of the process.
+    // `SECONDS` counts from the start of the process.
     "SECONDS=0",
     `exec ${PRELUDE_FD}<&-`,
     "return 7\n",

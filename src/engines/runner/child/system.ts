@@ -82,19 +82,19 @@ export function hideMemory(): void {
   libc?.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-/** @returns both ends of a new pipe, to read and to write, which no program inherits by itself */
+/** @returns the read end and the write end of a new pipe, which child processes do not inherit by default */
 export function openPipe(): [number, number] {
   if (libc!.pipe2(ptr(words), O_CLOEXEC) !== 0) throw new Error("no pipe could be opened");
   return [words[0]!, words[1]!];
 }
 
-/** A program below this process. */
+/** A child process. */
 export interface Started {
   pid: number;
   exited: Promise<ChildExit>;
 }
 
-/** Starts a program below this process. @throws if the system refuses to */
+/** Starts a child process. @throws if the system refuses to */
 export function startProgram(
   path: string,
   argv: string[],

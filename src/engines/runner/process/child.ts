@@ -43,7 +43,7 @@ export interface Child {
   /** Name of the folder at `./shared`, if any. */
   shared: string | undefined;
   idle_since: number;
-  /** Number of processes that wait with it for its next job. */
+  /** Number of child processes that were started ahead for its next job. */
   waiting_with_it: number;
   /** Set by the code that awaits the next message. */
   onMessage: ((message: FromChild) => void) | undefined;
