@@ -53,10 +53,13 @@ test("a browser that opens the setup link is redirected to the console's page fo
 test("switched off, everything works as without a console", async () => {
   await using server = await startTestServer({ console: "off" });
   const get = (path: string) => fetch(server.url + path, { headers: BROWSER, redirect: "manual" });
+  expect(await (await get("/")).text()).toContain("not set up yet");
+  const form = await (await get((await server.server.setupPath())!)).text();
+  await server.user("ann");
   const front = await get("/");
   expect([front.status, front.headers.get("location")]).toEqual([302, "/api/docs"]);
   for (const path of ["/w/acme/runs", "/assets/frame.html"]) expect((await get(path)).status).toBe(404);
-  expect(await (await get((await server.server.setupPath())!)).text()).toContain("<form");
+  expect(form).toContain("<form");
 });
 
 test("the page that shows HTML of jobs runs none of it outside its sandbox, and can be framed by the console only", async () => {
