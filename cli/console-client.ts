@@ -1,4 +1,4 @@
-/** `bun run console:client`: writes the types of the console's calls from the description of the interface. */
+/** `bun run console:client`: generates the types of the console's API calls from the OpenAPI description. */
 import { describeApi } from "../src/platform/http/openapi/openapi.ts";
 import { API_TAG_ALIASES, API_TAGS } from "../src/server/api-tags.ts";
 import { clientTypes } from "../src/server/console/client-types.ts";

@@ -13,7 +13,7 @@ if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "-V")) {
 } else {
   const { runProgram } = await import("./program.ts");
   process.exitCode = await runProgram(argv);
-  // Waits until a pipe's reader has taken the output. Other pending work must not keep the process alive.
+  // Waits until the reader of a pipe has received the output. Other pending work must not keep the process alive.
   await Promise.all([process.stdout, process.stderr].map((stream) => flushed(stream)));
   process.exit();
 }

@@ -1,6 +1,5 @@
 /**
- * The command-line program. Only the names and summaries of nouns are known here; a noun's file is loaded when it is
- * called.
+ * The command-line program. It loads only the names and summaries of nouns; a noun's file is loaded when it is called.
  */
 import chalk, { chalkStderr } from "chalk";
 import { Command, CommanderError } from "commander";
@@ -12,7 +11,7 @@ interface NounEntry {
   load: () => Promise<{ default: Command }>;
 }
 
-/** By the headings of the help, in the order of it. */
+/** Nouns by the headings of the help, in their order. */
 const NOUN_GROUPS: Record<string, Record<string, NounEntry>> = {
   Start: {
     init: {
@@ -28,7 +27,7 @@ const NOUN_GROUPS: Record<string, Record<string, NounEntry>> = {
     demo: {
       summary: "start a server with examples and call their webhooks",
       load: () => {
-        // The demo creates a database of its own, and the dialect is fixed when a table's module is loaded.
+        // The demo creates its own database, and the dialect is fixed when a table's module is loaded.
         delete process.env.DATABASE_URL;
         return import("./commands/server/demo.ts");
       },
@@ -80,7 +79,7 @@ const NOUN_GROUPS: Record<string, Record<string, NounEntry>> = {
       load: () => import("./commands/items/trigger.ts"),
     },
     webhook: {
-      summary: "tell other services about changes in a workspace",
+      summary: "send events about changes in a workspace to other services",
       load: () => import("./commands/items/webhook.ts"),
     },
     folder: {
@@ -134,7 +133,7 @@ const NOUN_GROUPS: Record<string, Record<string, NounEntry>> = {
       summary: "print the completion script for a shell",
       load: () => import("./commands/inspect/completion.ts"),
     },
-    license: { summary: "create and show licences", load: () => import("./commands/people/license.ts") },
+    license: { summary: "create and show licenses", load: () => import("./commands/people/license.ts") },
   },
 };
 
@@ -230,7 +229,7 @@ function throwInsteadOfExit(command: Command, argv: string[]): void {
   for (const child of command.commands) throwInsteadOfExit(child, argv);
 }
 
-/** Names the first argument that the command has no place for. */
+/** Names the first argument that the command does not accept. */
 function describeExcessArgument(command: Command): CliError {
   const name = commandWords(command);
   const wanted = command.registeredArguments.map((argument) => `<${argument.name()}>`);
@@ -248,7 +247,7 @@ function findMisplacedOption(command: Command, code: string, argv: string[]): st
   return `options come after the command: svc ${name} ${argv[0]} …`;
 }
 
-/** Codes of commander for output that was printed and is no error. */
+/** Exit codes of commander for printed output that is not an error. */
 const PRINTED_CODES = ["commander.help", "commander.helpDisplayed", "commander.version"];
 
 function commandWords(command: Command): string {

@@ -1,6 +1,6 @@
 /**
- * Makes the files of a release: `bun run release`. Executables for all machines, Debian packages, a Homebrew formula, a
- * script that installs them, and their checksums.
+ * `bun run release`: creates the files of a release: executables for all machines, Debian packages, a Homebrew formula,
+ * an installation script, and checksums.
  */
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -19,7 +19,10 @@ interface ReleaseOptions {
   url: string;
 }
 
-/** Removes the files of an earlier release. @throws Error if anything else is in the folder; nothing is removed then */
+/**
+ * Removes the files of an earlier release.
+ * @throws Error if the folder contains anything else; then nothing is removed
+ */
 function removeEarlierRelease(outdir: string): void {
   const present = existsSync(outdir) ? readdirSync(outdir) : [];
   if (present.length === 0) return;
@@ -42,11 +45,11 @@ async function release({ target, outdir: given, url }: ReleaseOptions): Promise<
   mkdirSync(outdir, { recursive: true });
   await buildExecutables(outdir, target);
   const executables = readdirSync(outdir).sort();
-  const licence = await Bun.file(join(ROOT, "LICENSE")).text();
+  const license = await Bun.file(join(ROOT, "LICENSE")).text();
   for (const [name, machine] of Object.entries(DEBIAN_MACHINES)) {
     const executable = join(outdir, `svc-${name}`);
     if (existsSync(executable))
-      await buildDebianPackage({ version: VERSION, machine, executable, licence, outdir });
+      await buildDebianPackage({ version: VERSION, machine, executable, license, outdir });
   }
   const folder = url.replace(/\/+$/, "");
   const files = await Promise.all(executables.map((name) => describeFile(outdir, name)));

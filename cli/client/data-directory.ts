@@ -1,6 +1,7 @@
 /**
- * Locates the data directory of a command: the one that is named, else the nearest `.svc` at or above the current
- * folder, else the one that `svc init` made last. Also stores what `svc init` was told about the directory.
+ * Locates the data directory of a command: the one given by an option or the environment, else the nearest `.svc` at or
+ * above the current folder, else the one that `svc init` created last. Also stores what `svc init` learned about the
+ * directory.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -25,23 +26,23 @@ export function findDataDirectory(): string | undefined {
   }
 }
 
-/** Returns whether a server or a command has worked on the folder. */
+/** Whether a server or a command has used the folder as a data directory. */
 export function isDataDirectory(folder: string): boolean {
   return ["svc.lock", "svc.db", "instance.key"].some((name) => existsSync(join(folder, name)));
 }
 
-/** Returns whether a data directory is named: by the option, or in the environment. */
+/** Whether a data directory is given, by the option or in the environment. */
 export function isDirectoryNamed(option: string | undefined): boolean {
   return option !== undefined || Boolean(process.env.SVC_DATA_DIR || process.env.DATABASE_URL);
 }
 
-/** Returns the data directory for commands that work on one and make none; undefined leaves it to the settings. */
+/** Returns the data directory for commands that need an existing one; undefined leaves the choice to the settings. */
 export function locateDataDirectory(option: string | undefined): string | undefined {
   return isDirectoryNamed(option) ? option : (findDataDirectory() ?? recallDataDirectory());
 }
 
 /**
- * Requires that the named data directory exists, so that a misspelt name makes no second, empty instance.
+ * Requires that the given data directory exists, so that a misspelled name does not create a second, empty instance.
  * @throws CliError
  */
 export function requireDataDirectory(option: string | undefined): void {
@@ -53,7 +54,7 @@ export function requireDataDirectory(option: string | undefined): void {
   });
 }
 
-/** Creates the error for a command that finds nothing to work on. */
+/** Creates the error for a command that finds no server and no data directory. */
 export function createNoServerError(): CliError {
   return new CliError(
     "NoServer",
@@ -65,14 +66,14 @@ export function createNoServerError(): CliError {
   );
 }
 
-/** Stores which data directory `svc init` made, for commands in other folders; best effort. */
+/** Stores which data directory `svc init` created, for commands in other folders; best effort. */
 export function rememberDataDirectory(data_dir: string): void {
   const file = getUserFile("instance.json");
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(file, `${JSON.stringify({ data_dir })}\n`, { mode: 0o600 });
   } catch {
-    // A person without a writable home names the directory instead.
+    // Users without a writable home must give the directory.
   }
 }
 
@@ -117,7 +118,7 @@ export function loadServerConfig(overrides: ConfigOverrides): Config {
 
 const URL_FILE = "serve.json";
 
-/** Records the address of the server that runs on the data directory. */
+/** Stores the address of the server that runs on the data directory. */
 export function recordServerUrl(data_dir: string, url: string): void {
   writeFileSync(join(data_dir, URL_FILE), `${JSON.stringify({ url })}\n`, { mode: 0o600 });
 }

@@ -1,4 +1,4 @@
-/** The workspace that `svc workspace use` chose, for each server or data directory. */
+/** The workspace chosen by `svc workspace use`, per server or data directory. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { getUserFile } from "./data-directory.ts";
@@ -20,7 +20,7 @@ export function readDefaultWorkspace(where: string): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
-/** @param workspace undefined: none is chosen any more */
+/** @param workspace undefined: removes the choice */
 export function writeDefaultWorkspace(where: string, workspace: string | undefined): void {
   const { [where]: _, ...others } = readAll();
   const next = workspace === undefined ? others : { ...others, [where]: workspace };

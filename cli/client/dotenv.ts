@@ -22,7 +22,7 @@ export function parseDotenv(text: string): DotenvEntry[] {
     rest = rest.replace(/^(?:\s+|#[^\n]*)+/, "");
     if (rest === "") return [...found].map(([name, value]) => ({ name, value }));
     const named = NAME.exec(rest);
-    if (!named || /\n/.test(named[0].trimEnd())) throw usageError(`line ${lineNow()} is no NAME=value`);
+    if (!named || /\n/.test(named[0].trimEnd())) throw usageError(`line ${lineNow()} is not a NAME=value`);
     const onLine = named[0].replace(/\n[\s\S]*$/, "");
     rest = rest.slice(onLine.length);
     const value = /^"((?:[^"\\]|\\[\s\S])*)"|^'([^']*)'|^([^\n]*)/.exec(rest)!;

@@ -9,9 +9,9 @@ export interface Login {
   /** The server's address, without a trailing slash. */
   url: string;
   email: string;
-  /** Token of a session, or one that was given. */
+  /** Token of a session, or a given token. */
   token: string;
-  /** The token was given by --with-token, and lasts after a logout. */
+  /** Whether the token was given by --with-token; a logout does not revoke it. */
   is_token?: boolean;
 }
 
@@ -51,12 +51,12 @@ export function deleteLogin(): void {
   rmSync(loginFile(), { force: true });
 }
 
-/** Returns whether two URLs belong to one server: a token is sent to no other. */
+/** Whether two URLs belong to the same server: a token is sent to no other. */
 export function isSameServer(one: string, other: string): boolean {
   return withLoopbackName(normaliseServerUrl(one)) === withLoopbackName(normaliseServerUrl(other));
 }
 
-/** Addresses of this machine, and the one that means all of them, are one server. */
+/** Treats addresses of this machine, and the unspecified address, as one server. */
 function withLoopbackName(url: string): string {
   return url.replace(/^(https?:\/\/)(127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\])(?=[:/]|$)/, "$1localhost");
 }

@@ -19,7 +19,7 @@ export interface ConnectionTarget {
 }
 
 export interface ServiceClient {
-  /** This process works on the data directory itself, so no server runs queued jobs. */
+  /** Whether this process works on the data directory itself, so that no server runs queued jobs. */
   readonly local: boolean;
   /** The server's address, or the data directory. */
   readonly where: string;
@@ -71,7 +71,7 @@ export async function findRunningServer(target: ConnectionTarget): Promise<Servi
   return undefined;
 }
 
-/** Local commands act as the admin that `svc init` made, so that what they make belongs to a person. */
+/** Local commands act as the admin that `svc init` created, so that what they create belongs to a user. */
 function actAsAdmin(data_dir: string, send: Send): Send {
   const { admin } = readInstanceFacts(data_dir);
   if (admin === undefined) return send;
@@ -194,7 +194,7 @@ function toRequest(
 
 const MEDIA_TYPE: Record<string, string> = { json: "application/json", text: "text/plain" };
 
-/** Returns whether the response can come from this operation, and not from another program on that port. */
+/** Whether the response can be from this operation, and not from another program on that port. */
 function isServiceResponse(response: Response, operation: { responds: { kind: string } }): boolean {
   if (!response.ok) return response.headers.has("svc-error");
   const expected = MEDIA_TYPE[operation.responds.kind];
@@ -223,9 +223,9 @@ export async function toCliError(response: Response, { token }: ConnectionTarget
   });
 }
 
-/** Words of HTTP before the messages of a server, which say nothing more to a person. */
+/** Words for HTTP statuses that servers put before messages; they tell users nothing more. */
 const STATUS_WORDS = /^(Bad request|Conflict|Unprocessable|Method not allowed|Unauthorized): /;
-/** A message after `Not found: ` that is a sentence, and not only what was looked for. */
+/** Whether the message after `Not found: ` is a sentence and not only a name. */
 const IS_SENTENCE = /^(there|the|this|a|an|nobody|metrics) |: | (is|was) /;
 
 /** Removes the word of the status from a message: `Not found: job 7` becomes `there is no job 7`. */

@@ -154,7 +154,7 @@ export async function changeSetting(
     return client.call(setEnvironmentVariable, { workspace, body });
   }
   const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
-  if (!setting) throw usageError(`${name} is no setting`, `use one of ${SETTING_NAMES.join(", ")}`);
+  if (!setting) throw usageError(`${name} is not a setting`, `use one of ${SETTING_NAMES.join(", ")}`);
   const value = readValue(name, setting.kind, given);
   return setting.save(client, workspace, value as never, await readWorkspaceSettings(client, workspace));
 }

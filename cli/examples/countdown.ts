@@ -1,4 +1,4 @@
-// A streaming webhook: what main yields reaches the caller as it is made.
+// A streaming webhook: each value that main yields is sent to the caller immediately.
 export async function* main(from = 3) {
   for (let n = from; n > 0; n--) {
     yield `${n}… `;

@@ -1,4 +1,4 @@
-// A script decides on the HTTP answer of its synchronous webhook.
+// The script determines the HTTP response of its synchronous webhook.
 export function main(name = "somebody") {
   return {
     svc_status_code: 418,

@@ -1,4 +1,4 @@
-/** Approvals of flows: how they are answered, and the answer. */
+/** Approvals of flows: describing and answering them. */
 
 import { listFlowSteps } from "../../src/features/runs/api/read/step-operations.ts";
 import { getResumeUrls } from "../../src/features/runs/approvals/operations.ts";
@@ -6,16 +6,16 @@ import { type ServiceClient, toCliError } from "../client/transport.ts";
 import type { JobRef } from "./follow.ts";
 import { readJob } from "./wait.ts";
 
-/** Requests the links of what a flow, or a step of one, asks for. Each link answers once. */
+/** Requests the links for the approval that a flow, or one of its steps, waits for. Each link can be used once. */
 function requestLinks(client: ServiceClient, { workspace, id }: JobRef) {
   const resume_id = String(crypto.getRandomValues(new Uint32Array(1))[0]);
   return client.call(getResumeUrls, { workspace, job_id: id, resume_id, query: {} });
 }
 
-/** Describes how to answer what a flow waits for: by command, and by the page. */
+/** Describes how to answer the approval that a flow waits for: by command, and by its page. */
 export async function describeApproval(client: ServiceClient, job: JobRef): Promise<string> {
   const { id, workspace } = job;
-  // Somebody may have answered meanwhile.
+  // It may have been answered in the meantime.
   const links = await requestLinks(client, job).catch(() => undefined);
   return [
     "waits for approval:",
@@ -24,11 +24,7 @@ export async function describeApproval(client: ServiceClient, job: JobRef): Prom
   ].join("\n");
 }
 
-/**
- * Reads the JSON Schema of the form that an approver of a flow, or of a step of one, fills in; undefined if nothing is
- * asked for.
- * @throws CliError
- */
+/** Reads the JSON Schema of the form of an approval; undefined if there is no form. @throws CliError */
 export async function readApprovalForm(client: ServiceClient, job: JobRef): Promise<unknown> {
   const { workspace, id } = job;
   const read = async (flow_job_id: string) =>
@@ -45,11 +41,11 @@ export async function readApprovalForm(client: ServiceClient, job: JobRef): Prom
 
 export interface Answer {
   approved: boolean;
-  /** What the next step reads as `resume`. */
+  /** The value of `resume` in the next step. */
   value: Record<string, unknown>;
 }
 
-/** Answers what a flow, or a step of one, asks for. @throws CliError */
+/** Answers the approval that a flow, or one of its steps, waits for. @throws CliError */
 export async function answerFlow(client: ServiceClient, job: JobRef, answer: Answer): Promise<void> {
   const links = await requestLinks(client, job);
   const link = new URL(answer.approved ? links.resume : links.cancel);

@@ -1,4 +1,4 @@
-/** Checks the arguments of a run against the schema of the script or flow, before a job exists. */
+/** Checks the arguments of a run against the schema of the script or flow, before a job is created. */
 import { analyseScript } from "../../src/engines/languages/reading/analyse.ts";
 import { getFlowByPath } from "../../src/features/code/flows/operations.ts";
 import { getScriptByPath } from "../../src/features/code/scripts/operations.ts";
@@ -23,7 +23,7 @@ interface GivenArguments {
 }
 
 /**
- * Returns the arguments of a run. Required ones that are missing are asked for on a terminal.
+ * Returns the arguments of a run. On a terminal it asks for missing required ones.
  * @throws a usage error for a missing or unknown argument
  */
 export async function resolveArguments(
@@ -37,9 +37,9 @@ export async function resolveArguments(
 }
 
 /**
- * Returns the arguments of a local script that is still being written: words get the types of its parameters, and
- * nothing is asked or refused.
- * @throws a usage error for a word that is no argument
+ * Returns the arguments of a local script under development: words get the types of its parameters; missing and unknown
+ * arguments are allowed.
+ * @throws a usage error for a word that is not an argument
  */
 export async function readDraftArguments(
   code: LocalCode,
@@ -49,8 +49,8 @@ export async function readDraftArguments(
 }
 
 /**
- * Returns the arguments that a schema describes. Required ones that are missing are asked for on a terminal.
- * @param schema JSON Schema of an object; one without properties describes nothing, and any arguments fit
+ * Returns the arguments that a schema describes. On a terminal it asks for missing required ones.
+ * @param schema JSON Schema of an object; one without properties allows any arguments
  * @throws a usage error for a missing or unknown argument
  */
 export async function completeArguments(
@@ -82,7 +82,7 @@ function typesOf(schema: ArgumentSchema | undefined): Record<string, string | un
   return Object.fromEntries(properties.map(([name, { type }]) => [name, type]));
 }
 
-/** Lists the arguments as a signature does: `name: string, greeting: string = "Hello"`. */
+/** Lists the arguments in the form of a signature: `name: string, greeting: string = "Hello"`. */
 function describe({ properties, required }: ArgumentSchema): string {
   const each = Object.entries(properties).map(([name, { type = "any", default: preset }]) => {
     const optional = required.includes(name) || preset !== undefined ? "" : "?";
@@ -91,12 +91,12 @@ function describe({ properties, required }: ArgumentSchema): string {
   return each.join(", ");
 }
 
-/** Derives the schema of a local script; undefined for code that does not parse, since the run reports that. */
+/** Derives the schema of a local script; undefined if the code cannot be parsed, since the run reports that. */
 async function deriveSchema({ language, content }: LocalCode): Promise<unknown> {
   return (await analyseScript(language, content).catch(() => undefined))?.schema;
 }
 
-/** Reads the schema; undefined if there is none, or none that this caller may read. */
+/** Reads the schema; undefined if there is none, or the caller may not read it. */
 async function readSchema(
   client: ServiceClient,
   code: { path: string } | { flow: string },

@@ -1,4 +1,4 @@
-/** Reports a deployment: the bare version to a pipe; on a terminal also how to run it and its webhook. */
+/** Reports a deployment: in a pipe only the version; on a terminal also how to run it, and its webhook. */
 import { isJsonObject } from "../../src/lib/json/json.ts";
 import { findDataDirectory, readServerUrl } from "../client/data-directory.ts";
 import { normaliseServerUrl } from "../client/transport.ts";
@@ -16,7 +16,7 @@ interface Deployed {
   runs: boolean;
 }
 
-/** Returns the arguments that a run must have, to be filled in: `name=…`. */
+/** Returns placeholders for the required arguments: `name=…`. */
 function listRequiredArguments(schema: unknown): string[] {
   const required = isJsonObject(schema) ? schema.required : undefined;
   return Array.isArray(required) ? required.map((name) => `${name}=…`) : [];

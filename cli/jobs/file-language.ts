@@ -1,4 +1,4 @@
-/** Which language a file is in, by its name. */
+/** Determines the language of a file from its name. */
 import { basename, extname } from "node:path";
 import type { RunnableLanguage } from "../../src/engines/languages/languages.ts";
 import { PROGRAMS } from "../../src/engines/languages/programs/table.ts";
@@ -23,7 +23,7 @@ const LANGUAGE_BY_ENDING: Record<string, FileLanguage> = {
   ".ts": "bun",
 };
 
-/** Returns the language of a file by its ending. @throws a usage error */
+/** Returns the language of a file from its extension. @throws a usage error */
 export function parseFileLanguage(file: string): FileLanguage {
   const language =
     LANGUAGE_BY_ENDING[extname(file)] ??

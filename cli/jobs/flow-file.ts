@@ -25,7 +25,7 @@ export async function readFlowFile(given: string): Promise<FlowFile> {
   const file = await findFlowFile(given);
   const parsed = await parse(file, await readText(file, `there is no file ${file}`));
   if (typeof parsed !== "object" || parsed === null || !("value" in parsed)) {
-    throw usageError(`${file} is no flow: it must be an object with the key \`value\``);
+    throw usageError(`${file} is not a flow: it must be an object with the key \`value\``);
   }
   return (await insertInlineFiles(parsed, dirname(file), undefined)) as FlowFile;
 }
@@ -81,8 +81,8 @@ export async function parseYaml(text: string): Promise<unknown> {
 }
 
 /**
- * The error of a file that does not parse. What stands in the file is not quoted: it may be a secret, and the error may
- * be printed into the log of a build.
+ * Creates the error for a file that cannot be parsed. It does not quote the file's content, which may be secret: the
+ * error may be printed into a build log.
  */
 export function notParsed(file: string, { message }: Error): CliError {
   const plain = message
@@ -124,15 +124,12 @@ export async function readInlineFile(name: string, folder: string, where: string
       .split(sep)
       .some((part) => part.startsWith("."))
   ) {
-    throw usageError(`${where}: ${name} is hidden, and so no code of a step`);
+    throw usageError(`${where}: ${name} is hidden, so it cannot be the code of a step`);
   }
   return readText(file, `${where}: there is no file ${file}`);
 }
 
-/**
- * Returns whether the file is outside the folder. A flow from somebody else must not read other files, by name or
- * through links.
- */
+/** Whether the file is outside the folder. A downloaded flow must not read other files, by name or through links. */
 function isOutside(folder: string, file: string): boolean {
   return relative(folder, file).split(sep)[0] === "..";
 }

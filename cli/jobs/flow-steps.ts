@@ -70,7 +70,7 @@ export class FlowSteps {
     );
   }
 
-  /** Returns the steps of a frame. The step before the one that the frame stands at is the one that asks for approval. */
+  /** Returns the steps of a frame. If the frame waits for approval, the step before its current one requested it. */
   async #frameLines(modules: FlowModule[], flow_status: FlowStatus): Promise<StepLine[]> {
     const lines = await this.#lines(modules, flow_status.modules as Status[]);
     if (flow_status.approval_conditions === undefined) return lines;

@@ -7,10 +7,7 @@ import type { JobRef } from "./follow.ts";
 
 const POLL_INTERVAL_MS = 250;
 
-/**
- * Shows a flow's steps while it runs, in place of a script's log.
- * @param shows false: nothing is shown
- */
+/** Shows a flow's steps while it runs, instead of a script's log. @param shows false: shows nothing */
 export async function startStepDisplay(
   client: ServiceClient,
   job: JobRef,
@@ -55,7 +52,7 @@ export async function startStepDisplay(
   };
 }
 
-/** Finds the step that asks for approval, at any depth. */
+/** Finds the step that requests approval, at any depth. */
 function findAsking(lines: StepLine[]): StepLine | undefined {
   for (const line of lines) {
     const found = line.state === "approval" ? line : findAsking(line.inner);

@@ -1,6 +1,6 @@
 /**
- * Follows a job to its completion by server-sent events. A stream that ends earlier is continued at its offsets: at
- * once after the comment `timeout`, with growing delays after a broken connection or a server restart.
+ * Follows a job to its completion by server-sent events. If a stream ends early, it is resumed at its offsets:
+ * immediately after the comment `timeout`, with growing delays after a broken connection or a server restart.
  */
 
 import { getJobUpdateStream } from "../../src/features/runs/api/read/operations.ts";
@@ -22,9 +22,9 @@ export interface JobWatcher {
   log?: (text: string) => void;
   /** Include the log's header, which says where the job runs. */
   header?: boolean;
-  /** A piece of the result stream. */
+  /** Part of the result stream. */
   stream?: (text: string) => void;
-  /** The job lost its worker and starts again, with a new log and stream. */
+  /** Called if the job lost its worker and starts again, with a new log and stream. */
   again?: () => void;
 }
 
@@ -41,7 +41,7 @@ interface SeenState {
 }
 
 /**
- * Notifies the watcher of all updates, and returns when the job is completed.
+ * Reports all updates to the watcher and returns when the job is completed.
  * @throws CliError `Unreachable` if the server stays unreachable, with a hint how to continue
  */
 export async function followJob(client: ServiceClient, job: JobRef, watcher: JobWatcher): Promise<void> {
@@ -100,7 +100,7 @@ interface UpdateEvent {
   stream_offset?: number;
 }
 
-/** Returns whether the job was requeued: it is queued after it ran, or its log or stream became shorter. */
+/** Whether the job was requeued: it is queued after it ran, or its log or stream became shorter. */
 function hasRestarted({ running, completed, ...event }: UpdateEvent, seen: SeenState): boolean {
   const { log_offset = seen.log_offset, stream_offset = seen.stream_offset } = event;
   const shorter = log_offset < seen.log_offset || stream_offset < seen.stream_offset;
@@ -149,7 +149,7 @@ async function* readEvents(
   }
 }
 
-/** Ends when the connection breaks; the next call shows whether the server is still there. */
+/** Ends when the connection breaks; the next call finds out whether the server is still reachable. */
 async function* untilBroken<T>(body: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* body;

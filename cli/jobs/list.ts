@@ -22,7 +22,7 @@ export interface ListOptions {
 
 export interface ListFilter {
   query: object;
-  /** Filtered here: the query `success=false` does not distinguish failed and canceled jobs. */
+  /** Filtered on the client: the query `success=false` does not distinguish failed and canceled jobs. */
   pick: "failure" | "canceled" | undefined;
   limit: number;
   /** Counted from 1. */
@@ -80,7 +80,7 @@ export async function listMatchingJobs(
 
 const PAGE_SIZE = 1000;
 
-/** Yields each job once: jobs that complete meanwhile move others to the next page. */
+/** Yields each job once, although jobs that complete in the meantime move others to the next page. */
 async function* readAllJobs(
   client: ServiceClient,
   workspace: string,

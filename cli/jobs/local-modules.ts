@@ -1,6 +1,6 @@
 /**
- * Imports between local files. Code that is run from a file is sent together with the files it imports, by the paths
- * that they would be deployed at; what is not there is taken from the workspace.
+ * Imports between local files. Code run from a file is submitted together with the files that it imports, at the paths
+ * where they would be deployed. Imports without a local file come from the workspace.
  */
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
@@ -13,7 +13,7 @@ import { type FileLanguage, parseFileLanguage } from "./file-language.ts";
 export interface LocalCode {
   content: string;
   language: FileLanguage;
-  /** Path it would be deployed at, which its imports are resolved against; undefined without any. */
+  /** Path where it would be deployed; its imports are resolved against it. Undefined without a path. */
   path?: string;
   /** Sources it imports, by their paths. */
   modules?: Record<string, string>;
@@ -30,16 +30,16 @@ const ENDINGS: Partial<Record<string, string[]>> = {
   python3: [".py"],
 };
 
-/** Cheap test for imports of other scripts, which spares most files the analysis. */
+/** Cheap test for imports of other scripts, which avoids the analysis of most files. */
 const MAY_IMPORT: Partial<Record<string, RegExp>> = {
   bun: /["'](?:\.\.?|\/[fu])\//,
   python3: /^\s*(?:from|import)\s+(?:\.|[fu]\.)/m,
 };
 
-/** As many as the server accepts. */
+/** Limit of the server. */
 const MAX_MODULES = 500;
 
-/** Adds to the code of a file the local files that it imports, also through others. */
+/** Adds the local files that the code imports, directly or indirectly. */
 export async function readLocalCode(file: string, content: string): Promise<LocalFiles> {
   const language = parseFileLanguage(file);
   const own = resolve(file);
@@ -70,7 +70,7 @@ export async function readLocalCode(file: string, content: string): Promise<Loca
   return { code: { content, language, path: project.path, ...sources }, files };
 }
 
-/** Lists the imports of other scripts; none for code that does not parse here, since the run reports that. */
+/** Lists the imports of other scripts; empty if the code cannot be parsed, since the run reports that. */
 async function listImports(language: FileLanguage, content: string): Promise<string[]> {
   try {
     return (await analyseScript(language, content)).imports;
@@ -82,18 +82,18 @@ async function listImports(language: FileLanguage, content: string): Promise<str
 interface Project {
   /** Folder of the files. */
   root: string;
-  /** Path of the root in the workspace: "" for a folder that holds f/ and u/. */
+  /** Path of the root in the workspace: "" for a folder that contains f/ and u/. */
   prefix: string;
-  /** Path of the file that is run. */
+  /** Path of the file to run. */
   path: string;
 }
 
-/** Path at which the folder of a file outside of any project counts. */
+/** Path assigned to the folder of a file outside of any project. */
 const LOOSE_PREFIX = "f/local/";
 
 /**
- * Finds the project of a file, which is in f/ or u/ below it: the nearest folder with a wmill.yaml, else the working
- * directory, else the repository's root. A file in none has its own folder as project.
+ * Finds the project of a file, which is below f/ or u/ in it: the nearest folder with a wmill.yaml, else the working
+ * directory, else the repository's root. Otherwise the file's own folder is the project.
  */
 function findProject(file: string, endings: string[]): Project {
   for (const root of [findAbove(file, "wmill.yaml"), process.cwd(), findAbove(file, ".git")]) {
@@ -118,7 +118,7 @@ function removeEnding(name: string, endings: string[]): string {
   return name.slice(0, name.length - longest.length);
 }
 
-/** Finds the file of a path. One that a link leads out of the project is none of it. */
+/** Finds the file of a path. Files outside the project that are reached through a link do not count. */
 function findFile({ root, prefix }: Project, path: string, endings: string[]): string | undefined {
   if (!path.startsWith(prefix)) return undefined;
   const start = join(root, path.slice(prefix.length));

@@ -12,17 +12,24 @@ export interface FailedJobError {
 }
 
 /**
- * Reads the error of a failed job; undefined if it succeeded, or failed with a result of its own choice.
- * @param file the local file that was run, named in the trace so that editors open its lines
+ * Reads the error of a failed job; undefined if it succeeded, or its result declares a failure itself.
+ * @param file the local file that was run, named in the trace so that editors can open its lines
  */
 export function readJobError(job: JobRecord, file?: string): FailedJobError | undefined {
   const { error } = (job.result ?? {}) as { error?: { name?: string; message?: string; stack?: string } };
   if (job.success || !error) return undefined;
   const trace = nameFile(readTrace(error.stack ?? ""), file);
-  return { name: error.name ?? "Error", message: error.message ?? "", trace };
+  return { name: error.name ?? "Error", message: namePlace(error.message ?? "", file), trace };
 }
 
-/** Returns the lines of a stack that say where: ` at …` in TypeScript, `File …` and the code below in Python. */
+/** Prepends the file's name to the position of a syntax error, in the form that editors recognize. */
+function namePlace(message: string, file: string | undefined): string {
+  if (file === undefined) return message;
+  const place = (_: string, line: string, column: string) => `${file}:${line}:${column}: syntax error: `;
+  return message.replace(/^Syntax error at line (\d+), column (\d+): /, place);
+}
+
+/** Returns the lines of a stack with positions: ` at …` in TypeScript, `File …` and the code below in Python. */
 function readTrace(stack: string): string | undefined {
   const lines = stack.match(/^ +at .*$/gm) ?? stack.match(/^ +(?=\S).*$/gm);
   return lines?.join("\n");
@@ -42,14 +49,11 @@ interface OutcomeOptions {
   json: boolean;
   /** Text of the result stream that was already printed: a result equal to it is not printed again. */
   streamed?: string;
-  /** The user interrupted it with Ctrl-C. */
+  /** Whether the user interrupted it with Ctrl-C. */
   interrupted?: boolean;
 }
 
-/**
- * Prints the result, and ends the command with the job's outcome.
- * @throws CliError with the error of a failed job
- */
+/** Prints the result and sets the exit code by the job's outcome. @throws CliError with the error of a failed job */
 export function printOutcome(
   job: JobRecord,
   { json, streamed = "", interrupted = false, file }: OutcomeOptions,
@@ -67,7 +71,7 @@ function omitStream(result: unknown, streamed: string): unknown {
   return wm_stream === streamed ? rest : result;
 }
 
-/** Says what to add where if a script imports a module that is not installed; undefined for other errors. */
+/** Describes what to add if a script imports a module that is not installed; undefined for other errors. */
 export function describeMissingModule(message: string): string | undefined {
   const [, python] = /No module named '([\w.]+)'/.exec(message) ?? [];
   if (python !== undefined) {

@@ -1,13 +1,13 @@
-/** Finds the path that was meant by one that does not exist. */
+/** Suggests an existing path for a misspelled one. */
 import { listFlowPaths } from "../../src/features/code/flows/list-operations.ts";
 import { listScriptPaths } from "../../src/features/code/scripts/version-operations.ts";
 import type { ServiceClient } from "../client/transport.ts";
 import { CliError } from "../terminal/text/failure.ts";
 
-/** Of two paths that differ by more edits, none is a typing error of the other. */
+/** Paths that differ by more edits are not suggested. */
 const MAX_EDITS = 3;
 
-/** Adds what may have been meant to the error about a script or flow that does not exist. */
+/** Adds a suggestion to the error about a script or flow that does not exist. */
 export async function suggestPath(
   cause: unknown,
   client: ServiceClient,

@@ -16,15 +16,15 @@ export type RunTarget =
   /** A script, or else a flow, at this path. */
   { path: string } | { flow: string } | LocalCode | LocalFlow;
 
-/** A flow of a folder or file that is not deployed, with the code of its steps in place. */
+/** An undeployed flow from a folder or file, with the code of its steps inserted. */
 export interface LocalFlow {
   value: unknown;
   schema?: unknown;
-  /** Path it would be deployed at, which the imports of its steps are resolved against. */
+  /** Path where it would be deployed; imports of its steps are resolved against it. */
   path?: string | undefined;
 }
 
-/** Returns whether the code comes along, and so needs no deployment. */
+/** Whether the code is submitted with the job, and so needs no deployment. */
 export const isLocal = (code: RunTarget): code is LocalCode | LocalFlow =>
   "content" in code || "value" in code;
 
@@ -32,7 +32,7 @@ export const isLocal = (code: RunTarget): code is LocalCode | LocalFlow =>
 export type StartTime = { scheduled_for: Date } | { scheduled_in_secs: number };
 
 export interface StartOptions {
-  /** The workspace, if one was named. */
+  /** The workspace, if one was given. */
   workspace: string | undefined;
   code: RunTarget;
   args: Record<string, unknown>;
@@ -48,7 +48,7 @@ export async function startJob(client: ServiceClient, start: StartOptions): Prom
   const { code, args, when, timeout, tag } = start;
   if (!isLocal(code) && "path" in code) {
     const workspace = await resolveWorkspace(client, start.workspace);
-    // The arguments are main's own, and there is no webhook request for a preprocessor.
+    // The arguments are those of main; there is no webhook request for a preprocessor.
     const query = { timeout, tag, skip_preprocessor: true, ...when };
     const input = { workspace, path: code.path, query, body: args };
     const id = client.call(runScriptByPath, input as never).catch(async (cause) => {

@@ -1,4 +1,4 @@
-/** Formats a job for people: its state, its times, and as much of its values as fits a screen. */
+/** Formats a job for people: its state, its times, and an excerpt of its values that fits the screen. */
 import { stripVTControlCharacters } from "node:util";
 import chalk from "chalk";
 import type { JobRecord } from "../../src/features/runs/job/records.ts";
@@ -49,7 +49,7 @@ function findDueTime(job: JobRecord): Date | undefined {
   return due.getTime() > Date.now() ? due : undefined;
 }
 
-/** Formats the duration, so far if it runs; empty if it has not begun. */
+/** Formats the duration, so far if it is running; empty if it has not started. */
 export function formatJobDuration(job: JobRecord): string {
   if (job.type === "CompletedJob") return formatDuration(job.duration_ms ?? 0);
   return job.started_at === undefined ? "" : formatDuration(measureMsSince(job.started_at));

@@ -18,13 +18,13 @@ export async function readJob(client: ServiceClient, job: JobRef): Promise<JobRe
   return { ...record, result: await response.json() };
 }
 
-/** Printed before a restarted job's output begins again. */
+/** Printed before the output of a restarted job. */
 export const RESTART_NOTE = "the job lost its worker, and starts again";
 
 /**
  * Follows a job to its completion. Ctrl-C stops following, not the job.
  * @param output where its log is shown, if at all; the header is shown on a terminal only
- * @throws CliError if no server runs that would run it
+ * @throws CliError if no server is running that could run it
  */
 export async function waitForCompletion(
   client: ServiceClient,

@@ -41,7 +41,7 @@ export function mergeWords(
   for (const word of words) {
     const [, name, text] = /^([^=]+)=(.*)$/s.exec(word) ?? [];
     if (name === undefined || text === undefined) {
-      throw usageError(`${word} is no argument`, "write name=value, such as name=Bob, or -d with JSON");
+      throw usageError(`${word} is not an argument`, "write name=value, such as name=Bob, or -d with JSON");
     }
     args[name] = types[name] === "string" ? text : parseValue(text);
   }

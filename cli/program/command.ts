@@ -1,4 +1,4 @@
-/** Builds commands: common options, and the connection around their work. */
+/** Creates commands: common options, and the connection for their work. */
 import { Command, Help, Option } from "commander";
 import type { JobsRole } from "../../src/platform/app/loop.ts";
 import { loadConfig } from "../../src/platform/config/config.ts";
@@ -39,8 +39,8 @@ const JSON_OPTION = new Option("--json", "print JSON");
 const COMMON = [DATA_DIR, URL_OPTION, TOKEN, JSON_OPTION];
 
 /**
- * What a command works on: a service, which must exist before it asks anything (`anywhere`) or which it may create
- * (`new`); a data directory only; or neither.
+ * What a command works on: a service that must exist before any question is asked (`anywhere`) or may be created
+ * (`new`); only a data directory; or neither.
  */
 type Reach = "anywhere" | "new" | "directory" | "nothing";
 
@@ -76,7 +76,7 @@ function listOwnOptionsFirst(this: Help, command: Command): Option[] {
   return [...all.filter((option) => !isCommon(option)), ...all.filter(isCommon)];
 }
 
-/** Each noun accepts both words for showing one item; help lists them in one order. */
+/** Each noun accepts both words for showing one item; help lists them in a fixed order. */
 function addSynonym(verb: Command): Command {
   return verb.name() === "show" ? verb.alias("get") : verb;
 }
@@ -100,7 +100,7 @@ function requireService(options: CommonOptions): void {
 
 /**
  * Connects to the service for the duration of the work.
- * @param missing whether a data directory is made if there is none
+ * @param missing whether to create the data directory if there is none
  */
 export async function withClient<T>(
   options: CommonOptions,
@@ -123,9 +123,9 @@ export async function withClient<T>(
 }
 
 /**
- * Resolves what a command works on: its options, else the environment, else the nearest `.svc`, else the server of
- * `svc login`, else the data directory of `svc init`. A login at the server of that `.svc` is used. The login's token is
- * sent to no other server.
+ * Resolves what a command works on: its options, else the environment, else the nearest `.svc`, else the server of `svc
+ * login`, else the data directory of `svc init`. If the login is for the server of that `.svc`, it is used. The login's
+ * token is sent to no other server.
  */
 export function resolveConnection(options: CommonOptions): ConnectionTarget & { is_login: boolean } {
   const { env } = process;
@@ -149,20 +149,20 @@ export function resolveConnection(options: CommonOptions): ConnectionTarget & { 
   return { url: url ?? login.url, token: token ?? login.token, is_login: token === undefined };
 }
 
-/** Returns whether the login is at the server that runs on the data directory. */
+/** Whether the login is for the server that runs on the data directory. */
 function isLoginOf(data_dir: string, login: Login | undefined): boolean {
   const url = readServerUrl(data_dir);
   return login !== undefined && url !== undefined && isSameServer(url, login.url);
 }
 
-/** Names where a command works, for questions: `on https://…` or `in /…/.svc`. */
+/** Describes where a command works, for questions: `on https://…` or `in /…/.svc`. */
 export function describeServer(options: CommonOptions): string {
   const { url, data_dir } = resolveConnection(options);
   if (url !== undefined) return `on ${normaliseServerUrl(url)}`;
   return `in ${data_dir ?? (process.env.SVC_DATA_DIR || DEFAULT_DATA_DIR)}`;
 }
 
-/** Returns whether commands act as a user: the owner of a token, or the admin that `svc init` made. */
+/** Whether commands act as a user: the owner of a token, or the admin that `svc init` created. */
 export function actsAsUser(options: CommonOptions): boolean {
   const { url, data_dir } = resolveConnection(options);
   return url !== undefined || readInstanceFacts(loadConfig({ data_dir }).data_dir).admin !== undefined;
@@ -173,7 +173,9 @@ export function formatExamples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  $ ${line}`).join("\n")}`;
 }
 
-/** Resolves the workspace: the option, SVC_WORKSPACE, that of `svc workspace use`, or the only one that exists. */
+/**
+ * Resolves the workspace: the option, SVC_WORKSPACE, the choice of `svc workspace use`, or the only one that exists.
+ */
 export async function resolveWorkspace(client: ServiceClient, given: string | undefined): Promise<string> {
   const named = given ?? (process.env.SVC_WORKSPACE || readDefaultWorkspace(client.where));
   if (named) return named;
@@ -197,7 +199,7 @@ export async function resolveWorkspace(client: ServiceClient, given: string | un
 
 const MAX_NAMED = 10;
 
-/** Lists the first names, and how many more there are. */
+/** Lists the first names, and the number of the others. */
 function listFirst(names: string[]): string {
   const more = names.length - MAX_NAMED;
   return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;

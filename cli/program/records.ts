@@ -1,4 +1,4 @@
-/** Records that the service returned, as bodies of an update. */
+/** Converts records returned by the service to bodies of an update. */
 
 /** Fields that the service computes; an update must not send them back. */
 const COMPUTED_FIELDS = new Set([
@@ -28,7 +28,7 @@ const COMPUTED_FIELDS = new Set([
   "workspace_id",
 ]);
 
-/** Returns what an update has to send so that nothing but the changes differs. Changes that are undefined count as none. */
+/** Returns the body of an update that changes only the given fields. Undefined changes are ignored. */
 export function withChanges(record: object, changes: Record<string, unknown>): Record<string, unknown> {
   const kept = Object.entries(record).filter(([name]) => !COMPUTED_FIELDS.has(name));
   const given = Object.entries(changes).filter(([, value]) => value !== undefined);

@@ -1,4 +1,6 @@
-/** Values of commands: as an argument, on stdin, or at a prompt, so that secrets need not be in the shell's history. */
+/**
+ * Reads values of commands: from an argument, stdin or a prompt, so that secrets need not be in the shell's history.
+ */
 
 import { parseJson } from "../../src/lib/json/json.ts";
 import { askFor } from "../terminal/prompts.ts";
@@ -27,7 +29,7 @@ export async function readJson(given: string | undefined, wanted: ValueRequest):
   try {
     return parseJson(text);
   } catch (cause) {
-    // The text may be a secret although it is invalid JSON: the error says where parsing failed, not what is there.
+    // The text may be a secret although it is invalid JSON: the error contains the position, not the content.
     const { message } = cause as Error;
     const where = /line \d+|position \d+/.exec(message)?.[0];
     throw usageError(

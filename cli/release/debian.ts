@@ -3,7 +3,7 @@ import { chmodSync, copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } f
 import { dirname, join } from "node:path";
 import { formatUnit, SYSTEM_USER } from "../commands/server/init/unit.ts";
 
-/** Debian's names of the machines that it has packages for. */
+/** Debian's names of the machines with packages. */
 export const DEBIAN_MACHINES: Record<string, string> = { "linux-x64": "amd64", "linux-arm64": "arm64" };
 
 const UNIT = formatUnit({
@@ -40,13 +40,13 @@ interface Package {
   /** Debian's name of the machine. */
   machine: string;
   executable: string;
-  licence: string;
+  license: string;
   outdir: string;
 }
 
 /** @returns the name of the package's file @throws Error if dpkg-deb is missing or fails */
 export async function buildDebianPackage(of: Package): Promise<string> {
-  const { version, machine, executable, licence, outdir } = of;
+  const { version, machine, executable, license, outdir } = of;
   const root = join(outdir, `.deb-${machine}`);
   const put = (path: string, text: string, mode: number) => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -55,7 +55,7 @@ export async function buildDebianPackage(of: Package): Promise<string> {
   };
   try {
     put("usr/lib/systemd/system/svc.service", UNIT, 0o644);
-    put("usr/share/doc/svc/copyright", licence, 0o644);
+    put("usr/share/doc/svc/copyright", license, 0o644);
     mkdirSync(join(root, "usr/bin"), { recursive: true });
     copyFileSync(executable, join(root, "usr/bin/svc"));
     chmodSync(join(root, "usr/bin/svc"), 0o755);

@@ -1,4 +1,4 @@
-/** Scripts and flows whose dependencies could not be resolved: a push deploys them again though nothing changed. */
+/** Scripts and flows whose dependencies could not be resolved: a push deploys them again although nothing changed. */
 
 import { listFlows } from "../../src/features/code/flows/list-operations.ts";
 import { listScripts } from "../../src/features/code/scripts/operations.ts";
@@ -7,10 +7,10 @@ import type { SyncStep } from "./plan.ts";
 import { compareItems } from "./read/canonical.ts";
 import { type Item, itemKey } from "./read/items.ts";
 
-/** Most entries of a page of a list. */
+/** Maximum entries per page of a list. */
 const PAGE_SIZE = 100;
 
-/** Returns steps for the unchanged items whose newest version has failed. */
+/** Returns steps for the unchanged items whose newest version failed. */
 export async function listFailedSteps(
   { client, workspace }: { client: ServiceClient; workspace: string },
   local: Map<string, Item>,

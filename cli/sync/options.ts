@@ -49,13 +49,13 @@ export const resolveFolder = (folder: string): string => resolve(folder);
 /** The result of one step. */
 export interface StepResult {
   step: SyncStep;
-  /** The error, if it failed. */
+  /** The error of a failed step. */
   error?: string;
 }
 
 /**
- * Prints the results on stderr: refused items one by one, and those that cannot run yet under their reason.
- * @throws CliError if an item was refused or cannot run
+ * Prints the results on stderr: rejected items one by one, and those that cannot run yet grouped by reason.
+ * @throws CliError if an item was rejected or cannot run
  */
 export function printResults(
   done: StepResult[],
@@ -82,7 +82,7 @@ export function printResults(
   });
 }
 
-/** Prints the items that are deployed but cannot run, below each reason. */
+/** Prints the items that are deployed but cannot run, grouped by reason. */
 function printUnlocked(failed: StepResult[]): void {
   const byReason = Map.groupBy(
     failed.filter(({ error }) => isStored(error!)),

@@ -1,4 +1,4 @@
-/** Plans the steps that make one side equal to the other. */
+/** Computes the steps that make one side equal to the other. */
 import { type ComparedFields, compareItems, isSameItem, isUnsetSecret } from "./read/canonical.ts";
 import type { LocalFolder, LocalItem } from "./read/folder.ts";
 import { type Item, itemKey, SYNCED_KINDS } from "./read/items.ts";
@@ -10,11 +10,11 @@ export type SyncStep =
 
 export interface SyncPlan {
   steps: SyncStep[];
-  /** Items that only the side to be changed has, and that are not to be deleted. */
+  /** Items that exist only on the side to change, and are not deleted. */
   left: Item[];
 }
 
-/** @param wanted the side to be reached; the keys are the items' */
+/** @param wanted the side to match; its keys are the items' keys */
 function createPlan(
   wanted: Map<string, Item>,
   present: Map<string, Item>,
@@ -40,7 +40,7 @@ export function planPush(folder: LocalFolder, remote: Map<string, Item>, deletes
   const plan = createPlan(folder.items, remote, (local, there) => compareItems(local, there), deletes);
   const hasLists = [...folder.items.values()].some(({ kind }) => kind === "dependencies");
   if (hasLists) return plan;
-  // A folder without lists of packages may come from a client that knew none: they are kept.
+  // A folder without package lists may come from a client that does not know them, so existing lists are kept.
   const isList = (item: Item) => item.kind === "dependencies";
   return {
     steps: plan.steps.filter(({ change, item }) => change !== "delete" || !isList(item)),
@@ -48,7 +48,7 @@ export function planPush(folder: LocalFolder, remote: Map<string, Item>, deletes
   };
 }
 
-/** Takes secrets without a value out of those to be created, and returns their steps. */
+/** Removes secrets without a value from the steps that create items, and returns those steps. */
 export function takeUnsetSecrets(plan: SyncPlan): SyncStep[] {
   const isUnset = ({ change, item }: SyncStep) => change === "create" && isUnsetSecret(item);
   const unset = plan.steps.filter(isUnset);

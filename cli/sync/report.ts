@@ -1,4 +1,7 @@
-/** The report of a push, for whoever moves a workspace over: what was taken, what was changed, what will not run. */
+/**
+ * Report of a push, for users who move a workspace to this server: which items were accepted, were changed, or will not
+ * run.
+ */
 import { runtimeOf } from "../../src/engines/languages/languages.ts";
 import { describeMissingPackages } from "../../src/engines/languages/programs/packages.ts";
 import { existsResource } from "../../src/features/assets/resources/operations.ts";
@@ -17,9 +20,9 @@ export interface ReportEntry {
   kind: string;
   path: string;
   taken: boolean;
-  /** Fields that the server holds otherwise than the file says. */
+  /** Fields that the server stores differently from the file. */
   changed: string[];
-  /** Why it was not taken, or will not run. */
+  /** Why it was rejected, or will not run. */
   problems: string[];
 }
 
@@ -54,7 +57,7 @@ export async function createReport(
   return entries;
 }
 
-/** Prints the report: items with remarks one by one, and how many need none. */
+/** Prints the report: items with remarks one by one, and the number of the others. */
 export function showReport(entries: ReportEntry[]): void {
   for (const { kind, path, taken, changed, problems } of entries) {
     if (taken && changed.length === 0 && problems.length === 0) continue;
@@ -69,7 +72,7 @@ export function showReport(entries: ReportEntry[]): void {
   );
 }
 
-/** Lists what is known not to run here, whatever else the workspace contains. */
+/** Lists problems that are known to prevent an item from running here. */
 function findObstacles({ kind, fields }: Item): string[] {
   const codes =
     kind === "script" ? [fields] : kind === "flow" ? listFlowCode(fields.value).map(({ code }) => code) : [];

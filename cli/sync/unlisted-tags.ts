@@ -1,10 +1,10 @@
-/** Tags of pushed items that jobs of the workspace may not have: the server stores them, and refuses to run the jobs. */
+/** Tags of pushed items that jobs of the workspace may not use: the server stores them, but refuses to run the jobs. */
 import { getCustomTags } from "../../src/features/instance/workers/operations.ts";
 import { isListedTag } from "../../src/features/runs/job/custom-tags.ts";
 import type { Deployment } from "./deploy/deployment.ts";
 import type { Item } from "./read/items.ts";
 
-/** Returns a function that says of an item which of its tags are not allowed. */
+/** Returns a function that lists the tags of an item that are not allowed. */
 export async function createTagCheck({ client, workspace }: Deployment): Promise<(item: Item) => string[]> {
   const entries = await client.call(getCustomTags, {});
   return (item) =>
@@ -34,7 +34,7 @@ function collectTags(value: unknown, found: Set<unknown>): void {
   for (const inner of Object.values(value)) collectTags(inner, found);
 }
 
-/** Whether a part of the tag is known at the run only. */
+/** Whether a part of the tag is known only when the job runs. */
 const isUnknownYet = (tag: string) => tag.includes("$args[") || tag.includes("$flow");
 
 function isAllowed(entries: string[], workspace: string, tag: string): boolean {

@@ -1,6 +1,6 @@
 import { EXIT_CODES } from "./text/failure.ts";
 
-/** Does the work with a handler for Ctrl-C: the first one calls `interrupted`, a second one ends the process. */
+/** Runs the work with a handler for Ctrl-C: the first one calls `interrupted`, a second one ends the process. */
 export async function withInterrupt<T>(interrupted: () => void, work: () => Promise<T>): Promise<T> {
   let again = false;
   const listen = () => {

@@ -1,6 +1,6 @@
 /**
- * Shows a job while it runs. On a terminal: its log, and below it a spinner with the state, the time in it, and an
- * unfinished log line. Elsewhere: only the log.
+ * Shows a running job. On a terminal: its log, and below it a spinner with the state, its duration, and an unfinished
+ * log line. Elsewhere: only the log.
  */
 import { chalkStderr } from "chalk";
 import type { Ora } from "ora";

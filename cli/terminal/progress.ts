@@ -2,8 +2,8 @@
 const REFRESH_INTERVAL_MS = 100;
 
 /**
- * Shows a spinner on a terminal, and nothing elsewhere, while the work runs. The work may report its progress, which is
- * shown beside the spinner.
+ * Shows a spinner on a terminal, and nothing elsewhere, while the work runs. Progress that the work reports is shown
+ * beside the spinner.
  */
 export async function withProgress<T>(
   text: string,

@@ -11,12 +11,12 @@ interface Question {
   message: string;
   /** The option that answers it without a terminal. */
   flag: string;
-  /** Hint if nobody can be asked; default: that there is no terminal. */
+  /** Hint without a terminal; default: that there is no terminal. */
   hint?: string;
   secret?: boolean;
   /** The value of an empty answer. */
   fallback?: string;
-  /** Throws an error that says what is wrong with an answer; then the question is asked again. */
+  /** Throws an error that describes an invalid answer; then the question is asked again. */
   check?: (answer: string) => unknown;
 }
 
@@ -78,7 +78,7 @@ export async function confirmFirst(given: boolean | undefined, message: string):
 }
 
 /**
- * Asks for the name of what is deleted, before it is deleted for good.
+ * Asks the user to type the name of an item before it is deleted permanently.
  * @param given the option `--yes`
  * @throws a usage error without a terminal, CliError if another name is typed
  */
@@ -100,15 +100,20 @@ export function requirePassword(password: string): string {
   throw usageError(`the password is too short: it must have at least ${MIN_PASSWORD_CHARS} characters`);
 }
 
-/** Returns a new password, or asks for it, twice. @throws a usage error without a terminal, or if it is too short */
+/**
+ * Returns a new password, or asks for it twice. If the two differ, asks for both again, since either may contain the
+ * typing error.
+ * @throws a usage error without a terminal, or if it is too short
+ */
 export async function askForNewPassword(given: string | undefined, question: Question): Promise<string> {
   if (given !== undefined) return requirePassword(given);
-  const password = await askFor(undefined, { ...question, secret: true, check: requirePassword });
-  const check = (again: string) => {
-    if (again !== password.trim()) throw usageError("that is another password");
-  };
-  await askFor(undefined, { ...question, message: "The same once more", secret: true, check });
-  return password.trim();
+  const ask = (more: Partial<Question>) => askFor(undefined, { ...question, secret: true, ...more });
+  for (;;) {
+    const password = (await ask({ check: requirePassword })).trim();
+    const again = (await ask({ message: "The same once more" })).trim();
+    if (password === again) return password;
+    process.stderr.write("the two passwords differ: type both again\n");
+  }
 }
 
 /** Reads a secret from stdin, so that it appears neither in the shell's history nor in the process list. */

@@ -91,7 +91,7 @@ function SignedIn() {
   );
 }
 
-/** Loads the page of the address while the server is asked who is signed in. */
+/** Starts loading the page of the address while the session is being checked. */
 function LoadPage() {
   return (
     <Switch>
@@ -105,12 +105,12 @@ function LoadPage() {
 }
 
 function Load({ load }: { load: () => void }) {
-  // After the question has been sent: a browser has few connections, and the files of a page are many.
+  // Only after the session request was sent: a browser has few connections, and a page has many files.
   useEffect(() => queueMicrotask(load), [load]);
   return null;
 }
 
-/** Returns whether the user may enter a workspace; true until that is known. */
+/** Whether the user may enter a workspace; true until that is known. */
 function useMayEnter(workspace: string): boolean {
   const me = useQuery(whoami).data;
   const mine = useQuery(myWorkspaces).data?.workspaces;

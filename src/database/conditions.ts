@@ -74,12 +74,12 @@ export function isBelowPrefix(path: AnyColumn, place: string): SQL {
   return sql`(${path} >= ${`${place}/`} AND ${path} < ${`${place}0`})`;
 }
 
-/** The text of a column, which begins with `before`, with `after` in its place. */
+/** Replaces the prefix `before` of a column's text by `after`. The text must begin with `before`. */
 export function replacePrefix(column: AnyColumn, before: string, after: string): SQL {
   return sql`${after} || substr(${column}, ${sql.raw(String([...before].length + 1))})`;
 }
 
-/** The time in a column, so many milliseconds earlier. */
+/** Subtracts milliseconds from the time in a column. */
 export function earlierBy(moment: AnyColumn, by_ms: number): SQL {
   return dialect === "sqlite"
     ? sql`${moment} - ${Math.round(by_ms)}`

@@ -145,9 +145,9 @@ export interface Database {
   readonly channel: NotificationChannel | undefined;
   readonly read: Reader;
   /**
-   * Runs a SELECT that may take long and returns its rows, as the driver has them. Where the database is embedded it
-   * runs on a thread of its own, one at a time, so that the event loop is not blocked; it sees what is committed.
-   * @throws Unavailable after the time that the statement may take
+   * Runs a SELECT that may take long and returns its rows with raw driver values. It sees committed data only. On
+   * SQLite it runs on a separate thread, one query at a time, so that the event loop is not blocked.
+   * @throws Unavailable when the time limit expires
    */
   readAside<R>(query: SQL, options?: AsideOptions): Promise<R[]>;
   /**

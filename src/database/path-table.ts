@@ -20,7 +20,10 @@ const itemTable = table("items", {
 export type PathTable = typeof itemTable;
 type Column = keyof PathTable["$inferSelect"];
 
-/** Views a table as its shared columns. @param _touched columns used beside workspace and path */
+/**
+ * Views a table as its shared columns.
+ * @param _touched columns that the caller uses beside workspace and path; the compiler checks that the table has them
+ */
 export function asPathTable<C extends Column = never>(
   given: Record<"workspace_id" | "path" | NoInfer<C>, AnyColumn>,
   ..._touched: C[]

@@ -1,14 +1,14 @@
-/** The time limit of reads that may take long (`Database.readAside`), on either database. */
+/** The time limit of long reads (`Database.readAside`), on either database. */
 import { Unavailable } from "../lib/errors.ts";
 
 export interface AsideOptions {
-  /** Time that the statement may run. Default: 10 s. */
+  /** Statement timeout in milliseconds. Default: 10 s. */
   timeout_ms?: number;
 }
 
 export const READ_LIMIT_MS = 10_000;
 
-/** Creates the error for a statement that ran longer than it may. */
+/** Creates the error for a statement that exceeded its timeout. */
 export function createTimeoutError(timeout_ms: number, cause?: unknown): Unavailable {
   const message = `reading the database took longer than the ${timeout_ms / 1000} s it may`;
   return new Unavailable(message, {

@@ -1,31 +1,31 @@
 /**
- * Divides the rows of a table for changes that would take long in one statement. Each part is work for one transaction
- * and may be done again. Positions are read between the parts, from `db`.
+ * Splits a change of many rows into parts, because one statement would take too long. Each part runs in its own
+ * transaction and may be repeated. The key at which the next part begins is read from `db`, between the transactions.
  */
 import { type AnyColumn, type SQL, sql, type Table } from "drizzle-orm";
 import { unindexed } from "./conditions.ts";
 import type { Reader, Tx } from "./database.ts";
 import { dialect } from "./kit.ts";
 
-/** Work for one transaction. */
+/** One part of a change, for one transaction. */
 export interface Part {
-  /** Undefined where rows were read and none is to be changed. */
+  /** Undefined if the part only read rows and found none to change. */
   run: ((tx: Tx) => Promise<void>) | undefined;
-  /** Whether a part before was about rows of the same table, for the same purpose: there are many. */
+  /** Whether an earlier part was for the same table and purpose, so that there are many rows. */
   continues: boolean;
 }
 
-/** Rows that a part reads in the order of an index, and in the order of the file. */
+/** Maximum number of rows that a part reads: in index order, and in the file's order. */
 const ROWS_READ = 1_000;
 const ROWS_SCANNED = 10_000;
-/** Rows that a part changes. */
+/** Maximum number of rows that a part changes. */
 const ROWS_CHANGED = 500;
 
 /**
- * Divides work on the rows that satisfy `own`, in the order of `key`. Rows that appear later behind those that were
- * reached are left out.
- * @param key a column that an index has after those of `own`
- * @param work is given a condition for consecutive rows
+ * Splits work on the rows that satisfy `own`, in the order of `key`. Rows inserted later at positions already passed
+ * are left out.
+ * @param key a column that follows those of `own` in an index
+ * @param work receives a condition for consecutive rows
  */
 export async function* divideByKey(
   db: Reader,
@@ -45,9 +45,9 @@ export async function* divideByKey(
 }
 
 /**
- * Divides a statement over many rows.
+ * Splits a statement over many rows.
  * @param change the statement without a condition, such as `UPDATE … SET …`
- * @param which the rows; they must not satisfy it any more when they are changed
+ * @param which condition for the rows to change; changed rows must not satisfy it any more
  */
 export function divideChange(db: Reader, table: Table, change: SQL, which: SQL): AsyncGenerator<Part> {
   return dialect === "postgres" ? drain(table, change, which) : scan(db, table, change, which);
@@ -64,7 +64,7 @@ async function* drain(table: Table, change: SQL, which: SQL): AsyncGenerator<Par
   while (changed === ROWS_CHANGED) yield { run, continues: true };
 }
 
-/** By the place of the rows in the file: no index is needed, and none is changed under the search. */
+/** In the order of row ids: this needs no index and changes none that the search uses. */
 async function* scan(db: Reader, table: Table, change: SQL, which: SQL): AsyncGenerator<Part> {
   const at = async (where: SQL, offset: number): Promise<number | undefined> => {
     const [row] = await db.rows<{ rowid: number }>(

@@ -28,7 +28,7 @@ export class Unauthorized extends SvcError {
 export class Forbidden extends SvcError {
   override readonly name: string = "Forbidden";
 }
-/** Requires the Enterprise Edition, and the instance has no valid licence. */
+/** Requires the Enterprise Edition, and the instance has no valid license. */
 export class EnterpriseRequired extends Forbidden {
   override readonly name = "EnterpriseRequired";
 }

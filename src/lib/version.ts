@@ -3,8 +3,8 @@ import metadata from "../../package.json" with { type: "json" };
 /** Version of this software, from package.json. */
 export const VERSION: string = metadata.version;
 
-/** Version of the HTTP interface, by which clients decide what they may call. */
+/** Version of the HTTP interface; clients check it to know which calls exist. */
 export const INTERFACE_VERSION = "1.423.2";
 
-/** What `svc --version` prints: the program's version on a line of its own. */
+/** Output of `svc --version`; the program's version is on a line of its own. */
 export const VERSIONS_TEXT = `${VERSION}\ninterface ${INTERFACE_VERSION}`;

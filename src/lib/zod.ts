@@ -1,4 +1,4 @@
-/** Schemas of zod that the project uses all over. */
+/** Zod schemas used throughout the project. */
 import { z } from "zod";
 
 /** Optional field of a body; null counts as absent. */

@@ -27,7 +27,7 @@ export const API_TAGS: Record<string, string> = {
   schedules: "When scripts and flows run by themselves.",
   scripts: "Scripts in versions, each with a schema of its arguments and a lock of what it imports.",
   service_logs: "The files of the server's own log, where it keeps any (SVC_LOG_DIR).",
-  settings: "Settings of the instance, its licence and its alerts.",
+  settings: "Settings of the instance, its license and its alerts.",
   tokens: "Tokens and what each may be used for.",
   users: "People: accounts, sessions, tokens, places in workspaces.",
   variables: "Variables and secrets.",

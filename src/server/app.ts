@@ -109,7 +109,7 @@ export async function createApp(config: Config, role: JobsRole = "all"): Promise
       storeFailedMigration(app, cause);
       throw explainOutage(config, cause) ?? cause;
     });
-    if (applied.length > 0) log.debug({ migrations: applied }, "the database was brought up to date");
+    if (applied.length > 0) log.debug({ migrations: applied }, "the database was migrated");
     const clock = createDatabaseClock(db, log);
     await parts.start("clock", clock);
     app.clock = clock.now;

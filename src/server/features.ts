@@ -1,7 +1,7 @@
 /**
- * The list of all features. Functions that concern all of them (routes, rights, renaming, export, retention …) read the
- * declarations in their `feature.ts`; a new feature is a folder and a line here. Each feature may depend on those listed
- * after it, so background services are started from the last to the first.
+ * The list of all features. Functions that span all features (routes, rights, renaming, export, retention …) read the
+ * declarations in their `feature.ts`; a new feature is a folder and a line here. Each feature may depend on those
+ * listed after it, so background services are started from the last to the first.
  */
 
 import { feature as acls } from "../features/accounts/acls/feature.ts";

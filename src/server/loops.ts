@@ -3,8 +3,8 @@ import type { App } from "../platform/app/context.ts";
 import type { JobsRole, Loop } from "../platform/app/loop.ts";
 
 /**
- * Starts the loops of all features for this role, from the ground up: what one of them sets off is taken up by those that
- * run already. They are stopped in reverse, with all parts.
+ * Starts the background services of all features for this role, in order of dependency, so that each finds those that
+ * process its results already running. They are stopped in reverse order.
  */
 export async function startLoops(
   app: App,

@@ -8,7 +8,7 @@ import { parseSandboxSettings } from "./sandbox-options.ts";
 
 const MB = 1_000_000;
 
-/** The runner knows no app and no configuration: what it needs of them, in its own terms. */
+/** Converts the app's settings to options of the runner, which knows neither the app nor its configuration. */
 export function runnerOptions(app: App): RunnerOptions {
   const { config, log } = app;
   return {

@@ -9,9 +9,9 @@ import { createHeartbeat } from "../platform/cluster/heartbeat.ts";
 import { startLoops } from "./loops.ts";
 
 /**
- * Starts the worker of this process and what belongs to it. When it stops, running jobs get their time first; then who
- * waits for one is answered, and who follows one has its stream ended.
- * @param drained what is done when running jobs have ended or were put back
+ * Starts the worker of this process and related services. On stop, running jobs first get time to complete; then
+ * waiting calls are answered and streams end.
+ * @param drained called when all running jobs have completed or were requeued
  */
 export async function startWorker(
   app: App,

@@ -36,6 +36,10 @@ async function sourceFiles(pattern = "{src,cli}/**/*.{ts,tsx}"): Promise<string[
   return files.filter((file) => !file.endsWith(".d.ts")).sort();
 }
 
+/** The folders that contain a file, at any level. */
+const listParents = (file: string): string[] =>
+  file.split("/").map((_, depth, parts) => parts.slice(0, depth).join("/"));
+
 /** Every import of the project's own files, of types as well. */
 async function importsOf(files: string[]): Promise<Import[]> {
   const found: Import[] = [];
@@ -120,7 +124,7 @@ test("floors and groups of features import only lower ones", async () => {
   expect(found.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
 });
 
-test("code that spans all features imports none of them and reads their declarations", async () => {
+test("code that spans all features reads their declarations and imports none of them", async () => {
   const files = await sourceFiles("src/features/lifecycle/**/*.ts");
   const imports = await importsOf(
     files.filter((file) => !file.startsWith("src/features/lifecycle/settings/")),
@@ -132,7 +136,7 @@ test("code that spans all features imports none of them and reads their declarat
   expect(found.map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
 });
 
-test("the console imports nothing of the server, and the server nothing of what browsers run", async () => {
+test("the console imports nothing of the server, and the server nothing of the console", async () => {
   const imports = await importsOf(await sourceFiles("src/**/*.{ts,tsx}"));
   const across = imports.filter(({ from, to }) => from.startsWith(CLIENT) !== to.startsWith(CLIENT));
   expect(across).toEqual([]);
@@ -144,6 +148,25 @@ test("every folder of src belongs to a floor, and every feature to a group", asy
     expect([file, FLOORS.includes(floor!)]).toEqual([file, true]);
     if (floor === "features") expect([file, GROUPS.includes(group!)]).toEqual([file, true]);
   }
+});
+
+/** Folders of tests that belong to no folder of the code, and may have more files: suites of what is built, and measurements. */
+const OWN_SUITES = ["test/acceptance/console", "test/acceptance/e2e", "test/bench"];
+
+test("tests are in the folders of the code that they test", async () => {
+  const folders = new Map<string, number>();
+  for (const file of await sourceFiles("test/**/*.ts")) {
+    folders.set(dirname(file), (folders.get(dirname(file)) ?? 0) + 1);
+  }
+  const code = new Set((await sourceFiles()).flatMap((file) => listParents(file)));
+  const stray = [...folders.keys()].filter((folder) => {
+    const [, floor] = folder.split("/");
+    if (floor === "cli") return !code.has(folder.slice("test/".length));
+    return FLOORS.includes(floor!) && floor !== "console" && !code.has(folder.replace("test", "src"));
+  });
+  expect(stray).toEqual([]);
+  const full = [...folders].filter(([folder, count]) => count > MAX_FILES && !OWN_SUITES.includes(folder));
+  expect(full).toEqual([]);
 });
 
 test("folders and files stay within their limits of entries and lines", async () => {
@@ -182,7 +205,7 @@ test("only periodic tasks set an interval", async () => {
   expect(others).toEqual([]);
 });
 
-test("contexts are made by one constructor, so that all write their changes in one way", async () => {
+test("contexts are created by one constructor, so that all write their changes in one way", async () => {
   const others: string[] = [];
   for (const file of await sourceFiles()) {
     if (file === "src/platform/app/create-context.ts" || file.startsWith("src/console/")) continue;
@@ -191,7 +214,7 @@ test("contexts are made by one constructor, so that all write their changes in o
   expect(others).toEqual([]);
 });
 
-test("operations are named once, live in one place, and say who may call them", async () => {
+test("operations have unique names and routes, and declare who may call them", async () => {
   const names = operations.map((op) => op.name);
   expect(new Set(names).size).toBe(names.length);
   const routes = operations.map((op) => `${op.method} ${op.path}`);
@@ -205,7 +228,7 @@ test("operations are named once, live in one place, and say who may call them", 
   }
 });
 
-test("an operation of a workspace is never open to whom it should not be", () => {
+test("operations of a workspace are not open to anonymous callers, with known exceptions", () => {
   const open = operations.filter(
     (op) => op.access === "anyone" && listParameterNames(op.path).includes("workspace"),
   );
@@ -214,7 +237,7 @@ test("an operation of a workspace is never open to whom it should not be", () =>
   ).toBe(true);
 });
 
-test("the server connects to others through `platform/outgoing/` alone, which asks where to", async () => {
+test("only `platform/outgoing/`, which checks targets, connects to other hosts", async () => {
   const ways =
     /\bfetch\(|new WebSocket\(|S3Client|new (Bun\.)?SQL\(|\b(Bun|net|tls)\.connect\(|\bhttps?\.(get|request)\(/;
   // Children are kept in by the sandbox; a channel is a socket that is open already; PostgreSQL is the operator's word.
@@ -254,7 +277,7 @@ const OWN_JSON = [
   "src/engines/runner/sandbox/walls/launcher.ts",
 ];
 
-test("JSON of people and of jobs is read by lib/json/ alone, which keeps digits and looks at the depth", async () => {
+test("only lib/json/, which keeps digits and limits the depth, parses JSON from users and jobs", async () => {
   const bare: string[] = [];
   for await (const file of new Bun.Glob("src/**/*.ts").scan({ cwd: root })) {
     if (file.startsWith("src/lib/json/") || file.startsWith(CLIENT)) continue;

@@ -22,7 +22,7 @@ function isLocked(name: string, from: string): boolean {
   return isLocked(name, from.slice(0, Math.max(0, from.lastIndexOf("/node_modules/"))));
 }
 
-test("the lock file has every dependency, those of other platforms too", () => {
+test("the lock file contains every dependency, including those of other platforms", () => {
   const missing = Object.entries(packages).flatMap(([folder, { dependencies, optionalDependencies }]) =>
     Object.keys({ ...dependencies, ...optionalDependencies })
       .filter((name) => !isLocked(name, folder))
@@ -31,7 +31,7 @@ test("the lock file has every dependency, those of other platforms too", () => {
   expect(missing).toEqual([]);
 });
 
-test("the lock file has what package.json says", () => {
+test("the lock file matches package.json", () => {
   const { dependencies, devDependencies } = manifest;
   expect({ ...root?.dependencies, ...root?.devDependencies }).toEqual({
     ...dependencies,
@@ -39,7 +39,7 @@ test("the lock file has what package.json says", () => {
   });
 });
 
-test("the lock file verifies every package, and names no registry", () => {
+test("the lock file has integrity hashes for every package, and names no registry", () => {
   const unverified = Object.entries(packages).filter(
     ([, { integrity, resolved, inBundle }]) => resolved !== undefined || (!integrity && !inBundle),
   );

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-test("the environment of a run reaches its tests", async () => {
+test("environment variables of a test run reach the tests", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-test-run-"));
   try {
     const file = join(folder, "prepared.test.ts");

@@ -38,7 +38,7 @@ test.each([
   "",
   "a b",
   "fetch`x`",
-])("%s is refused", (expression) => expect(() => evaluate(expression, scope)).toThrow(NotEvaluated));
+])("%s is rejected", (expression) => expect(() => evaluate(expression, scope)).toThrow(NotEvaluated));
 
 test("templates and inputs", () => {
   expect(fillTemplate("Hello ${a.result.name}, ${ctx.email}", scope)).toBe("Hello Ann, ann@example.org");
@@ -47,7 +47,7 @@ test("templates and inputs", () => {
   expect(computeInput({ type: "static", value: 7 }, scope)).toBe(7);
 });
 
-test("components stand in reading order, with those inside of others", () => {
+test("components are in reading order, including nested ones", () => {
   const cell = (id: string, y: number, x: number, more: object = {}) => ({
     "12": { x, y, w: 6, h: 1 },
     data: { id, type: "textcomponent", ...more },

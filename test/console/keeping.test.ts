@@ -1,8 +1,8 @@
 /** Drafts are saved until they are saved. */
 import { expect, test } from "bun:test";
-import { Keeper } from "../../src/console/parts/editor/keeping.ts";
+import { DraftSaver } from "../../src/console/parts/editor/draft-saver.ts";
 
-test("a save that failed is tried again by itself, with the newest draft", async () => {
+test("a failed save is retried automatically, with the newest draft", async () => {
   const saved: string[] = [];
   const told: string[] = [];
   let failures = 2;
@@ -12,7 +12,7 @@ test("a save that failed is tried again by itself, with the newest draft", async
     saved.push(draft);
     done.resolve();
   };
-  const keeper = new Keeper<string>("deployed", keep, (kept) => told.push(kept), 1);
+  const keeper = new DraftSaver<string>("deployed", keep, (kept) => told.push(kept), 1);
   keeper.take("first", keep);
   const first = keeper.save();
   keeper.take("second", keep);
@@ -23,10 +23,10 @@ test("a save that failed is tried again by itself, with the newest draft", async
   expect(told).toEqual(["saving", "failed", "saving", "failed", "saving", "kept"]);
 });
 
-test("what ends the draft is not followed by a save", async () => {
+test("no save follows the action that ends the draft", async () => {
   const saved: string[] = [];
   const keep = async (draft: string) => void saved.push(draft);
-  const keeper = new Keeper<string>("deployed", keep, () => {});
+  const keeper = new DraftSaver<string>("deployed", keep, () => {});
   keeper.take("mine", keep);
   await keeper.end(async () => {});
   await keeper.save();

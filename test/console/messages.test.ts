@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { type Message, toMessages, toRows } from "../../src/console/pages/triggers/sockets/MessagesInput.tsx";
 
-test("messages keep their lines, their order and what is made by scripts; added ones left empty are none", () => {
+test("messages keep lines and order, and those of scripts; empty new ones are dropped", () => {
   const before: Message[] = [
     { raw_message: "line one\nline two\n" },
     { runnable_result: { path: "f/a/token", args: {}, is_flow: false } },

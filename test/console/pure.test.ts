@@ -10,11 +10,11 @@ import {
 } from "../../src/console/pages/runs/filters.ts";
 import { mergeSchema } from "../../src/console/pages/scripts/edit/merge-schema.ts";
 import { hasFields, prepare } from "../../src/console/parts/form/prepare.ts";
-import { piecesOf, plain } from "../../src/console/parts/log/ansi.ts";
+import { plain, splitByStyle } from "../../src/console/parts/log/ansi.ts";
 import { LogBuffer } from "../../src/console/parts/log/buffer.ts";
 import { shownAs } from "../../src/console/parts/result/kinds.ts";
 
-test("numbers keep their digits from answer to question", () => {
+test("numbers keep their digits in requests and responses", () => {
   const text = '{"id":3544790567247868102,"small":7,"half":0.5,"list":[-9223372036854775808]}';
   const value = parseJson(text) as { id: unknown; small: unknown };
   expect([value.id, value.small]).toEqual([3544790567247868102n, 7]);
@@ -35,7 +35,7 @@ const choices = fc.record({
   label: fc.string(),
 });
 
-test("the address of Runs says all filters, and no more", () => {
+test("the URL of Runs contains all active filters, and nothing else", () => {
   fc.assert(
     fc.property(choices, (chosen) => {
       const search = new URLSearchParams(chosen);
@@ -59,19 +59,19 @@ test("the address of Runs says all filters, and no more", () => {
   });
 });
 
-test("colours of a log become classes, whatever else programs write", () => {
-  expect(piecesOf("\u001b[1;31mred\u001b[0m plain \u001b[92mgreen\u001b[39m\u001b[2K end")).toEqual([
+test("colours of a log become classes; other escape sequences are ignored", () => {
+  expect(splitByStyle("\u001b[1;31mred\u001b[0m plain \u001b[92mgreen\u001b[39m\u001b[2K end")).toEqual([
     { text: "red", classes: "ansi-bold ansi-1" },
     { text: " plain ", classes: "" },
     { text: "green", classes: "ansi-2" },
     { text: " end", classes: "" },
   ]);
   expect(plain("\u001b]8;;https://example.com\u0007link\u001b]8;;\u0007")).toBe("link");
-  expect(piecesOf("\u001b[38;5;196mx").map(({ text }) => text)).toEqual(["x"]);
+  expect(splitByStyle("\u001b[38;5;196mx").map(({ text }) => text)).toEqual(["x"]);
   fc.assert(
     fc.property(fc.string(), (line) =>
       expect(
-        piecesOf(line)
+        splitByStyle(line)
           .map(({ text }) => text)
           .join(""),
       ).toBe(plain(line)),
@@ -79,7 +79,7 @@ test("colours of a log become classes, whatever else programs write", () => {
   );
 });
 
-test("a log comes in pieces of any size and is the same", () => {
+test("a log is the same in chunks of any size", () => {
   fc.assert(
     fc.property(fc.array(fc.stringMatching(/^[a-c\n]*$/)), (pieces) => {
       const buffer = new LogBuffer();
@@ -95,7 +95,7 @@ test("a log comes in pieces of any size and is the same", () => {
   expect(buffer.find("one")).toEqual([0, 1]);
 });
 
-test("a result is shown as what it is", () => {
+test("a result is classified by its shape", () => {
   const kinds: [unknown, string][] = [
     [null, "nothing"],
     ["text", "text"],
@@ -147,7 +147,7 @@ test("a result is shown as what it is", () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => expect(typeof shownAs(value).kind).toBe("string")));
 });
 
-test("a schema becomes a form: in its order, with a field for each kind, and JSON for what has none", () => {
+test("a schema becomes a form: in its order, with a field for each type, and JSON for the others", () => {
   const { schema, ui } = prepare({
     type: "object",
     order: ["b", "gone", "a"],
@@ -176,7 +176,7 @@ test("a schema becomes a form: in its order, with a field for each kind, and JSO
   for (const odd of [null, 7, "x", [], {}, { properties: 7 }]) expect(hasFields(prepare(odd))).toBe(false);
 });
 
-test("of an earlier schema only what people wrote is kept, at any depth", () => {
+test("of an earlier schema only user edits are kept, at any depth", () => {
   const earlier = {
     type: "object",
     order: ["list", "reason", "gone"],

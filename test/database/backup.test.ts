@@ -112,7 +112,7 @@ describe("a backup", () => {
     expect(readdirSync(place.folder).filter((name) => name.includes(".part"))).toEqual([]);
   });
 
-  test("does not replace a file unless told to", async () => {
+  test("does not replace an existing file unless forced", async () => {
     const path = join(place.folder, "there");
     writeFileSync(path, "mine");
     const refused = await backup(path);
@@ -122,7 +122,7 @@ describe("a backup", () => {
     expect(readFileSync(path, "latin1")).toStartWith("svc-backup ");
   });
 
-  test("into a place that cannot be written is refused with the reason", async () => {
+  test("to a path that cannot be written is rejected with the reason", async () => {
     const away = await backup(join(place.folder, "away", "all.backup"));
     const folder = join(place.folder, "away");
     expect([away.code, away.err]).toEqual([1, expect.stringContaining(`there is no folder ${folder}\n`)]);
@@ -220,7 +220,7 @@ describe("restored", () => {
     await database?.drop();
   });
 
-  test("an existing database is replaced with --force only, and kept beside", async () => {
+  test("replaces an existing database only with --force, and keeps the old one", async () => {
     const target = newTarget();
     const database = postgres ? await createDatabase(postgres) : undefined;
     await restore(quiet, target, { database: database?.url });
@@ -316,8 +316,8 @@ describe("an invalid backup file", () => {
     Buffer.concat([Buffer.from(`svc-backup ${JSON.stringify(header)}\n`), gzipSync(lines)]);
 
   test("is refused if it is another kind of file, missing or a folder", async () => {
-    expect(await bad("text", "hello\nworld\n")).toEqual([1, "the file is no backup of svc"]);
-    expect(await bad("empty", "")).toEqual([1, "the file is no backup of svc"]);
+    expect(await bad("text", "hello\nworld\n")).toEqual([1, "the file is not a backup of svc"]);
+    expect(await bad("empty", "")).toEqual([1, "the file is not a backup of svc"]);
     expect(await bad("magic", "svc-backup {bad\n")).toEqual([1, expect.stringContaining("damaged")]);
     const missing = join(place.folder, "not-there");
     expect((await restore(missing, target)).err).toContain(
@@ -414,7 +414,7 @@ describe("an invalid backup file", () => {
 });
 
 describe("every table that there is", () => {
-  /** Far from now, so that a server that looks finds nothing due; each kind of column that is no text or number takes it. */
+  /** Far from now, so that a server that looks finds nothing due; each kind of column that is not text or number takes it. */
   const LATER = new Date("9000-01-01T00:00:00.123Z");
 
   async function allTables(): Promise<Table[]> {
@@ -447,7 +447,7 @@ describe("every table that there is", () => {
     }
     const database_url = app.config.database_url;
     const original = await contents(own.data_dir, database_url);
-    // Who works at the moment is no part of what is kept, nor is the index of jobs, which is made of them.
+    // Who works at the moment is not a part of what is kept, nor is the index of jobs, which is made of them.
     const names = tables
       .map(getTableName)
       .filter((name) => name !== "workers" && !name.startsWith("job_search"))

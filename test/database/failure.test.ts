@@ -59,7 +59,7 @@ test.each([
   const thrown = await thrownBy(work);
   expect(isOutage(thrown)).toBe(outage);
   expect(isOutage(new DrizzleQueryError("insert", [], thrown as Error))).toBe(outage);
-  expect(isOutage(new Internal("the database refused a statement", { cause: thrown }))).toBe(outage);
+  expect(isOutage(new Internal("the database rejected a statement", { cause: thrown }))).toBe(outage);
 });
 
 test.skipIf(!process.env.DATABASE_URL)("PostgreSQL, a statement", async () => {

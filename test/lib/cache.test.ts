@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { Cache } from "../../src/lib/async/cache.ts";
 
-test("it has a bound: of more entries the oldest go", () => {
+test("it is bounded: the oldest entries are evicted", () => {
   const cache = new Cache<number>({ max: 2 });
   for (const name of ["a", "b", "a", "c"]) cache.set(name, 1);
   expect([...cache.keys()]).toEqual(["a", "c"]);
 });
 
-test("what is used stays: of more entries those go that were not used for the longest", () => {
+test("the least recently used entries are evicted", () => {
   const cache = new Cache<string>({ max: 3 });
   for (const name of ["a", "b", "c"]) cache.set(name, name);
   expect(cache.get("a")).toBe("a");
@@ -15,7 +15,7 @@ test("what is used stays: of more entries those go that were not used for the lo
   expect(["a", "b", "c", "d"].map((name) => cache.get(name))).toEqual(["a", undefined, "c", "d"]);
 });
 
-test("entries may weigh differently: as many go as it takes, and one that is too heavy is not kept", () => {
+test("entries may have weights: as many as necessary are evicted, and one that is too heavy is not cached", () => {
   const cache = new Cache<string>({ max: 10, weigh: (key, value) => key.length + value.length });
   cache.set("a", "123");
   cache.set("b", "12");
@@ -34,7 +34,7 @@ test("entries may weigh differently: as many go as it takes, and one that is too
   expect([...cache.keys()]).toEqual(["g"]);
 });
 
-test("an entry is good until its time is over, each for its own", () => {
+test("entries expire, each after its own time", () => {
   let now = 0;
   const cache = new Cache<string>({ max: 9, ttl_ms: 10, now: () => now });
   cache.set("a", "A");
@@ -45,7 +45,7 @@ test("an entry is good until its time is over, each for its own", () => {
   expect(cache.get("a")).toBeUndefined();
 });
 
-test("who asks while it is looked waits for the same look", async () => {
+test("concurrent callers share one load", async () => {
   const cache = new Cache<number>({ max: 9 });
   let looks = 0;
   const look = async () => {
@@ -58,7 +58,7 @@ test("who asks while it is looked waits for the same look", async () => {
   expect([cache.get("a"), cache.get("b")]).toEqual([1, 2]);
 });
 
-test("what a look has thrown is not remembered, and is thrown to all who wait", async () => {
+test("errors of a load are not cached, and are thrown to all waiting callers", async () => {
   const cache = new Cache<number>({ max: 9 });
   const fail = async (): Promise<number> => {
     throw new Error("no");
@@ -72,15 +72,12 @@ test.each<[how: string, forget: (cache: Cache<number>) => void]>([
   ["by its name", (cache) => cache.delete("a")],
   ["by a test", (cache) => cache.deleteWhere(() => true)],
   ["with all others", (cache) => cache.clear()],
-])(
-  "what is forgotten %s while it is looked for is not remembered; who asks then looks anew",
-  async (_, forget) => {
-    const cache = new Cache<number>({ max: 9 });
-    const before = Promise.withResolvers<number>();
-    const stale = cache.load("a", () => before.promise);
-    forget(cache);
-    const fresh = cache.load("a", async () => 2);
-    before.resolve(1);
-    expect([await stale, await fresh, cache.get("a")]).toEqual([1, 2, 2]);
-  },
-);
+])("entries invalidated %s during a load are not cached; later callers load again", async (_, forget) => {
+  const cache = new Cache<number>({ max: 9 });
+  const before = Promise.withResolvers<number>();
+  const stale = cache.load("a", () => before.promise);
+  forget(cache);
+  const fresh = cache.load("a", async () => 2);
+  before.resolve(1);
+  expect([await stale, await fresh, cache.get("a")]).toEqual([1, 2, 2]);
+});

@@ -17,7 +17,7 @@ const isTaken = (text: string) =>
     () => false,
   );
 
-test("what JSON.parse takes, and nothing else", async () => {
+test("accepts exactly what JSON.parse accepts", async () => {
   const fixed = [
     "",
     " ",
@@ -59,7 +59,7 @@ test("what JSON.parse takes, and nothing else", async () => {
   );
 });
 
-test("strings that are values are replaced, however they are spelled, and nothing else is", async () => {
+test("string values are replaced, in any notation, and nothing else", async () => {
   const text = String.raw`{"$a":"$b","c":["\u0024d",1.0,"e$",{"f":"\"$g"}]}`;
   const seen: string[] = [];
   const after = await replaceInLongJson(
@@ -87,7 +87,7 @@ test.each([
   expect(await splitLongArray(text)).toEqual(elements);
 });
 
-test("the elements of a long array take turns with others, and are all there", async () => {
+test("splitting a long array yields to other work, and returns all elements", async () => {
   // Long enough to take longer than one time slice on any machine.
   const text = JSON.stringify(Array.from({ length: 1_000_000 }, (_, at) => ({ at, text: 'x"]' })));
   let turns = 0;

@@ -3,7 +3,7 @@ import { waitAtMost } from "../../src/lib/async/sleep.ts";
 
 const LONG_MS = 60_000;
 
-test("who waits for work waits until it has settled, however it ends", async () => {
+test("waitAtMost waits until the work has settled, however it ends", async () => {
   const work = Promise.withResolvers<number>();
   const waited = waitAtMost(LONG_MS, work.promise);
   work.resolve(1);
@@ -11,6 +11,6 @@ test("who waits for work waits until it has settled, however it ends", async () 
   expect(await waitAtMost(LONG_MS, Promise.reject(new Error("no")))).toBeUndefined();
 });
 
-test("and no longer than the time that is given", async () => {
+test("and no longer than the given time", async () => {
   expect(await waitAtMost(1, new Promise(() => {}))).toBeUndefined();
 });

@@ -39,7 +39,7 @@ function recorded() {
   return { events, app: { features: declared } as unknown as App };
 }
 
-test("loops start from the ground up, and stop in reverse", async () => {
+test("loops start in order of dependency, and stop in reverse", async () => {
   const { events, app } = recorded();
   const parts = createServiceStack(createLog("silent", "json"));
   await startLoops(app, parts, "all");
@@ -91,7 +91,7 @@ test("every periodic task of a feature is a loop that some feature declares", as
   expect(forgotten).toEqual([]);
 });
 
-test("loops have names of their own", () => {
+test("loops have unique names", () => {
   const names = features.flatMap(({ loops = [] }) => loops.map(({ name }) => name));
   expect(new Set(names).size).toBe(names.length);
 });

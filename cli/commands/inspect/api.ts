@@ -25,11 +25,11 @@ const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 const collect = (value: string, before: string[] = []) => [...before, value];
 
 export default createCommand("api", "call any operation of the service", "new")
-  .argument("[method]", "GET when left out, or POST with --data")
+  .argument("[method]", "default: GET, or POST with --data")
   .argument("[path]", "below /api, such as w/acme/scripts/list; {workspace} is filled in")
   .option("-d, --data <body>", "the body: JSON, @file, or - for stdin")
   .option("--query <name=value>", "added to the query; may be repeated", collect)
-  .option("-H, --header <name: value>", "sent along; may be repeated", collect)
+  .option("-H, --header <name: value>", "header of the request; may be repeated", collect)
   .option("-i, --include", "print status and headers on stderr")
   .option("--list", "list the operations, or those that contain the given text")
   .option("--workspace <id>", "value of {workspace} (env SVC_WORKSPACE)")
@@ -79,7 +79,7 @@ function parseTarget(
   if (given === undefined) throw usageError("the path is missing", hint);
   const method = second === undefined ? (hasBody ? "POST" : "GET") : first!.toUpperCase();
   if (!METHODS.includes(method))
-    throw usageError(`${first} is no method of HTTP`, `use ${METHODS.join(", ")}`);
+    throw usageError(`${first} is not a method of HTTP`, `use ${METHODS.join(", ")}`);
   if (second === undefined && METHODS.includes(given)) throw usageError("the path is missing", hint);
   if (/^https?:/.test(given)) throw usageError("the path must be one below /api, without the server", hint);
   return { method, path: given.replace(/^\/?(api\/)?/, "") };

@@ -31,8 +31,8 @@ interface FilterOptions extends WorkspaceOptions {
 
 function filtered(command: Command): Command {
   return command
-    .option("--since <time>", "only later rows: 2h, or a moment")
-    .option("--before <time>", "only rows up to then: 2h, or a moment")
+    .option("--since <time>", "only rows after this time: 2h (ago), or a date")
+    .option("--before <time>", "only rows up to this time: 2h (ago), or a date")
     .option("--by <username>", "only what this user did")
     .option("--operation <name>", "only operations that begin with this, such as variables.")
     .option("--operations <names>", "only these, separated by commas")
@@ -57,8 +57,8 @@ function queryOf(options: FilterOptions) {
 }
 
 const list = filtered(createWorkspaceCommand("list", "list audit rows, newest first"))
-  .option("--limit <number>", "rows at most", "50")
-  .option("--page <number>", "which page of so many", "1")
+  .option("--limit <number>", "maximum number of rows", "50")
+  .option("--page <number>", "page number, from 1", "1")
   .addHelpText(
     "after",
     formatExamples(

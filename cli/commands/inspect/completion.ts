@@ -4,7 +4,7 @@ import { printJson } from "../../terminal/text/output.ts";
 import { getShellScript, SHELLS, type Shell } from "./completion/shell-scripts.ts";
 
 export default createCommand("completion", "print the completion script for a shell", "nothing")
-  .addArgument(new Argument("<shell>", "which one").choices(SHELLS))
+  .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
   .addHelpText(
     "after",
     `${formatExamples(

@@ -2,7 +2,7 @@ import { createCommand, formatExamples } from "../../program/command.ts";
 import { printJson, printNote, printTable } from "../../terminal/text/output.ts";
 
 export default createCommand("routes", "list the routes of the HTTP interface", "nothing")
-  .argument("[text]", "only routes whose path or name holds this")
+  .argument("[text]", "only routes whose path or name contains this")
   .addHelpText("after", formatExamples("svc routes scripts/list"))
   .action(listRoutes);
 

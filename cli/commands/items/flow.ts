@@ -150,8 +150,8 @@ const run = createWorkspaceCommand("run", "run a flow, and show its steps while 
   .addOption(
     new Option("--stream", "print what its last step streams, as it comes").conflicts(["async", "json"]),
   )
-  .addOption(new Option("--at <time>", "run it then; prints its id").conflicts("in"))
-  .option("--in <time>", "run it after a while, such as 15m; prints its id")
+  .addOption(new Option("--at <time>", "run it at this time; prints its id").conflicts("in"))
+  .option("--in <time>", "run it after this time, such as 15m; prints its id")
   .option("--timeout <seconds>", "stop the job after this time")
   .option("--no-log", "leave the steps out")
   .option("--tag <tag>", "run it on a worker that serves this tag")

@@ -57,7 +57,7 @@ interface CreateOptions extends WorkspaceOptions {
 }
 
 const create = createWorkspaceCommand("create", "create a folder that you own")
-  .argument("[name]", "letters, digits, _ and -; left out it is asked for")
+  .argument("[name]", "letters, digits, _ and -; asked for when left out")
   .option("--summary <text>", "what it is for")
   .option("--owner <name>", `who else owns it: ${OWNER}; may be repeated`, collect)
   .addHelpText("after", formatExamples("svc folder create data --workspace acme --owner g/engineers"))
@@ -110,7 +110,7 @@ const addOwner = createWorkspaceCommand("add-owner", "make a user or group an ow
 const removeOwner = createWorkspaceCommand("remove-owner", "remove an owner of a folder")
   .argument("<name>", "the folder")
   .argument("<owner>", OWNER)
-  .option("--keep <right>", "the right they keep: read or write; none when left out")
+  .option("--keep <right>", "the right they keep: read or write (default: none)")
   .addHelpText("after", formatExamples("svc folder remove-owner data u/ann --keep read --workspace acme"))
   .action(async (name: string, owner: string, options: WorkspaceOptions & { keep?: string }) => {
     const write = options.keep === undefined ? undefined : parseRight("--keep", options.keep);

@@ -27,7 +27,7 @@ interface SetOptions extends WorkspaceOptions {
 
 const set = createWorkspaceCommand("set", "create a resource, or replace its value")
   .argument("<path>", "such as f/shop/db")
-  .argument("[value]", "JSON; - reads it from stdin, left out it is asked for")
+  .argument("[value]", "JSON; - reads it from stdin; asked for when left out")
   .option("--type <name>", "its resource type, such as postgresql; needed for a new one")
   .option("--summary <text>", "what it is for")
   .addHelpText(

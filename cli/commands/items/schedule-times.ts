@@ -7,7 +7,7 @@ import { usageError } from "../../terminal/text/failure.ts";
 export function requireCron(text: string): string {
   if (text.startsWith("@") || text.trim().split(/\s+/).length >= 5) return text;
   throw usageError(
-    `the rule "${text}" is no cron expression: it has five fields, six with seconds, or seven with the year`,
+    `the rule "${text}" is not a cron expression: it has five fields, six with seconds, or seven with the year`,
     "put it in quotes, such as '0 9 * * 1-5' for nine o'clock on weekdays",
   );
 }

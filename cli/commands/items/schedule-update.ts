@@ -21,19 +21,19 @@ interface UpdateOptions extends WorkspaceOptions {
   overlap?: boolean;
 }
 
-/** `svc schedule update`: changes what is given and keeps the rest. */
+/** `svc schedule update`: changes the given fields and keeps the others. */
 export const update = createWorkspaceCommand("update", "change a schedule; what is not given stays")
   .argument("<path>", "path of the schedule")
-  .argument("[arguments...]", "of each run, where they differ: name=value, such as full=true")
+  .argument("[arguments...]", "arguments to change, for each run: name=value, such as full=true")
   .option(
     "--cron <rule>",
     "five fields (minute hour day month weekday), or six with seconds first",
     requireCron,
   )
   .option("--timezone <name>", "IANA name, such as Europe/Berlin")
-  .option("-d, --data <json>", "all arguments anew: JSON, @file, or - for stdin")
+  .option("-d, --data <json>", "replaces all arguments: JSON, @file, or - for stdin")
   .option("--summary <text>", "one line that says what it is for")
-  .option("--overlap", "run also while the previous run lasts")
+  .option("--overlap", "run also while the previous run is still running")
   .option("--no-overlap", "skip a run while the previous one is still running")
   .addHelpText(
     "after",
@@ -63,7 +63,7 @@ export const update = createWorkspaceCommand("update", "change a schedule; what 
       const { path: _, script_path, is_flow, ...before } = await client.call(getSchedule, place);
       const code = is_flow ? { flow: script_path } : { path: script_path };
       const data = given ?? before.args ?? {};
-      // Loaded when it is needed: it knows scripts and flows.
+      // Loaded on demand, because it has many dependencies.
       const { resolveArguments } = await import("../../jobs/check-arguments.ts");
       const args = hasArguments
         ? await resolveArguments(client, code, place.workspace, { data, words })

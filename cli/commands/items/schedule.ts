@@ -36,8 +36,8 @@ const create = createWorkspaceCommand(
 )
   .argument("<path>", "path of the schedule, such as u/ann/nightly")
   .argument("<cron>", "five fields (minute hour day month weekday), or six with seconds first", requireCron)
-  .argument("[target]", "the script or flow that runs; left out: the one at the schedule's own path")
-  .argument("[arguments...]", "of each run: name=value, such as full=true; values may be JSON")
+  .argument("[target]", "the script or flow that runs (default: the one at the schedule's own path)")
+  .argument("[arguments...]", "arguments of each run: name=value, such as full=true; values may be JSON")
   .option("--run <path>", "the target, as an option")
   .option("--flow", "it is a flow")
   .option("--timezone <name>", "IANA name, such as Europe/Berlin", LOCAL_TIMEZONE)
@@ -65,7 +65,7 @@ const create = createWorkspaceCommand(
       const made = await withClient(options, async (client) => {
         const workspace = await resolveWorkspace(client, options.workspace);
         const code = options.flow ? { flow: target } : { path: target };
-        // Loaded when it is needed: it knows scripts and flows.
+        // Loaded on demand, because it has many dependencies.
         const { resolveArguments } = await import("../../jobs/check-arguments.ts");
         const args = await resolveArguments(client, code, workspace, { data, words });
         const body = {
@@ -89,10 +89,7 @@ const create = createWorkspaceCommand(
     },
   );
 
-/**
- * Tells the target from the first argument, which may stand in its place.
- * @throws a usage error for two targets
- */
+/** Returns schedule and target: the first argument may be the target. @throws a usage error for two targets */
 function splitTarget(third: string | undefined, rest: string[], option: string | undefined) {
   if (third === undefined || third.includes("=")) {
     return { target: option, words: third === undefined ? rest : [third, ...rest] };

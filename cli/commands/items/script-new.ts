@@ -1,11 +1,11 @@
-/** `svc script new`: the beginning of a script, in the language that the file's ending says. */
+/** `svc script new`: creates a starter script in the language given by the file's extension. */
 import { existsSync } from "node:fs";
 import { type FileLanguage, parseFileLanguage } from "../../jobs/file-language.ts";
 import { createCommand, formatExamples } from "../../program/command.ts";
 import { usageError } from "../../terminal/text/failure.ts";
 import { print, printJson, printNote } from "../../terminal/text/output.ts";
 
-/** A greeting in each language: arguments, a default, and a result. */
+/** A greeting in each language, with arguments, a default and a result. */
 const BEGINNINGS: Record<FileLanguage, string> = {
   bun: `// The arguments of a call become main's parameters, by name. What it returns is the result.
 export async function main(name: string, greeting = "Hello") {
@@ -69,8 +69,8 @@ end
 `,
 };
 
-export const createNew = createCommand("new", "write the beginning of a script into a file", "nothing")
-  .argument("<file>", "such as hello.ts; its ending says the language")
+export const createNew = createCommand("new", "write a template of a script into a file", "nothing")
+  .argument("<file>", "such as hello.ts; its extension decides the language")
   .addHelpText("after", formatExamples("svc script new hello.ts", "svc script new report.py"))
   .action(async (file: string, { json }: { json?: boolean }) => {
     const language = parseFileLanguage(file);

@@ -32,7 +32,7 @@ import { printJson, printNote, printTable, writeText } from "../../terminal/text
 import { createNew } from "./script-new.ts";
 import { scriptVersionCommands } from "./versions.ts";
 
-/** Settings of the previous version that a new version keeps: all but the code and what is computed from it. */
+/** Settings that a new version takes from the previous one: all but the code and what is computed from it. */
 const KeptSettings = ScriptFields.omit({
   content: true,
   language: true,
@@ -61,13 +61,13 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
   .option("--summary <text>", "one line that says what it does")
   .option("--message <text>", "what changed, for the history")
   .addOption(
-    new Option("--isolation <kind>", "fresh: a new process for each run; else as before").choices([
+    new Option("--isolation <kind>", "fresh: a new process for each run; unchanged when left out").choices([
       "shared",
       "fresh",
     ]),
   )
-  .option("--memory <MB>", "most memory a run may take; else as before")
-  .option("--validate", "refuse calls whose arguments do not match the schema; else as before")
+  .option("--memory <MB>", "maximum memory of a run; unchanged when left out")
+  .option("--validate", "refuse calls whose arguments do not match the schema; unchanged when left out")
   .option("--no-validate", "accept any arguments")
   .option("--no-wait", "do not wait for its dependencies")
   .addHelpText("after", formatExamples("svc script push hello.ts u/ann/hello --workspace acme"))
@@ -137,7 +137,7 @@ async function waitUntilReady(client: ServiceClient, workspace: string, hash: st
   }
 }
 
-/** Marks a script whose newest version cannot run, and one that others import. */
+/** Formats the summary, with a mark if the newest version cannot run, or if other scripts import it. */
 function formatSummary(script: { summary: string; has_deploy_errors?: boolean; no_main_func: boolean }) {
   const { summary, has_deploy_errors, no_main_func } = script;
   if (has_deploy_errors) return `cannot run: svc script push says why  ${summary}`.trimEnd();
@@ -206,7 +206,7 @@ const client = createCommand(
   "write the Python module wmill into a folder, so that an editor knows it",
   "nothing",
 )
-  .argument("[folder]", "where; the current one by default", ".")
+  .argument("[folder]", "the folder to write to", ".")
   .addHelpText("after", formatExamples("svc script client .", "svc script client ~/project"))
   .action(async (folder: string, { json }: { json?: boolean }) => {
     const file = join(folder, "wmill.py");

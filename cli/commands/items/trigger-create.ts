@@ -54,7 +54,7 @@ interface HttpOptions extends RunOptions {
 export const createHttp = createWorkspaceCommand("create", "serve a route below /api/r/")
   .argument("<route>", "such as orders/:id, or files/*rest for all that follows")
   .argument("<path>", "path of the trigger, such as u/ann/orders")
-  .option("--run <path>", "the script or flow that runs; left out: the one at the trigger's own path")
+  .option("--run <path>", "the script or flow that runs (default: the one at the trigger's own path)")
   .option("--flow", "it is a flow")
   .addOption(new Option("--method <method>", "HTTP method").choices([...HTTP_METHODS]).default("post"))
   .addOption(new Option("--async", "answer the job's id at once").conflicts("stream"))
@@ -97,7 +97,7 @@ const CALLERS: Record<string, string> = {
   basic_http: "callers need the name and password of the resource",
 };
 
-/** Says who may call a route. */
+/** Describes who may call a route. */
 const describeCallers = (method: string) => CALLERS[method] ?? `callers are checked by ${method}`;
 
 function createHttpBody(route_path: string, path: string, options: HttpOptions) {
@@ -131,7 +131,7 @@ function createHttpBody(route_path: string, path: string, options: HttpOptions) 
   };
 }
 
-/** Returns the method of authentication that the options name. */
+/** Returns the authentication method selected by the options. */
 export function parseAuthentication({
   callerToken,
   apiKey,
@@ -157,7 +157,7 @@ export const createWebsocket = createWorkspaceCommand(
 )
   .argument("<url>", "ws://… or wss://…, or $script:<path> or $flow:<path>, whose result it is")
   .argument("<path>", "path of the trigger, such as u/ann/prices")
-  .option("--run <path>", "the script or flow that runs; left out: the one at the trigger's own path")
+  .option("--run <path>", "the script or flow that runs (default: the one at the trigger's own path)")
   .option("--flow", "it is a flow")
   .option("--filter <key=json>", "take only JSON messages that contain this; may be repeated", collect)
   .option("--send <text>", "send this first; may be repeated", collect)

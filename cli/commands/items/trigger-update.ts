@@ -1,4 +1,4 @@
-/** `svc trigger http update` and `svc trigger websocket update`: change what is given and keep the rest. */
+/** `svc trigger http update` and `svc trigger websocket update`: change the given fields and keep the others. */
 import { Option } from "commander";
 import { getHttpTrigger, updateHttpTrigger } from "../../../src/features/triggers/http/operations.ts";
 import { HTTP_METHODS } from "../../../src/features/triggers/http/tables.ts";
@@ -24,12 +24,12 @@ interface TargetOptions extends WorkspaceOptions {
   summary?: string;
 }
 
-/** The fields that both kinds have. Another target is a script unless --flow is given. */
+/** Returns the fields that both kinds have. A new target is a script unless --flow is given. */
 function readTarget({ run, flow, summary }: TargetOptions) {
   return { script_path: run, is_flow: run === undefined ? flow : (flow ?? false), summary };
 }
 
-/** @throws a usage error if nothing is to be changed */
+/** @throws a usage error if no change is given */
 function requireChange(changes: Record<string, unknown>, kind: string): void {
   if (Object.values(changes).some((value) => value !== undefined)) return;
   throw usageError("nothing is to be changed", `say what, such as --run; svc trigger ${kind} update --help`);

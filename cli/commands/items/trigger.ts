@@ -29,7 +29,7 @@ interface KindOptions extends WorkspaceOptions {
   kind?: Kind;
 }
 
-/** Lists triggers of both kinds, each with what starts it. */
+/** Lists triggers of both kinds, each with the script or flow that it starts. */
 async function listAllTriggers(client: ServiceClient, workspace: string, path_start?: string) {
   const query = path_start === undefined ? {} : { path_start };
   const routes = await client.call(listHttpTriggers, { workspace, query });
@@ -74,7 +74,10 @@ function createNotFoundError(path: string): CliError {
 }
 
 const createKindOption = () =>
-  new Option("--kind <kind>", "which one, if both kinds have this path").choices(["http", "websocket"]);
+  new Option("--kind <kind>", "kind of the trigger, needed if both kinds have this path").choices([
+    "http",
+    "websocket",
+  ]);
 
 const list = createWorkspaceCommand("list", "list routes and WebSocket triggers")
   .addHelpText("after", formatExamples("svc trigger list --workspace acme"))
@@ -152,14 +155,16 @@ export default createNoun(
   createSwitchCommand("enable", true),
   createSwitchCommand("disable", false),
   remove,
-  createNoun("http", "routes of your own choosing", createHttp, updateHttp).addHelpText(
+  createNoun("http", "run by HTTP routes", createHttp, updateHttp).addHelpText(
     "after",
     formatExamples("svc trigger http create orders/:id u/ann/orders --run u/ann/order --public"),
   ),
-  createNoun("websocket", "messages of WebSockets elsewhere", createWebsocket, updateWebsocket).addHelpText(
-    "after",
-    formatExamples("svc trigger websocket create wss://feed.example.org u/ann/prices"),
-  ),
+  createNoun(
+    "websocket",
+    "run by the messages of other servers' WebSockets",
+    createWebsocket,
+    updateWebsocket,
+  ).addHelpText("after", formatExamples("svc trigger websocket create wss://feed.example.org u/ann/prices")),
 ).addHelpText(
   "after",
   formatExamples(

@@ -48,7 +48,7 @@ async function storeVariable(
   return true;
 }
 
-/** Returns whether the variable is a secret already, so that its new value is not echoed either. */
+/** Whether the variable is already a secret, so that its new value is not echoed either. */
 function isSecret(path: string, options: WorkspaceOptions): Promise<boolean> {
   return withClient(options, async (client) => {
     const workspace = await resolveWorkspace(client, options.workspace);
@@ -60,7 +60,7 @@ function isSecret(path: string, options: WorkspaceOptions): Promise<boolean> {
 
 const set = createWorkspaceCommand("set", "create or change a variable")
   .argument("<path>", "such as u/ann/api_key")
-  .argument("[value]", "its value; - reads it from stdin, left out it is asked for")
+  .argument("[value]", "its value; - reads it from stdin; asked for when left out")
   .option("--secret", "store it encrypted, and hide its value in lists")
   .option("--summary <text>", "what it is for")
   .addHelpText(

@@ -1,4 +1,4 @@
-/** Verbs that scripts and flows share: their versions, another path, and the end of them. */
+/** Commands that scripts and flows share: versions, moving, archiving and deleting. */
 import {
   deleteFlowByPath,
   getFlowByPath,

@@ -27,7 +27,7 @@ const typeOption = () =>
     .choices([...EVENT_TYPES])
     .argParser((value: string, before: string[] | undefined) => {
       if ((EVENT_TYPES as readonly string[]).includes(value)) return collect(value, before);
-      throw usageError(`--type ${value} is no event type`, `use one of ${EVENT_TYPES.join(", ")}`);
+      throw usageError(`--type ${value} is not an event type`, `use one of ${EVENT_TYPES.join(", ")}`);
     });
 
 interface Described {
@@ -177,7 +177,7 @@ const deliveries = createWorkspaceCommand("deliveries", "list what was sent to a
   .addOption(
     new Option("--status <state>", "only those in this state").choices(["pending", "delivered", "failed"]),
   )
-  .option("--limit <n>", "most deliveries that are shown", "30")
+  .option("--limit <n>", "maximum number of deliveries", "30")
   .addHelpText("after", formatExamples("svc webhook deliveries 01a1… --status failed --workspace acme"))
   .action(
     async (
@@ -215,7 +215,7 @@ const redeliver = createWorkspaceCommand("redeliver", "send an event again, or a
   )
   .action(async (id: string, event: string | undefined, options: WorkspaceOptions) => {
     if (event !== undefined && !/^\d+$/.test(event)) {
-      throw usageError(`${event} is no number of an event`, "`svc webhook deliveries` prints them");
+      throw usageError(`${event} is not a number of an event`, "`svc webhook deliveries` prints them");
     }
     const again = await withClient(options, async (client) =>
       client.call(redeliverWebhook, {
@@ -230,7 +230,7 @@ const redeliver = createWorkspaceCommand("redeliver", "send an event again, or a
 
 export default createNoun(
   "webhook",
-  "tell other services about changes in a workspace",
+  "send events about changes in a workspace to other services",
   create,
   list,
   show,

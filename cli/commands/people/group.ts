@@ -38,7 +38,7 @@ function managersOf({ extra_perms }: { extra_perms: Record<string, boolean> }): 
 }
 
 const create = createWorkspaceCommand("create", "create a group that you manage")
-  .argument("[name]", "letters, digits, _ and -; left out it is asked for")
+  .argument("[name]", "letters, digits, _ and -; asked for when left out")
   .option("--summary <text>", "what it is for")
   .addHelpText("after", formatExamples('svc group create engineers --summary "Who builds" --workspace acme'))
   .action(async (given: string | undefined, options: WorkspaceOptions & { summary?: string }) => {

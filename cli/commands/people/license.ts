@@ -13,17 +13,17 @@ import { print, printJson, printNote } from "../../terminal/text/output.ts";
 
 const PRIVATE_KEY_FILE = "license-private.pem";
 const DAY_MS = 86_400_000;
-/** Validity of a licence in days, if none is given. */
+/** Validity of a license in days, if none is given. */
 const DEFAULT_DAYS = 365;
 const MAX_DAYS = 36_500;
 
-const keygen = createCommand("keygen", "create the key pair that signs and verifies licences", "nothing")
+const keygen = createCommand("keygen", "create the key pair that signs and verifies licenses", "nothing")
   .option("--out <file>", `file for the private key (default ${PRIVATE_KEY_FILE}), which must not exist yet`)
   .addHelpText(
     "after",
     `${formatExamples("svc license keygen", "SVC_LICENSE_PUBLIC_KEY=<public key> svc serve")}
 
-Keep the private key with whoever issues licences. Instances trust the public
+Keep the private key with whoever issues licenses. Instances trust the public
 key in SVC_LICENSE_PUBLIC_KEY, or in the setting license_public_key.`,
   )
   .action(async ({ out = PRIVATE_KEY_FILE, json }: { out?: string; json?: boolean }) => {
@@ -35,7 +35,7 @@ key in SVC_LICENSE_PUBLIC_KEY, or in the setting license_public_key.`,
     print(public_key);
   });
 
-/** Writes a new file. @throws CliError instead of overwriting a key that licences are signed with */
+/** Writes a new file. @throws CliError instead of overwriting a key that licenses are signed with */
 function writeNewFile(file: string, text: string): void {
   try {
     writeFileSync(file, text, { mode: 0o600, flag: "wx" });
@@ -56,17 +56,17 @@ interface IssueOptions {
   json?: boolean;
 }
 
-const issue = createCommand("issue", "sign a licence", "nothing")
-  .option("--customer <name>", "who the licence is for")
+const issue = createCommand("issue", "sign a license", "nothing")
+  .option("--customer <name>", "who the license is for")
   .option("--key <file>", `file with the private key (default ${PRIVATE_KEY_FILE})`)
-  .option("--days <number>", `days it holds (default ${DEFAULT_DAYS})`)
+  .option("--days <number>", `days until it expires (default ${DEFAULT_DAYS})`)
   .option("--id <id>", "its id (default a random one)")
   .option("--seats <number>", "number of people it is for")
   .option("--renewal-url <url>", "where the instance asks for the next one")
   .option("--portal-url <url>", "where the customer manages it")
   .addHelpText("after", formatExamples('svc license issue --customer "Acme" --days 365 > acme.license'))
   .action(async (options: IssueOptions) => {
-    if (!options.customer) throw usageError("--customer is missing: it says who the licence is for");
+    if (!options.customer) throw usageError("--customer is missing: it says who the license is for");
     const days =
       options.days === undefined ? DEFAULT_DAYS : parseWholeNumber("--days", options.days, MAX_DAYS, 1);
     const now = new Date(Math.floor(Date.now() / 1000) * 1000);
@@ -101,9 +101,9 @@ function readPrivateKey(file: string): string {
   }
 }
 
-const show = createCommand("show", "show the licence of an instance, or one that is given")
-  .argument("[key]", "a licence; - reads it from stdin; left out, the instance's is shown")
-  .option("--public-key <key>", "check a given licence with this key (env SVC_LICENSE_PUBLIC_KEY)")
+const show = createCommand("show", "show the license of an instance, or one that is given")
+  .argument("[key]", "a license; - reads it from stdin (default: the instance's)")
+  .option("--public-key <key>", "check a given license with this key (env SVC_LICENSE_PUBLIC_KEY)")
   .addHelpText(
     "after",
     formatExamples("svc license show", "svc license show - --public-key <key> < acme.license"),
@@ -138,7 +138,7 @@ async function readInstanceLicense(options: CommonOptions): Promise<ShownLicense
   return withClient(options, async (client) => {
     const license_key = await client.call(getGlobalSetting, { key: "license_key" });
     if (license_key === null) {
-      throw new CliError("NoLicense", "the instance has no licence", {
+      throw new CliError("NoLicense", "the instance has no license", {
         hint: "svc config set license_key - < acme.license",
       });
     }
@@ -152,7 +152,7 @@ async function readInstanceLicense(options: CommonOptions): Promise<ShownLicense
 
 export default createNoun(
   "license",
-  "create and show Enterprise Edition licences",
+  "create and show Enterprise Edition licenses",
   keygen,
   issue,
   show,

@@ -54,7 +54,7 @@ export const login = createCommand("login", "log in to a server; later commands 
     else printNote(`logged in to ${url} as ${email}`);
   });
 
-/** Stores a token from stdin, once the server has said whose it is. */
+/** Stores a token from stdin after the server has accepted it. */
 async function loginWithToken(url: string, { json }: CommonOptions): Promise<void> {
   const token = (await readSecretFromStdin()).trim();
   if (token === "") throw usageError("--with-token: there is no token on stdin");
@@ -72,7 +72,7 @@ function completeUrl(given: string): string {
   return `${isLocal ? "http" : "https"}://${given}`;
 }
 
-/** Checked before anything is asked. @throws CliError if the server cannot be reached */
+/** Runs before any question is asked. @throws CliError if the server cannot be reached */
 async function requireServer(url: string): Promise<void> {
   const client = await connectToService({ url });
   await (await client.send("/api/version", {})).text();

@@ -29,11 +29,11 @@ interface CreateOptions extends CommonOptions {
 const collect = (value: string, before: string[] = []) => [...before, value];
 
 const create = createCommand("create", "create a token; prints it, and nothing else")
-  .option("--email <email>", "owner of the token; left out: you")
+  .option("--email <email>", "owner of the token (default: you)")
   .option("--label <label>", "its name in lists")
-  .option("--workspace <id>", "binds it to one workspace")
+  .option("--workspace <id>", "restricts it to one workspace")
   .option("--scope <scope>", "restricts it, such as jobs:run:scripts:u/ann/hello; may be repeated", collect)
-  .option("--expires-in <time>", "such as 15m, 72h or 30d; never when left out")
+  .option("--expires-in <time>", "such as 15m, 72h or 30d (default: never)")
   .addHelpText(
     "after",
     formatExamples(
@@ -79,7 +79,7 @@ function formatBadge(expiration: unknown, now: number): string {
   return `expires in ${days} ${days === 1 ? "day" : "days"}`;
 }
 
-/** @throws a usage error if nobody is named: the local admin of a data directory has no tokens */
+/** @throws a usage error if no owner is given: the local admin of a data directory has no tokens */
 function requireOwner(options: OwnerOptions): void {
   if (options.email === undefined && !actsAsUser(options)) {
     throw usageError("--email is missing", "the tokens of which user: svc user list lists them");
@@ -90,9 +90,9 @@ interface OwnerOptions extends CommonOptions {
   email?: string;
 }
 
-const list = createCommand("list", "list tokens, with a badge on those that end within 30 days")
-  .option("--email <email>", "whose tokens; left out: yours")
-  .option("--exclude-ephemeral", "leave out those that programs make for single runs")
+const list = createCommand("list", "list tokens, with a badge on those that expire within 30 days")
+  .option("--email <email>", "owner of the tokens (default: you)")
+  .option("--exclude-ephemeral", "leave out those that are created for single runs")
   .addHelpText("after", formatExamples("svc token list", "svc token list --email bob@example.org"))
   .action(async (options: OwnerOptions & { excludeEphemeral?: true }) => {
     requireOwner(options);
@@ -127,7 +127,7 @@ function formatMoment(moment: unknown): string {
 
 const remove = createCommand("delete", "delete the tokens with this prefix; they stop working at once")
   .argument("<prefix>", "the first 10 characters, as svc token list prints them")
-  .option("--email <email>", "whose tokens; left out: yours")
+  .option("--email <email>", "owner of the tokens (default: you)")
   .addHelpText("after", formatExamples("svc token delete Ab3dE6gH1j"))
   .action(async (token_prefix: string, options: OwnerOptions) => {
     requireOwner(options);

@@ -72,7 +72,7 @@ const create = createCommand("create", "create a user who logs in with a passwor
     else printNote(`created ${body.super_admin ? "super admin" : "user"} ${email}`);
   });
 
-/** Checked before the password is asked for. @throws a usage error */
+/** Runs before the password is asked for. @throws a usage error */
 function requireEmail(email: string, name: "--email" | "<email>"): void {
   try {
     parseNewEmail(email);
@@ -158,9 +158,9 @@ const update = createCommand("update", "change a user's name or role on the inst
   .summary("change name or role")
   .argument("<email>", "e-mail of the user")
   .option("--super-admin", "may do everything on the whole instance")
-  .option("--no-super-admin", "may not any more")
+  .option("--no-super-admin", "take this right away")
   .option("--devops", "may read the instance's settings, alerts and metrics")
-  .option("--no-devops", "may not any more")
+  .option("--no-devops", "take this right away")
   .option("--name <name>", "full name")
   .addHelpText(
     "after",
@@ -189,7 +189,7 @@ const setPassword = createCommand(
   "change your password, or another user's; their sessions end",
 )
   .summary("change a password")
-  .argument("[email]", "e-mail of the user; left out it is you")
+  .argument("[email]", "e-mail of the user (default: you)")
   .option("--password-stdin", "read the password from stdin; asked for on a terminal")
   .addHelpText(
     "after",

@@ -30,8 +30,8 @@ import { use } from "./workspaces/use-command.ts";
 
 const create = createCommand("create", "create a workspace")
   .argument("<id>", "letters, digits, _ and single dashes")
-  .option("--name <name>", "what people call it; its id when left out")
-  .option("--owner <email>", "its first admin; left out: you")
+  .option("--name <name>", "display name (default: its id)")
+  .option("--owner <email>", "its first admin (default: you)")
   .option("--username <username>", "the owner's name in the workspace")
   .addHelpText(
     "after",
@@ -128,7 +128,7 @@ const unarchive = createCommand("unarchive", "bring an archived workspace back")
     printConfirmation(options, { id, archived: false }, `unarchived workspace ${id}`);
   });
 
-const remove = createCommand("delete", "delete a workspace, for good")
+const remove = createCommand("delete", "delete a workspace permanently")
   .argument("<id>")
   .option("--yes", "do not ask")
   .addHelpText("after", formatExamples("svc workspace delete acme --yes"))
@@ -141,7 +141,7 @@ const remove = createCommand("delete", "delete a workspace, for good")
 
 const rename = createCommand("rename", "change a workspace's name or id")
   .argument("<id>")
-  .option("--name <name>", "what people call it")
+  .option("--name <name>", "display name")
   .option("--id <new-id>", "its new id; running jobs are canceled, waiting ones move along")
   .option("--yes", "do not ask before the id is changed")
   .addHelpText(

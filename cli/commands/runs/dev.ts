@@ -29,7 +29,7 @@ interface DevOptions extends WorkspaceOptions {
   timeout?: string;
 }
 
-/** Editors write a file in several steps: after this pause it counts as saved. */
+/** Editors write a file in several steps; after this pause it counts as saved. */
 const SAVE_DEBOUNCE_MS = 80;
 
 export default createWorkspaceCommand("dev", "run a file on each save, and show its log and result", "new")
@@ -85,7 +85,7 @@ async function runOnEachSave(
   let before: LocalCode | undefined;
   for (;;) {
     const saved = saves.next();
-    // Between two steps of an editor the file may be missing or empty.
+    // While an editor saves, the file may be missing or empty.
     const content = await Bun.file(subject.file)
       .text()
       .catch(() => "");
@@ -106,14 +106,14 @@ async function runOnEachSave(
   }
 }
 
-/** Runs the code once, and shows the result. Errors are shown too: the next save may fix them. */
+/** Runs the code once and shows the result. Errors are only shown: the next save may fix them. */
 function startRun(client: ServiceClient, subject: DevFile, code: LocalCode) {
   let job: JobRef | undefined;
   let canceled = false;
   const isOver = () => canceled;
   const cancelJob = async (at: JobRef) => {
     const body = { reason: "the file was saved again" };
-    // The job may have ended meanwhile.
+    // The job may have ended in the meantime.
     await client.call(cancelQueuedJob, { ...at, body }).catch(() => {});
   };
   const done = (async (): Promise<"done"> => {
@@ -171,9 +171,9 @@ async function showRun(
 }
 
 interface FileWatcher {
-  /** Resolves with the next save. */
+  /** Resolves at the next save. */
   next: () => Promise<"saved">;
-  /** Watches these files beside it; those that were watched before stay so. */
+  /** Watches these files in addition to those watched before. */
   watch: (files: string[]) => void;
   close: () => void;
 }

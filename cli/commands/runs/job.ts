@@ -46,10 +46,10 @@ const list = createWorkspaceCommand("list", "list jobs, newest first")
   .option("--label <label>", "only those that carry this label")
   .option("--tag <tag>", "only those of this tag")
   .option("--kind <kinds>", "only those of these kinds, such as script,preview")
-  .option("--since <time>", "only those made since then: 2h (ago), or 2030-01-31")
-  .option("--before <time>", "only those made before then: 1d (ago), or 2030-01-31")
-  .option("--limit <number>", "how many at most", "20")
-  .option("--page <number>", "which page, from 1", "1")
+  .option("--since <time>", "only those created after this time: 2h (ago), or 2030-01-31")
+  .option("--before <time>", "only those created before this time: 1d (ago), or 2030-01-31")
+  .option("--limit <number>", "maximum number of jobs", "20")
+  .option("--page <number>", "page number, from 1", "1")
   .addHelpText(
     "after",
     formatExamples(
@@ -134,7 +134,7 @@ const result = createWorkspaceCommand("result", "print the result of a job; exit
 const cancel = createWorkspaceCommand("cancel", "cancel jobs, queued or running")
   .argument("<id...>", "ids of the jobs")
   .option("--reason <text>", "why, shown with the job", "svc job cancel")
-  .option("--force", "end them at once, even if their worker is gone")
+  .option("--force", "cancel them at once, even if their worker is gone")
   .addHelpText("after", formatExamples("svc job cancel $ID --workspace acme --reason 'wrong month'"))
   .action((ids: string[], options: WorkspaceOptions & { reason: string; force?: boolean }) => {
     ids.forEach(requireJobId);
@@ -167,7 +167,7 @@ function createAnswerCommand(name: string, summary: string, outcome: "approved" 
     .action((id: string, values: string[], options: WorkspaceOptions & { data?: string }) =>
       withJob(id, options, async (client, job) => {
         const given = { data: await readJsonArguments(options.data), words: values };
-        // A rejection says why if it wants to.
+        // The form is optional for a rejection.
         const form = outcome === "approved" ? await readApprovalForm(client, job) : undefined;
         const value = await completeArguments(form, given);
         await answerFlow(client, job, { approved: outcome === "approved", value });
@@ -201,7 +201,7 @@ async function cancelOne(
   return { id, outcome: isLeft ? "requested" : "canceled" };
 }
 
-/** Does the work in a workspace. Errors about unknown jobs get a hint where to find their ids. */
+/** Runs the work in a workspace. Errors about unknown jobs get a hint where to find job ids. */
 function withJobClient<T>(
   options: WorkspaceOptions,
   work: (client: ServiceClient, workspace: string) => Promise<T>,

@@ -19,12 +19,12 @@ interface RerunOptions extends WorkspaceOptions {
   log: boolean;
 }
 
-/** `svc job rerun`: the same code with the same arguments, apart from those that are given. */
+/** `svc job rerun`: runs the same code with the same arguments, except for given ones. */
 export const rerun = createWorkspaceCommand("rerun", "run a script or flow again, as a job ran it")
   .argument("<id>", "id of the job")
   .argument("[arguments...]", "arguments that differ: name=value")
   .option("-d, --data <json>", "arguments that differ: JSON, @file, or - for stdin")
-  .option("--same-version", "the version that ran then, not the newest")
+  .option("--same-version", "run the version that ran then, not the newest")
   .option("--async", "print the job's id and do not wait for it")
   .option("--no-log", "leave its log out")
   .addHelpText("after", formatExamples("svc job rerun $ID", "svc job rerun $ID name=Bob --async"))

@@ -30,7 +30,7 @@ export interface RunCommandOptions extends WorkspaceOptions {
   log: boolean;
   timeout?: string;
   tag?: string;
-  /** The local file that is run; not an option. */
+  /** The local file to run; not an option. */
   file?: string;
 }
 
@@ -40,9 +40,9 @@ export default createWorkspaceCommand("run", "run a script or flow by path, or a
   .option("-d, --data <json>", "arguments: JSON, @file, or - for stdin")
   .option("--async", "print the job's id and do not wait for it")
   .addOption(
-    new Option("--at <time>", "run it then, such as 2030-01-31T09:00; prints its id").conflicts("in"),
+    new Option("--at <time>", "run it at this time, such as 2030-01-31T09:00; prints its id").conflicts("in"),
   )
-  .option("--in <time>", "run it after a while, such as 90s, 15m or 2h; prints its id")
+  .option("--in <time>", "run it after this time, such as 90s, 15m or 2h; prints its id")
   .addOption(
     new Option("--stream", "print what it streams, as it comes").conflicts(["async", "at", "in", "json"]),
   )
@@ -66,7 +66,7 @@ one ends the command without waiting for that.`,
     runCode(await readCode(path), { ...options, ...(isDeployed(path) ? {} : { file: path }) }, words),
   );
 
-/** Starts the code with the options' arguments, and waits for it unless the options say otherwise. */
+/** Starts the code with the arguments of the options, and waits for it unless the options say otherwise. */
 export async function runCode(
   code: RunTarget,
   options: RunCommandOptions,
@@ -86,7 +86,7 @@ export async function runCode(
       if (waits) await followRun(client, job, options, !isLocal(code) || "value" in code);
       else printJobId(client, job, options, when);
     },
-    // A job that is not waited for is only stored: a server runs it.
+    // A job that the command does not wait for is only stored: a server runs it.
     waits ? "own" : "none",
     isLocal(code) ? "create" : "refuse",
   );
@@ -100,14 +100,14 @@ function parseStartTime(options: RunCommandOptions): StartTime | undefined {
 
 export const isDeployed = (path: string) => /^[ufg]\//.test(path);
 
-/** Returns what to run: a path begins with u/, f/ or g/, anything else is a file. */
+/** Returns what to run: a text that begins with u/, f/ or g/ is a path, anything else a file. */
 async function readCode(path: string): Promise<RunTarget> {
   if (isDeployed(path)) return { path };
   const content = await readTextFile(path, "the path of a script begins with u/ or f/, such as u/ann/hello");
   return (await readLocalCode(path, content)).code;
 }
 
-/** Prints the id of a job that is not waited for. */
+/** Prints the id of a job that the command does not wait for. */
 export function printJobId(
   client: ServiceClient,
   { id }: JobRef,
@@ -122,7 +122,7 @@ export function printJobId(
   if (client.local) printNote("no server is up: the job stays queued until one starts (svc serve)");
 }
 
-/** Shows the log or a flow's steps, with --stream also the stream, as they come; then the result. */
+/** Shows the log or a flow's steps while the job runs, with --stream also the stream; then the result. */
 export async function followRun(
   client: ServiceClient,
   job: JobRef,

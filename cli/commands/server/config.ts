@@ -19,7 +19,7 @@ import { oneLine, print, printJson, printNote, terminalWidth, wrapText } from ".
 
 interface ShownSetting {
   name: string;
-  /** How to change it: by its environment variable only, or with `svc config set` too. */
+  /** How to change it: only by its environment variable, or also with `svc config set`. */
   of: "process" | "instance";
   value: unknown;
   source: string;
@@ -36,7 +36,7 @@ async function listSettings(options: CommonOptions): Promise<ShownSetting[]> {
     const instance = await client.call(listGlobalSettings, { query: { all: true } });
     return [
       ...Object.entries(process)
-        // Settings that the instance can store are shown once, among those of the instance.
+        // Settings that the instance can store are listed once, as instance settings.
         .filter(([, { setting }]) => setting === undefined)
         .map(([name, { value, source, variable, meaning }]) => {
           return { name, of: "process" as const, value, source, variable, meaning };
@@ -72,7 +72,7 @@ function formatForPipe({ name, value, source, variable, meaning }: ShownSetting)
   return [name, formatValue(value), source, variable ?? "", meaning ?? ""].map(oneLine).join("\t");
 }
 
-/** Whether somebody set it: the server gives each instance its `uid`. */
+/** Whether a user set it; the server itself generates `uid`. */
 function isChanged({ name, source }: ShownSetting): boolean {
   return source !== "default" && name !== "uid";
 }

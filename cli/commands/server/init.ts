@@ -101,7 +101,7 @@ const DATA_DIR = (): Question => ({
   flag: "--data-dir",
   fallback: process.env.SVC_DATA_DIR || ".svc",
 });
-/** A taken address is asked again. */
+/** If the address is taken, the question is asked again. */
 const createListenQuestion = (): Question => ({
   message: "Listen on",
   flag: "--listen",
@@ -120,7 +120,7 @@ function expandHome(folder: string): string {
   return folder.replace(/^~(?=\/|$)/, homedir());
 }
 
-/** Returns the answer, or the default if nobody can be asked. */
+/** Returns the answer, or the default without a terminal. */
 async function askOrDefault(given: string | undefined, question: Question): Promise<string> {
   const answer = given === undefined && !isInteractive() ? question.fallback : await askFor(given, question);
   if (question.check) requireValid(question.flag, answer, question.check);
@@ -133,7 +133,7 @@ interface InitAnswers {
   workspace: string;
 }
 
-/** @throws a usage error if nobody can be asked, or for an invalid answer */
+/** @throws a usage error without a terminal, or for an invalid answer */
 async function askForAnswers(options: InitOptions): Promise<InitAnswers> {
   const asked = { message: "E-mail of the admin", flag: "--email", check: parseEmail };
   const email = (await askFor(options.email, asked)).trim().toLowerCase();
@@ -157,7 +157,7 @@ function requireValid(flag: string, value: string, check: (value: string) => unk
   }
 }
 
-/** Checked first, before further questions are asked. @throws CliError if the directory is set up already */
+/** Runs before further questions are asked. @throws CliError if the directory is set up already */
 async function requireNewDirectory(data_dir: string): Promise<void> {
   const up = await findRunningServer({ data_dir });
   if (up) {
@@ -226,7 +226,7 @@ function printResult(
   { data_dir, email, workspace, background, unit }: InitResult,
 ): void {
   printNote(chalk.dim(`data in ${data_dir}, workspace ${workspace}, super admin ${email}`));
-  // Later commands use the default data directory by themselves.
+  // Later commands find the default data directory by themselves.
   const where = data_dir === resolve(DATA_DIR().fallback) ? "" : ` --data-dir ${quoteForShell(data_dir)}`;
   if (background) {
     print(`svc runs on ${chalk.bold(background.url)}, as process ${background.pid}`);

@@ -35,7 +35,10 @@ export default createCommand(
     const config = loadConfig({ data_dir: locateDataDirectory(options.dataDir) });
     const url = given ?? config.database_url;
     if (url === undefined) {
-      throw usageError("where to is missing", "give the URL of a PostgreSQL database, or set DATABASE_URL");
+      throw usageError(
+        "the target database is missing",
+        "give the URL of a PostgreSQL database, or set DATABASE_URL",
+      );
     }
     const { moveToPostgres } = await import("../../../src/database/backup/move-to-postgres.ts");
     const verb = options.dryRun ? "trying" : "moving";

@@ -25,7 +25,7 @@ interface ServeOptions {
 const SETTING_NAME_WIDTH = 29;
 const MEANING_INDENT = `\n${" ".repeat(SETTING_NAME_WIDTH + 2)}`;
 
-/** The settings that most servers need; `svc config --all` lists every one. */
+/** Settings that most servers need; `svc config --all` lists all. */
 const SHOWN_SETTINGS: ConfigName[] = [
   "data_dir",
   "database_url",
@@ -57,9 +57,9 @@ const MAX_START_MS = 8_000;
 export default createCommand("serve", "start the server", "directory")
   .option("--host <address>", "address to listen on (default 127.0.0.1)")
   .option("--port <number>", "port to listen on; 0 picks a free one (default 8000)")
-  .option("--tls-cert <file>", "speak https, with this certificate chain (PEM)")
+  .option("--tls-cert <file>", "serve HTTPS with this certificate chain (PEM)")
   .option("--tls-key <file>", "the certificate's key (PEM)")
-  .option("--no-console", "show browsers no console")
+  .option("--no-console", "do not serve the console")
   .option("--open", "development: open the browser")
   .option("--qr", "development: show the URL as a QR code")
   .option("--https", "development: serve with a self-signed certificate as well")
@@ -148,7 +148,7 @@ export function exitWhenDatabaseBroken({ app, broken }: RunningServer): void {
   void broken.then(async (cause) => {
     app.acceptsJobs = false;
     const reason = (cause.cause as Error | undefined)?.message;
-    app.log.error({ error: cause.message, reason }, "the server ends, to be started again");
+    app.log.error({ error: cause.message, reason }, "the server exits, to be restarted");
     printNote(`svc ends, to be started again: ${cause.message}`);
     const ended = app.runner.stop().catch(() => {});
     // Meanwhile callers, such as a load balancer, get the reason.
@@ -162,7 +162,7 @@ export function exitWhenDatabaseBroken({ app, broken }: RunningServer): void {
 export function logUncaughtErrors({ app }: RunningServer): void {
   for (const event of ["uncaughtException", "unhandledRejection"]) {
     process.on(event, (cause) =>
-      app.log.error({ error: String(cause), stack: (cause as Error)?.stack }, "an error nobody handled"),
+      app.log.error({ error: String(cause), stack: (cause as Error)?.stack }, "unhandled error"),
     );
   }
 }

@@ -16,7 +16,7 @@ interface StopOptions {
 }
 
 export default createCommand("stop", "stop the server: running jobs get time to end", "directory")
-  .option("--timeout <seconds>", "how long to wait for its end", "120")
+  .option("--timeout <seconds>", "how long to wait until it has stopped", "120")
   .addHelpText("after", formatExamples("svc stop", "svc stop --data-dir /var/lib/svc"))
   .action(async (options: StopOptions) => {
     const seconds = parseWholeNumber("--timeout", options.timeout);
@@ -33,9 +33,13 @@ export default createCommand("stop", "stop the server: running jobs get time to 
 async function endServer(owner: LockOwner, data_dir: string, seconds: number): Promise<void> {
   const { pid } = owner;
   if (!isOwnerAlive(owner)) {
-    throw new CliError("ElsewhereUp", `the server of ${data_dir} is no process that can be seen from here`, {
-      hint: "it is in a container or on another machine: stop it there",
-    });
+    throw new CliError(
+      "ElsewhereUp",
+      `the server of ${data_dir} is not a process that can be seen from here`,
+      {
+        hint: "it is in a container or on another machine: stop it there",
+      },
+    );
   }
   process.kill(pid, "SIGTERM");
   for (const end = Date.now() + seconds * 1000; isOwnerAlive(owner); ) {

@@ -68,7 +68,9 @@ The files are the ones of svc pull and wmill sync. What the service generates
         const deletes = options.delete ?? false;
         if (deletes && folder.problems.length > 0) {
           printProblems(folder);
-          throw usageError("nothing is deleted while files cannot be read: what they describe would be gone");
+          throw usageError(
+            "nothing is deleted as long as files cannot be read: the items that they describe would be deleted",
+          );
         }
         const plan = planPush(folder, filterIncluded(folder, remote), deletes);
         const failed = await listFailedSteps({ client, workspace }, folder.items, remote, plan.steps);

@@ -1,4 +1,4 @@
-/** App policies refer to the code that may run by its hash, so the policy changes with the code. */
+/** App policies identify permitted code by its hash, so a policy changes with the code. */
 
 import { parseSchemaJson } from "../../../src/lib/json/json.ts";
 import { listAppCode } from "../read/inline.ts";

@@ -1,4 +1,4 @@
-/** Deploys apps of code: their files, with the page that is built of them here. */
+/** Deploys apps of code: their files, and the page built from them on this machine. */
 import { createAppRaw, updateAppRaw } from "../../../src/features/code/apps/bundle-operations.ts";
 import { deleteApp } from "../../../src/features/code/apps/operations.ts";
 import { normaliseFields } from "../read/canonical.ts";

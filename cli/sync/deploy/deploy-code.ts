@@ -1,4 +1,4 @@
-/** Deploys scripts and flows: each as a new version, whose lock and schema may have to be computed again. */
+/** Deploys scripts and flows as new versions, whose locks and schemas may have to be recomputed. */
 
 import {
   archiveFlowByPath,

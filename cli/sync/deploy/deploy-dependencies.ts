@@ -1,4 +1,4 @@
-/** Deploys lists of packages of the workspace, from the folder `dependencies`. */
+/** Deploys lists of workspace packages from the folder `dependencies`. */
 import { parseDependencyFileName } from "../../../src/features/code/dependencies/dependency-files.ts";
 import {
   createWorkspaceDependencies,
@@ -8,7 +8,7 @@ import type { SyncStep } from "../plan.ts";
 import { type Item, itemPlace } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** Creating a list replaces the one before. @throws CliError with the service's reason */
+/** Creating a list replaces the previous one. @throws CliError with the service's reason */
 export async function deployDependencies(
   { client, workspace }: Deployment,
   item: Item,

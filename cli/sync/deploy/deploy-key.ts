@@ -1,9 +1,9 @@
-/** Deploys the encryption key of a workspace, so that secrets which were encrypted with it elsewhere can be read. */
+/** Deploys the encryption key of a workspace, so that secrets encrypted with it elsewhere can be decrypted. */
 import { setEncryptionKey } from "../../../src/features/lifecycle/keys/key-operations.ts";
 import type { Item } from "../read/items.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** The secrets that the workspace has are encrypted again with the key. @throws CliError with the service's reason */
+/** The workspace's existing secrets are re-encrypted with the key. @throws CliError with the service's reason */
 export async function deployKey({ client, workspace }: Deployment, { fields }: Item): Promise<void> {
   const body = { new_key: String(fields.key) };
   await client.call(setEncryptionKey, { workspace, body } as never);

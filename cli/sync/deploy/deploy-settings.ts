@@ -7,11 +7,11 @@ import type { ComparedFields } from "../read/canonical.ts";
 import { listChangedFields } from "../show/show-plan.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** Settings that one operation changes together. */
+/** Settings that one operation sets together. */
 const AUTO_INVITE = /^auto_invite_/;
 
 /**
- * Saves the settings that differ. The workspace's name is not synchronised. One that is rejected does not stop the others.
+ * Saves the settings that differ, except the workspace's name. A rejected one does not stop the others.
  * @throws CliError with the reasons
  */
 export async function saveSettings(
@@ -46,7 +46,7 @@ async function saveAutoInvite(
 ): Promise<void> {
   const operator = local.auto_invite_as === "operator";
   const auto_add = local.auto_invite_mode === "add";
-  // Without `operator` the operation ends the automatic invitations.
+  // Without `operator`, the operation disables automatic invitations.
   const body = local.auto_invite_enabled === true ? { operator, auto_add } : {};
   await client.call(editAutoInviteOperation, { workspace, body });
 }

@@ -1,4 +1,4 @@
-/** Deploys one step of a plan, by the same operations as changes by hand. */
+/** Deploys one step of a plan, with the same operations as manual changes. */
 
 import {
   createFolder,
@@ -59,7 +59,7 @@ interface PlainOperations {
   create: Operation;
   update: Operation;
   remove: Operation;
-  /** Sets `enabled`, which updates do not change. */
+  /** Sets `enabled`, which an update does not change. */
   setEnabled?: Operation;
   /** Fields that no update can change: the item is deleted and created again. */
   fixed?: readonly string[];
@@ -140,11 +140,11 @@ async function deployPlain(at: Deployment, plain: PlainOperations, step: SyncSte
   if (step.change === "create" || remade) {
     const body = { ...normaliseFields(item), ...listExplicitEmpty(item), ...named };
     if (kind === "app" && !("policy" in body)) Object.assign(body, { policy: {} });
-    // The service gives back what was sent explicitly, also a default.
+    // The service returns fields that were sent explicitly, even with default values.
     if (kind === "resource type" && item.fields.is_fileset === undefined)
       Object.assign(body, { is_fileset: undefined });
     if (remade) await call(plain.remove, target);
-    // Some folders exist from the start, and are in no archive until they are changed.
+    // Some folders exist from the start, and are not in the archive until they are changed.
     const isThere =
       kind === "folder" && (await at.client.call(existsFolder, { ...workspaceInput(at), name: path }));
     if (!isThere) await call(plain.create, { ...query, body });

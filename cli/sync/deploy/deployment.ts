@@ -13,8 +13,8 @@ export interface Deployment {
   remote: Map<string, Item>;
 }
 
-/** What the error of an item begins with that is deployed, but whose dependencies cannot be resolved. */
+/** Beginning of the error of an item that is deployed, but whose dependencies cannot be resolved. */
 export const STORED = "it is stored but cannot run: ";
 
-/** Returns whether the error is of an item that is deployed, but whose dependencies cannot be resolved. */
+/** Whether the error belongs to an item that is deployed, but whose dependencies cannot be resolved. */
 export const isStored = (error: string): boolean => error.startsWith(STORED);

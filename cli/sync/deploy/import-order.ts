@@ -7,8 +7,8 @@ import type { Item } from "../read/items.ts";
 import { analyseFields } from "./stale-fields.ts";
 
 /**
- * Returns the steps with the scripts among them in the order of their imports. Scripts that import each other stay in
- * the order given; the server locks the first of them when the others are there.
+ * Returns the steps, with the scripts among them in the order of their imports. Scripts that import each other keep the
+ * given order; the server locks the first ones again when the others are deployed.
  */
 export async function orderByImports(steps: SyncStep[]): Promise<SyncStep[]> {
   const scripts = steps.filter(({ change, item }) => change !== "delete" && item.kind === "script");
@@ -32,7 +32,7 @@ export async function orderByImports(steps: SyncStep[]): Promise<SyncStep[]> {
     : [...steps.slice(0, first), ...ordered, ...steps.slice(first).filter((step) => !scripts.includes(step))];
 }
 
-/** Lists the paths that a script's imports may mean; none for code that does not parse. */
+/** Lists the paths that a script's imports may resolve to; empty if the code cannot be parsed. */
 async function listImportedPaths({ path, fields }: Item): Promise<string[]> {
   const imports = (await analyseFields(fields))?.imports ?? [];
   return imports.flatMap((specifier) => resolveLocalImport(fields.language as Language, specifier, path));

@@ -18,14 +18,14 @@ export async function dropStaleFields(fields: Fields, before: Fields | undefined
   return kept;
 }
 
-/** Returns whether the lock belongs to the imports of the old code. */
+/** Whether the lock belongs to the imports of the old code. */
 export async function isLockStale(code: Fields, before: Fields | undefined): Promise<boolean> {
   if (!before || !code.lock || code.lock !== before.lock || code.content === before.content) return false;
   const [now, then] = await Promise.all([analyseFields(code), analyseFields(before)]);
   return !now || !then || !Bun.deepEquals(now.packages, then.packages);
 }
 
-/** Returns undefined if the code cannot be analysed here: it does not parse, or its interpreter is missing. */
+/** Returns undefined if the code cannot be analysed here: it has a syntax error, or its interpreter is missing. */
 export async function analyseFields({ language, content }: Fields): Promise<ScriptAnalysis | undefined> {
   return analyseScript(language as Language, String(content)).catch(() => undefined);
 }

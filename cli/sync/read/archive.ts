@@ -46,7 +46,7 @@ const KINDS_BY_SKIP: Record<(typeof SKIPPABLE)[number], readonly Item["kind"][]>
   groups: ["group"],
 };
 
-/** Returns whether the item is selected. */
+/** Whether the item is selected. */
 export function isSelected(
   { kind, path, fields }: Item,
   { secrets, settings, skip, only }: ItemSelection,
@@ -82,7 +82,7 @@ export async function readArchive(
     include_groups: !isSkipped("groups"),
     include_settings: selection.settings,
     include_workspace_dependencies: true,
-    // Uses the longer file endings: the folder's default language does not apply here.
+    // Uses the longer file extensions, because the folder's default language does not apply here.
     default_ts: "bun",
   };
   const response = await client.open(tarballWorkspace, { workspace, query } as never);
@@ -97,7 +97,7 @@ export async function readArchive(
   return new Map(items.map((item) => [itemKey(item), item]));
 }
 
-/** Returns nothing for callers who may not read it, whom the service tells so if they change it. */
+/** Returns nothing for callers who may not read it; the service rejects their attempt to change it. */
 async function readKey(client: ServiceClient, workspace: string): Promise<Item[]> {
   try {
     const { key } = await client.call(getEncryptionKey, { workspace });

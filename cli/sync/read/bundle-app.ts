@@ -1,4 +1,4 @@
-/** Builds the page of an app of code: one script and one style sheet of all that its entry imports. */
+/** Builds the page of an app of code: one script and one style sheet with everything that its entry point imports. */
 import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import type { AppBundle, Fields } from "./items.ts";
 import { PAGE_CLIENT } from "./page-client.ts";
 
 /**
- * Builds the app in a folder, and installs its packages before if there are none.
+ * Builds the app in a folder. Installs its packages first if they are missing.
  * @throws CliError with the messages of the installer or bundler
  */
 export async function bundleApp(folder: string, name: string): Promise<AppBundle> {
@@ -47,7 +47,7 @@ export async function bundleApp(folder: string, name: string): Promise<AppBundle
   const texts = { js: "", css: "" };
   for (const output of built.outputs) {
     const ending = /\.(js|css)$/.exec(output.path)?.[1] as "js" | "css" | undefined;
-    if (!ending) throw new CliError("BundleError", `${name} imports a file that is no code: ${output.path}`);
+    if (!ending) throw new CliError("BundleError", `${name} imports a file that is not code: ${output.path}`);
     texts[ending] += await output.text();
   }
   return texts;
@@ -60,14 +60,14 @@ async function readPackages(folder: string): Promise<Fields> {
     const { dependencies, devDependencies } = parseSchemaJson(await file.text()) as Record<string, Fields>;
     return { ...dependencies, ...devDependencies };
   } catch {
-    // The bundler says what is wrong with it.
+    // The bundler describes what is wrong with it.
     return {};
   }
 }
 
 const LOCKS = ["bun.lock", "bun.lockb", "package-lock.json"];
 
-/** Installs what the lock names; if that cannot be had, what `package.json` asks for. */
+/** Installs the packages of the lock; if that fails, those of `package.json`. */
 async function installPackages(folder: string, name: string): Promise<void> {
   const place = mkdtempSync(join(folder, ".install-"));
   try {
@@ -95,8 +95,8 @@ async function installPackages(folder: string, name: string): Promise<void> {
 }
 
 /**
- * Installs by this executable as the Bun CLI, without running what packages want to run.
- * @returns why it failed; empty if it did not
+ * Installs packages with this executable as the Bun CLI, without running their install scripts.
+ * @returns the reason of a failure; empty on success
  */
 async function runInstaller(cwd: string): Promise<string> {
   const options = ["--ignore-scripts", "--no-save", "--no-progress", "--no-summary"];
@@ -112,7 +112,7 @@ async function runInstaller(cwd: string): Promise<string> {
   return said.match(/(?<=^error: ).*$/gm)?.join("; ") ?? said.trim().slice(-500);
 }
 
-/** The page's way to its backend, whatever file of that name is there. */
+/** The page's access to its backend; it replaces any file of that name. */
 const wmillModule: BunPlugin = {
   name: "wmill",
   setup(build) {
@@ -129,9 +129,9 @@ interface SvelteCompiler {
   compileModule(source: string, options: object): { js: { code: string } };
 }
 
-/** Compiles components by the app's own version of Svelte. */
+/** Compiles components with the app's own version of Svelte. */
 function createSveltePlugin(folder: string): BunPlugin {
-  // An executable imports nothing that other packages are part of: this one is a single file if it is required.
+  // An executable cannot import packages with further imports; loaded by `require`, this one is a single file.
   const load = (): SvelteCompiler => createRequire(join(folder, "package.json"))("svelte/compiler");
   return {
     name: "svelte",

@@ -1,4 +1,4 @@
-/** Canonical form of items: only differences in that form count. */
+/** Canonical form of items: only differences in this form count. */
 
 import { createFolder } from "../../../src/features/accounts/folders/operations.ts";
 import { createResource } from "../../../src/features/assets/resources/operations.ts";
@@ -30,7 +30,7 @@ const CREATE_OPERATIONS: Partial<Record<Kind, Operation>> = {
   "websocket trigger": createWebsocketTrigger,
 };
 
-/** Fields that the service computes if the files do not contain them: a missing one differs from nothing. */
+/** Fields that the service computes if the files do not contain them; missing ones are no difference. */
 const COMPUTED_FIELDS: Partial<Record<Kind, readonly string[]>> = {
   script: ["lock", "schema", "no_main_func"],
   flow: ["schema"],
@@ -38,7 +38,7 @@ const COMPUTED_FIELDS: Partial<Record<Kind, readonly string[]>> = {
   folder: ["owners", "extra_perms", "display_name"],
 };
 
-/** Fields that identify the item or follow from the others. */
+/** Fields that identify the item or follow from other fields. */
 const IGNORED_FIELDS = ["path", "name", "has_preprocessor", "is_template", "draft_only"];
 
 /** Returns the canonical fields. Empty, false and null values equal missing ones, except inside values. */
@@ -74,7 +74,7 @@ export function normaliseFields({ kind, path, fields }: Item): Fields {
   return Object.fromEntries(own);
 }
 
-/** Fields whose absence means something else than an empty value, and those the service determines. */
+/** Fields whose absence does not mean an empty value, and fields that the service determines. */
 const NEVER_EMPTY = [
   "path",
   "name",
@@ -89,8 +89,8 @@ const NEVER_EMPTY = [
 ];
 
 /**
- * Returns the fields that the file gives as null, false, 0 or "". They mean the same as missing ones, so that they are
- * no difference; the service keeps and returns them.
+ * Returns the fields that the file sets to null, false, 0 or "". They mean the same as missing ones, so they are no
+ * difference; the service keeps and returns them.
  */
 export function listExplicitEmpty({ kind, path, fields }: Item): Fields {
   const shape = kind === "folder" ? createFolder.body : CREATE_OPERATIONS[kind]?.body;
@@ -117,7 +117,7 @@ function normaliseTrigger(kind: Kind, known: Fields): Fields {
   return { ...rest, enabled, ...(mode !== undefined && { mode: toTriggerMode(enabled) }) };
 }
 
-/** Drops settings that mean nothing as long as nobody is invited. */
+/** Drops settings that have no effect as long as automatic invitations are disabled. */
 function dropDefaults(settings: Fields): void {
   if (settings.auto_invite_as === "developer") delete settings.auto_invite_as;
   if (settings.auto_invite_mode === "invite") delete settings.auto_invite_mode;
@@ -131,7 +131,7 @@ function dropOwnerGrants(folder: Fields): void {
   folder.extra_perms = Object.fromEntries(others);
 }
 
-function isEmptyValue(value: unknown): boolean {
+export function isEmptyValue(value: unknown): boolean {
   if (typeof value === "object" && value !== null) return Object.keys(value).length === 0;
   return value === null || value === undefined || value === false || value === "";
 }
@@ -142,7 +142,7 @@ function dropEmptyLock(code: Fields): void {
 
 const isApp = (kind: Kind): boolean => kind === "app" || kind === "code app";
 
-/** The deployer is not compared. */
+/** Removes the deployer, which is not compared. */
 function normalisePolicy(known: Fields, given: Fields): void {
   if (given.policy === undefined) delete known.policy;
   const { on_behalf_of: _, on_behalf_of_email: __, ...policy } = (known.policy ?? {}) as Fields;
@@ -157,7 +157,7 @@ function normaliseApp(known: Fields): void {
 
 export const RUNS_OWN_CODE = "runnableByName";
 
-/** Lists the objects of an app that contain a script. */
+/** Lists the objects in an app that contain a script. */
 export function listCodeOwners(value: unknown): Fields[] {
   if (typeof value !== "object" || value === null) return [];
   const inner = Object.values(value).flatMap(listCodeOwners);
@@ -171,7 +171,10 @@ export interface ComparedFields {
   remote: Fields;
 }
 
-/** What the page may run follows from its backend, and a publisher's rights are what apps of code have unless they say otherwise. */
+/**
+ * The runnables of the page follow from its backend, and an app of code has a publisher's rights unless its file says
+ * otherwise.
+ */
 function normaliseCodeApp(known: Fields): void {
   known.value = normaliseAppValue(known.value);
   const { triggerables: _, triggerables_v2: __, ...policy } = (known.policy ?? {}) as Fields;
@@ -184,7 +187,8 @@ export function compareItems(local: Item, remote: Item): ComparedFields {
   const compared = { local: toCanonicalFields(local), remote: toCanonicalFields(remote) };
   for (const name of COMPUTED_FIELDS[local.kind] ?? [])
     if (!(name in compared.local)) delete compared.remote[name];
-  // A file beside it says other rights; without one they stay, but nobody else gets at what the folder does not call public.
+  // The rights may be in a file beside the app; without it they stay unchanged, but the app is public only if the
+  // folder says so.
   if (local.kind === "code app" && !("policy" in compared.local) && !isPublic(compared.remote))
     delete compared.remote.policy;
   if (isUnsetSecret(local)) delete compared.remote.value;
@@ -195,7 +199,7 @@ export function compareItems(local: Item, remote: Item): ComparedFields {
   return compared;
 }
 
-/** A secret whose value is no matter of the folder. */
+/** Whether the item is a secret whose value is not stored in the folder. */
 export const isUnsetSecret = ({ kind, fields }: Item): boolean =>
   kind === "variable" && fields.is_secret === true && (fields.value ?? undefined) === undefined;
 

@@ -1,7 +1,7 @@
 /**
- * Apps of code: a folder with the files of a page and, in `backend/`, what it may run: a description of each runnable,
- * beside it the code of those that are part of the app. Both are the app's value on the service, in the form of existing
- * clients, of which older ones name the types of runnables differently.
+ * Apps of code: a folder with the files of a page and, in `backend/`, its runnables: a description of each, and the
+ * code of those that belong to the app. On the service, both are in the app's value, in the form that existing clients
+ * use. Older clients use other names for the types of runnables.
  */
 import { join } from "node:path";
 import { notParsed, parseYaml } from "../../jobs/flow-file.ts";
@@ -10,11 +10,11 @@ import { inlineEnding, inlineLanguage } from "./inline.ts";
 import type { Fields } from "./items.ts";
 
 const BACKEND = "backend/";
-/** Folders and files that are made from others, or are nobody else's matter. */
+/** Folders and files that are generated, or private to the developer. */
 const LEFT_FOLDERS = /^(?:node_modules|dist|sql_to_apply|\..*)$/i;
 const LEFT_FILES = /^(?:package-lock\.json|DATATABLES\.md|AGENTS\.md|wmill\.d\.ts|\..*)$/i;
 
-/** Returns whether a file of the page, by its name below the app's folder, is part of the app. */
+/** Whether a file of the page, by its name below the app's folder, is part of the app. */
 export function isPageFile(name: string): boolean {
   const folders = name.split("/");
   const file = folders.pop()!;
@@ -52,7 +52,7 @@ export async function readCodeApp(
     { folder, default_ts },
   );
   const value = {
-    // Older clients described them in the one file.
+    // Older clients described the runnables in the same file.
     runnables: Object.keys(runnables).length > 0 ? runnables : (described ?? {}),
     files,
     ...(data !== undefined && data !== null && { data }),
@@ -63,7 +63,7 @@ export async function readCodeApp(
   };
 }
 
-/** @throws a usage error for a file that is not text, which no app can hold */
+/** @throws a usage error for a file that is not text, since an app can contain text only */
 async function readText(place: string, name: string, folder: string): Promise<string> {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
@@ -102,7 +102,7 @@ async function readRunnables(
 
 const KINDS_BY_PATH = ["script", "flow", "hubscript"];
 
-/** Converts a runnable's description to the form on the service. */
+/** Converts a runnable's description to the form of the service. */
 function toStored({ schema: _, ...runnable }: Fields): Fields {
   const { type, fields } = runnable;
   const typed = KINDS_BY_PATH.includes(String(type))
@@ -120,7 +120,10 @@ function toStoredField(field: Fields): Fields {
   return field;
 }
 
-/** Returns the value as it is compared: without the names of types that differ by client, and what is no part of it. */
+/**
+ * Returns the value to compare: without names of types that differ between clients, and without fields that are not
+ * part of it.
+ */
 export function normaliseAppValue(value: unknown): Fields {
   const { runnables, files, ...rest } = isObject(value) ? value : {};
   const pages = Object.entries(isObject(files) ? files : {}).filter(([name]) => isPageFile(name.slice(1)));
@@ -136,7 +139,7 @@ export function normaliseAppValue(value: unknown): Fields {
   return { ...rest, files: Object.fromEntries(pages), runnables: Object.fromEntries(runs) };
 }
 
-/** Applies the change to fields of a runnable; those that the page fills in are not stated. */
+/** Applies the change to the fields of a runnable, except those filled in by the page. */
 function mapFields(fields: Fields, change: (field: Fields) => Fields): Fields {
   const stated = Object.entries(fields).filter(([, field]) => isObject(field) && field.type !== "user");
   return Object.fromEntries(stated.map(([name, field]) => [name, change(field as Fields)]));
@@ -176,7 +179,7 @@ export function createCodeAppFiles(
 const toFileField = ({ type, ...field }: Fields): Fields =>
   ["static", "ctx", "javascript"].includes(String(type)) ? field : { type, ...field };
 
-/** Creates the policy that lets the page run what is in its backend, with the inputs that are fixed there. */
+/** Creates the policy that lets the page run its backend, with the inputs that are fixed there. */
 export function createAppPolicy(value: unknown, base: Fields): Fields {
   const { runnables } = normaliseAppValue(value) as Record<string, Record<string, Fields>>;
   const triggerables = Object.entries(runnables!).flatMap(([id, { inlineScript, runType, path, fields }]) => {

@@ -1,20 +1,21 @@
 /**
- * Codebases of `wmill.yaml`: scripts that import packages and files of the folder that are no scripts of the workspace.
- * Each is deployed with a bundle of all that it imports, which runs in its place.
+ * Codebases of `wmill.yaml`: scripts that import packages, and files of the folder that are not scripts of the
+ * workspace. Each script is deployed with a bundle of everything that it imports; the bundle runs instead of the
+ * script.
  */
 import { basename, join } from "node:path";
 import { CliError, usageError } from "../../terminal/text/failure.ts";
 import type { Codebase } from "./folder-settings.ts";
 import { type Fields, filterStrings } from "./items.ts";
 
-/** Files that say about scripts what a pull writes; no code imports them. */
+/** Files with metadata of scripts, which a pull writes and no code imports. */
 const DESCRIPTION = /\.script\.(?:yaml|json|lock)$/;
-/** Macros run while the code is bundled, and others of the workspace may have written it. */
+/** Macros would run during bundling, and other members of the workspace may have written them. */
 export const NO_MACROS = { macros: false };
-/** Options that other clients know and this bundler lacks. */
+/** Options that other clients support and this bundler does not. */
 const UNSUPPORTED = ["customBundler", "inject", "assets"] as const;
 
-/** Returns the digest of a codebase's files and options: another one makes all of its scripts differ. */
+/** Returns the digest of a codebase's files and options; if it changes, all of its scripts count as changed. */
 export async function digestCodebase(root: string, { path, options }: Codebase): Promise<string> {
   const folder = join(root, path);
   const names: string[] = [];
@@ -28,7 +29,7 @@ export async function digestCodebase(root: string, { path, options }: Codebase):
   return `${hash.digest("hex")}.esm`;
 }
 
-/** Bundles a script. @throws CliError with the bundler's messages, or for options that the bundler does not have */
+/** Bundles a script. @throws CliError with the bundler's messages, or for unsupported options */
 export async function bundleScript(root: string, source: string, { options }: Codebase): Promise<string> {
   for (const name of UNSUPPORTED) {
     const value = options[name];
@@ -56,7 +57,7 @@ export async function bundleScript(root: string, source: string, { options }: Co
   const [bundle, ...others] = built.outputs;
   const files = others.map(({ path }) => basename(path));
   if (files.length > 0) {
-    throw usageError(`${source} imports files that are no code: ${files.join(", ")}`);
+    throw usageError(`${source} imports files that are not code: ${files.join(", ")}`);
   }
   return bundle!.text();
 }

@@ -17,6 +17,7 @@ import {
   type Kind,
   parseScriptName,
 } from "./items.ts";
+import { keepForm } from "./kept-form.ts";
 import { resolveItemFile } from "./layout.ts";
 
 /** File ending by resource type, without the dot, for types that are stored as files. */
@@ -29,7 +30,7 @@ export interface FileStyle {
 
 /**
  * Creates the files of an item, by name below the folder.
- * @param before the item in the folder: its files keep their names
+ * @param before the item in the folder, whose file names are kept
  */
 export function createItemFiles(item: Item, style: FileStyle, before?: LocalItem): Map<string, string> {
   const fields = structuredClone(item.fields);
@@ -113,7 +114,7 @@ function createScriptFiles(
   return new Map([write(`${path}.script`, described), ...files]);
 }
 
-/** Creates an app's files. Existing clients compute the policy from the code, so it is kept in a file of its own. */
+/** Creates an app's files. Existing clients compute the policy from the code, so it is kept in a separate file. */
 function createAppFiles(
   path: string,
   fields: Fields,
@@ -156,7 +157,7 @@ export function formatYaml(content: Fields): string {
   });
 }
 
-/** Writes the item's files, and removes files that it no longer has. */
+/** Writes the item's files, and removes files that it no longer has. YAML that a person wrote keeps its form. */
 export async function writeItem(
   root: string,
   item: Item,
@@ -168,7 +169,9 @@ export async function writeItem(
   const places = [...files].map(([name, text]) => ({ name, text, file: resolveItemFile(root, name) }));
   for (const { name, text, file } of places) {
     mkdirSync(dirname(file), { recursive: true });
-    await Bun.write(resolveItemFile(root, name), text);
+    const there = Bun.file(resolveItemFile(root, name));
+    const isKept = name.endsWith(".yaml") && before?.files.includes(name) && (await there.exists());
+    await there.write(isKept ? keepForm(await there.text(), text, formatYaml) : text);
   }
   if (before)
     removeItemFiles(

@@ -6,21 +6,21 @@ export interface FolderSettings {
   includes: string[];
   excludes: string[];
   codebases: Codebase[];
-  /** The language of files that end in just `.ts`. */
+  /** The language of files with the plain extension `.ts`. */
   default_ts: "bun" | "deno";
-  /** Folders of flows and apps are named `x__flow` instead of `x.flow`. */
+  /** Whether folders of flows and apps are named `x__flow` instead of `x.flow`. */
   new_names: boolean;
-  /** The workspace's encryption key is one of the files. */
+  /** Whether the workspace's encryption key is one of the files. */
   include_key: boolean;
 }
 
-/** Scripts that are deployed with all that they import, as one bundle each. */
+/** A codebase: scripts that are each deployed as one bundle with everything they import. */
 export interface Codebase {
   /** Folder below the root; empty: the root. */
   path: string;
   includes: string[];
   excludes: string[];
-  /** The entry of `wmill.yaml`, with the options of the bundler. */
+  /** The entry of `wmill.yaml`, with options of the bundler. */
   options: Fields;
 }
 
@@ -45,8 +45,8 @@ const matches = (globs: readonly string[], name: string) =>
   globs.some((glob) => new Bun.Glob(glob).match(name));
 
 /**
- * Returns whether globs include a file. They apply to items with a path; settings, groups and resource types always
- * count.
+ * Whether globs include a file. They apply to items with a path; settings, groups and resource types are always
+ * included.
  */
 export function isIncluded({ includes, excludes }: FolderSettings, name: string): boolean {
   if (!/^[ufg]\//.test(name)) return true;

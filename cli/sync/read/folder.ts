@@ -25,6 +25,7 @@ import {
   parseScriptName,
 } from "./items.ts";
 import { isInLayout } from "./layout.ts";
+import { completePolicy } from "./stored-policy.ts";
 
 /** An item with the files it was read from. */
 export interface LocalItem extends Item {
@@ -40,7 +41,7 @@ export interface LocalFolder {
   items: Map<string, LocalItem>;
   /** Items that could not be read. */
   problems: FileProblem[];
-  /** Files in the places of items that belong to none. */
+  /** Files in item folders that belong to no item. */
   strays: string[];
   settings: FolderSettings;
 }
@@ -86,7 +87,7 @@ export async function readFolder(root: string, selection: ItemSelection): Promis
   return { root, naming: detectNaming(settings, names), items, problems, strays, settings };
 }
 
-/** Places of items' files. */
+/** Folders that contain items. */
 const ITEM_PLACES = /^[ufg]\/|^(?:groups|users|dependencies)\/|^encryption_key\./;
 
 async function listNames(root: string): Promise<string[]> {
@@ -149,7 +150,7 @@ class FolderReader {
     }
   }
 
-  /** Returns whether the file is a script's code, or inside a codebase or the folder of a flow or app. */
+  /** Whether the file is a script's code, or inside a codebase or the folder of a flow or app. */
   isPart(name: string): boolean {
     return (
       this.settings.codebases.some(({ path }) => name.startsWith(`${path}/`)) ||
@@ -197,7 +198,7 @@ class FolderReader {
     const lock = /^!inline (.+)$/.exec(String(fields.lock ?? ""))?.[1]?.trim();
     const beside = `${path}.script.lock`;
     if (lock !== undefined && !this.names.has(lock) && isInLayout(lock)) {
-      // The lock of a bundled codebase is computed again.
+      // The lock of a bundled codebase is recomputed.
       delete fields.lock;
     } else if (lock !== undefined) {
       fields.lock = await readInlineFile(lock, this.root, `${description}, \`lock\``);
@@ -216,7 +217,7 @@ class FolderReader {
     return { ...item, bundle: () => bundleScript(this.root, source, codebase) };
   }
 
-  /** Computes a codebase's digest once. */
+  /** Computes the digest of a codebase once. */
   #digest(codebase: Codebase): Promise<string> {
     const digest = this.#digests.get(codebase) ?? digestCodebase(this.root, codebase);
     this.#digests.set(codebase, digest);
@@ -288,6 +289,7 @@ class FolderReader {
       fields.policy = await parseFile(this.root, policy);
       files.push(policy);
     } else if (fields.public === true) fields.policy = { execution_mode: "anonymous" };
+    else if (fields.policy) fields.policy = completePolicy(fields.value, fields.policy as Fields);
   }
 }
 

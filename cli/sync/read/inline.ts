@@ -1,4 +1,4 @@
-/** Code of flows and apps in files of its own, named as existing clients do: `!inline <file>` replaces it. */
+/** Code of flows and apps in separate files, named as existing clients do: `!inline <file>` refers to it. */
 import { fileEndingOf, isLanguage, LANGUAGES_BY_ENDING } from "../../../src/engines/languages/languages.ts";
 import type { Fields } from "./items.ts";
 
@@ -6,7 +6,7 @@ import type { Fields } from "./items.ts";
 export interface CodePlace {
   /** The step's id; undefined for components. */
   id: string | undefined;
-  /** Text that its file name is made of. */
+  /** Text from which its file name is created. */
   title: string;
   /** The object with `content`, `language`, and perhaps `lock`. */
   code: Fields;
@@ -83,7 +83,7 @@ const sortKey = (name: string): string => (Object.hasOwn(SORT_KEYS, name) ? SORT
 
 export const compareBySortKey = (a: string, b: string): number => sortKey(a).localeCompare(sortKey(b));
 
-/** Endings that are not those of scripts. */
+/** File extensions that differ from those of scripts. */
 const INLINE_ENDINGS: Record<string, string> = {
   bun: "ts",
   bunnative: "ts",
@@ -107,7 +107,7 @@ const LANGUAGES_BY_INLINE_ENDING: readonly [ending: string, language: string][] 
   .filter(([ending]) => ending !== "ts")
   .sort(([a], [b]) => b.length - a.length);
 
-/** Parses the name of a file with code; undefined if it is none. */
+/** Parses the name of a file with code; undefined for other files. */
 export function inlineLanguage(
   name: string,
   default_ts: "bun" | "deno",
@@ -136,7 +136,7 @@ function toFileName(title: string): string {
 }
 
 /**
- * Moves code into files and puts `!inline` in its place.
+ * Moves code into files and inserts `!inline` references.
  * @param known existing files of steps, by step id
  * @returns the files, by name
  */

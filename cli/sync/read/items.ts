@@ -5,7 +5,7 @@ import { parseDependencyFileName } from "../../../src/features/code/dependencies
 
 export type Fields = Record<string, unknown>;
 
-/** Returns the strings of a list; none for other values. */
+/** Returns the strings in a list; empty for other values. */
 export const filterStrings = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 
@@ -27,25 +27,28 @@ export type Kind =
   | "websocket trigger"
   | "settings";
 
-/** An item in the form of the archive. `content` is a script's code, beside its language, or a list of dependencies. */
+/** An item in the form of the archive. `content` is a script's code or a list of dependencies, with its language. */
 export interface Item {
   kind: Kind;
-  /** The item's path; the name of a folder, group, resource type or file of dependencies; empty for what a workspace has one of. */
+  /**
+   * The item's path; or the name of a folder, group, resource type or dependency file; empty for kinds of which a
+   * workspace has one.
+   */
   path: string;
   fields: Fields;
-  /** Bundles a script of a codebase with all that it imports. @throws CliError */
+  /** Bundles a script of a codebase with everything it imports. @throws CliError */
   bundle?: () => Promise<string>;
   /** Builds the page of an app of code. @throws CliError */
   build?: () => Promise<AppBundle>;
 }
 
-/** What a browser loads of an app of code. */
+/** What a browser loads for an app of code. */
 export interface AppBundle {
   js: string;
   css: string;
 }
 
-/** In order of deployment: items before those that refer to them. */
+/** Kinds in order of deployment: items before those that refer to them. */
 export const SYNCED_KINDS: readonly Kind[] = [
   "folder",
   "resource type",
@@ -101,7 +104,7 @@ export function parseItemName(stem: string): Pick<Item, "kind" | "path"> | undef
 
 export const DEPENDENCIES_FOLDER = "dependencies/";
 
-/** Parses the name of a file with dependencies of the workspace into its item; undefined for other files. */
+/** Parses the name of a file with workspace dependencies into its item; undefined for other files. */
 export function parseDependenciesName(file: string): Pick<Item, "kind" | "path"> | undefined {
   return parseDependencyFileName(file)
     ? { kind: "dependencies", path: file.slice(DEPENDENCIES_FOLDER.length) }
@@ -134,7 +137,7 @@ export function fileEnding(language: string): string {
   return SCRIPT_ENDINGS.find(([, of]) => of === language)?.[0] ?? `.${language}`;
 }
 
-/** Parses the name of a code file into its script; undefined if it is none. */
+/** Parses the name of a code file into its script; undefined for other files. */
 export function parseScriptName(
   name: string,
 ): { path: string; ending: string; language: string } | undefined {

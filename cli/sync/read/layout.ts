@@ -34,7 +34,7 @@ const FILE_PATTERNS = [
 ];
 const LAYOUT_PATTERN = new RegExp(`^(?:${FILE_PATTERNS.join("|")})$`, "u");
 
-/** Installed packages, also where case does not count. */
+/** Folders of installed packages, in any case. */
 const PACKAGES = /(?:^|\/)node_modules\//i;
 
 /** Device names on Windows, with any extension. */

@@ -1,6 +1,6 @@
 /**
- * The module `./wmill` of an app of code: by it a page asks the window that shows it to run what is in `backend/`. The
- * messages are those of existing clients.
+ * The module `./wmill` of an app of code: through it a page asks the window that displays it to run what is in
+ * `backend/`. The messages are those of existing clients.
  */
 export const PAGE_CLIENT = `
 const asked = new Map();
@@ -16,13 +16,13 @@ function ask(type, fields, onUpdate) {
 const createCallers = (type) =>
   new Proxy({}, { get: (_, runnable_id) => (v) => ask(type, { runnable_id, v }) });
 
-/** Runs a runnable, and resolves to its result. */
+/** Runs a runnable and resolves with its result. */
 export const backend = createCallers("backend");
-/** Starts a runnable, and resolves to the id of its job. */
+/** Starts a runnable and resolves with the id of its job. */
 export const backendAsync = createCallers("backendAsync");
 export const waitJob = (jobId) => ask("waitJob", { jobId });
 export const getJob = (jobId) => ask("getJob", { jobId });
-/** Calls back with each part of a job's stream, and resolves to its result. */
+/** Calls back with each part of a job's stream and resolves with its result. */
 export const streamJob = (jobId, onUpdate) => ask("streamJob", { jobId }, onUpdate);
 
 addEventListener("message", ({ data }) => {

@@ -65,7 +65,7 @@ export function escapeControls(text: string): string {
 
 /**
  * Prints rows in columns that fit the terminal, or tab-separated in a pipe.
- * @param none what is said on a terminal if there are no rows
+ * @param none text printed on a terminal if there are no rows
  */
 export async function printTable<T>(
   rows: readonly T[],

@@ -22,7 +22,7 @@ export function formatDistance(moment: Date | string, now = Date.now()): string 
   const unit = UNITS.find(([, length]) => far >= length);
   if (!unit) return "now";
   const [name, length] = unit;
-  // Rounded, so that a job scheduled in 2h still says so a moment later.
+  // Rounded, so that a job scheduled in 2h is still shown as such a moment later.
   return ms > 0 ? `${Math.floor(far / length)}${name} ago` : `in ${Math.round(far / length)}${name}`;
 }
 
@@ -34,7 +34,7 @@ const UNITS: [name: string, ms: number][] = [
   ["s", SECOND],
 ];
 
-/** IANA name of the zone of this machine. */
+/** IANA name of this machine's time zone. */
 export const LOCAL_TIMEZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Formats a time: `Tuesday 3 March 2026, 09:00:00 CET (in 2h)`. */

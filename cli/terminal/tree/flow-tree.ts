@@ -8,7 +8,7 @@ export interface TreeLine {
   inner: TreeLine[];
 }
 
-/** Creates a line for each step and branch, with those inside nested below. */
+/** Creates a line for each step and branch; nested steps are below them. */
 export function createTreeLines({ modules, failure_module, preprocessor_module }: FlowValue): TreeLine[] {
   return [
     ...(preprocessor_module ? [createStepLine(preprocessor_module)] : []),
@@ -26,7 +26,7 @@ function createStepLine(module: FlowModule): TreeLine {
   };
 }
 
-/** Lists the names of a step's branches in the order of its bodies; none if it has no branches. */
+/** Lists the names of a step's branches in the order of its bodies; empty if it has none. */
 export function listBranchNames({ value }: FlowModule): string[] {
   if (value.type === "branchone") {
     return [...value.branches.map(({ expr, summary }) => `if ${summary || shortenText(expr)}`), "otherwise"];
@@ -35,7 +35,7 @@ export function listBranchNames({ value }: FlowModule): string[] {
   return value.branches.map(({ summary }, index) => summary || `branch ${index + 1}`);
 }
 
-/** Formats the step's summary with its kind, or what it does if it has no summary. */
+/** Formats the step's summary with its kind, or its content if it has no summary. */
 export function formatStepTitle({ summary, value }: FlowModule): string {
   const kind = formatKind(value);
   return summary ? `${shortenText(summary)} (${kind})` : kind;
@@ -94,7 +94,7 @@ function shortenText(text: string): string {
   return line.length > MAX_TEXT_CHARS ? `${line.slice(0, MAX_TEXT_CHARS - 1)}…` : line;
 }
 
-/** Draws the nested lines with the branches of the tree before them. */
+/** Draws nested lines as a tree. */
 export function drawTree(lines: readonly TreeLine[], before = ""): string {
   return lines
     .map(({ text, inner }, index) => {

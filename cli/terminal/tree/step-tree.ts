@@ -1,6 +1,6 @@
 /**
- * Shows the steps of a running flow. On a terminal: as a tree with their states, redrawn on changes, which stays at the
- * end. Elsewhere: one line per completed step.
+ * Shows the steps of a running flow. On a terminal: as a tree with their states, redrawn on changes; the last state
+ * stays visible. Elsewhere: one line per completed step.
  */
 import { chalkStderr } from "chalk";
 import type { Ora } from "ora";
@@ -11,13 +11,13 @@ export type StepState = "waiting" | "running" | "approval" | "success" | "failur
 
 export interface StepLine {
   id: string;
-  /** Id of its job; undefined if it has not begun. */
+  /** Id of its job; undefined if it has not started. */
   job: string | undefined;
   title: string;
   state: StepState;
-  /** Duration in milliseconds, so far if it runs; undefined if it has not begun or takes no time. */
+  /** Duration in milliseconds, so far if it is running; undefined if it has not started or has no duration. */
   ms: number | undefined;
-  /** Started iterations, of how many. */
+  /** Number of started iterations, and of all. */
   count: string | undefined;
   inner: StepLine[];
 }
@@ -67,7 +67,7 @@ async function startTreeOnTerminal(title: string): Promise<StepTree> {
   };
 }
 
-/** Draws the steps with the ids of their jobs; the ids are never cut. */
+/** Draws the steps with the ids of their jobs; ids are never truncated. */
 export function drawStepsWithJobs(lines: StepLine[], width: number): string[] {
   return drawLines(lines, "", { width, jobs: true });
 }

@@ -1,4 +1,4 @@
-/** Start values that the server writes into the HTML page. */
+/** Initial values that the server writes into the HTML page. */
 
 const told = (name: string) => document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content;
 
@@ -12,14 +12,14 @@ export const NONCE = document.querySelector<HTMLScriptElement>("script[nonce]")?
 export const url = (path: string): string => BASE + path.replace(/^\/+/, "");
 
 /** Returns a local storage key, distinct per base path: instances under one host do not share keys. */
-export const stored = (name: string): string => `svc:${BASE}:${name}`;
+export const storageKey = (name: string): string => `svc:${BASE}:${name}`;
 
-/** Returns a local storage key of one person: several may use this browser. */
-export const storedBy = (email: string, name: string): string => stored(`by:${email}:${name}`);
+/** Returns a local storage key of one user, because several users may share this browser. */
+export const storageKeyOf = (email: string, name: string): string => storageKey(`by:${email}:${name}`);
 
-/** Removes what is stored by a person. */
-export function forget(email: string): void {
-  const prefix = storedBy(email, "");
+/** Removes the local storage entries of a user. */
+export function removeStored(email: string): void {
+  const prefix = storageKeyOf(email, "");
   for (const key of Object.keys(localStorage)) {
     if (key.startsWith(prefix)) localStorage.removeItem(key);
   }

@@ -1,6 +1,6 @@
 /** API client, typed by the server's OpenAPI description. */
 import { url } from "./base.ts";
-import { checkSession, noteEnded, noteLost, noteReached } from "./connection.ts";
+import { checkSession, markReachable, markSessionEnded, markUnreachable } from "./connection.ts";
 import { ConnectionLost, errorOf } from "./errors.ts";
 import type { Operations } from "./interface.d.ts";
 import { parseJson, writeJson } from "./json.ts";
@@ -51,24 +51,24 @@ export async function ask<N extends OperationName>(
     });
   } catch (cause) {
     if (signal?.aborted) throw cause;
-    noteLost();
+    markUnreachable();
     throw new ConnectionLost(cause);
   }
-  noteReached();
+  markReachable();
   if (response.ok) return response;
   if (response.status === 401) noteRefused(operation);
   throw await errorOf(response);
 }
 
-/** Operations whose 401 does not mean that the session has ended. */
+/** Operations for which a 401 does not mean that the session has ended. */
 const PUBLIC: ReadonlySet<OperationName> = new Set<OperationName>([
   "POST /auth/login",
   "POST /setup/{token}",
 ]);
 
-/** Distinguishes an ended session from an operation that refuses this user, such as in a workspace of others. */
+/** Distinguishes an ended session from an operation that rejects this user, such as in another user's workspace. */
 function noteRefused(operation: OperationName): void {
-  if (operation === "GET /users/whoami") noteEnded(true);
+  if (operation === "GET /users/whoami") markSessionEnded(true);
   else if (!PUBLIC.has(operation)) void checkSession();
 }
 

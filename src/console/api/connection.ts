@@ -4,7 +4,7 @@ import { url } from "./base.ts";
 
 export interface Connection {
   reached: boolean;
-  /** The session has ended: a request was answered with 401. */
+  /** Whether the session has ended: a request was answered with 401. */
   ended: boolean;
 }
 
@@ -25,13 +25,13 @@ function subscribe(listener: () => void): () => void {
 
 export const useConnection = (): Connection => useSyncExternalStore(subscribe, () => state);
 
-export const noteReached = (): void => become({ reached: true });
-export const noteEnded = (ended: boolean): void => become({ ended });
+export const markReachable = (): void => become({ reached: true });
+export const markSessionEnded = (ended: boolean): void => become({ ended });
 
-/** Marks the session as ended if the server does not know the user any more. */
+/** Marks the session as ended if the server no longer recognises it. */
 export async function checkSession(): Promise<void> {
   const answer = await fetch(url("api/users/whoami")).catch(() => undefined);
-  if (answer?.status === 401) noteEnded(true);
+  if (answer?.status === 401) markSessionEnded(true);
 }
 
 const RETRY_INTERVAL_MS = 2_000;
@@ -44,7 +44,7 @@ export function onReturn(then: () => void): () => void {
 }
 
 /** Marks the server as unreachable and polls it until it answers. */
-export function noteLost(): void {
+export function markUnreachable(): void {
   if (!state.reached) return;
   become({ reached: false });
   void knock();

@@ -1,7 +1,7 @@
 /** Error response of the server, with its message and hint. */
 export class ApiError extends Error {
   readonly status: number;
-  /** Remedy. */
+  /** Suggested remedy. */
   readonly hint: string | undefined;
   /** Identifies the request in the server's log. */
   readonly requestId: string | undefined;
@@ -38,7 +38,7 @@ export async function errorOf(response: Response): Promise<ApiError> {
   return new ApiError(response.status, detail ?? response.statusText, hint, id);
 }
 
-/** Returns whether a retry may succeed. */
+/** Whether a retry may succeed. */
 export function mayPass(error: unknown): boolean {
   if (error instanceof ApiError) return error.status >= 500 || error.status === 408 || error.status === 429;
   return true;

@@ -15,7 +15,7 @@ export function parseJson(text: string): unknown {
 
 const { rawJSON } = JSON as unknown as { rawJSON?: (text: string) => unknown };
 
-// Libraries that are handed such values call JSON.stringify on them, which otherwise throws.
+// Libraries call JSON.stringify on such values, which otherwise throws.
 Object.defineProperty(BigInt.prototype, "toJSON", {
   configurable: true,
   value(this: bigint) {
@@ -35,7 +35,7 @@ export const isRecord = (value: unknown): value is Fields =>
 
 export const recordsOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isRecord) : []);
 
-/** The value at a path of names and indexes. */
+/** Returns the value at a path of names and indexes. */
 export function getAt(value: unknown, path: readonly (string | number)[]): unknown {
   let found = value;
   for (const name of path) {
@@ -45,7 +45,7 @@ export function getAt(value: unknown, path: readonly (string | number)[]): unkno
   return found;
 }
 
-/** Whether two JSON values have the same content; the order of fields does not count. */
+/** Whether two JSON values are equal; the order of fields does not matter. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {

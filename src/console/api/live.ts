@@ -20,7 +20,7 @@ export const usePaused = (): boolean =>
 
 /**
  * Returns query options for polling. Pausing also stops refetching on focus and reconnect.
- * @param still pauses this query only, such as while rows are selected
+ * @param still pauses only this query, for example while rows are selected
  */
 export function useLive(ms: number, still = false) {
   const stopped = usePaused() || still;

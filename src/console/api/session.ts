@@ -36,7 +36,7 @@ function mayAs(access: Access, me: Me | undefined, member: Member | undefined): 
   return access === "author" ? !member.operator : member.is_admin;
 }
 
-/** Says whether the user may call an operation. */
+/** Checks whether the user may call an operation. */
 export type May = <N extends OperationName>(operation: N, access: Operations[N]["access"]) => boolean;
 
 /**

@@ -1,7 +1,7 @@
-/** YAML without loss of precision, as JSON is read. */
+/** YAML without loss of precision, like JSON in `json.ts`. */
 import { parse } from "yaml";
 
-/** Makes plain numbers of integers that a double holds; larger ones stay BigInt. */
+/** Converts integers that a double can represent to numbers; larger ones stay BigInt. */
 export function toNumbers(value: unknown): unknown {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   if (Array.isArray(value)) return value.map(toNumbers);
@@ -9,6 +9,6 @@ export function toNumbers(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, toNumbers(each)]));
 }
 
-/** @throws Error for text that is no YAML */
+/** @throws Error for invalid YAML */
 export const parseYaml = (text: string): unknown =>
   toNumbers(parse(text, { intAsBigInt: true, maxAliasCount: 100 }));

@@ -1,10 +1,10 @@
-/** Pages whose files are loaded before or when they are shown. */
+/** Pages whose files are loaded before they are shown, or when they are first shown. */
 import { type ComponentType, lazy, useState } from "react";
 import type { Page } from "./pages.ts";
 
 /**
- * Returns the page of a module, which is loaded when it is first shown or `load` is called. One that is there already is
- * drawn at once: a fallback would stay for the 300 ms that React leaves between a fallback and its content.
+ * Returns the page of a module, which is loaded when it is first shown or `load` is called. A loaded page is rendered
+ * immediately: React would keep a fallback for at least 300 ms.
  */
 export function lazyPage(read: Page["load"]): { Component: ComponentType; load: () => void } {
   let Ready: ComponentType | undefined;
@@ -18,6 +18,6 @@ export function lazyPage(read: Page["load"]): { Component: ComponentType; load: 
     const [Shown] = useState<ComponentType>(() => Ready ?? Later);
     return <Shown />;
   };
-  // A page that cannot be loaded says so where it is shown.
+  // If a page cannot be loaded, the error is shown in its place.
   return { Component, load: () => void remember().catch(() => {}) };
 }

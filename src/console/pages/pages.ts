@@ -22,7 +22,7 @@ export interface Page {
   path: string;
   load: () => Promise<{ default: ComponentType }>;
   nav?: Pick<Destination, "label" | "Icon"> & {
-    /** Whether the page is of use to who is signed in; absent: to everybody. */
+    /** Whether the signed-in user needs the page; absent: all users do. */
     isFor?: (may: May) => boolean;
   };
 }

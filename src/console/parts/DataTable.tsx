@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 
 export interface Column<T> {
-  /** Heading; empty above buttons, which stand at the end of the row. */
+  /** Heading; empty for the column of buttons at the end of the row. */
   name: string;
-  /** Track of the grid, such as `8rem` or `minmax(0, 2fr)`. */
+  /** Width of the grid column, such as `8rem` or `minmax(0, 2fr)`. */
   width: string;
   cell: (row: T) => ReactNode;
-  /** Left out where the window is narrow. */
+  /** Hidden in a narrow window. */
   wideOnly?: boolean;
 }
 
@@ -20,7 +20,9 @@ interface Props<T> {
 const isNothing = (shown: ReactNode) =>
   shown === null || shown === undefined || shown === false || shown === "";
 
-/** Table of short lists. In a narrow window the first cell and the buttons share a line, the others stand below. */
+/**
+ * Table of short lists. In a narrow window the first cell and the buttons share a line, and the other cells are below.
+ */
 export function DataTable<T>({ label, columns, rows, keyOf }: Props<T>) {
   const style = { "--columns": columns.map(({ width }) => width).join(" ") } as object;
   const marks = ({ name, wideOnly }: Column<T>) => ({

@@ -28,7 +28,7 @@ export function Empty({ title, children, action, command }: Props) {
         <Text c="dimmed" mt="lg" fz="xs">
           At a terminal:{" "}
           <Code>
-            {/* A line ends between words, not within an option. */}
+            {/* Wraps between words, but not within an option. */}
             {command.split(" ").map((word, index) => (
               <Fragment key={index}>
                 {index > 0 && " "}

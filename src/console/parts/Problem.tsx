@@ -16,7 +16,7 @@ export const hintOf = (error: unknown): string | undefined =>
 /** Inline error with hint and retry. */
 export function Problem({ error, retry }: { error: unknown; retry?: () => void }) {
   const { ended } = useConnection();
-  // The session dialog tells of it.
+  // The session dialog reports it.
   if (ended && error instanceof ApiError && error.status === 401) return null;
   const hint = hintOf(error);
   const id = error instanceof ApiError && error.status >= 500 ? error.requestId : undefined;

@@ -7,7 +7,7 @@ export interface MenuEntry {
   isDangerous?: boolean;
 }
 
-/** Menu of what can be done with a row. Nothing where there is nothing. */
+/** Menu of a row's actions; renders nothing without actions. */
 export function RowMenu({ of, entries }: { of: string; entries: (MenuEntry | false | undefined)[] }) {
   const shown = entries.filter((entry) => entry !== false && entry !== undefined);
   if (shown.length === 0) return null;

@@ -7,7 +7,7 @@ export interface TabChoice<T extends string> {
   label: string;
 }
 
-/** Returns the tab in the address, the first by default, and the bar that changes it. */
+/** Returns the tab in the address, by default the first, and the tab bar. */
 export function useTabs<T extends string>(tabs: TabChoice<T>[]): [tab: T, bar: React.ReactNode] {
   const [search, setSearch] = useSearchParams();
   const tab = tabs.find(({ value }) => value === search.get("tab"))?.value ?? tabs[0]!.value;

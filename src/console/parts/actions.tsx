@@ -1,4 +1,4 @@
-/** What buttons do: a call, then what is shown is read again. */
+/** Actions of buttons: an API call, after which the shown data is reloaded. */
 import { Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation } from "@tanstack/react-query";
@@ -6,7 +6,7 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { queryClient } from "../api/client.ts";
 import { Problem, tellProblem } from "./Problem.tsx";
 
-/** Performs a change and returns the sentence that says it is done, or nothing where the page shows it. */
+/** Performs a change and returns a confirmation, or nothing if the page shows the change itself. */
 export type Action = () => Promise<string | undefined>;
 
 async function perform(action: Action): Promise<void> {
@@ -26,7 +26,7 @@ interface DialogProps {
   opened: boolean;
   close: () => void;
   action: Action;
-  /** Of the button. */
+  /** Label of the button. */
   label: string;
   children: ReactNode;
   size?: string;
@@ -34,7 +34,7 @@ interface DialogProps {
   isReady?: boolean;
 }
 
-/** Form in a dialog. An error stays in it with what was typed. */
+/** Form in a dialog. If submitting fails, the error is shown and the input is kept. */
 export function FormDialog(props: DialogProps) {
   const { title, opened, close, action, label, children, isDangerous, isReady = true } = props;
   const change = useMutation({ mutationFn: perform, onSuccess: close });
@@ -73,15 +73,15 @@ export function FormDialog(props: DialogProps) {
 
 export interface Question {
   title: string;
-  /** Says what will be lost. */
+  /** Explains what will be lost. */
   text: string;
   label: string;
   action: Action;
-  /** Has to be typed before. */
+  /** Name that the user must type to confirm. */
   name?: string;
 }
 
-/** Asks before something is done that cannot be undone: `const { ask, dialog } = useQuestion()`. */
+/** Asks for confirmation before an irreversible action: `const { ask, dialog } = useQuestion()`. */
 export function useQuestion() {
   const [question, setQuestion] = useState<Question>();
   const [isOpen, setOpen] = useState(false);

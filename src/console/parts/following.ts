@@ -1,4 +1,4 @@
-/** A run by its id, with the log and stream of one that goes on. */
+/** Loads a run by its id, with log and stream if it is still running. */
 import { queryOptions } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { ask, call } from "../api/call.ts";
@@ -28,7 +28,7 @@ export function useFollowing(workspace: string, job: Job | undefined): Following
   const id = job?.id;
   const [stream, setStream] = useState("");
   const [figures, setFigures] = useState<{ memory?: number | undefined; progress?: number | undefined }>({});
-  // Fixed at first render: the log of a run that ends while followed is already complete.
+  // Fixed at the first render: if a followed run ends, its log is already complete.
   const [begun, setBegun] = useState<{ id: string; live: boolean }>();
   if (job && begun?.id !== job.id) setBegun({ id: job.id, live: job.type === "QueuedJob" });
   const live = begun?.id === id ? begun?.live : undefined;

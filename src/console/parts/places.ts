@@ -24,10 +24,10 @@ export const to = {
   flow: (workspace: string, path: string) => `/w/${workspace}/flows/${encoded(path)}`,
   app: (workspace: string, path: string) => `/w/${workspace}/apps/${encoded(path)}`,
   newFlow: (workspace: string) => `/w/${workspace}/new/flow`,
-  /** What somebody's draft of a flow changes. */
+  /** Shows the changes of a user's draft of a flow. */
   review: (workspace: string, path: string, username: string) =>
     `/w/${workspace}/review/${encoded(path)}?${new URLSearchParams({ of: username })}`,
-  /** Flow editor; `from` names a run whose values are shown, and a step that is open. */
+  /** Flow editor; `from` is a run whose values are shown, and a step to open. */
   draw: (workspace: string, path: string, from: { run?: string; step?: string } = {}) => {
     const search = new URLSearchParams(from);
     return `/w/${workspace}/draw/${encoded(path)}${search.size > 0 ? `?${search}` : ""}`;

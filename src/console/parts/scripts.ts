@@ -1,4 +1,4 @@
-/** Scripts as several pages read them. */
+/** Queries of scripts that several pages share. */
 import { queryOptions } from "@tanstack/react-query";
 import { call, type Input } from "../api/call.ts";
 import type { Script } from "../api/interface.d.ts";
@@ -32,7 +32,7 @@ export const scriptAt = (workspace: string, path: string) =>
     queryFn: ({ signal }) => call("GET /w/{workspace}/scripts/get/p/{path}", { workspace, path }, signal),
   });
 
-/** One version, which never changes. */
+/** A version never changes. */
 export const scriptVersion = (workspace: string, hash: string) =>
   queryOptions({
     queryKey: [workspace, "scripts", "version", hash],
@@ -40,7 +40,7 @@ export const scriptVersion = (workspace: string, hash: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** What is stored with a script beside its code, as it is sent with the next version. */
+/** Returns the fields that are stored with a script's code, as the next version sends them. */
 export function toNewScript(script: Script): NewScript {
   const {
     workspace_id: _workspace,

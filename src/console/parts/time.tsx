@@ -30,7 +30,7 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["minute", 60_000],
 ];
 
-function inWords(ms: number): string {
+function formatRelative(ms: number): string {
   const ago = ms - Math.max(now, Date.now());
   if (Math.abs(ago) > 30 * 86_400_000) return day.format(ms);
   for (const [unit, size] of UNITS) {
@@ -45,7 +45,7 @@ export function Moment({ at }: { at: string }) {
   const ms = Date.parse(at);
   return (
     <time dateTime={at} title={exact.format(ms)}>
-      {inWords(ms)}
+      {formatRelative(ms)}
     </time>
   );
 }

@@ -3,7 +3,7 @@ import { useCallback } from "react";
 import { useSearchParams } from "wouter";
 
 /**
- * Returns the parameters of the address, and a setter for some of them at once: empty ones are left out. Of several
+ * Returns the parameters of the address, and a setter for some of them at once; empty ones are removed. Of several
  * calls in one event only the last has an effect.
  */
 export function useAddress({ push = true }: { push?: boolean } = {}) {

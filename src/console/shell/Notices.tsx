@@ -28,7 +28,7 @@ export function SessionEnded() {
       title="Your session has ended"
     >
       <Text mb="md" c="dimmed">
-        Sign in to go on where you are.
+        Sign in to continue on this page.
       </Text>
       <SignIn {...(me ? { email: me.email } : {})} />
     </Modal>

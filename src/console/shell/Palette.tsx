@@ -12,8 +12,8 @@ import { paletteStore } from "./palette-store.ts";
 const RUN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /**
- * Spotlight selects the first action when the query is stored, which can be before the actions found are in the page:
- * the selection would go with an action that is left out, and Enter would do nothing.
+ * Spotlight selects the first action when the query is stored, possibly before the found actions are rendered. The
+ * selection would disappear with a removed action, and Enter would do nothing.
  */
 function selectFirstAction() {
   const { opened, query, listId } = paletteStore.getState();

@@ -8,7 +8,7 @@ import {
   IconUserCircle,
 } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
-import { forget, url } from "../api/base.ts";
+import { removeStored, url } from "../api/base.ts";
 import { call } from "../api/call.ts";
 import { setPaused, usePaused } from "../api/live.ts";
 import { whoami } from "../api/session.ts";
@@ -17,7 +17,7 @@ import { showShortcuts } from "./Shortcuts.tsx";
 
 async function signOut(email: string | undefined): Promise<void> {
   await call("POST /auth/logout", {}).catch(tellProblem);
-  if (email !== undefined) forget(email);
+  if (email !== undefined) removeStored(email);
   // A full page load drops all cached data of this user.
   location.assign(url("login"));
 }
@@ -41,7 +41,7 @@ export function PersonMenu() {
           fullWidth
           size="xs"
           mb={6}
-          aria-label="Colours"
+          aria-label="Colors"
           value={colorScheme}
           onChange={(value) => setColorScheme(value as "auto")}
           data={[

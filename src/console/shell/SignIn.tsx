@@ -5,7 +5,7 @@ import { Link } from "wouter";
 import { url } from "../api/base.ts";
 import { call } from "../api/call.ts";
 import { queryClient } from "../api/client.ts";
-import { noteEnded } from "../api/connection.ts";
+import { markSessionEnded } from "../api/connection.ts";
 import { Problem } from "../parts/Problem.tsx";
 
 /** Return address for login providers: the current page. */
@@ -28,7 +28,7 @@ export function SignIn({ email: known, done }: { email?: string; done?: () => vo
   const enter = useMutation({
     mutationFn: () => call("POST /auth/login", { body: { email, password } }),
     async onSuccess() {
-      noteEnded(false);
+      markSessionEnded(false);
       await queryClient.invalidateQueries();
       done?.();
     },

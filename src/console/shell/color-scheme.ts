@@ -1,4 +1,4 @@
 import { localStorageColorSchemeManager } from "@mantine/core";
-import { stored } from "../api/base.ts";
+import { storageKey } from "../api/base.ts";
 
-export const colorScheme = localStorageColorSchemeManager({ key: stored("color-scheme") });
+export const colorScheme = localStorageColorSchemeManager({ key: storageKey("color-scheme") });

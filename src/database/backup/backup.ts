@@ -20,7 +20,7 @@ export interface DataLocation {
 }
 
 export interface BackupProgress {
-  /** Table or file in progress. */
+  /** Name of the table or file in progress. */
   at: string;
   rows: number;
   files: number;

@@ -89,7 +89,7 @@ export function decodeLine(text: string): BackupLine {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw damagedBackupError("a line of it is no JSON", cause);
+    throw damagedBackupError("a line of it is not JSON", cause);
   }
   if (Array.isArray(value)) return { kind: "row", cells: value.map(decodeCell) };
   if (typeof value === "string") return { kind: "piece", bytes: Buffer.from(value, "base64") };
@@ -119,12 +119,12 @@ export function encodeHeader(header: BackupHeader): string {
  * @throws BadRequest if it is not a backup's, or a newer format's
  */
 export function decodeHeader(text: string): BackupHeader {
-  if (!text.startsWith(MAGIC)) throw new BadRequest("the file is no backup of svc");
+  if (!text.startsWith(MAGIC)) throw new BadRequest("the file is not a backup of svc");
   let header: BackupHeader;
   try {
     header = JSON.parse(text.slice(MAGIC.length)) as BackupHeader;
   } catch (cause) {
-    throw damagedBackupError("its first line is no JSON", cause);
+    throw damagedBackupError("its first line is not JSON", cause);
   }
   if (typeof header.format !== "number" || !Array.isArray(header.migrations)) {
     throw damagedBackupError("its first line says neither format nor migrations");

@@ -150,10 +150,13 @@ async function commitMove(
     await filling.commit();
   } catch (cause) {
     if (!isPostgresError(cause)) {
-      throw new Unavailable("PostgreSQL was lost while it stored what was moved: it may have it, or not", {
-        cause,
-        hint: `move again with --force, or remove ${movedMarkerPath(data_dir)} to keep using the old database`,
-      });
+      throw new Unavailable(
+        "the connection to PostgreSQL was lost during the commit: the data may have been stored, or not",
+        {
+          cause,
+          hint: `move again with --force, or remove ${movedMarkerPath(data_dir)} to keep using the old database`,
+        },
+      );
     }
     await removeMovedMarker(data_dir);
     throw cause;

@@ -28,7 +28,7 @@ async function* readStoredFile(data_dir: string, file: string): AsyncGenerator<B
   const found = await lstat(path).catch(() => undefined);
   if (!found) return;
   const pieces = createReadStream(path, { highWaterMark: CHUNK_BYTES })[Symbol.asyncIterator]();
-  // Reading the first chunk opens the file: from then on, removing or replacing it does not matter.
+  // Reading the first chunk opens the file; removing or replacing it afterwards has no effect on this read.
   const first = await pieces.next().catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === "ENOENT") return undefined;
     throw cause;
@@ -62,7 +62,7 @@ export function createFileWriter(folder: string) {
         !isInside ||
         parts.some((part) => part === "" || part === "." || part === ".." || part.includes("\0"))
       ) {
-        throw damagedBackupError(`"${next.file}" is no name of a stored file`);
+        throw damagedBackupError(`"${next.file}" is not a name of a stored file`);
       }
       const path = join(folder, ...parts);
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });

@@ -54,7 +54,8 @@ export async function migrateDatabase(db: Database): Promise<string[]> {
       });
     }
     const pending = known.filter((migration) => !applied.includes(migration.name));
-    // A new SQLite database is given the schema at once, so that a first start does not take longer with each release.
+    // A new SQLite database gets the final schema directly, so that a first start does not get slower with each
+    // release.
     const isNew = db.dialect === "sqlite" && applied.length === 0;
     const steps = isNew ? [{ sql: sqlite_schema }] : pending;
     for (const text of steps.flatMap(splitMigration)) await tx.rows(sql.raw(text));

@@ -1,11 +1,11 @@
-/** Reads that may take long, each in a transaction whose time limit PostgreSQL itself enforces. */
+/** Long reads. Each runs in a transaction with a statement timeout, which PostgreSQL enforces. */
 import type { SQL } from "drizzle-orm";
 import { type AsideOptions, createTimeoutError, READ_LIMIT_MS } from "../read-limit.ts";
 import { createBuilder } from "./builder.ts";
 import type { Connections } from "./connections.ts";
 import { isCanceled } from "./errors.ts";
 
-/** @throws Unavailable after the time that the statement may take */
+/** @throws Unavailable when the statement timeout expires */
 export async function readAside<R>(
   withClient: Connections["withClient"],
   query: SQL,

@@ -20,7 +20,10 @@ export function isCanceled(thrown: unknown): boolean {
   return (errno ?? cause?.errno) === "57014";
 }
 
-/** Gives a failed statement or commit its name. What a closure throws of its own stays what it is. */
+/**
+ * Converts an error of a statement or commit into the project's error class. Errors thrown by the caller's own code
+ * pass unchanged.
+ */
 export function toStorageError(thrown: unknown): unknown {
   if (thrown instanceof SvcError) return thrown;
   const cause = thrown instanceof DrizzleQueryError ? thrown.cause : thrown;
@@ -33,6 +36,6 @@ export function toStorageError(thrown: unknown): unknown {
   // character_not_in_repertoire, untranslatable_character: PostgreSQL cannot store NUL in texts.
   if (code === "22021" || code === "22P05") return new BadRequest("a text must not hold the character NUL");
   if (thrown instanceof DrizzleQueryError || thrown instanceof PostgresClient.PostgresError)
-    return new Internal("the database refused a statement", { cause });
+    return new Internal("the database rejected a statement", { cause });
   return thrown;
 }

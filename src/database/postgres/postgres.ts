@@ -1,6 +1,6 @@
 /**
- * PostgreSQL through Bun's own client. A write begins its transaction with the first statement that cannot be shared;
- * one that has none goes with others (`groups.ts`).
+ * PostgreSQL through Bun's own client. A write opens its transaction with the first statement that cannot be batched.
+ * A write without one joins a group commit (`group-commit.ts`).
  */
 import { withTimeout } from "../../lib/async/sleep.ts";
 import { Internal } from "../../lib/errors.ts";

@@ -1,4 +1,4 @@
-/** Program of the thread that runs long reads: each message is answered once its statement has ended. */
+/** Program of the thread that runs long reads. It replies to each message when its statement has ended. */
 import type { Database as SqliteFile } from "bun:sqlite";
 import type { AsideReply, AsideRequest } from "./aside.ts";
 import { openForReading } from "./statements.ts";

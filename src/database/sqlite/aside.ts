@@ -1,10 +1,9 @@
 /**
- * Reads that may take long, on a thread and a connection of their own, because bun:sqlite is synchronous: the event loop
- * serves others meanwhile. One runs at a time. The thread is started by the first and ends when none has come for a
- * while.
- *
- * Nothing interrupts a statement of SQLite from outside its thread. A thread whose statement takes too long is left
- * behind, to end after it, and the next read starts another; the number of such threads is bounded.
+ * Long reads on a separate thread and connection: bun:sqlite is synchronous, so they would block the event loop. One
+ * read runs at a time. The first read starts the thread, which ends after some idle time.
+ * A SQLite statement cannot be interrupted from outside its thread. If a statement exceeds its time limit, its thread
+ * is abandoned until the statement ends, and the next read starts a new thread. The number of abandoned threads is
+ * bounded.
  */
 import type { SQL } from "drizzle-orm";
 import { SQLiteSyncDialect } from "drizzle-orm/sqlite-core";
@@ -24,11 +23,11 @@ export interface AsideReply {
   error?: string;
 }
 
-/** Time without a read after which the thread ends. */
+/** Idle time after which the thread ends. */
 const IDLE_MS = 60_000;
-/** Most that the end of the server waits for a read. */
+/** Longest time that a shutdown waits for a running read. */
 const MAX_WAIT_MS = 5_000;
-/** Threads that may be left behind: each keeps a processor busy. */
+/** Maximum number of abandoned threads: each keeps one processor busy. */
 const MAX_LEFT = 2;
 
 /** Located like the thread that analyses scripts. */
@@ -38,9 +37,9 @@ const PROGRAM = import.meta.url.includes("$bunfs")
 
 export interface AsideReader {
   /**
-   * Runs a query and returns its rows, as the driver has them.
-   * @throws Unavailable after the time that the statement may take, or while too many others run beyond theirs
-   * @throws Internal if it fails
+   * Runs a query and returns its rows with raw driver values.
+   * @throws Unavailable when the time limit expires, or while too many abandoned reads are running
+   * @throws Internal if the query fails
    */
   rows<R>(query: SQL, options?: AsideOptions): Promise<R[]>;
   close(): Promise<void>;
@@ -50,7 +49,7 @@ interface Thread {
   worker: Worker;
   /** @throws Internal if the thread fails */
   read(request: AsideRequest): Promise<AsideReply>;
-  /** Lets the thread end after its statement. Resolves once it has. */
+  /** Ends the thread after its current statement and resolves when it has ended. */
   end(): Promise<void>;
 }
 
@@ -86,12 +85,12 @@ export function createAsideReader(path: string): AsideReader {
   const dialect = new SQLiteSyncDialect();
   const slots = createSlots(1);
   let thread: Thread | undefined;
-  /** Threads that end after their statement. */
+  /** Threads that end after their current statement. */
   const ending = new Map<Thread, Promise<void>>();
   let idle: ReturnType<typeof setTimeout> | undefined;
   let state: "open" | "closing" | "closed" = "open";
 
-  /** Takes the thread out of use. */
+  /** Stops giving reads to this thread. */
   function retire(): void {
     const retired = thread;
     thread = undefined;

@@ -1,4 +1,4 @@
-/** Program of the thread that checkpoints: each message is answered once a checkpoint has ended. */
+/** Program of the thread that runs checkpoints. It replies to each message when a checkpoint has ended. */
 import { Database as SqliteFile } from "bun:sqlite";
 import type { CheckpointReply, CheckpointRequest } from "./checkpoints.ts";
 
@@ -8,7 +8,7 @@ let connection: SqliteFile | undefined;
 
 function checkpoint({ path }: CheckpointRequest): CheckpointReply {
   try {
-    // Writes to the database file only, and only what the log holds already.
+    // It writes only pages to the database file that are in the log already.
     connection ??= new SqliteFile(path, { readwrite: true });
     connection.run("PRAGMA synchronous = NORMAL");
     const [counts] = connection.query("PRAGMA wal_checkpoint(PASSIVE)").values() as [number[]];

@@ -1,10 +1,9 @@
 /**
- * Checkpoints of the write-ahead log: they copy its pages into the database file, on a thread of their own, because
- * copying and flushing megabytes would block the event loop for a tenth of a second.
- *
- * A checkpoint leaves what is written meanwhile, and SQLite reuses the log only once all of it has been copied. So
- * checkpoints run beside the writes until little is left, and a last, short one while the writes wait (without blocking
- * the event loop).
+ * Checkpoints of the write-ahead log: they copy its pages into the database file. They run on a separate thread,
+ * because copying and flushing megabytes would block the event loop for about 100 ms.
+ * A checkpoint does not copy pages written while it runs, and SQLite reuses the log only after all pages were copied.
+ * So checkpoints run concurrently with writes until few pages are left; then one short checkpoint runs while writes
+ * wait (without blocking the event loop).
  */
 import type { Database as SqliteFile } from "bun:sqlite";
 import { waitAtMost } from "../../lib/async/sleep.ts";
@@ -15,21 +14,21 @@ export interface CheckpointRequest {
 }
 
 export interface CheckpointReply {
-  /** Pages of the log that are in the database file by now. */
+  /** Number of the log's pages that have been copied into the database file. */
   copied?: number;
   error?: string;
 }
 
-/** Pages in the log (40 MB) after which it is copied into the database file. */
+/** Number of log pages (40 MB) that triggers a checkpoint. */
 const CHECKPOINT_PAGES = 10_000;
-/** Checkpoints that run beside the writes, each of which copies what was written during the one before. */
+/** Maximum number of concurrent checkpoints in a row; each copies what was written during the previous one. */
 const MAX_ROUNDS = 6;
-/** Pages that may be left to the last one, for which the writes wait. */
+/** Number of pages that the final checkpoint, which blocks writes, may copy. */
 const HELD_PAGES = 500;
-/** Commits between two looks at the log. */
+/** The log's size is read every this many commits. */
 const COMMITS_PER_LOOK = 16;
 
-/** Most that writes wait for a checkpoint, and the end of the server; it goes on beside them. */
+/** Longest time that writes, or a shutdown, wait for a checkpoint; it continues in the background. */
 const MAX_WAIT_MS = 5_000;
 
 /** Located like the thread that analyses scripts. */
@@ -39,22 +38,23 @@ const PROGRAM = import.meta.url.includes("$bunfs")
 
 export interface Checkpoints {
   /**
-   * Call after each commit; starts a checkpoint when the log has grown. It never throws: the writes are committed.
-   * @param isLong the commit has written much
+   * Call it after each commit. Starts a checkpoint if the log has grown enough. It never throws, since the writes are
+   * committed.
+   * @param isLong whether the commit wrote much data
    */
   afterCommit(isLong: boolean): void;
-  /** Whether one runs, which keeps the disk busy. */
+  /** Whether a checkpoint is running, which keeps the disk busy. */
   isRunning(): boolean;
-  /** Set while the next write has to wait. */
+  /** Returns a promise for the next write to wait for; undefined if it need not wait. */
   hold(): Promise<void> | undefined;
-  /** Copies all that the log holds by now. */
+  /** Copies all pages that the log holds now. */
   run(): Promise<void>;
   close(): Promise<void>;
 }
 
 /**
- * @param connections those of the event loop: the one that writes, and the one by which the log is looked at
- * @param version of SQLite
+ * @param connections the event loop's connections: the writer, and the reader that reads the log's size
+ * @param version SQLite's version
  */
 export function createCheckpoints(
   connections: { writer: SqliteFile; reader: SqliteFile },
@@ -66,10 +66,13 @@ export function createCheckpoints(
   let commits = 0;
   let running: Promise<void> | undefined;
   let holding: Promise<void> | undefined;
-  /** Pages in the log that start the next checkpoint: more if a reader kept the last one from completing. */
+  /**
+   * Number of log pages that triggers the next checkpoint. It is raised if a reader prevented the last checkpoint
+   * from completing.
+   */
   let due_at = CHECKPOINT_PAGES;
 
-  /** Pages that the log had copied at the end of the last checkpoint. */
+  /** Number of log pages copied when the last checkpoint ended. */
   let copied = 0;
 
   function ask(request: CheckpointRequest | "close"): Promise<void> {
@@ -77,7 +80,7 @@ export function createCheckpoints(
     thread = worker;
     worker.unref();
     return new Promise((resolve) => {
-      // A checkpoint that fails is repeated when the log has grown further: nothing is lost.
+      // A failed checkpoint is repeated when the log has grown further; no data is lost.
       worker.onmessage = ({ data }: MessageEvent<CheckpointReply>) => {
         copied = data.copied ?? 0;
         resolve();
@@ -123,7 +126,7 @@ export function createCheckpoints(
     isRunning: () => running !== undefined,
     hold: () => holding,
     async run() {
-      // A running one may have passed what was written since it began.
+      // A checkpoint that is already running may miss pages written since it began.
       if (running) await running.catch(() => {});
       await start();
     },

@@ -1,11 +1,11 @@
 /**
- * Flushes the write-ahead log to disk: in place where the disk is fast, since waking another thread and being woken by it
- * costs more processor time than the rest of a commit, and on another thread where it is not, since a flush in place
- * blocks the event loop.
+ * Flushes the write-ahead log to disk. On a fast disk it runs on the event loop, because switching to another thread
+ * and back costs more processor time than the rest of a commit. On a slow disk it runs on another thread, so that it
+ * does not block the event loop.
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 
-/** Shorter than the event loop is blocked by other work. */
+/** Flushes up to this duration run on the event loop; other work blocks it for longer. */
 const IN_PLACE_MS = 1;
 /** Weight of the last flush in the average. */
 const WEIGHT = 1 / 8;
@@ -14,8 +14,8 @@ const MAX_COUNTED_MS = 20;
 
 export interface LogFlush {
   /**
-   * Flushes what was written so far; undefined: it is done.
-   * @param isBusy the disk has other work for the moment, so that a flush in place would take long
+   * Flushes everything written so far. Returns undefined if it is done on return.
+   * @param isBusy the disk has other work right now, so that a flush would block for long
    * @throws (or rejects with) what `onFailure` returns
    */
   flush(isBusy?: boolean): Promise<void> | undefined;
@@ -23,9 +23,9 @@ export interface LogFlush {
 }
 
 /**
- * Opens the log, so that no flush fails for want of a descriptor once writes are committed.
- * @param path of the log, which exists once a connection has read
- * @param in_place_ms flushes that usually take at most this long run in place
+ * Opens the log in advance, so that no flush fails for lack of a file descriptor.
+ * @param path the log's path; the log exists once a connection has read
+ * @param in_place_ms flushes that usually take at most this long run on the event loop
  */
 export function createLogFlush(
   path: string,
@@ -33,7 +33,7 @@ export function createLogFlush(
   in_place_ms: number = IN_PLACE_MS,
 ): LogFlush {
   const descriptor = openSync(path, "r+");
-  /** Average duration in milliseconds. The first flushes show on another thread how fast the disk is. */
+  /** Average duration in milliseconds. The first flushes run on another thread, to measure the disk. */
   let average = 2 * IN_PLACE_MS;
 
   function count(began: number): void {

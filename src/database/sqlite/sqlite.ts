@@ -163,7 +163,7 @@ export function openSqlite(options: SqliteOptions): Database {
   async function flush(): Promise<void> {
     const arrived = queue;
     queue = [];
-    /** The writes that this commit includes. */
+    /** The writes included in this commit. */
     let batch: PendingWrite[] = arrived;
     let settled: (() => void)[] = [];
     effects = [];
@@ -183,7 +183,7 @@ export function openSqlite(options: SqliteOptions): Database {
       commit.run();
       after = effects;
       isLong = performance.now() - began > MAX_BATCH_MS;
-      // From here on only a failed flush may fail the writes, which are committed.
+      // From here on the writes are committed; only a failed flush may still reject them.
       if (batch.every(({ lazy }) => lazy)) flushLater();
       else {
         syncing = log.flush(checkpoints.isRunning());
@@ -205,8 +205,8 @@ export function openSqlite(options: SqliteOptions): Database {
 
   /**
    * Runs writes without savepoints, for at most MAX_BATCH_MS.
-   * @returns what settles them; undefined if one failed: the transaction is begun anew, and they have to run again
-   * @throws if it was the only one: its failure rolls back the whole transaction
+   * @returns functions that settle them; undefined if one failed: the transaction was restarted, and all must run again
+   * @throws if there was only one write: its failure rolls back the whole transaction
    */
   async function runTogether(arrived: PendingWrite[], began: number): Promise<(() => void)[] | undefined> {
     const settled: (() => void)[] = [];
@@ -228,7 +228,7 @@ export function openSqlite(options: SqliteOptions): Database {
     }
   }
 
-  /** Runs writes, each in its own savepoint, for at most MAX_BATCH_MS. @returns what settles them */
+  /** Runs writes, each in its own savepoint, for at most MAX_BATCH_MS. @returns functions that settle them */
   async function runApart(arrived: PendingWrite[], began: number): Promise<(() => void)[]> {
     const settled: (() => void)[] = [];
     do settled.push(await runOne(arrived[settled.length]!));

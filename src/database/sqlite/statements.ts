@@ -1,4 +1,6 @@
-/** Statements on a connection to SQLite: those that the builder makes, and those that are declared, prepared once. */
+/**
+ * Statements on a SQLite connection: those of the query builder, and declared statements, which are prepared once.
+ */
 import { Database as SqliteFile } from "bun:sqlite";
 import { is, Param, Placeholder, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
@@ -13,7 +15,7 @@ type Values = Record<string, unknown>;
 function compile(connection: SqliteFile, queries: QueryBuilder, declared: Statement<never, unknown>) {
   const { sql: text, params } = declared.build(queries).toSQL();
   const { optimisticResult: answer } = declared;
-  // Whether its one row was there is known from the number of changes, which costs half of what RETURNING does.
+  // Whether the number of changes is enough to tell if the row existed; it costs half as much as RETURNING.
   const isCounted = answer !== undefined && !/^select/i.test(text);
   const statement = connection.prepare(isCounted ? text.replace(/ returning [^()]+$/i, "") : text);
   const returns = !isCounted && /^select|\breturning\b/i.test(text);
@@ -59,7 +61,7 @@ export function createReader(connection: SqliteFile): Reader {
   }) as unknown as Reader;
 }
 
-/** Sets what all connections have: the log is flushed by the caller, after a commit. */
+/** Sets the pragmas of every connection. Commits do not flush the log; the caller does it afterwards. */
 export function configureConnection(connection: SqliteFile, cache_kb: number): void {
   connection.run("PRAGMA busy_timeout = 5000");
   connection.run("PRAGMA journal_mode = WAL");
@@ -69,7 +71,7 @@ export function configureConnection(connection: SqliteFile, cache_kb: number): v
   connection.run(`PRAGMA cache_size = -${cache_kb}`);
 }
 
-/** Opens a connection that only reads. */
+/** Opens a read-only connection. */
 export function openForReading(path: string, cache_kb: number): SqliteFile {
   const connection = new SqliteFile(path, { readwrite: true });
   configureConnection(connection, cache_kb);

@@ -16,5 +16,5 @@ export function toStorageError(thrown: unknown): unknown {
       hint: "free some disk space, or raise the database's size limit",
     });
   }
-  return new Internal("the database refused a statement", { cause });
+  return new Internal("the database rejected a statement", { cause });
 }

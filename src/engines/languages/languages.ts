@@ -1,7 +1,7 @@
 /** Script languages: those that run here, and those only stored for clients that know them. */
 import { BadRequest } from "../../lib/errors.ts";
 
-/** The languages that the runner has a way to run. */
+/** Languages that the runner can run. */
 export type RunnableLanguage =
   | "bun"
   | "nativets"
@@ -13,7 +13,7 @@ export type RunnableLanguage =
   | "graphql"
   | ProgramLanguage;
 
-/** The languages that a program of the machine runs or compiles (`programs/table.ts`). */
+/** Languages that a program installed on the machine runs or compiles (`programs/table.ts`). */
 export type ProgramLanguage = "go" | "php" | "ruby" | "rust" | "powershell" | "deno";
 
 /** Runtime of each language; Bun runs `deno`, if it uses nothing of Deno (`runtimeOfCode`), and `bunnative` as TypeScript. */

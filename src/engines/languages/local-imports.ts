@@ -43,7 +43,7 @@ function isScriptPath(path: string): boolean {
 }
 
 /**
- * Returns the specifier by which one script imports another, where files lie at their paths: from `u/ann/a` to
+ * Returns the specifier by which one script imports another, if both are files at their paths: from `u/ann/a` to
  * `f/lib/b`.
  */
 export function toRelativeSpecifier(from: string, to: string): string {

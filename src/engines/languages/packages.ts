@@ -17,8 +17,8 @@ export function mergePackages(one: Packages | undefined, other: Packages | undef
 }
 
 /**
- * Takes the versions that a lock asks for where the code names none, so that a lock which cannot be installed from does
- * not turn into the newest versions. The client's own package follows the server.
+ * Uses a lock's version for each package to which the code gives none, so that a lock that cannot be installed from
+ * does not cause upgrades to the newest versions. The package of the client library is exempt: it follows the server.
  */
 export function applyLockVersions(packages: Packages | undefined, lock: unknown): Packages | undefined {
   if (packages?.client !== "npm" || typeof lock !== "string") return packages;
@@ -30,7 +30,7 @@ export function applyLockVersions(packages: Packages | undefined, lock: unknown)
   return { ...packages, dependencies };
 }
 
-/** Merges dependencies; one without a version takes the other script's. */
+/** Merges two lists of dependencies; one without a version takes the other list's version. */
 function mergeDependencies(one: Dependency[], other: Dependency[]): Dependency[] {
   const versions = new Map<string, string>();
   for (const { name, version } of [...one, ...other]) {

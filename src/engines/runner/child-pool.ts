@@ -1,12 +1,12 @@
 /**
- * The script processes that wait for a job: blank ones, started ahead of need, and warm ones, by the key of what they
- * became. The oldest of these go when there are too many, and all that have waited for long.
+ * Pool of idle script processes: blank ones, started in advance, and warm ones, by key. If there are too many, the
+ * longest idle ones are ended; all are ended after the idle timeout.
  */
 import { createSharedFolder } from "./files/shared-folder.ts";
 import { createShortageGate, isShortage, type ShortageGate } from "./job/shortage.ts";
 import type { Child } from "./process/child.ts";
 import type { Tool } from "./programs/tools.ts";
-import { createPythonsAhead } from "./pythons-ahead.ts";
+import { createPythonPool } from "./python-pool.ts";
 import type { FolderAccess } from "./sandbox/child-folders.ts";
 import { createIdleCheck } from "./sandbox/watch/idle-check.ts";
 import type { StorageUser } from "./sandbox/watch/storage-watch.ts";
@@ -27,43 +27,45 @@ export function matchesKey(key: string, match: Parameters<Runner["retire"]>[0]):
 }
 
 export interface ChildPool {
-  /** The reason why processes cannot be started, if there is one. */
+  /** The reason why no process can be started at the moment, if there is one. */
   readonly shortage: ShortageGate;
-  /** Starts a child that runs one thing and is then the caller's to `remove`. */
+  /** Starts a child for a single task. The caller must `remove` it. */
   start(reach?: FolderAccess): Child;
   remove(child: Child): Promise<void>;
   /**
-   * A blank child, started ahead if there is one. Makes room by ending one that waits.
-   * @param shared the folder that it shares with others · @param tool program whose folders it reads
+   * Returns a blank child, one started in advance if possible. Makes room by ending an idle child.
+   * @param shared the folder that it shares with others ·
+   * @param tool program whose folders it reads
    */
   takeBlank(shared: string | undefined, tool: Tool | undefined): Child;
-  /** Keeps processes of a Python ahead from now on, until it is not used any more. */
+  /** Keeps Python processes started in advance from now on, until this Python is no longer used. */
   usePython(python: Tool): void;
-  /** A warm child of this key. */
+  /** Returns a warm idle child with this key. */
   takeIdle(key: string): Child | undefined;
   /** Keeps a child for the next job of its key. */
   keep(child: Child): void;
-  /** Ends a child with all it started. */
+  /** Kills a child and all processes it started. */
   discard(child: Child): void;
-  /** Ends those that wait and match. */
+  /** Ends the idle children that match. */
   retire(match: Parameters<Runner["retire"]>[0]): void;
-  /** Ends those that wait and share the folder of this name. */
+  /** Ends the idle children that use this shared folder. */
   retireSharing(shared: string): void;
-  /** Ends those that have waited too long. */
+  /** Ends the children that have been idle for too long. */
   endOld(now: number): void;
   /**
-   * Ends idle processes that still work, or that use half of a limit, since their next job would be charged for it.
-   * @param around number of the sandbox's own processes around a child
+   * Ends idle processes that still use processor time, or more than half of a resource limit, since the next job
+   * would be charged for it.
+   * @param around number of the sandbox's wrapper processes around a child
    */
-  endRestless(now: number, around: number): void;
+  endBusyIdle(now: number, around: number): void;
   /** Yields idle processes for the storage check, so that one that keeps storing data is discarded. */
   storing(): Iterable<StorageUser>;
-  /** Whether a child of a version is there, waiting or running. */
+  /** Whether a child of a version exists, idle or running. */
   hasVersion(workspace_id: string, version_id: string): boolean;
   /** Starts the blank children that are missing. */
   replenish(): void;
   stats(): { idle: number; blank: number; started_total: number };
-  /** Starts nothing ahead any more. */
+  /** Stops starting children in advance. */
   close(): void;
   /** Ends all children. */
   destroy(): Promise<void>;
@@ -73,9 +75,11 @@ interface PoolOptions {
   options: RunnerOptions;
   /** Starts a process. @throws when the system refuses to */
   launch: (reach: FolderAccess) => Child;
-  /** Turns a blank child into Python. */
+  /** Turns a blank child into a Python interpreter. */
   becomePython: (child: Child, program: string) => Promise<void>;
-  /** Whether scripts are kept to their own files: which folders a child reaches is then settled when it is started. */
+  /**
+   * Whether scripts are confined to their own files; then the folders a child can access are fixed when it starts.
+   */
   isWalled: () => boolean;
 }
 
@@ -87,7 +91,7 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
   const isFull = () => children.size >= options.max_children;
   const rest = createIdleCheck();
   const shortage = createShortageGate(startAhead, log);
-  const pythons = createPythonsAhead({
+  const pythons = createPythonPool({
     count: options.blank_children,
     idle_timeout_ms: options.idle_timeout_ms,
     start(python) {
@@ -133,7 +137,7 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
     return start();
   }
 
-  /** Starts another blank child for one that was taken, if need be in place of one that waits for its next job. */
+  /** Starts a blank child to replace a taken one. If the pool is full, it ends an idle child first. */
   function replaceTaken(): void {
     if (isFull() && blank.length < options.blank_children) evictWaiting();
     replenish();
@@ -161,7 +165,7 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
     blank.push(child);
   }
 
-  /** Ends the warm process that has been idle the longest; without any, a Python that waits. */
+  /** Ends the longest idle warm process; if there is none, an idle Python. */
   function evictWaiting(): void {
     let oldest: Child | undefined;
     for (const list of idle.values()) {
@@ -213,7 +217,7 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
     for (const child of allIdle()) if (matches(child)) discard(child);
   }
 
-  /** Discards the child, unless it has been given a job meanwhile. */
+  /** Discards the child unless it has received a job in the meantime. */
   function discardIdle(child: Child): void {
     if (child.key !== undefined && idle.get(child.key)?.includes(child)) discard(child);
   }
@@ -239,10 +243,9 @@ export function createChildPool({ options, launch, becomePython, isWalled }: Poo
       discardWhere(({ idle_since }) => now - idle_since > options.idle_timeout_ms);
       pythons.endOld(now);
     },
-    endRestless(now, around) {
+    endBusyIdle(now, around) {
       const limit = (options.limits.memory_mb * MB) / 2;
-      const pids = allIdle().map(({ pid }) => pid);
-      const restless = new Set(rest.findBusy(pids, now, limit, around));
+      const restless = new Set(rest.findBusy(allIdle(), now, limit, around));
       discardWhere(({ pid }) => restless.has(pid));
     },
     *storing() {

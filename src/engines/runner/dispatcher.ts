@@ -1,6 +1,6 @@
 /**
- * Assigns runs to children, at most as many at once as there are slots. Where every slot is busy, a child whose jobs
- * are quick is sent further ones ahead (prefetch), so that it does not idle until the server has read its answer.
+ * Assigns runs to children, at most one running job per slot. If all slots are busy, a child with quick jobs receives
+ * further runs in advance (prefetching), so that it does not idle while the server reads its answer.
  */
 import type { ChildPool } from "./child-pool.ts";
 import { matchesKey } from "./child-pool.ts";
@@ -14,25 +14,25 @@ import { findInterpreter } from "./programs/interpreter.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 
-/** Assumed until jobs have been measured. */
+/** Average run time in milliseconds assumed before jobs have been measured. */
 const INITIAL_AVERAGE_MS = 40;
-/** A job that was sent ahead returns from behind one that has run this long. */
+/** A prefetched job is taken back if the job before it has run for this long. */
 const RECALL_AFTER_MS = 20;
 
 export interface Dispatcher {
   /** Runs a job as soon as a slot is free. Resolves when the job has ended. */
   run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
   readonly running: ReadonlySet<JobRun>;
-  /** Ends runs that have exceeded their time, and recalls jobs that wait behind long ones. */
+  /** Ends runs that exceeded their timeout, and takes back prefetched jobs that wait behind long ones. */
   checkTimes(now: number): void;
-  /** Lets no process that matches take another job. */
+  /** Ensures that no matching process takes another job. */
   retire(match: Parameters<Runner["retire"]>[0]): void;
   maskSecret: Runner["maskSecret"];
   freeSlots(): number;
   averageMs(): number;
   stalledMs(): number;
   waitingJobs(): string[];
-  /** Releases all jobs. */
+  /** Ends all runs as released, so that they can be requeued. */
   stop(): void;
 }
 
@@ -63,7 +63,10 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     while (waiting.length > 0 && prefetch(waiting[0]!)) waiting.shift();
   }
 
-  /** Sends a run ahead to the child of its key that has been sent the fewest. @returns false if none takes it */
+  /**
+   * Sends a run in advance to the child of its key that has the fewest prefetched runs.
+   * @returns false if no child can take it
+   */
   function prefetch(run: QueuedRun): boolean {
     let best: JobRun | undefined;
     for (const job of running) {
@@ -86,7 +89,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     job.start(isShared ? pool.takeIdle(run.key) : undefined);
   }
 
-  /** Follows a run that its child has been sent already. */
+  /** Follows a run that was already sent to its child. */
   function follow(job: JobRun, child: Child): void {
     const first = job.prefetch.runs.shift()!;
     const next = createJob(first.run, job.prefetch);
@@ -122,7 +125,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     return job;
   }
 
-  /** Decides what becomes of the child of a job that has ended. */
+  /** Keeps or discards a child after its job has ended. */
   function release(job: JobRun, child: Child | undefined, reusable: boolean): void {
     if (!child) return;
     const mayGoOn = reusable && !child.exited && !stopped;
@@ -135,7 +138,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     requeue(job.prefetch.takeBack(child, job.prefetch.runs.length));
   }
 
-  /** Puts runs that were sent ahead, and that have not begun, before all that wait. */
+  /** Requeues prefetched runs that did not start, at the front of the queue. */
   function requeue(returned: Prefetched[]): void {
     for (const { run } of returned.reverse()) {
       setDequeue(run);
@@ -145,7 +148,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     pump();
   }
 
-  /** Makes a cancellation take the run out of the queue. */
+  /** Makes a cancellation remove the run from the queue. */
   function setDequeue(run: QueuedRun): void {
     run.cancel = () => {
       waiting.splice(waiting.indexOf(run), 1);

@@ -34,15 +34,15 @@ export class JobRun implements WatchedJob, AnswerHandler {
   #settled = false;
   /** Created on first use. */
   #stream: ResultStream | undefined;
-  /** The child is being ended; its further messages are ignored. */
+  /** The child is being terminated; its further messages are ignored. */
   #stopping = false;
-  /** Aborted when the run ends while its files are written. */
+  /** Aborted if the run ends while its files are still being written. */
   #preparing: AbortController | undefined;
-  /** Set once its child has been sent its run. */
+  /** Set once the run was sent to its child. */
   #reader: AnswerReader | undefined;
   /** Set if its child must not take another job. */
   retired = false;
-  /** Further runs that its child has been sent. */
+  /** Further runs that were sent to its child in advance. */
   readonly prefetch: Prefetch;
 
   constructor(options: JobRunOptions) {
@@ -54,7 +54,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     return this.#o.key;
   }
 
-  /** Starts the run. @param warm a warm child with this key, if any; no waiting is needed then */
+  /** Starts the run. @param warm an idle warm child with this key, if any; then no process has to be started */
   start(warm: Child | undefined): void {
     if (warm) this.#startWarm(warm);
     else this.#startCold().catch((cause) => this.#failToStart(cause));
@@ -69,25 +69,25 @@ export class JobRun implements WatchedJob, AnswerHandler {
     }
   }
 
-  /** Takes over a run that the child has been sent, and may have begun. */
+  /** Takes over a run that was prefetched by its child and may have started. */
   adopt(child: Child, { token, sequence }: Prefetched): void {
     this.#setToken(child, token);
     this.#listen(child, sequence);
   }
 
-  /** Whether its child may be sent a further run of its key. */
+  /** Whether its child may receive a further run of its key in advance. */
   get mayPrefetch(): boolean {
     const { version } = this.#o.request;
     const isRunning = this.#reader?.isAnswered === false && !this.hasEnded;
     return isRunning && !this.retired && runsInChild(version.language) && this.prefetch.isOpen(this.#child!);
   }
 
-  /** Sends its child a further run. @returns false if that has to wait for its turn here */
+  /** Sends its child a further run in advance. @returns false if the run must wait in the queue */
   sendAhead(run: QueuedRun): boolean {
     return this.prefetch.send(this.#child!, run, this.#o.options);
   }
 
-  /** Asks for the runs that its child has not begun. */
+  /** Requests the prefetched runs that its child has not started. */
   recall(): void {
     if (this.#reader) this.prefetch.recall(this.#child!);
   }
@@ -115,7 +115,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     if (child && !this.hasEnded) this.#begin(child);
   }
 
-  /** Starts the job in a loaded child: one message to it, one back. */
+  /** Starts the job in a loaded child, with one message in each direction. */
   #begin(child: Child): void {
     const { request, options } = this.#o;
     child.shared = request.shared;
@@ -130,7 +130,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     child.environment = request.environment;
   }
 
-  /** Takes what comes from the child for this run's. */
+  /** Handles the child's messages as those of this run. */
   #listen(child: Child, sequence: number): void {
     this.#child = child;
     const reader = new AnswerReader(child, this.#o.request, this.#o.options, this);
@@ -144,7 +144,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     if (child.exited) this.#exited(child.exited);
   }
 
-  /** Gives the child a token for this job, which expires with the job. */
+  /** Issues a token for this job to the child; the token expires when the job ends. */
   #giveToken(child: Child): void {
     child.token = child.tokens!.begin(this.#o.request.job_id);
     this.#setToken(child, child.token);
@@ -159,7 +159,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     for (const secret of this.#o.request.secrets ?? []) child.output.secrets.add(secret);
   }
 
-  /** Waits a moment, because an exiting process closes its channel first, and its exit status says more. */
+  /** Waits briefly, because an exiting process closes its channel first, and its exit status is more informative. */
   onLost(problem?: string): void {
     if (problem === undefined && replacesChild(this.#o.request.version.language)) return;
     setTimeout(() => this.#end(disconnectedOutcome(problem)), EXIT_GRACE_MS);
@@ -198,7 +198,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     else this.#end(outcome);
   }
 
-  /** Ends the child and everything it started before reporting the outcome. */
+  /** Kills the child and everything it started before reporting the outcome. */
   #end(outcome: RunOutcome): void {
     if (this.hasEnded) return;
     this.#stopping = true;
@@ -224,7 +224,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     this.#end(invalidAnswerOutcome(fault));
   }
 
-  /** Whether its outcome is settled, or its child is being ended. */
+  /** Whether its outcome is final, or its child is being terminated. */
   get hasEnded(): boolean {
     return this.#stopping || this.#settled;
   }

@@ -6,7 +6,7 @@ import type { ChildExit, JobError } from "./types.ts";
 export interface Load {
   t: "load";
   file: string;
-  /** Text of a query; `file` is then the module that runs such queries. */
+  /** Text of a query; `file` is then the module that runs queries of its language. */
   source?: string | undefined;
   /** File name in stack traces. */
   display: string;
@@ -21,23 +21,26 @@ export interface Load {
   environment: Record<string, string>;
   /** Random text in the mark that ends a job's output. */
   nonce: string;
-  /** It takes a single job. */
+  /** Whether it runs a single job only. */
   once: boolean;
-  /** Its code, or a package, may send requests through `node:http`. */
+  /** Whether its code, or a package, may send requests through `node:http`. */
   requests: boolean;
-  /** Runs each job instead of a function of `file`. */
+  /** Program that runs each job, in place of a function of `file`. */
   program?: HostedProgram | undefined;
 }
 
-/** A program of the machine, which runs below a child once per job. */
+/** A program of the machine, started below a child once per job. */
 export interface HostedProgram {
   path: string;
   argv: string[];
-  /** Its whole environment, except for the job's variables. */
+  /** Its whole environment, apart from the job's variables. */
   environment: Record<string, string>;
-  /** It takes the arguments as `$1`, `$2`, …; others read them from their standard input, as JSON. */
-  is_shell: boolean;
-  /** It takes the place of the child, whose only job it runs. */
+  /**
+   * Path of the commands that bash runs first. Bash is started before its job and receives the arguments as `$1`, `$2`,
+   * …; other programs receive them as JSON on their standard input.
+   */
+  prelude: string | undefined;
+  /** Whether it replaces the child process, which then runs this job only. */
   replaces_child: boolean;
 }
 
@@ -47,7 +50,7 @@ export interface Exec {
   program: string;
   argv: string[];
   environment: Record<string, string>;
-  /** Python keeps the socket and uses this protocol; a tool must not see it. */
+  /** Whether the socket stays open: Python uses this protocol, a tool must not see it. */
   keep_channel: boolean;
 }
 
@@ -64,11 +67,13 @@ export interface Run {
   /** Target of `./shared`. */
   shared?: string | undefined;
   max_result: number;
-  /** Number of this run among those of the child, from 1. It may be sent before the run before it has ended. */
+  /**
+   * Sequence number of this run among those of the child, from 1. It may be sent before the previous run has ended.
+   */
   sequence: number;
 }
 
-/** To a child that has been sent runs ahead: forget those that have not begun and reply `recalled`. */
+/** To a child with prefetched runs: drop those that have not started and reply `recalled`. */
 export interface Recall {
   t: "recall";
 }
@@ -110,7 +115,7 @@ export interface ReferenceRequest {
   args: string;
 }
 
-/** These runs, the first of those sent ahead, have not begun and will not. */
+/** The first of the prefetched runs, which were dropped before they started. */
 export interface Recalled {
   t: "recalled";
   count: number;
@@ -122,16 +127,16 @@ export interface Done {
   result?: string;
   error?: JobError;
   preprocessed_args?: string;
-  /** How the program of a hosted job ended, unless it gave an error. */
+  /** Exit status of a hosted job's program, unless it reported an error. */
   exit?: ChildExit;
   mem_peak_kb?: number;
   /** Pipes with unread output that ends with the end mark (1 = stdout, 2 = stderr, 3 = both). */
   fence: number;
   /** A process or file of the job remains, so the process takes no other job. */
   leftovers: boolean;
-  /** The code ran for more than a moment (`QUICK_MS`). */
+  /** The code ran longer than `QUICK_MS`. */
   slow?: boolean;
-  /** As `Recalled.count`. */
+  /** Number of dropped runs, as in `Recalled.count`. */
   dropped?: number;
 }
 

@@ -1,7 +1,8 @@
 /**
- * Runs jobs in children. A child is started blank and ahead of need; the first job of a script version turns one into
- * that version, for one workspace, one identity and one caller, and it then takes the next jobs of that same key. One
- * job at a time (`dispatcher.ts`); a child that died, timed out, was canceled or left something running is never used again.
+ * Runs jobs in children. A child is started blank and in advance. The first job of a script version assigns it to
+ * that version, one workspace, one identity and one caller (its key); it then runs further jobs with the same key. It
+ * runs one job at a time (`dispatcher.ts`). A child that died, timed out, was canceled or left something running is
+ * never used again.
  */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -34,7 +35,7 @@ import { createResourceWatch, type WatchedJob } from "./sandbox/watch/resource-w
 import type { Runner, RunnerOptions } from "./types.ts";
 
 const SWEEP_INTERVAL_MS = 50;
-/** Delay before the first children are started: meanwhile the server comes up, which is what its callers wait for. */
+/** Delay before the first children are started, so that the server itself starts first. */
 const FIRST_CHILDREN_DELAY_MS = 100;
 const IDLE_CHECK_INTERVAL_MS = 1_000;
 const MB = 1024 * 1024;
@@ -83,7 +84,7 @@ export function createRunner(options: RunnerOptions): Runner {
     },
   });
 
-  // Before the start it runs nothing, and is asked all the same: a command changes what it may never have run.
+  // Before the start it runs nothing but can be called: some commands change versions without ever running jobs.
   const dispatcher = createDispatcher({
     options,
     pool,
@@ -92,7 +93,7 @@ export function createRunner(options: RunnerOptions): Runner {
     sandbox: () => sandbox,
   });
 
-  /** Runs a machine's program like a job, outside of the jobs' slots. */
+  /** Runs a program of the machine like a job, but without using a job slot. */
   async function runTool(request: ToolRequest): Promise<ToolOutcome> {
     const child = pool.start({ read: request.read });
     const { limits, max_log_bytes } = options;
@@ -115,12 +116,12 @@ export function createRunner(options: RunnerOptions): Runner {
     pool.endOld(now);
     if (now - weighedAt > IDLE_CHECK_INTERVAL_MS) {
       weighedAt = now;
-      pool.endRestless(now, sandbox.wrapperProcesses);
+      pool.endBusyIdle(now, sandbox.wrapperProcesses);
       own.restore();
     }
   }
 
-  /** Removes folders of a previous server's children. The server starts even if that fails. */
+  /** Removes the folders of a previous server's children. The server starts even if that fails. */
   async function removeLeftBehind(): Promise<void> {
     const folder = join(directory, "children");
     await removeFolder(folder).catch((cause) =>
@@ -217,7 +218,7 @@ export function createRunner(options: RunnerOptions): Runner {
       await pool.destroy();
       await guard.sweep();
       await guard.stop();
-      // Nothing is checked from here on, and the next start needs the executable.
+      // No checks run from here on; the next start needs the executable.
       own.restore();
     },
   };

@@ -115,13 +115,13 @@ export type RunOutcome =
   /** The machine lacked resources to start a process before any of the job's code ran; it may be requeued. */
   | { kind: "postponed" };
 
-/** Issues the tokens of one child's jobs. They share a prefix, by which the child recognises its earlier tokens. */
+/** Issues job tokens for one child. They share a prefix, by which the child recognises its own earlier tokens. */
 export interface ChildTokens {
   /** Issues the token of a job; it is valid until the job ends. */
   begin(job_id: string): string;
   /** Ends a job's token. */
   end(token: string): void;
-  /** Ends all of them, since the child ends. */
+  /** Ends all tokens when the child ends. */
   endAll(): void;
 }
 
@@ -203,7 +203,7 @@ export interface Runner {
   ): Promise<string>;
   /** Writes and installs a version's files ahead of its first run. Safe to call repeatedly and concurrently. */
   prepare(version: RunnableVersion): Promise<void>;
-  /** Removes the shared folder of a name, if it exists. */
+  /** Removes a shared folder, if it exists. */
   removeShared(name: string): void;
   /** Returns the number of free slots. */
   freeSlots(): number;
@@ -227,7 +227,7 @@ export interface Runner {
   maskSecret(job_id: string, secret: string): boolean;
   /** Returns a one-line summary of the sandbox. */
   sandboxSummary(): string;
-  /** Returns the average run time of jobs in milliseconds (smoothed), without waiting. */
+  /** Returns the average run time of jobs in milliseconds (smoothed), waiting excluded. */
   averageMs(): number;
   /** Returns for how many milliseconds all slots have been busy with the same jobs; 0 if any is free. */
   stalledMs(): number;
@@ -235,9 +235,9 @@ export interface Runner {
   shortageReason(): string | undefined;
   /** Lists jobs that a process has been busy with for at least `ms` milliseconds. */
   jobsBusyFor(ms: number): string[];
-  /** Lists jobs that wait for a slot and could run elsewhere as well, because they share no folder. */
+  /** Lists jobs that wait for a slot and could run on another server, because they use no shared folder. */
   waitingJobs(): string[];
-  /** Exempts all other processes started by this process so far from the sweep, for good. */
+  /** Exempts all other processes that this process has started so far from the sweep, permanently. */
   exemptOtherProcesses(): void;
   stats(): { running: number; idle: number; blank: number; started_total: number };
   /** Kills all children and their descendants; running jobs end as `released`. */

@@ -25,12 +25,12 @@ const MAX_REFERENCES = 1_000;
 
 const REFERENCE_PATTERN = /^\$(?:(var|res|encrypted):(.+)|([A-Za-z_]\w*))$/s;
 
-/** Returns whether a value is the text of a reference. */
+/** Whether a value is the text of a reference. */
 export function isReference(value: unknown): boolean {
   return typeof value === "string" && REFERENCE_PATTERN.test(value);
 }
 
-/** Returns whether the JSON string that starts at `quote` may be a reference, which starts with a dollar sign. */
+/** Whether the JSON string that starts at `quote` may be a reference, which starts with a dollar sign. */
 export function mayBeginReference(json: string, quote: number): boolean {
   return json.startsWith("$", quote + 1) || json.startsWith("\\u0024", quote + 1);
 }
@@ -59,7 +59,7 @@ interface ResolutionOrigin {
 
 /**
  * Resolves the references in the value of a resource, in place.
- * @param path of the resource
+ * @param path the resource's path
  * @throws BadRequest for a dangling or circular reference, or too many of them
  */
 export function interpolateResource(
@@ -188,7 +188,7 @@ function describeOrigin({ chain, argument }: ResolutionOrigin): string {
   return argument === undefined ? resource : `argument ${argument}: ${resource}`;
 }
 
-/** Converts NotFound to BadRequest: the fault is in the reference, not in what the caller asked for. */
+/** Converts NotFound to BadRequest: the reference is wrong, not the request's own path. */
 function withReferenceErrors<T>(found: Promise<T>, reference: string): Promise<T> {
   return found.catch((cause) => {
     if (cause instanceof BadRequest) throw new BadRequest(`${reference}: ${cause.message}`, { cause });

@@ -13,9 +13,12 @@ import { type Job, jobs } from "../../platform/queue/tables.ts";
 /** Rows updated in one transaction, so that other writers wait for milliseconds only. */
 const BATCH_SIZE = 500;
 
-/** Never fails: each feature does its part by itself, and what fails is logged. Of several servers the leader does it. */
+/**
+ * Runs each feature's correction. It never fails: errors are logged, and each feature is corrected independently. On
+ * several servers, only the leader runs it.
+ */
 export async function recoverFromClockSetBack(app: App, by_ms: number): Promise<void> {
-  app.log.warn({ by_ms: Math.round(by_ms) }, "the clock was set back: the next times are worked out again");
+  app.log.warn({ by_ms: Math.round(by_ms) }, "the clock was set back: next times are recomputed");
   if (!app.leader.isLeader()) return;
   const parts: [what: string, work: () => Promise<void>][] = [
     ["jobs", () => moveJobsEarlier(app, by_ms)],
@@ -25,9 +28,9 @@ export async function recoverFromClockSetBack(app: App, by_ms: number): Promise<
     ]),
   ];
   for (const [what, work] of parts) {
-    // Each can be repeated: what it has corrected before it failed, it corrects no more.
+    // Each correction can be repeated: rows corrected before a failure are not corrected again.
     await retryOnOutage(app, { what }, work).catch((cause) =>
-      app.log.error({ what, error: String(cause) }, "times could not be worked out again"),
+      app.log.error({ what, error: String(cause) }, "times could not be recomputed"),
     );
   }
   app.queue.wake();
@@ -35,7 +38,7 @@ export async function recoverFromClockSetBack(app: App, by_ms: number): Promise<
 
 /**
  * Moves queued jobs earlier. A job that was due becomes due now. A job delayed by whole seconds after its creation
- * keeps the remaining delay. Others were scheduled for a time of the wall clock and are left alone.
+ * keeps its remaining delay. All other jobs were scheduled for a wall-clock time and stay unchanged.
  */
 async function moveJobsEarlier(app: App, by_ms: number): Promise<void> {
   const now = app.clock();

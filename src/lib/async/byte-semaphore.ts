@@ -8,8 +8,8 @@ export const LARGE_BYTES = 1_000_000;
 /** Bytes processed at once; a payload larger than this runs alone. */
 const MAX_CONCURRENT_BYTES = 32_000_000;
 /**
- * Garbage is collected after so many bytes. The collector does not count the memory of long strings: their copies would
- * stay for seconds and add up to several times what all payloads weigh.
+ * Garbage is collected after this many bytes. The collector does not count the memory of long strings: their copies
+ * would stay for seconds and need several times the memory of all payloads.
  */
 const COLLECT_AFTER_BYTES = 16_000_000;
 
@@ -39,7 +39,7 @@ export class ByteSemaphore {
       if (left) return;
       left = true;
       this.#taken -= bytes;
-      // In a turn of its own: who leaves has just used this one.
+      // On a later turn of the event loop: the caller that releases has just used this one.
       setImmediate(() => {
         this.#collect(bytes);
         this.#admit();
@@ -54,7 +54,7 @@ export class ByteSemaphore {
     if (now < this.#next_collection) return;
     this.#uncollected = 0;
     Bun.gc(true);
-    // A collection stops all other work: it gets at most a tenth of the time.
+    // A collection blocks all other work, so collections may use at most a tenth of the time.
     const end = performance.now();
     this.#next_collection = end + (end - now) * 9;
   }

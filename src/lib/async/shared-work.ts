@@ -1,15 +1,15 @@
-/** Work that several callers wait for: it is stopped when none of them wants it any more. */
+/** Work shared by several callers. It is aborted when no caller waits for it any more. */
 export interface SharedWork {
-  /** Waits for the end of the work. @param signal this caller no longer wants it; by default it always does */
+  /** Waits for the work's result. @param signal aborts this caller's wait; omitted: the caller always waits */
   join(signal?: AbortSignal): Promise<void>;
   isStopped(): boolean;
 }
 
-/** @param work is started at once; its signal is aborted when all who joined have left */
+/** @param work starts at once; its signal is aborted when all callers have stopped waiting */
 export function shareWork(work: (stopping: AbortSignal) => Promise<void>): SharedWork {
   const stopping = new AbortController();
   const done = work(stopping.signal);
-  // Each caller receives the error.
+  // Each waiting caller receives the error.
   done.catch(() => {});
   let waiting = 0;
   return {

@@ -1,4 +1,4 @@
-/** A semaphore: bounds concurrent work; the rest waits in order of arrival. */
+/** A semaphore that limits concurrent work. Waiters are served in order of arrival. */
 export interface Slots {
   /** Runs the work as soon as a slot is free. */
   run<T>(work: () => Promise<T>): Promise<T>;

@@ -1,6 +1,6 @@
 /**
- * Authenticated encryption of texts: AES-256-GCM (NIST SP 800-38D), as 12 bytes of nonce, the ciphertext, 16 bytes of
- * tag. What a text is for is bound in as associated data.
+ * Authenticated encryption of texts with AES-256-GCM (NIST SP 800-38D). A ciphertext consists of a 12-byte nonce, the
+ * encrypted text and a 16-byte tag. The purpose of a text is bound to it as associated data.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 
@@ -9,7 +9,7 @@ const TAG_BYTES = 16;
 /** Prefix that identifies the encryption scheme, so that a later one can be added. */
 export const SCHEME_PREFIX = "v1:";
 
-/** Encrypts a text. @param bound the associated data: decrypting needs the same value */
+/** Encrypts a text. @param bound the associated data; decryption requires the same value */
 export function encrypt(key: Uint8Array, plain: string, bound: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv("aes-256-gcm", key, nonce);

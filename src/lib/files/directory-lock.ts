@@ -12,7 +12,9 @@ export interface LockOwner {
   pid: number;
   purpose: string;
   since: string;
-  /** Start time of the process in the system's own measure; with the id it identifies one process. Linux only. */
+  /**
+   * Start time of the process in the system's own unit; together with the id it identifies one process. Linux only.
+   */
   started?: string | undefined;
 }
 
@@ -30,8 +32,8 @@ export function readLockOwner(data_dir: string): LockOwner | undefined {
 }
 
 /**
- * Returns whether the owner is a process that can be seen from here and has not ended. The id alone may be that of
- * another process: of a later one, or, for an owner in a container, of any.
+ * Whether the owner is a process that is visible from here and still runs. The id alone is not enough: a later
+ * process may have it, or, for an owner in a container, any other process.
  */
 export function isOwnerAlive({ pid, started }: LockOwner): boolean {
   try {
@@ -42,7 +44,9 @@ export function isOwnerAlive({ pid, started }: LockOwner): boolean {
   return process.platform !== "linux" || (started !== undefined && readStartTime(pid) === started);
 }
 
-/** Reads when a process started, in clock ticks since boot; undefined if it has ended, also if nobody has waited for it. */
+/**
+ * Reads when a process started, in clock ticks since boot; undefined if it has ended, even if it is still a zombie.
+ */
 function readStartTime(pid: number | "self"): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");

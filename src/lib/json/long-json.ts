@@ -106,7 +106,7 @@ export async function replaceInLongJson(
 
 /**
  * Splits the text of an array into those of its elements, which may turn out to be no JSON.
- * @returns undefined if the text is no array
+ * @returns undefined if the text is not an array
  * @throws SyntaxError
  */
 export async function splitLongArray(text: string): Promise<string[] | undefined> {

@@ -1,6 +1,6 @@
 /**
- * The server's own log as files, beside what goes to stderr: `<host>/<start of the hour>.log` below a folder, one JSON
- * line after the other. Servers that share the folder share the list. Each server deletes its host's old files.
+ * The server's log as files, in addition to stderr: `<host>/<start of the hour>.log` below a folder, one JSON object
+ * per line. Servers that share the folder share its list of files. Each server deletes the old files of its own host.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
@@ -9,10 +9,10 @@ import { join } from "node:path";
 const HOUR_MS = 3_600_000;
 /** Hours for which files are kept. */
 const KEPT_HOURS = 14 * 24;
-/** Bytes of a file, roughly: further lines of that hour are left out of it, and its last line says so. */
+/** Approximate maximum size of a file in bytes. Further lines of that hour are dropped, and the last line says so. */
 const MAX_FILE_BYTES = 50_000_000;
 const FULL = `${JSON.stringify({ level: "warn", msg: "the file is full: the rest of the hour is on stderr alone" })}\n`;
-/** Only what has such a name is deleted. */
+/** Only files with such a name are deleted. */
 const FILE_NAME = /^\d{4}-\d\d-\d\dT\d\d\.log$/;
 
 /** Host and file: `web-1/2026-01-31T08.log`. */
@@ -20,19 +20,19 @@ export const LOG_FILE_PATTERN = /^([\w.-]{1,255})\/(\d{4}-\d\d-\d\dT\d\d)\.log$/
 
 const nameOfHour = (hour: number) => `${new Date(hour * HOUR_MS).toISOString().slice(0, 13)}.log`;
 
-/** Returns the start of the hour that a file's name says. */
+/** Returns the start of the hour in a file's name. */
 export const hourOfFile = (name: string): Date => new Date(`${name.slice(0, 13)}:00:00Z`);
 
-/** Opens the folder. @returns a function that appends a line; what cannot be written is left out */
+/** Opens the folder. @returns a function that appends a line; lines that cannot be written are dropped */
 export function openLogFiles(folder: string): (line: string) => void {
   const own = join(folder, hostname().replace(/[^\w.-]/g, "_"));
-  // A folder that cannot be made is told as the server starts.
+  // A folder that cannot be created is reported when the server starts.
   mkdirSync(own, { recursive: true, mode: 0o700 });
   let file: { hour: number; fd: number; bytes: number } | undefined;
 
   function openHour(hour: number): NonNullable<typeof file> {
     if (file?.hour === hour) return file;
-    // Forgotten first: its number is somebody else's once it is closed, whatever fails then.
+    // Cleared first: once the file is closed, its descriptor number may be reused, even if something fails here.
     const previous = file;
     file = undefined;
     if (previous) closeSync(previous.fd);

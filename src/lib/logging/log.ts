@@ -29,8 +29,9 @@ const SECRET_FIELDS = ["authorization", "cookie", "set-cookie", "token", "passwo
 );
 
 /**
- * @param format `auto`: pretty on a terminal
- * @param folder keeps the log as files too; `log-files.ts`
+ * Creates the log.
+ * @param format `auto`: readable lines on a terminal, else JSON
+ * @param folder also writes the log to files in this folder (`log-files.ts`)
  */
 export function createLog(level: string, format = "auto", folder?: string): Log {
   const keep = folder === undefined ? undefined : openLogFiles(folder);

@@ -1,4 +1,4 @@
-/** The shell of every page for people: plain HTML, no script, nothing from elsewhere. */
+/** The layout of all HTML pages outside the console: plain HTML without scripts or external resources. */
 import { createHash } from "node:crypto";
 import { escapeHtml } from "./html.ts";
 

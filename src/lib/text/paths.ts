@@ -89,7 +89,7 @@ export function parseEmail(email: string): string {
 /** E-mail of the machine's local admin, who has no account. */
 export const LOCAL_ADMIN_EMAIL = "local-admin@localhost";
 
-/** The address that the local admin had first: stored jobs and schedules may still run as it. */
+/** The local admin's former address: stored jobs and schedules may still run as it. */
 const FORMER_LOCAL_ADMIN_EMAIL = "operator@localhost";
 
 /** Returns whether the address is that of the local admin, now or in stored data. */

@@ -31,7 +31,7 @@ export function* granteesOf(member: Principal): Generator<string> {
   for (const group of member.groups) yield `g/${group}`;
 }
 
-/** Whether a username is the member's: while they are renamed, the one before is too. */
+/** Whether a username is the member's; during a renaming, the former one counts too. */
 function isUsername({ username, renaming }: Principal, name: string): boolean {
   return name === username || (renaming?.from === name && renaming.to === username);
 }
@@ -93,7 +93,7 @@ export function canRead(member: Member, path: string, extra_perms: Permissions):
 
 /**
  * Whether the member may write: as an admin, by the path, or by a grant set to true. Operators only run and view.
- * @throws BadRequest while the person to whom the path belongs is renamed, and what is there moves
+ * @throws BadRequest while the user who owns the path is being renamed, because the items at it are being moved
  */
 export function canWrite(member: Member, path: string, extra_perms: Permissions): boolean {
   requireNoRenaming(member, path);

@@ -71,18 +71,20 @@ export interface Member {
   is_admin: boolean;
   operator: boolean;
   disabled: boolean;
-  /** An admin added them before they had an account, and they have not logged in yet: no job runs as them. */
+  /** An admin added them before they had an account, and they have not logged in yet: no job may run as them. */
   unasked?: boolean;
   created_at: Date;
-  /** Set while somebody in the workspace is being renamed, which takes a while if much is theirs. */
+  /** Set while any user of the workspace is being renamed, which takes a while if they own many items. */
   renaming?: Renaming | undefined;
-  /** Names of the member's groups, without `all`, to which everyone belongs. */
+  /** Names of the member's groups, without the implicit group `all`. */
   groups: string[];
   /** Rights by folder name; no right in folders that are missing here. */
   folders: ReadonlyMap<string, FolderRight>;
 }
 
-/** A person's new username in a workspace. Meanwhile both names stand for them. */
+/**
+ * The new username of a user being renamed in a workspace. Until the end of the renaming, both names belong to them.
+ */
 export interface Renaming {
   from: string;
   to: string;

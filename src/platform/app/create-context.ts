@@ -25,13 +25,15 @@ interface ContextOptions<C extends Caller> {
   /** Left out for work that no request started. */
   request?: Request;
   request_id?: string | undefined;
-  /** Audit rows are of this workspace; undefined: of the instance. */
+  /** Workspace of the audit rows; undefined: they belong to the instance. */
   workspace_id: string | undefined;
-  /** Action of audit rows whose details name none; undefined: such rows are left out. */
+  /** Action of audit rows whose details name none; undefined: no row is written for those. */
   action: AuditedAction | undefined;
-  /** Inserts an audit row, which features that declare `on.changeAudited` then see; left out: writes leave none. */
+  /**
+   * Inserts an audit row and notifies features that declare `on.changeAudited`; omitted: writes leave no audit rows.
+   */
   recordAudit?: RecordAudit;
-  /** Called in the transaction before the work of each write. @throws to write nothing */
+  /** Called in each write's transaction, before its work. @throws to abort the write */
   guard?: (tx: Tx) => Awaitable<void>;
 }
 

@@ -17,13 +17,13 @@ export interface Feature extends LifecycleContributions {
   folder: string;
   /** Kinds of items with grants of their own: operations on grants, counts of folders and renamings reach them. */
   itemKinds?: readonly ItemKind[];
-  /** Columns that hold paths, beside those of the item kinds: they follow when a user is renamed. */
+  /** Columns that hold paths, beside those of the item kinds: they are rewritten when a user is renamed. */
   pathColumns?: readonly PathColumn[];
-  /** Columns that hold a username, such as `created_by`: they follow when a user is renamed. */
+  /** Columns that hold a username, such as `created_by`: they are rewritten when a user is renamed. */
   usernameColumns?: readonly AnyColumn[];
-  /** JSON columns that mention paths: they follow when a user is renamed. */
+  /** JSON columns that mention paths: they are rewritten when a user is renamed. */
   mentioningJson?: readonly MentioningJson[];
-  /** The feature's items whose code imports deployed scripts. */
+  /** This feature's items whose code imports deployed scripts. */
   importers?: Importers;
   /** Handlers of events in other parts of the app. */
   on?: PersonEvents & JobEvents & LifecycleEvents;
@@ -31,7 +31,8 @@ export interface Feature extends LifecycleContributions {
   loops?: readonly Loop[];
 }
 
-// Declared here, since features are declared in terms of the app: the other way round would be a circle.
+// Declared here and not in `context.ts`, because feature declarations refer to App: the reverse would be an import
+// cycle.
 declare module "./context.ts" {
   interface App {
     /** All features, with their declarations. */

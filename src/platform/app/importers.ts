@@ -7,13 +7,16 @@ export interface RelockTarget {
   script_hash?: string;
   flow_version?: number;
   language?: string;
-  /** Username of whoever deployed it: the job runs as that person. */
+  /** Username of the user who deployed it; the job runs as that user. */
   created_by: string;
 }
 
 /** Items whose code imports deployed scripts. */
 export interface Importers {
   kind: "script" | "flow";
-  /** Which versions are locked again, of the items at these paths, when a script that they import is deployed. */
+  /**
+   * Returns which versions of the items at these paths must be locked again after a script that they import was
+   * deployed.
+   */
   relockTargets(tx: Tx, workspace_id: string, paths: string[]): Promise<RelockTarget[]>;
 }

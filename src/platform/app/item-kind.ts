@@ -13,7 +13,9 @@ export interface ItemKind {
   listed?: SQL | undefined;
   /** Its name in the counts of a folder's items; default: the kind with an `s`. */
   countedAs?: string;
-  /** Webhook event of a change. It names the hash of the newest version where rows are versions, else both paths. */
+  /**
+   * Webhook event of an update. If rows are versions, it contains the newest version's hash, otherwise both paths.
+   */
   updateEvent?: { type: string; version?: { hash: AnyColumn; seq: AnyColumn } };
   /** Drops an item from the caches of all servers; called after the commit. */
   invalidate?(app: App, workspace_id: string, path: string): void;

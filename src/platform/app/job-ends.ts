@@ -1,4 +1,4 @@
-/** Handlers of features for completed jobs, called in the transaction that stores the completion. */
+/** Handlers of features for completed jobs. They run in the transaction that stores the completion. */
 
 import type { Tx } from "../../database/database.ts";
 import type { Awaitable } from "../../lib/async/awaitable.ts";
@@ -8,7 +8,7 @@ import type { Job } from "../queue/tables.ts";
 import type { App } from "./context.ts";
 
 /** The fields of a completed job that handlers use. */
-/** `state`: the one that it leaves. */
+/** A completed job. `state` is its state before the completion. */
 export type EndedJob = Pick<
   Job,
   "id" | "workspace_id" | "kind" | "state" | "flow_step_id" | "parent_job" | "trigger_kind" | "schedule_path"
@@ -24,7 +24,7 @@ export type FollowUp = (tx: Tx) => Promise<void>;
 export type JobEndListener = (app: App, job: EndedJob, status: JobStatus) => FollowUp | undefined;
 
 export interface JobEvents {
-  /** A job ends. */
+  /** Called when a job completes. */
   jobEnded?: JobEndListener;
 }
 
@@ -32,8 +32,8 @@ const listenersOf = perApp<App, readonly JobEndListener[]>(({ features }) =>
   features.flatMap(({ on }) => on?.jobEnded ?? []),
 );
 
-/** @returns what is to be done in the transaction that stores the end; undefined for nothing */
-export function followUpOf(app: App, job: EndedJob, status: JobStatus): FollowUp | undefined {
+/** Returns the work to do in the transaction that stores the completion; undefined if there is none. */
+export function collectFollowUp(app: App, job: EndedJob, status: JobStatus): FollowUp | undefined {
   let all: FollowUp | undefined;
   for (const listener of listenersOf(app)) {
     const followUp = listener(app, job, status);
@@ -50,8 +50,8 @@ const inOrder =
   };
 
 /**
- * Adds to what stores a job's end what follows from it.
- * @param work false: the job ended elsewhere, and nothing follows
+ * Combines storing a completion with the features' follow-up work.
+ * @param work returns false if the job was completed elsewhere; then no follow-up work runs
  */
 export function withFollowUp(
   app: App,
@@ -59,7 +59,7 @@ export function withFollowUp(
   status: JobStatus,
   work: (tx: Tx) => Awaitable<boolean>,
 ): (tx: Tx) => Awaitable<boolean> {
-  const followUp = followUpOf(app, job, status);
+  const followUp = collectFollowUp(app, job, status);
   if (!followUp) return work;
   return async (tx) => {
     if (!(await work(tx))) return false;

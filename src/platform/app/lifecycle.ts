@@ -19,9 +19,12 @@ export interface EncryptedColumns {
   email?: AnyColumn | SQL;
   /** Condition for the workspace's rows; default: those with its `workspace_id`. */
   rows?: (workspace_id: string) => SQL;
-  /** Conditions that divide these rows, so that no statement reads many; default: by the key, or all at once. */
+  /**
+   * Conditions that split these rows into parts, so that no statement reads many; default: by the key, or all at
+   * once.
+   */
   slices?: (db: Reader, workspace_id: string) => AsyncIterable<SQL>;
-  /** In the transaction that has changed a row. @param key the values of its key */
+  /** Called in the transaction that changed a row. @param key values of its key columns */
   onChanged?: (tx: Tx, key: readonly (string | number)[]) => Promise<void>;
 }
 
@@ -51,7 +54,7 @@ export interface ArchiveOptions {
   include_settings: boolean;
   include_key: boolean;
   include_workspace_dependencies: boolean;
-  /** The language of files that end in `.ts` alone. */
+  /** Language of files with the plain extension `.ts`. */
   default_ts: "bun" | "deno";
 }
 
@@ -61,40 +64,40 @@ export interface ArchiveSection {
   tables: readonly Table[];
   /** Domain of the scope that a restricted token needs. */
   domain: string;
-  /** Action of that scope; left out, `read`. */
+  /** Action of that scope; default: `read`. */
   action?: "write";
-  /** Whether the options ask for it; left out, it is always there. */
+  /** Whether the options request the section; default: always included. */
   isWanted?: (options: ArchiveOptions) => boolean;
   adminOnly?: true;
-  /** The files, as far as the caller may read the items. */
+  /** Yields the files of the items that the caller may read. */
   entries(ctx: WorkspaceContext, options: ArchiveOptions): Promise<ZipEntry[]>;
 }
 
-/** A script or a flow at a path. */
+/** The path of a script or flow that triggers start. */
 export interface TriggeredRunnable {
   workspace_id: string;
   path: string;
   is_flow: boolean;
 }
 
-/** Triggers of one kind, counted by the script or flow that they start. */
+/** Number of triggers of one kind per script or flow. */
 export interface TriggerCount {
   /** Table with `script_path` and `is_flow`. */
   table: PathTable;
-  /** Field of the number of triggers of a script or flow. */
+  /** Field with the number of triggers of a script or flow. */
   count: string;
-  /** Field that says whether a workspace has any trigger of this kind. */
+  /** Field that tells whether a workspace has any trigger of this kind. */
   used?: string;
-  /** Further fields beside the number. */
+  /** Additional fields. */
   details?(app: App, runnable: TriggeredRunnable): Promise<Record<string, unknown>>;
 }
 
-/** Scripts or flows: what triggers start. */
+/** Scripts or flows, as targets of triggers. */
 export interface RunnableKind {
   is_flow: boolean;
   /**
-   * The deployed version at a path, with who may read it.
-   * @throws NotFound, or NotRunnable for one that is archived or not ready yet
+   * Returns the version deployed at a path and its permissions.
+   * @throws NotFound; NotRunnable if it is archived or not ready
    */
   deployedByPath(app: App, workspace_id: string, path: string): Readable | Promise<Readable>;
 }
@@ -104,17 +107,17 @@ interface Readable {
   extra_perms: Record<string, boolean>;
 }
 
-/** Deletion of rows after their retention period. */
+/** Deletes rows after their retention period. */
 export interface Retention {
   tables: readonly Table[];
   /** Deletes expired rows in small transactions; yields after each. */
   deleteExpired(app: App, now: Date): AsyncIterable<void>;
 }
 
-/** The parts of a context that canceling jobs uses. */
+/** The parts of a context that job cancellation uses. */
 export type CancelContext = Pick<Context, "app" | "username" | "write">;
 
-/** Jobs that count as canceled although they have not stopped. */
+/** Jobs that are stored as canceled although their processes have not stopped. */
 export interface AbandonedJobs {
   workspace_id: string;
   /** Condition on the table of jobs. */
@@ -124,7 +127,7 @@ export interface AbandonedJobs {
   by: string;
 }
 
-/** A change as it stands in the audit log. */
+/** A change as recorded in the audit log. */
 export interface AuditedChange {
   workspace_id: string;
   audit: { operation: string };
@@ -136,28 +139,34 @@ export interface AuditedChange {
 export interface LifecycleEvents {
   /** Called in the transaction of a change, after its audit row is stored. */
   changeAudited?(app: App, tx: Tx, change: AuditedChange): Awaitable<void>;
-  /** In a transaction, after all stored values are encrypted with the workspace's new key. */
+  /** Called in a transaction after all stored values were encrypted with the workspace's new key. */
   workspaceKeyChanged?(app: App, tx: Tx, workspace_id: string): Promise<void>;
-  /** The workspace is archived, deleted or moved: cancels all jobs that have not ended, or those that run. */
+  /** The workspace is being archived, deleted or renamed: cancels its unfinished jobs, or only the running ones. */
   workspaceClosing?(
     ctx: CancelContext,
     workspace_id: string,
     how: { reason: string; which: "unfinished" | "running" },
   ): Promise<void>;
-  /** After the commit that archived the workspace or brought it back. */
+  /** Called after the commit that archived or unarchived the workspace. */
   workspaceArchived?(app: App, workspace_id: string): void;
   /**
-   * In the first transaction of a change of id.
-   * @throws BadRequest when something of the workspace cannot be under the new id
+   * Called in the first transaction of a change of the workspace's id.
+   * @throws BadRequest if something in the workspace cannot exist under the new id
    */
   workspaceMoving?(tx: Tx, from: string, to: string): Promise<void>;
-  /** In the transaction that deletes the row of the workspace, when almost all other rows of it are deleted. */
+  /** Called in the transaction that deletes the workspace's row, after almost all of its other rows were deleted. */
   workspaceDeleted?(tx: Tx, workspace_id: string): Promise<void>;
-  /** In a transaction: ends jobs as canceled that did not stop in time. */
+  /** Called in a transaction: stores jobs that did not stop in time as canceled. */
   jobsAbandoned?(app: App, tx: Tx, jobs: AbandonedJobs): Promise<void>;
-  /** In the transaction that deletes jobs: deletes what is stored beside them. At most as many as one statement takes. */
+  /**
+   * Called in the transaction that deletes jobs: deletes their rows in other tables. It receives at most as many jobs
+   * as fit in one statement.
+   */
   jobsDeleted?(tx: Tx, job_ids: string[]): Promise<void>;
-  /** On the leader, when the clock was set back: corrects stored times in the future, so that nothing waits longer. */
+  /**
+   * Called on the leader when the clock was set back: corrects stored times in the future, so that nothing is
+   * delayed.
+   */
   clockSetBack?(app: App, by_ms: number): Promise<void>;
 }
 
@@ -169,10 +178,10 @@ export interface LifecycleContributions {
   runnableKind?: RunnableKind;
   retention?: Retention;
   /**
-   * Tables whose rows `on.workspaceDeleted` deletes with what depends on them. The other tables with a `workspace_id` are
-   * emptied before.
+   * Tables whose rows `on.workspaceDeleted` deletes together with other data. All other tables with a `workspace_id`
+   * are emptied before.
    */
   tablesDeletedLast?: readonly Table[];
-  /** Drops what is cached of a workspace; called after a commit. */
+  /** Drops cached data of a workspace; called after a commit. */
   invalidateWorkspace?(app: App, workspace_id: string): void;
 }

@@ -1,6 +1,9 @@
 /** Messages between the servers of one database; `cluster/bus.ts` implements it with NOTIFY of PostgreSQL. */
 export interface ClusterBus {
-  /** Publishes a message to the other servers, soon. Never fails: it retries until the database accepts it. */
+  /**
+   * Publishes a message to the other servers asynchronously. It never fails: it retries until the database accepts
+   * the message.
+   */
   publish(topic: string, ...words: string[]): void;
   /** Subscribes to a topic's messages from other servers. */
   subscribe(topic: string, listener: (...words: string[]) => void): void;

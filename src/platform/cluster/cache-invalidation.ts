@@ -5,8 +5,8 @@
 import type { App } from "../app/context.ts";
 
 /**
- * How long identities and memberships are used without being read again: what another program writes to the database is
- * told to nobody, and is noticed after this.
+ * Maximum time that identities and memberships are cached. Changes that another program makes in the database are not
+ * published, and take effect after this.
  */
 export const IDENTITY_TTL_MS = 60_000;
 

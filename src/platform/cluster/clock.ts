@@ -1,11 +1,8 @@
 /**
  * The clock shared by all servers of a database: leases, schedules and token expiries are compared between machines
- * whose clocks may be wrong. On PostgreSQL it follows the database's clock, on SQLite the machine's.
- *
- * Between comparisons it advances by `performance.now()`, so that setting the machine's clock does not move it.
- *
- * When it notices that the clock was set back, features/lifecycle/clock-set-back.ts computes the due times anew.
- * Whether PostgreSQL can be reached at all is known to database/postgres/connections.ts.
+ * whose clocks may be wrong. On PostgreSQL it follows the database's clock, on SQLite the machine's. Between
+ * comparisons it advances by `performance.now()`, so setting the machine's clock does not move it. When the clock was
+ * set back, features/lifecycle/clock-set-back.ts recomputes due times.
  */
 import { sql } from "drizzle-orm";
 import type { Database } from "../../database/database.ts";

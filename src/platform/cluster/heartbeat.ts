@@ -10,7 +10,7 @@ import { workerTags } from "./group-tags.ts";
 import { type WorkerFacts, workers } from "./tables.ts";
 
 const SAMPLE_INTERVAL_MS = 1_000;
-/** Most samples between two heartbeats, and least heartbeats within a lease. */
+/** Maximum number of samples between two heartbeats, and minimum number of heartbeats within a lease. */
 const SAMPLES_PER_HEARTBEAT = 5;
 const HEARTBEATS_PER_LEASE = 3;
 /** Half an hour of samples. */

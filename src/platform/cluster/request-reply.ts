@@ -22,10 +22,10 @@ const pendingRequestsOf = perApp<App, Map<string, (answer: string) => void>>(() 
 
 /**
  * Defines a query to the other servers.
- * @param know called on every other server; undefined if that server does not know
- * @returns a function that resolves with the first answer, or with undefined after 2 s without one (at once if there is
- * no other server). Arguments and answers are visible to other database clients: encrypt secrets, and keep them below
- * 7,000 bytes
+ * @param know called on every other server; returns undefined if that server does not know the answer
+ * @returns a function that resolves with the first answer, or with undefined after 2 s without one (at once if there
+ * is no other server). Arguments and answers are visible to other database clients: encrypt secrets, and keep them
+ * below 7,000 bytes
  */
 export function defineQuery<W extends string[]>(
   name: string,
@@ -83,9 +83,7 @@ export function defineBarrier<W extends string[]>(
           told = performance.now();
           app.bus.publish(REQUEST_TOPIC, id, name, ...words);
         }
-        await withTimeout(RESEND_INTERVAL_MS, heard.promise, () => new Error("nobody answered")).catch(
-          () => {},
-        );
+        await withTimeout(RESEND_INTERVAL_MS, heard.promise, () => new Error("no answer")).catch(() => {});
       }
     } finally {
       waiting.delete(id);

@@ -10,7 +10,7 @@ export const ProcessSetting = z.object({
   source: z.enum(["flag", "environment", "directory", "default"]),
   variable: z.string(),
   meaning: z.string(),
-  /** Instance setting with the same meaning; its stored value applies while this one has its default. */
+  /** Instance setting with the same meaning; its stored value applies while the process setting has its default. */
   setting: z.string().optional(),
 });
 export type ProcessSetting = z.input<typeof ProcessSetting>;

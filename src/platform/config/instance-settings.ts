@@ -23,7 +23,7 @@ export interface SettingDefinition {
   default?: unknown;
   /** The process setting (`config.ts`) with the same meaning: its flag, variable and default apply here too. */
   config?: ConfigName;
-  /** Another name of its environment variable, which existing installations use. */
+  /** A second name of its environment variable, for existing installations. */
   also?: string;
   /**
    * True: the whole value is secret; else the paths of secrets in it, such as `password`, `*.secret` or
@@ -46,7 +46,7 @@ const secretSetting = (meaning: string, allowed?: string) =>
   ({ ...textSetting(meaning, allowed), secret: true }) as const;
 
 const httpUrl = z
-  .url({ protocol: /^https?$/, error: "is no URL" })
+  .url({ protocol: /^https?$/, error: "is not a URL" })
   .transform((url) => url.replace(/\/+$/, ""));
 
 export const INSTANCE_SETTINGS = {
@@ -61,13 +61,13 @@ export const INSTANCE_SETTINGS = {
   retention_period_secs: {
     schema: integerBetween(0, 3_155_760_000),
     allowed: "a whole number of seconds, 0 (forever) to 3155760000",
-    meaning: "seconds for which completed jobs are kept with their logs; 0 keeps them for good",
+    meaning: "seconds for which completed jobs are kept with their logs; 0 keeps them forever",
     config: "retention_s",
   },
   job_default_timeout: {
     schema: integerBetween(1, 3_155_760_000),
     allowed: "a whole number of seconds, 1 to 3155760000",
-    meaning: "seconds a job may run when nothing else is said",
+    meaning: "default timeout of jobs, in seconds",
     config: "job_timeout_s",
   },
   timeout_wait_result: {
@@ -80,27 +80,27 @@ export const INSTANCE_SETTINGS = {
     schema: integerBetween(0, 10_000_000),
     allowed: "a whole number, 0 (no index) to 10000000",
     meaning:
-      "how many completed jobs, the newest, a full-text index is kept of, for the search of jobs; without it, a search reads jobs one by one for five seconds",
+      "number of completed jobs, newest first, in the full-text index of the job search; without the index, a search reads jobs one by one for five seconds",
     default: 100_000,
   },
   error_status: booleanSetting(
-    "synchronous calls whose script fails answer 500 rather than 200, where the call's query does not say error_status",
+    "synchronous calls whose script fails return 500 instead of 200, unless the call's query sets error_status",
     { default: false },
   ),
   open_description: booleanSetting(
-    "version, description and reference of the interface are open to all; false closes them to who is not logged in",
+    "version, description and reference of the interface are public; false requires a login",
     { default: true },
   ),
   newest_version_url: {
     schema: httpUrl,
     allowed: "a URL that begins with http:// or https://",
     meaning:
-      "where GET /api/uptodate reads the newest version: as text, or as JSON with version or tag_name; without it, that is not known",
+      "URL from which GET /api/uptodate reads the newest version, as text or as JSON with version or tag_name; default: unknown",
   },
   instance_events_webhook: {
-    schema: z.url({ protocol: /^https?$/, error: "is no URL" }).max(2_000),
+    schema: z.url({ protocol: /^https?$/, error: "is not a URL" }).max(2_000),
     allowed: "a URL that begins with http:// or https://, of 2000 characters at most",
-    meaning: "where events about users of the instance are sent (Enterprise Edition); without it nowhere",
+    meaning: "URL that receives events about users of the instance (Enterprise Edition); default: none",
     config: "instance_events_webhook",
     secret: true,
   },
@@ -114,7 +114,7 @@ export const INSTANCE_SETTINGS = {
     schema: SmtpSettings,
     allowed:
       "an object with smtp_host, smtp_port and smtp_from, and where needed smtp_username, smtp_password, smtp_tls_implicit, smtp_disable_tls and smtp_ca",
-    meaning: "the mail server that mails go out through; without it none is sent",
+    meaning: "the mail server; without it no mail is sent",
     secret: ["smtp_password"],
   },
   critical_error_channels: {
@@ -131,56 +131,53 @@ export const INSTANCE_SETTINGS = {
   max_token_lifetime_secs: {
     schema: integerBetween(60, 3_155_760_000),
     allowed: "a whole number of seconds, 60 to 3155760000",
-    meaning: "seconds for which any token holds at most, sessions and tokens there are already among them",
+    meaning: "maximum age of all tokens in seconds, including sessions and existing tokens",
   },
   oidc_token_lifetime_secs: {
     schema: integerBetween(60, 86_400),
     allowed: "a whole number of seconds, 60 to 86400",
-    meaning: "seconds for which the identity tokens of jobs hold, when they ask for no less",
+    meaning: "maximum and default lifetime of jobs' identity tokens, in seconds",
     default: 3_600,
   },
   oidc_token_algorithm: {
     schema: z.enum(["RS256", "EdDSA"]),
     allowed: "RS256 or EdDSA",
     meaning:
-      "what the identity tokens of jobs are signed with; after a change, the keys of before sign for two hours more",
+      "signature algorithm of jobs' identity tokens; after a change, the previous keys sign for two more hours",
     default: "RS256",
   },
   chat: {
     schema: ChatConnection,
     allowed: "an object with access_token or bot.bot_access_token, and where needed api_url",
-    meaning: "the chat that alerts are posted to, where a channel is named",
+    meaning: "the chat connection for alerts to a named channel",
     secret: ["access_token", "bot.bot_access_token"],
   },
   license_key: secretSetting(
-    "the licence: what svc license issue or its distributor gave out",
-    "the text of a licence",
+    "the license, as issued by svc license issue or its distributor",
+    "the text of a license",
   ),
   license_public_key: textSetting(
-    "public key that licences are checked with, as svc license keygen prints it",
-    "a public key of licences, or several with spaces between them",
+    "public key that verifies licenses, as svc license keygen prints it",
+    "a public key of licenses, or several with spaces between them",
   ),
-  uid: textSetting("what this instance is called in statistics and renewals of the licence"),
+  uid: textSetting("what this instance is called in statistics and renewals of the license"),
   disable_stats: booleanSetting("no statistics are sent; false switches them on", { default: true }),
   stats_url: {
     schema: httpUrl,
     allowed: "a URL that begins with http:// or https://",
-    meaning: "where statistics go once they are switched on; without it nowhere",
+    meaning: "URL that receives statistics if they are enabled; default: none",
   },
   automate_username_creation: {
-    ...booleanSetting(
-      "a new user gets a username of the instance, made of the e-mail address, for all workspaces",
-      {
-        default: false,
-      },
-    ),
+    ...booleanSetting("new users get one username for all workspaces, derived from the e-mail address", {
+      default: false,
+    }),
     open: true,
   },
   require_preexisting_user_for_oauth: booleanSetting("a login elsewhere makes no new users", {
     default: false,
   }),
   disable_password_login: booleanSetting(
-    "nobody logs in with a password; logins by providers and tokens keep working",
+    "disables logins with a password; logins by providers and tokens keep working",
     {
       default: false,
     },
@@ -188,18 +185,18 @@ export const INSTANCE_SETTINGS = {
   oauths: {
     schema: OauthClients,
     allowed: "an object of clients, each with id, and secret where it has one",
-    meaning: "where users may log in, and what resources may be connected to",
+    meaning: "OAuth clients for logins and for connecting resources",
     secret: ["*.secret", "*.signing_secret"],
   },
   saml_metadata: textSetting(
     storedForClients("metadata of the SAML identity provider"),
-    "metadata as XML, or the URL of it",
+    "metadata as XML, or its URL",
   ),
   scim_token: secretSetting(storedForClients("token of the directory that manages users")),
   jwt_secret: secretSetting(STORED_FOR_CLIENTS),
   create_workspace_require_superadmin: {
     ...booleanSetting(
-      "only super admins make workspaces; false lets all users but those who are operators everywhere",
+      "only super admins create workspaces; false allows it to all users except those who are operators everywhere",
       {
         default: true,
         open: true,
@@ -210,14 +207,14 @@ export const INSTANCE_SETTINGS = {
   root_route_workspaces: {
     schema: textListSchema,
     allowed: "an array of workspace ids, or * for all",
-    meaning: "workspaces whose admins may serve routes directly below /api/r/, without the workspace's id",
+    meaning: "workspaces whose admins may create routes directly below /api/r/, without the workspace's id",
     default: [],
   },
   custom_tags: {
     schema: textListSchema,
     allowed: "an array of texts",
     meaning:
-      "tags that jobs may have beside the languages' own: gpu for all, gpu(acme+shop) in some workspaces, gpu(^acme) in all but some; super admins may give any",
+      "tags that jobs may have besides the built-in ones: gpu for all, gpu(acme+shop) in some workspaces, gpu(^acme) in all others; super admins may use any",
     default: [],
   },
   default_tags_per_workspace: booleanSetting(STORED_FOR_CLIENTS),
@@ -249,23 +246,18 @@ export const INSTANCE_SETTINGS = {
     schema: z
       .string()
       .max(10_000)
-      .regex(/^https?:\/\/[^\s/:]\S*$/, "is no URL"),
-    allowed:
-      "a URL that begins with http:// or https://, with :_authToken= and a token behind it where needed",
-    meaning: "where the packages of scripts come from; without it, where the server's environment says",
+      .regex(/^https?:\/\/[^\s/:]\S*$/, "is not a URL"),
+    allowed: "a URL that begins with http:// or https://, followed by :_authToken= and a token if needed",
+    meaning: "npm registry of scripts' packages; default: from the server's environment",
     secret: true,
   },
-  pip_index_url: secretSetting(
-    "index of Python packages (PEP 503); without it, where the server's environment says",
-  ),
+  pip_index_url: secretSetting("index of Python packages (PEP 503); default: from the server's environment"),
   pip_extra_index_url: secretSetting("further indexes of Python packages, with commas or spaces"),
   pip_trusted_host: textSetting(
     "hosts of Python indexes whose certificates are not checked, with commas or spaces",
   ),
   pip_find_links: textSetting("folder of the server with wheels, or address of a page that lists them"),
-  instance_python_version: textSetting(
-    "Python that scripts run in when they do not say, as 3.11; without it, python3",
-  ),
+  instance_python_version: textSetting("default Python version of scripts, such as 3.11; otherwise python3"),
 } as const satisfies Record<string, SettingDefinition>;
 
 export type SettingKey = keyof typeof INSTANCE_SETTINGS;

@@ -1,4 +1,4 @@
-/** The settings of the process that concern jobs: how many run, for how long, within which limits and walls. */
+/** Process settings for jobs: concurrency, duration, resource limits and the sandbox. */
 import { availableParallelism } from "node:os";
 import type { Setting } from "./setting.ts";
 
@@ -8,40 +8,40 @@ export const JOB_SETTINGS = {
   workers: {
     variable: "SVC_WORKERS",
     kind: "number",
-    // More slots than cores: most scripts wait for something, and short ones for the server.
+    // More slots than cores: most scripts wait for input and output, and short ones wait for the server.
     default: Math.max(4, cores * 4),
-    meaning: "jobs that run at once",
+    meaning: "maximum number of concurrent jobs",
   },
   worker_tags: {
     variable: "SVC_WORKER_TAGS",
     kind: "text",
     default: undefined,
-    meaning: "tags, comma separated, of the only jobs that this process runs; default: its group's, else all",
+    meaning: "tags of the jobs that this process runs, comma separated; default: its group's, else all",
   },
   worker_group: {
     variable: "SVC_WORKER_GROUP",
     kind: "text",
     default: "default",
-    meaning: "group of workers that this process belongs to",
+    meaning: "worker group of this process",
   },
   lease_s: {
     variable: "SVC_LEASE_S",
     kind: "number",
     default: 30,
     least: 1,
-    meaning: "seconds without a sign of life after which a worker's jobs are given to another (PostgreSQL)",
+    meaning: "seconds without a heartbeat after which a worker's jobs are given to another (PostgreSQL)",
   },
   max_children: {
     variable: "SVC_MAX_CHILDREN",
     kind: "number",
     default: Math.max(8, cores * 8),
-    meaning: "script processes kept: running, warm or started ahead",
+    meaning: "maximum number of script processes: running, warm or started in advance",
   },
   blank_children: {
     variable: "SVC_BLANK_CHILDREN",
     kind: "number",
     default: 2,
-    meaning: "script processes started ahead",
+    meaning: "script processes started in advance",
   },
   child_idle_s: {
     variable: "SVC_CHILD_IDLE_S",
@@ -54,14 +54,14 @@ export const JOB_SETTINGS = {
     also: "TIMEOUT",
     kind: "number",
     default: 3600,
-    meaning: "seconds a job may run when nothing else is said",
+    meaning: "default timeout of jobs, in seconds",
   },
   max_timeout_s: {
     variable: "SVC_MAX_TIMEOUT",
     also: "MAX_TIMEOUT",
     kind: "number",
     default: 604_800,
-    meaning: "most seconds a job may ask for",
+    meaning: "maximum timeout of jobs, in seconds",
   },
   wait_result_s: {
     variable: "SVC_TIMEOUT_WAIT_RESULT",
@@ -74,14 +74,14 @@ export const JOB_SETTINGS = {
     variable: "SVC_MAX_WAITING_CALLS",
     kind: "number",
     default: 2_000,
-    meaning: "synchronous calls that may wait for a free slot; more are told to come back later (503)",
+    meaning: "synchronous calls that may wait for a free slot; further ones get 503 with Retry-After",
   },
   queue_limit: {
     variable: "SVC_QUEUE_LIMIT_WAIT_RESULT",
     also: "QUEUE_LIMIT_WAIT_RESULT",
     kind: "number",
     default: 0,
-    meaning: "queued jobs beyond which synchronous calls are refused; 0 means no limit",
+    meaning: "queued jobs beyond which synchronous calls are rejected; 0 means no limit",
   },
   retention_s: {
     variable: "SVC_JOB_RETENTION_SECS",
@@ -100,22 +100,21 @@ export const JOB_SETTINGS = {
     variable: "SVC_DRAIN_S",
     kind: "number",
     default: 10,
-    meaning: "seconds running jobs get to finish at shutdown before they go back to the queue",
+    meaning: "seconds that running jobs get to complete at shutdown before they are requeued",
   },
   drain_delay_s: {
     variable: "SVC_DRAIN_DELAY_S",
     kind: "number",
     default: 0,
     meaning:
-      "seconds at shutdown in which health fails and all else goes on, for load balancers to send calls elsewhere",
+      "seconds at shutdown during which only the health check fails, so that load balancers redirect calls",
   },
   job_proxy_credentials: {
     variable: "SVC_JOB_PROXY_CREDENTIALS",
     kind: "text",
     default: "off",
     oneOf: ["on", "off"],
-    meaning:
-      "on gives scripts the user and password that http_proxy and https_proxy hold; else they get the rest",
+    meaning: "on passes user and password in http_proxy and https_proxy to scripts; off removes them",
   },
   max_body_mb: {
     variable: "SVC_REQUEST_SIZE_LIMIT",
@@ -134,7 +133,7 @@ export const JOB_SETTINGS = {
     variable: "SVC_MAX_LOG_MB",
     kind: "number",
     default: 10,
-    meaning: "largest log kept of one job, in MB",
+    meaning: "largest stored log of one job, in MB",
   },
   max_result_mb: {
     variable: "SVC_MAX_RESULT_MB",
@@ -154,7 +153,7 @@ export const JOB_SETTINGS = {
     default: "auto",
     oneOf: ["auto", "required", "off", "bwrap"],
     meaning:
-      "walls around scripts: auto (what this machine offers), required (no job runs without Landlock), bwrap (own processes and mounts too), off",
+      "sandbox of scripts: auto (what this machine supports), required (no job runs without Landlock), bwrap (also process and mount namespaces), off",
   },
   sandbox_read: {
     variable: "SVC_SANDBOX_READ",
@@ -179,30 +178,31 @@ export const JOB_SETTINGS = {
     kind: "text",
     default: "",
     meaning:
-      "user ids scripts run under when the server is root, first-last; default: a range that is free; off: as root (Linux)",
+      "user ids of scripts if the server runs as root, first-last; default: an unused range; off: as root (Linux)",
   },
   job_memory_mb: {
     variable: "SVC_JOB_MEMORY_MB",
     kind: "number",
     default: 1_024,
-    meaning: "memory a job may use when its script says nothing else, in MB; 0 means no limit (Linux)",
+    meaning: "memory limit of a job unless its script sets one, in MB; 0 means no limit (Linux)",
   },
   job_processes: {
     variable: "SVC_JOB_PROCESSES",
     kind: "number",
     default: 256,
-    meaning: "processes a job may run at once; 0 means no limit (Linux)",
+    meaning: "maximum number of concurrent processes of a job; 0 means no limit (Linux)",
   },
   job_cpu_s: {
     variable: "SVC_JOB_CPU_S",
     kind: "number",
     default: 0,
-    meaning: "seconds of processor time a job may take, all its processes together; 0 means no limit (Linux)",
+    meaning:
+      "processor time limit of a job, all its processes together, in seconds; 0 means no limit (Linux)",
   },
   job_disk_mb: {
     variable: "SVC_JOB_DISK_MB",
     kind: "number",
     default: 4_096,
-    meaning: "room a job's folder and each file it writes may take, in MB; 0 means no limit (Linux)",
+    meaning: "disk limit of a job's folder and of each file it writes, in MB; 0 means no limit (Linux)",
   },
 } as const satisfies Record<string, Setting>;

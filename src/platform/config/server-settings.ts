@@ -1,19 +1,19 @@
-/** The settings of the process that concern the server: where its data is, where it listens, whom it trusts. */
+/** Process settings for the server: data directory, addresses and trusted proxies. */
 import type { Setting } from "./setting.ts";
 
-/** The first ones that are listed: where the server keeps its data and where it is reached. */
+/** The settings listed first: the data directory and the server's addresses. */
 export const ADDRESS_SETTINGS = {
   data_dir: {
     variable: "SVC_DATA_DIR",
     kind: "text",
     default: ".svc",
-    meaning: "folder that holds everything the server keeps",
+    meaning: "folder for all data of the server",
   },
   database_url: {
     variable: "DATABASE_URL",
     kind: "secret",
     default: undefined,
-    meaning: "postgres://… to keep the data in PostgreSQL instead of the embedded database",
+    meaning: "postgres://… to store the data in PostgreSQL instead of the embedded database",
   },
   host: { variable: "SVC_HOST", kind: "text", default: "127.0.0.1", meaning: "address to listen on" },
   port: {
@@ -26,7 +26,7 @@ export const ADDRESS_SETTINGS = {
     variable: "SVC_BASE_URL",
     kind: "text",
     default: undefined,
-    meaning: "public address of the instance, where it differs from host and port",
+    meaning: "public address of the instance, if it differs from host and port",
   },
   secret_key: {
     variable: "SVC_SECRET_KEY",
@@ -36,19 +36,19 @@ export const ADDRESS_SETTINGS = {
   },
 } as const satisfies Record<string, Setting>;
 
-/** Its database, what it sends to others, sessions, protection, metrics and its log. */
+/** Settings for the database, outgoing requests, sessions, rate limits, metrics and the log. */
 export const SERVER_SETTINGS = {
   max_database_mb: {
     variable: "SVC_MAX_DATABASE_MB",
     kind: "number",
     default: 0,
-    meaning: "quota of the embedded database, in MB; 0 means none",
+    meaning: "size limit of the embedded database, in MB; 0 means none",
   },
   min_free_mb: {
     variable: "SVC_MIN_FREE_MB",
     kind: "number",
     default: 1_000,
-    meaning: "free room on the data directory's disk, in MB, below which an alert is raised",
+    meaning: "free space on the data directory's disk, in MB, below which an alert is raised",
   },
   database_connections: {
     variable: "SVC_DATABASE_CONNECTIONS",
@@ -68,27 +68,28 @@ export const SERVER_SETTINGS = {
     kind: "number",
     least: 1,
     default: 10,
-    meaning: "seconds that mail servers, channels of alerts and OAuth providers (10 at most) have to answer",
+    meaning: "timeout of mail servers, alert channels and OAuth providers (10 at most), in seconds",
   },
   webhook_retention_s: {
     variable: "SVC_WEBHOOK_RETENTION_S",
     kind: "number",
     default: 2_592_000,
-    meaning: "seconds for which workspace events and the record of their deliveries are kept; a day at least",
+    meaning: "seconds for which workspace events and their deliveries are kept; at least a day",
   },
   instance_events_webhook: {
     variable: "SVC_INSTANCE_EVENTS_WEBHOOK",
     also: "INSTANCE_EVENTS_WEBHOOK",
     kind: "secret",
     default: undefined,
-    meaning: "URL that is told of users who come to the instance and its workspaces (Enterprise Edition)",
+    meaning: "URL that receives events about users of the instance (Enterprise Edition)",
   },
   instance_error_handler: {
     variable: "SVC_GLOBAL_ERROR_HANDLER_PATH_IN_ADMINS_WORKSPACE",
     also: "GLOBAL_ERROR_HANDLER_PATH_IN_ADMINS_WORKSPACE",
     kind: "text",
     default: undefined,
-    meaning: "script of the workspace admins (flow/<path>: a flow) that hears of failures in all workspaces",
+    meaning:
+      "script (flow/<path>: a flow) of the workspace admins that is started for failures in all workspaces",
   },
   session_s: {
     variable: "SVC_MAX_SESSION_VALIDITY_SECONDS",
@@ -102,14 +103,14 @@ export const SERVER_SETTINGS = {
     also: "INVALIDATE_OLD_SESSIONS",
     kind: "text",
     default: "false",
-    meaning: "true ends a person's other sessions when they log in",
+    meaning: "true ends a user's other sessions when they log in",
   },
   job_view_audit_logs: {
     variable: "SVC_JOB_VIEW_AUDIT_LOGS",
     also: "JOB_VIEW_AUDIT_LOGS",
     kind: "text",
     default: "false",
-    meaning: "true leaves an audit row of who reads which job, once a minute",
+    meaning: "true records reads of jobs in the audit log, at most one per minute, user and job",
   },
   cookie_domain: {
     variable: "SVC_COOKIE_DOMAIN",
@@ -134,7 +135,7 @@ export const SERVER_SETTINGS = {
     variable: "SVC_TRUSTED_PROXIES",
     kind: "text",
     default: undefined,
-    meaning: "addresses or CIDR ranges, comma separated, whose X-Forwarded-* headers are believed",
+    meaning: "addresses or CIDR ranges, comma separated, whose X-Forwarded-* headers are trusted",
   },
   anonymous_rate: {
     variable: "SVC_ANONYMOUS_RATE",
@@ -146,14 +147,14 @@ export const SERVER_SETTINGS = {
     variable: "SVC_FAILED_AUTH_RATE",
     kind: "number",
     default: 10_000,
-    meaning: "refused credentials of one address in a minute after which each answer takes 2 s; 0: never",
+    meaning: "rejected credentials of one address in a minute after which each response takes 2 s; 0: never",
   },
   console: {
     variable: "SVC_CONSOLE",
     kind: "text",
     default: "on",
     oneOf: ["on", "off"],
-    meaning: "on or off: whether browsers are shown the console at /",
+    meaning: "on or off: whether browsers get the console at /",
   },
   metrics: {
     variable: "SVC_METRICS",
@@ -166,7 +167,7 @@ export const SERVER_SETTINGS = {
     variable: "SVC_METRICS_TOKEN",
     kind: "secret",
     default: undefined,
-    meaning: "bearer token that reads /api/metrics and nothing else",
+    meaning: "bearer token for reading /api/metrics only",
   },
   log_level: {
     variable: "SVC_LOG_LEVEL",
@@ -186,6 +187,6 @@ export const SERVER_SETTINGS = {
     variable: "SVC_LOG_DIR",
     kind: "text",
     default: undefined,
-    meaning: "folder that keeps the log as files too, for two weeks; super admins read and search them",
+    meaning: "folder for log files, kept for two weeks, which super admins can read and search",
   },
 } as const satisfies Record<string, Setting>;

@@ -1,8 +1,8 @@
-/** A setting of the process: a row of the table in `config.ts`. */
+/** A process setting: one row of the table in `config.ts`. */
 export interface Setting {
-  /** Environment variable: SVC_ and a name. */
+  /** Environment variable: `SVC_` and a name. */
   variable: string;
-  /** Another name of it, which existing installations use. */
+  /** A second name of the variable, for existing installations. */
   also?: string;
   kind: "text" | "number" | "secret";
   default: string | number | undefined;
@@ -13,7 +13,7 @@ export interface Setting {
   oneOf?: readonly string[];
 }
 
-/** Reads an environment variable by its name, else by the other name that it has. */
+/** Reads an environment variable by its name or its second name. */
 export function readVariable(
   environment: Record<string, string | undefined>,
   variable: string,

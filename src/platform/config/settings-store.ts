@@ -64,7 +64,7 @@ export interface SettingsApp {
   log: Log;
   clock: () => Date;
   instanceKey: Uint8Array;
-  /** Tells the other servers of a change, and hears of theirs. */
+  /** Notifies the other servers of a change, and receives their notifications. */
   bus: {
     publish(topic: string): void;
     subscribe(topic: string, listener: () => void): void;

@@ -41,8 +41,8 @@ export interface Call {
 }
 
 /**
- * Authorizes a call by its credentials and path alone, so that nothing else of an unauthorized request is read.
- * Synchronous when everything it needs is cached.
+ * Authorizes a call by its credentials and path alone; nothing else of an unauthorized request is read. Synchronous
+ * if everything it needs is cached.
  * @throws Unauthorized, Forbidden, NotFound for an unknown workspace (super admins only)
  */
 export function authorizeCall(
@@ -98,7 +98,7 @@ function admitCaller(
 ): Caller | Promise<Caller> {
   if (op.access === "anyone") {
     if (workspace_id === undefined) return { identity, member: undefined };
-    // Checked for anonymous callers too: an archived workspace admits nobody.
+    // Also checked for anonymous callers: nobody may call an archived workspace.
     return withMembership(app, hooks, op, identity ?? ANONYMOUS, workspace_id, (member) => {
       if (member) requireMemberAccess(op.access, member);
       return { identity, member };

@@ -10,10 +10,10 @@ import { describeIssues } from "../../lib/validation-messages.ts";
 import { acquireBodySlot } from "./large-bodies.ts";
 import { type Operation, requiresBody } from "./operation.ts";
 
-/** What a query without fields means, by schema: most calls have none. */
+/** Parsed empty queries by schema: most calls have no query. */
 const emptyQueries = new WeakMap<z.ZodType, object>();
 
-/** Parses the query fields of a call; each call gets an object of its own. */
+/** Parses the query fields of a call. Each call gets an object of its own. */
 export function parseQuery(op: Operation, search: string): unknown {
   if (!op.query) return undefined;
   if (search.length <= 1) return { ...parseEmptyQuery(op.query) };
@@ -110,7 +110,9 @@ export async function* readChunks(request: HttpMessage, limit: number): AsyncGen
       yield piece;
     }
   } catch (cause) {
-    throw cause instanceof SvcError ? cause : new BadRequest("the body broke off before its end", { cause });
+    throw cause instanceof SvcError
+      ? cause
+      : new BadRequest("the connection was closed before the end of the body", { cause });
   }
 }
 

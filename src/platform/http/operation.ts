@@ -26,7 +26,7 @@ export type CookieRule = "counts" | "last" | "ignored";
 export type ResponseDeclaration<R> =
   | { kind: "text"; status: number; description: string; _?: R }
   | { kind: "json"; status: number; schema: z.ZodType; description: string | undefined; _?: R }
-  /** `run` returns the Response itself: streams, files, results of user code. */
+  /** `run` returns the Response itself: for streams, files, and results of user code. */
   | { kind: "raw"; status: number; content_type: string; description: string; _?: R };
 
 export const responds = {
@@ -57,13 +57,13 @@ export const responds = {
 /** Schemas, by content type, of bodies that `run` reads from the request itself. All are optional. */
 export type RequestBodySchemas = Record<string, z.ZodType>;
 
-/** Scope required of a restricted token: `domain:action`, and the resource it must cover if the path names one. */
+/** The scope that a restricted token needs: `domain:action`, and the resource if the path names one. */
 export interface OperationScope {
   domain: string;
   action: "read" | "write" | "run";
-  /** Jobs only: the kind of runnable. */
+  /** Only for jobs: the kind of runnable. */
   kind?: "scripts" | "flows";
-  /** Jobs only: covers many jobs at once, which the right to run one does not include. */
+  /** Only for jobs: the operation covers many jobs at once, for which the right to run one is not enough. */
   many?: true;
   /** Path parameter that holds the resource. */
   resource?: string;
@@ -109,11 +109,11 @@ export interface OperationDeclaration<A extends Access, P extends string, Q, B, 
   /** Bodies that `run` reads from the request itself; for the description only, nothing is validated. */
   reads?: RequestBodySchemas;
   responds: ResponseDeclaration<R>;
-  /** Omitted by operations that only read. */
+  /** Omitted for operations that only read. */
   audit?: AuditedAction;
   /** Derived from path and method if omitted; false exempts the operation from scopes (login, whoami). */
   scope?: OperationScope | false;
-  /** Workspace-bound tokens may call it, although it belongs to no workspace. */
+  /** Whether tokens bound to a workspace may call it although it belongs to no workspace. */
   allowsWorkspaceTokens?: boolean;
   /**
    * The response depends on this call's own committed writes only, so it need not wait for the read barrier
@@ -128,8 +128,8 @@ export interface OperationDeclaration<A extends Access, P extends string, Q, B, 
   /** For cheap operations that probes call constantly: calls without valid credentials are not rate limited. */
   exemptFromRateLimit?: boolean;
   /**
-   * Weight of the session cookie. Browsers send it along with any link, so a GET that changes something or starts a
-   * script must use `ignored`.
+   * How much the session cookie counts. Browsers send it along with any link, so a GET that changes something or
+   * starts a script must use `ignored`.
    */
   cookie?: CookieRule;
   /** A page for browsers: its path is relative to the root instead of /api, and it is left out of the description. */
@@ -227,7 +227,7 @@ export const queryBoolean = z.union(
 /** Optional body: an empty object if absent. Bodies without this are required. */
 export const optionalBody = <T extends z.ZodType>(schema: T) => schema.prefault({} as z.input<T>);
 
-/** Whether a call without a body is refused. */
+/** Whether a call without a body is rejected. */
 export function requiresBody({ body }: Pick<Operation, "body">): boolean {
   return body !== undefined && !body.safeParse(undefined).success;
 }

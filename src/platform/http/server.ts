@@ -33,7 +33,7 @@ export function mountOperations(
   operations: readonly Operation[],
   { identify, fallback }: MountOptions = {},
 ): MountedServer {
-  // `decodePathParameter` reports malformed URLs in this interface's error format.
+  // `decodePathParameter` reports malformed URLs in the error format of this interface.
   const h3 = new H3({ allowMalformedURL: true });
   const proxies = parseTrustedProxies(app.config.trusted_proxies);
   const site: Site = {
@@ -102,14 +102,14 @@ function originOf(url: string | undefined): string | undefined {
   return url !== undefined && URL.canParse(url) ? new URL(url).origin : undefined;
 }
 
-/** Whether senders may deliver events to it: anyone may call it by POST. */
+/** Whether webhook senders may deliver events to it: anyone may call it by POST. */
 function acceptsWebhooks(op: Operation): boolean {
   return op.cors !== undefined && op.cors !== false && op.method === "POST";
 }
 
 /**
- * Answers the validation request of a webhook sender (CloudEvents webhooks 1.0.2 §4.2): any origin, any rate. The token
- * still decides who may run what.
+ * Answers the validation request of a webhook sender (CloudEvents webhooks 1.0.2 §4.2): any origin, any rate.
+ * Deliveries still need a valid token.
  */
 function allowWebhookSender(request: Request, response: Response): void {
   const origin = request.headers.get("webhook-request-origin");
@@ -165,7 +165,7 @@ function toHandler(
     } catch (thrown) {
       const error = toPublicError(thrown, request);
       logFailure(app, op, id, error);
-      // The writer receives the flush error; this call has its own error to report.
+      // The writer receives the flush error; this call reports its own error.
       await app.db.readBarrier()?.catch(() => {});
       response = createErrorResponse(error, request.headers.get("accept"));
     }
@@ -209,7 +209,7 @@ function createAccessLog(app: App, op: Operation) {
 function toPublicError(thrown: unknown, request: Request): unknown {
   // Reading a body whose sender disconnected.
   if (request.signal.aborted && (thrown as Error | undefined)?.name === "AbortError")
-    return new CallerGone("the connection was closed before the body had come", { cause: thrown });
+    return new CallerGone("the connection was closed before the body arrived", { cause: thrown });
   if (thrown instanceof Unavailable || thrown instanceof StorageFull || !isOutage(thrown)) return thrown;
   // The same call may succeed later, so senders and load balancers retry.
   return new Unavailable("the database cannot be used now: try again", { cause: thrown });

@@ -26,7 +26,7 @@ export function createUnknownRoutes(operations: readonly Operation[]): UnknownRo
     const slashes = pathname.indexOf("//");
     if (slashes < 0) return undefined;
     const single = pathname.slice(0, slashes) + pathname.slice(slashes).replace(/^\/+/, "/");
-    // The most literal route comes last.
+    // The last match is the most literal route.
     for (const { data: op, params = {} } of findAllRoutes(router, method, single).reverse()) {
       const tail = Object.values(params).at(-1);
       // Only if the doubled slash is where the path parameter begins.

@@ -3,7 +3,7 @@
  * rechecks the clock at least every `MAX_TIMER_MS`. That bounds how late it rings.
  */
 
-/** Longest timer, and the bound for other waits on the clock. */
+/** Longest timer duration, and upper limit of other waits on the clock. */
 export const MAX_TIMER_MS = 10_000;
 /** Larger backward steps count as the clock being set back; smaller ones are measurement error. */
 const MIN_SETBACK_MS = 1_000;

@@ -1,6 +1,6 @@
 /**
- * Deleting what is too old, in batches: each generator yields after every transaction. What goes is looked for outside of
- * it, so that the one writer of SQLite is held for the deletion alone.
+ * Deletes expired rows in batches; each generator yields after every transaction. Rows are selected outside of the
+ * transaction, so that SQLite's only writer is occupied for the deletion alone.
  */
 import { asc, lte, type SQL, sql } from "drizzle-orm";
 import type { AnySQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";

@@ -69,7 +69,7 @@ interface TaskApp {
   clock: () => Date;
   log: Pick<Log, "error">;
   db?: Pick<Database, "channel">;
-  /** Left out: the process has the database for itself. */
+  /** Omitted if no other process uses the database. */
   leader?: Leader;
 }
 

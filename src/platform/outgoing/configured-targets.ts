@@ -1,5 +1,5 @@
 /**
- * Requests to servers that the instance's admins configured: login providers, licence renewal, statistics, alerts,
+ * Requests to servers that the instance's admins configured: login providers, license renewal, statistics, alerts,
  * chat, mail. Their hosts are allowed even in private networks. Redirect targets are not: they must be public or in
  * SVC_ALLOWED_TARGETS.
  */

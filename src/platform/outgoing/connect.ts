@@ -31,7 +31,7 @@ export interface OpenRequest {
   targets: Targets;
   /** Allows plain http only to this machine. */
   requires_https?: boolean;
-  /** Leaves a compressed body as it arrives. */
+  /** Does not decompress the response body. */
   keeps_compression?: boolean;
 }
 
@@ -48,7 +48,7 @@ export async function openRequest(
 ): Promise<Response> {
   const url = new URL(request.url);
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new OutgoingError(`${url.protocol}// is no address that can be called`);
+    throw new OutgoingError(`${url.protocol}// is not a URL that can be called`);
   }
   const host = hostOfUrl(url);
   if (request.requires_https && url.protocol === "http:" && !isLoopbackName(host)) {

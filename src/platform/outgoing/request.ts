@@ -48,7 +48,7 @@ function followsRedirect({ method }: OutgoingRequest, { status }: OutgoingAnswer
 function toRedirectedRequest(request: OutgoingRequest, location: string): OutgoingRequest {
   const from = new URL(request.url);
   const to = URL.parse(location, from.href);
-  if (!to) throw new OutgoingError(`${from.host} redirects to what is no address`);
+  if (!to) throw new OutgoingError(`${from.host} redirects to an invalid URL`);
   const isSame = to.origin === from.origin;
   const headers = Object.entries(request.headers ?? {}).filter(
     ([name]) => isSame || !["authorization", "cookie"].includes(name.toLowerCase()),

@@ -50,7 +50,7 @@ export function parseTargets(text: string): Targets {
 function parseTargetRange(entry: string): AddressRange | undefined {
   const range = parseRange(entry);
   if (range || isIP(entry.split("/")[0]!) === 0) return range;
-  throw new BadRequest(`"${entry}" is no range of addresses: write it as 10.0.0.0/8 or fd00::/8`);
+  throw new BadRequest(`"${entry}" is not a range of addresses: write it as 10.0.0.0/8 or fd00::/8`);
 }
 
 function parseHostPattern(entry: string): string {

@@ -14,7 +14,7 @@ export interface WebsocketTarget {
   timeout_ms: number;
   /** Maximum message size; a larger message closes the connection. */
   max_message_bytes: number;
-  /** Ping interval; the connection is closed after three intervals without any sign of life. */
+  /** Ping interval; the connection is closed after three intervals without any message or pong. */
   ping_ms: number;
   /** Receives text, or base64 of binary messages that are not UTF-8. May be called before `openWebsocket` resolves. */
   onMessage(text: string): void;

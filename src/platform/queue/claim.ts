@@ -90,8 +90,8 @@ export async function nextQueuedAt(db: Reader, tags: string[] | undefined): Prom
 
 /**
  * Claims up to `limit` due jobs for `worker`, highest priority first, and marks them `running`. On PostgreSQL it uses
- * `FOR UPDATE SKIP LOCKED`, so workers never block each other. On SQLite a claim that reaches `MAX_CLAIM_BYTES` ends
- * there: no job of a lower priority precedes one that the limit has left.
+ * `FOR UPDATE SKIP LOCKED`, so workers never block each other. On SQLite a claim ends when it reaches
+ * `MAX_CLAIM_BYTES`, so that no job overtakes one of a higher priority that did not fit.
  */
 export async function claimJobs(tx: Tx, { worker, limit, now, tags }: ClaimOptions): Promise<Job[]> {
   const taken: Job[] = [];
@@ -118,19 +118,20 @@ function compareDueTime(a: Job, b: Job): number {
 }
 
 /**
- * Bytes of arguments in the jobs of one claim, which reads and writes them whole; the first job may have more. On
- * PostgreSQL, where that does not hold up the event loop, the worker limits it by what the last claim weighed.
+ * Maximum bytes of arguments in the jobs of one claim, which reads and writes them whole; the first job may exceed
+ * it. On PostgreSQL the event loop is not blocked meanwhile, so there the worker adapts its limit to the size of the
+ * previous claim.
  */
 export const MAX_CLAIM_BYTES = 16_000_000;
 
-/** What SQLite needs to know of a due job; the length is read without the text itself. */
+/** Fields of a due job that the byte limit needs; the length is read without the text itself. */
 const weighed = {
   id: jobs.id,
   scheduled_for: jobs.scheduled_for,
   bytes: sql`octet_length(${jobs.args})`.as("bytes"),
 };
 
-/** Ids of those due jobs that stay within `room` bytes together; the last one may exceed them. */
+/** Returns the ids of the first due jobs that fit into `room` bytes; the last one may exceed it. */
 function firstBytes(due: unknown): SQL {
   const before = sql`sum(bytes) OVER (ORDER BY scheduled_for, id) - bytes`;
   return sql`SELECT id FROM (SELECT id, ${before} AS bytes_before FROM (${due})) WHERE bytes_before < ${placeholder("room")}`;
@@ -138,7 +139,7 @@ function firstBytes(due: unknown): SQL {
 
 const returned = getTableColumns(jobs);
 
-/** On SQLite `RETURNING` copies a long text several times, so that an update and a read cost half as much. */
+/** On SQLite `RETURNING` copies a long text several times; an update followed by a read costs half as much. */
 const shortArguments = sql`CASE WHEN octet_length(${jobs.args}) < 65536 THEN ${jobs.args} END`.as("args");
 
 const selectArguments = statement<{ id: string }, { args: string }[]>((q) =>

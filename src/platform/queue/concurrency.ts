@@ -101,7 +101,8 @@ export async function rescheduleBlockedJobs(tx: Tx, of: ConcurrencyLimit, now: D
   if (of.concurrency_key === null) return;
   await tx.lock(lockName(of));
   const limit = of.concurrent_limit ?? 1;
-  // A job being claimed or canceled right now holds its row and waits for this lock, and then reschedules itself.
+  // A job being claimed or canceled right now holds its row lock and waits for this lock; it reschedules itself
+  // afterwards.
   const waiting = await skipLocked(selectBlockedJobs(tx, of, Math.min(limit, RESCHEDULE_BATCH_SIZE)));
   if (waiting.length === 0) return;
   const taken = await selectOccupiedSlots(tx, of, now);
@@ -121,9 +122,9 @@ export async function rescheduleBlockedJobs(tx: Tx, of: ConcurrencyLimit, now: D
 }
 
 /**
- * Splits jobs that are about to leave the queue together into those that have to reschedule the blocked jobs of their
- * key and the others: the first of each key, which leaves last. Until then it is due in its turn, so that the key goes on
- * whenever this process ends.
+ * Splits jobs that are about to leave the queue together into those that must reschedule the blocked jobs of their
+ * key, and the others. The first job of each key leaves last: until then it stays due, so that the key's other jobs
+ * still get their turn if this process ends.
  */
 export function splitForRemoval(leaving: Job[]): { firsts: Job[]; others: Job[] } {
   const firsts = groupByLimit(leaving).map((group) => group.sort(compareClaimOrder)[0]!);

@@ -127,7 +127,7 @@ const completeStatement = batchedStatement<
         isolation: placeholder("isolation") as never,
         preprocessed: placeholder("preprocessed") as never,
         args: sql`coalesce(${placeholder("args")}, ${jobs.args})`,
-        // A sender's headers may hold secrets and are no longer needed.
+        // Cleared: a sender's headers may hold secrets and are no longer needed.
         preprocessor_input: null,
         labels: placeholder("labels") as never,
         canceled_by: sql`coalesce(${placeholder("canceled_by")}, ${jobs.canceled_by})`,
@@ -148,7 +148,7 @@ const completeStatement = batchedStatement<
 
 /**
  * Stores a job's completion.
- * @returns false, without changes, if this worker no longer holds the job: it was given to another, or is completed
+ * @returns false, without changes, if this worker no longer holds the job: another worker has it, or it is completed
  */
 export function storeCompletion(tx: Tx, outcome: JobCompletion): Awaitable<boolean> {
   const found = tx.exec(completeStatement, { ...outcome, leaves: "running" });
@@ -198,7 +198,7 @@ export async function requeueLostJobs(
     );
     const isOver = or(
       eq(jobs.cancel_requested, true),
-      // Its arguments existed only in the lost worker's memory.
+      // Jobs whose arguments existed only in the lost worker's memory.
       eq(jobs.delete_after_use, true),
       sql`${attemptsMade} >= ${MAX_ATTEMPTS}`,
       sql`${jobs.losses} + 1 >= ${MAX_LOSSES}`,

@@ -13,8 +13,8 @@ const SLICE_ROWS = 2_000;
 export const queuedCondition = sql`${jobs.state} = 'queued'`;
 
 /**
- * Condition: the job has not ended, and satisfies another condition. The indexes of the states find these jobs, however
- * long the history of their workspace is.
+ * Condition: the job is unfinished and satisfies another condition. The indexes on unfinished jobs are used, however
+ * long the workspace's history is.
  */
 export function unfinishedWhere(condition: SQL | undefined): SQL {
   const ids = ["running", "queued", "held"].map(

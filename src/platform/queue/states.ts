@@ -24,7 +24,7 @@ export const TRANSITIONS = {
 
 export type JobState = keyof typeof TRANSITIONS;
 export type JobStatus = "success" | "failure" | "canceled" | "skipped";
-/** `identity` returns its arguments, `noop` returns nothing; neither needs a process. */
+/** `identity` returns its arguments, and `noop` returns nothing; neither needs a process. */
 export type JobKind =
   | "script"
   | "preview"
@@ -48,6 +48,7 @@ export function isFrame(kind: JobKind): boolean {
 /** A job that loses its worker while running fails after this many attempts. */
 export const MAX_ATTEMPTS = 3;
 /**
- * A job that lost its worker this often fails too, even if it never ran for long: it may be what crashes its workers.
+ * A job fails after its worker was lost this often in total, even if it never ran for long: the job itself may crash
+ * its workers.
  */
 export const MAX_LOSSES = 20;

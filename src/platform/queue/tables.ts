@@ -33,7 +33,7 @@ export const jobs = table(
     result: text("result"),
     raw_code: text("raw_code"),
     raw_lock: text("raw_lock"),
-    /** JSON text: sources of scripts that code which is not deployed imports, by script path. */
+    /** JSON text: sources of undeployed scripts that the code imports, by script path. */
     raw_modules: text("raw_modules"),
     /** JSON text handed to the preprocessor before main. */
     preprocessor_input: text("preprocessor_input"),
@@ -45,14 +45,17 @@ export const jobs = table(
     visible_to_owner: boolean("visible_to_owner").notNull().default(true),
     trigger_kind: text("trigger_kind"),
     schedule_path: text("schedule_path"),
-    /** The flow module that this job runs, and its iteration or branch. */
+    /** The flow step that this job runs, and its iteration or branch. */
     flow_step_id: text("flow_step_id"),
     flow_index: integer("flow_index"),
     /** Deployed flow version that the job runs or belongs to. */
     flow_version: integer("flow_version"),
     /** JSON text of a flow that is not deployed. */
     raw_flow: text("raw_flow"),
-    /** JSON text. Of a nested frame: the modules it runs. Of other jobs: where they start, if not at the beginning. */
+    /**
+     * JSON text. For a nested frame: the modules that it runs. For other jobs: where they start, if not at the
+     * beginning.
+     */
     flow_body: text("flow_body"),
     /** Of the jobs with this key in the workspace, at most `concurrent_limit` start within any time window. */
     concurrency_key: text("concurrency_key"),
@@ -125,9 +128,9 @@ export const jobStreams = table(
 );
 
 /**
- * Full-text index of completed jobs; those created last have the greatest `id` (features/runs/search/rows.ts). SQLite has
- * an FTS5 table `job_search_words` over it, which triggers keep up to date, PostgreSQL a GIN index (see the migrations).
- * It is derived from `jobs`, so backups leave it out.
+ * Full-text index of completed jobs; later jobs have greater `id`s (features/runs/search/rows.ts). SQLite has an FTS5
+ * table `job_search_words` over it, kept up to date by triggers; PostgreSQL has a GIN index (see the migrations). It
+ * can be rebuilt from `jobs`, so backups leave it out.
  */
 export const jobSearch = table(
   "job_search",
@@ -143,15 +146,15 @@ export const jobSearch = table(
   ],
 );
 
-/** One row: the completed job up to which `job_search` is filled, in the order of `completed_at` and id. */
+/** One row: the last completed job in `job_search`, in the order of `completed_at` and id. */
 export const jobSearchProgress = table("job_search_progress", {
   id: integer("id").primaryKey(),
   completed_at: timestamp("completed_at").notNull(),
-  /** Always empty: where a column has this name, rows are deleted with the job. */
+  /** Always empty. Rows of tables with a column of this name are deleted with the job. */
   job_id: text("job_id").notNull(),
   /** Id of the job. */
   last_job: text("last_job").notNull().default(""),
-  /** Jobs created by then may be missing in the index; null: it holds all. */
+  /** Jobs created before this may be missing from the index; null: it is complete. */
   oldest: timestamp("oldest"),
 });
 

@@ -18,8 +18,8 @@ export function wantsPage(request: Request): boolean {
 const isRead = ({ method }: Request) => method === "GET" || method === "HEAD";
 
 /**
- * Answers a request that matches no operation; undefined if the console is disabled or not meant.
- * @param pathname as received, after a proxy has stripped its path prefix
+ * Answers a request that matches no operation; undefined if the console is disabled or the request is not for it.
+ * @param pathname as received, after a proxy has removed its path prefix
  */
 export function serveConsole(app: App, request: Request, pathname: string): Promise<Response> | undefined {
   if (!hasConsole(app) || !isRead(request) || /^\/api(\/|$)/.test(pathname)) return undefined;
@@ -28,7 +28,7 @@ export function serveConsole(app: App, request: Request, pathname: string): Prom
   return wantsPage(request) ? servePage(app, request, pathname) : undefined;
 }
 
-/** Returns the console's page; its client-side router shows what belongs to the path. */
+/** Returns the console's page; its client-side router shows the view for the path. */
 export async function servePage(app: App, request: Request, pathname: string): Promise<Response> {
   return consolePage(await consoleBundle(), rootOf(app, request, pathname));
 }
@@ -49,7 +49,7 @@ function rootOf(app: App, request: Request, pathname: string): string {
 
 async function serveFile(request: Request, name: string): Promise<Response> {
   const file = (await consoleBundle()).files.get(name);
-  // A page loaded before an update asks for files of the old version.
+  // A page loaded before an update requests files of the old version.
   if (!file) return new Response("no such file in this version of the console\n", { status: 404 });
   const { bytes, encoding } = encoded(file, request.headers.get("accept-encoding") ?? "");
   return new Response(bytes, {

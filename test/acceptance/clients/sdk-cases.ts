@@ -57,7 +57,7 @@ export const CASES: Case[] = [
   {
     name: "getState and setState",
     source:
-      "[await wmill.getState() ?? null, await wmill.setState({ n: 1 }) ?? null, await wmill.getState()]",
+      "export const main = async () => [await wmill.getState() ?? null, await wmill.setState({ n: 1 }) ?? null, await wmill.getState()]",
     result: [null, null, { n: 1 }],
     seen: async ({ path }, { get, post, resultOf }) => {
       const id = (await post(`/jobs/run/p/${path}`, {})).text;
@@ -69,7 +69,7 @@ export const CASES: Case[] = [
   {
     name: "getInternalState and setInternalState",
     source:
-      "[await client.setInternalState(7) ?? null, await client.getInternalState(), client.getStatePath()]",
+      "export const main = async () => [await client.setInternalState(7) ?? null, await client.getInternalState(), client.getStatePath()]",
     result: [null, 7, expect.stringMatching(/^u\/admin\/client_\d+\/user$/)],
   },
   {
@@ -163,7 +163,7 @@ export const CASES: Case[] = [
   {
     name: "denoS3LightClientSettings",
     source:
-      'wmill.denoS3LightClientSettings("u/admin/bucket").then(({ bucket, accessKey, useSSL }: any) => ({ bucket, accessKey, useSSL }))',
+      'wmill.denoS3LightClientSettings("u/admin/bucket").then(({ bucket, accessKey, useSSL }) => ({ bucket, accessKey, useSSL }))',
     result: { bucket: "files", accessKey: "S3RVER", useSSL: false },
   },
   {
@@ -173,7 +173,7 @@ export const CASES: Case[] = [
   },
   {
     name: "loadS3FileStream",
-    source: 'wmill.loadS3FileStream({ s3: "in/hello.txt" }).then((blob) => blob!.text())',
+    source: 'wmill.loadS3FileStream({ s3: "in/hello.txt" }).then((blob) => blob.text())',
     result: "hello from the bucket",
   },
   {

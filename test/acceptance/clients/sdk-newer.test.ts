@@ -119,7 +119,7 @@ const SUSPENDS =
   "belongs to workflows that put their own code to sleep, which only the original's worker knows";
 const ELSEWHERE = "asks a product of another maker that this service does not speak to";
 
-describe.skipIf(isOffline)("the client of today", () => {
+describe.skipIf(isOffline)("the newest client", () => {
   let sdk: Sdk;
   beforeAll(async () => {
     sdk = await startSdk(IMPORTS);

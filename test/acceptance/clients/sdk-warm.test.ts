@@ -29,7 +29,7 @@ describe.skipIf(isOffline)("the client in a warm process", () => {
   });
 
   test.each(VERSIONS)(
-    "goes on working from job to job, and the tokens of ended jobs do not: %s",
+    "keeps working from job to job, while tokens of ended jobs become invalid: %s",
     async (version) => {
       seen.length = 0;
       answers.length = 0;

@@ -28,7 +28,7 @@ export interface Sdk {
   /** Asks within the workspace, and must be answered. */
   post: (path: string, body: unknown) => Promise<{ text: string }>;
   get: (path: string) => Promise<any>;
-  /** Runs a script that uses the client. @param source the whole script, or the expression that main gives */
+  /** Runs a script that uses the client. @param source as of a case */
   run: (source: string) => Promise<Ran>;
   /** Starts a flow that has one step, and a last one that hands its result on. @returns the id of its job */
   startFlow: (source: string, more?: object) => Promise<string>;
@@ -48,6 +48,7 @@ export async function startSdk(imports: string): Promise<Sdk> {
   const get = async (path: string) => (await expectOk(ask("GET", `${w}${path}`))).json();
   const hash = await deploy(ask, "acme", "u/admin/first", `${imports}export const main = () => 1`);
   const { lock } = await get(`/scripts/deployment_status/h/${hash}`);
+  await deploy(ask, "acme", EVALUATE, imports + EVALUATE_CONTENT, { lock });
   let count = 0;
   const sdk: Sdk = {
     server,
@@ -57,9 +58,10 @@ export async function startSdk(imports: string): Promise<Sdk> {
     post,
     get,
     async run(source) {
-      const path = `u/admin/client_${++count}`;
-      await deploy(ask, "acme", path, imports + whole(source), { lock });
-      const id = (await post(`/jobs/run/p/${path}`, {})).text;
+      const isWhole = source.includes("export ");
+      const path = isWhole ? `u/admin/client_${++count}` : EVALUATE;
+      if (isWhole) await deploy(ask, "acme", path, imports + source, { lock });
+      const id = (await post(`/jobs/run/p/${path}`, isWhole ? {} : { source })).text;
       return { id, path, result: await sdk.resultOf(id) };
     },
     async startFlow(source, more = {}) {
@@ -82,8 +84,11 @@ export async function startSdk(imports: string): Promise<Sdk> {
   return sdk;
 }
 
-const whole = (source: string) =>
-  source.includes("export ") ? source : `export const main = async () => ${source};`;
+/** One script for all expressions, so that the client is loaded once for them. */
+const EVALUATE = "u/admin/evaluate";
+const EVALUATE_CONTENT = `
+const AsyncFunction = (async () => {}).constructor as any;
+export const main = (source: string) => new AsyncFunction("wmill", "client", "return (" + source + ")")(wmill, client);`;
 
 const step = (content: string, inputs: Record<string, string> = {}, more: object = {}) => ({
   id: "a",
@@ -129,7 +134,7 @@ async function prepare({ ask, bucket, post }: Sdk): Promise<void> {
 
 export interface Case {
   name: string;
-  /** The whole script, or the expression that main gives. */
+  /** The whole script in TypeScript, or the expression in JavaScript that main gives. */
   source: string;
   result: unknown;
   /** What is then to be seen from outside. */

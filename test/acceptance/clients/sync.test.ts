@@ -11,7 +11,7 @@ import { filesOf, writeWorkspace } from "./workspace-files.ts";
 const ALL = ["--yes", "--plain-secrets", "--include-schedules", "--include-triggers", "--include-groups"];
 const OURS = ["--yes", "--secrets", "plain"];
 
-describe.skipIf(isOffline)("a folder that svc and wmill share", () => {
+describe.skipIf(isOffline)("a folder shared by svc and wmill", () => {
   const place = newPlace();
   let server: TestServer;
   let wmill: Wmill;
@@ -60,7 +60,7 @@ describe.skipIf(isOffline)("a folder that svc and wmill share", () => {
     }
   };
 
-  test("what svc pushes and pulls, wmill finds no difference in", async () => {
+  test("wmill finds no difference after svc pushes and pulls", async () => {
     await svc("push", ...OURS);
     await svc("pull", ...OURS);
     await nobodyFindsAny();
@@ -74,7 +74,7 @@ describe.skipIf(isOffline)("a folder that svc and wmill share", () => {
     );
   }, 120_000);
 
-  test("what wmill pulls into a new folder, svc finds no difference in, and the other way round", async () => {
+  test("svc finds no difference in a folder pulled by wmill, and the other way round", async () => {
     const [own, theirs] = [join(place.folder, "own"), await wmill.folder("theirs")];
     await wmill.ok(theirs, ["sync", "pull", ...ALL]);
     folder = theirs;

@@ -150,7 +150,7 @@ const ITEMS = [
 ].sort();
 
 describe("the archive", () => {
-  test("holds the newest of everything, each as its kind is written", async () => {
+  test("contains the newest version of everything, in the form of its kind", async () => {
     const { names, read, headers } = await files();
     expect(headers.get("content-type")).toBe("application/x-tar");
     expect(headers.get("content-disposition")).toBe('attachment; filename="acme.tar"');
@@ -192,7 +192,7 @@ describe("the archive", () => {
     expect(read("f/data/plain.variable.json")).toEqual({ value: "moon", is_secret: false, description: "" });
   });
 
-  test("is a ZIP archive when asked for, that other programs read", async () => {
+  test("is a ZIP archive on request, which other programs can read", async () => {
     const answer = await fetch(`${server.url}/api${w}/workspaces/tarball?archive_type=zip`, {
       headers: { authorization: `Bearer ${token}` },
     });
@@ -207,7 +207,7 @@ describe("the archive", () => {
     expect(read["f/data/one.ts"]).toBe("export const main = () => 'zwölf'");
   });
 
-  test("has no other kind", async () => {
+  test("rejects other kinds", async () => {
     const { status, text } = await files({ archive_type: "rar" });
     expect([status, text]).toEqual([400, expect.stringContaining("Invalid Archive Type")]);
   });
@@ -242,7 +242,7 @@ describe("the archive", () => {
     expect((await files(query)).names).toEqual([...names].sort());
   });
 
-  test("tells of schedules, groups, people and settings what makes them the same elsewhere", async () => {
+  test("leaves out fields of schedules, groups, people and settings that differ by instance", async () => {
     const { read } = await files({
       include_schedules: "true",
       include_groups: "true",
@@ -299,15 +299,15 @@ describe("secrets", () => {
     },
   );
 
-  test("the key leaves a row too", async () => {
+  test("reading the key leaves an audit row", async () => {
     const before = (await rows("workspaces.get_encryption_key")).length;
     await files({ include_key: "true" });
     expect((await rows("workspaces.get_encryption_key")).length).toBe(before + 1);
   });
 });
 
-describe("who asks", () => {
-  test("gets what they may read", async () => {
+describe("the caller", () => {
+  test("gets the items that they may read", async () => {
     const { names } = await files({}, await token_of("ann"));
     expect(names).toEqual(ITEMS.filter((name) => !name.startsWith("u/admin/")));
   });
@@ -316,11 +316,11 @@ describe("who asks", () => {
     ["ann", { include_settings: "true" }],
     ["ann", { include_key: "true" }],
     ["op", { plain_secrets: "true" }],
-  ])("%s is refused %j", async (name, query) => {
+  ])("%s is rejected for %j", async (name, query) => {
     expect((await files(query as Record<string, string>, await token_of(name))).status).toBe(403);
   });
 
-  test("needs a token that covers all that is in it", async () => {
+  test("needs a token whose scopes cover all contents", async () => {
     const made = async (scopes: string[]) =>
       (await expectOk(ask("POST", "/users/tokens/create", { scopes }))).text;
     const items = ["folders", "scripts", "flows", "apps", "resources"].map((domain) => `${domain}:read`);

@@ -53,11 +53,11 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s", (version) => {
     await wmill[Symbol.asyncDispose]();
   });
 
-  test("says which service it speaks to", async () => {
+  test("shows the service that it talks to", async () => {
     expect(await say("version")).toContain("v1.423.2");
   });
 
-  test("makes a workspace that there is not yet", async () => {
+  test("creates a workspace that does not exist yet", async () => {
     await say(
       "workspace",
       "add",
@@ -72,7 +72,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s", (version) => {
     await say("workspace", "switch", "acme");
   });
 
-  test("lists people, makes one, removes one, and makes a token", async () => {
+  test("lists users, creates and removes one, and creates a token", async () => {
     await say("user", "add", "bob@example.org", "bob-password");
     expect(await say("user")).toContain("bob@example.org");
     await say("user", "remove", "bob@example.org");
@@ -98,7 +98,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s", (version) => {
     }
   });
 
-  test("takes jobs out into files, and brings them in elsewhere", async () => {
+  test("exports jobs to files and imports them elsewhere", async () => {
     // Without a terminal it asks nobody whether they are to be deleted here.
     await say("jobs", "pull", "acme", "--skip-worker-check");
     const jobs = await Bun.file(join(here, "completed_jobs.json")).json();
@@ -114,7 +114,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s", (version) => {
     expect((await get(`/w/acme/jobs_u/completed/get/${jobs[0].id}`)).result).toBe(3);
   });
 
-  test("brings the instance over in both ways: settings, people, groups of workers", async () => {
+  test("synchronises the instance in both directions: settings, users, worker groups", async () => {
     await say("instance", "pull", "--yes");
     for (const name of ["settings", "users", "configs"]) {
       expect([name, existsSync(join(here, `instance_${name}.yaml`))]).toEqual([name, true]);
@@ -134,14 +134,14 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s", (version) => {
     expect(await file.text()).toContain("go");
   });
 
-  test("has no collection to take resource types from, nor a repository's settings", async () => {
+  test("finds neither resource types of a hub nor settings of a repository", async () => {
     expect(await say("hub", "pull")).toContain("Should only sync to admins");
     for (const words of [["pull"], ["push", "--yes"]]) {
       expect(await say("gitsync-settings", ...words)).toContain("No git-sync repositories configured");
     }
   });
 
-  describe.skipIf(version !== NEWER)("of today", () => {
+  describe.skipIf(version !== NEWER)("the newest version", () => {
     const id = async (query: string) => (await get(`/w/acme/jobs/list?${query}`))[0].id;
 
     test("shows, runs again and restarts jobs", async () => {
@@ -158,7 +158,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s", (version) => {
       expect(await say("job", "restart", flow, "--step", "b")).toMatch(/[0-9a-f-]{36}/);
     });
 
-    test("runs what is not deployed", async () => {
+    test("runs undeployed code", async () => {
       await Bun.write(join(here, "f/data/double.ts"), "export const main = (a: number) => 2 * a;\n");
       expect(await say("script", "preview", "f/data/double.ts", "-d", '{"a":21}')).toContain("42");
     });

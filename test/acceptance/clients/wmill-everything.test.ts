@@ -22,7 +22,7 @@ const NIGHTLY = "f/data/nightly.schedule.yaml";
 const OPS = "groups/ops.group.yaml";
 const ANN = "users/ann@example.org.user.yaml";
 
-describe.skipIf(isOffline).each(VERSIONS)("wmill %s, told to sync everything,", (version) => {
+describe.skipIf(isOffline).each(VERSIONS)("wmill %s, syncing everything,", (version) => {
   let server: TestServer;
   let ask: Ask;
   let wmill: Wmill;
@@ -83,7 +83,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, told to sync everything,", 
     await wmill[Symbol.asyncDispose]();
   });
 
-  test("pulls all of it, and finds no difference then", async () => {
+  test("pulls everything, and finds no difference afterwards", async () => {
     await sync("pull");
     const kinds = [ROUTE, FEED, NIGHTLY, OPS, ANN, "settings.yaml", "encryption_key.yaml"];
     const files = await filesOf(local);
@@ -92,7 +92,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, told to sync everything,", 
     await nothingIsLeft();
   });
 
-  test("pushes what was edited here, and nothing else", async () => {
+  test("pushes local edits and nothing else", async () => {
     await edit(ROUTE, "orders/:id", "shop/:id");
     await edit(ROUTE, "request_type: sync", "request_type: async");
     await edit(FEED, "localhost:1/feed", "localhost:2/feed");
@@ -125,7 +125,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, told to sync everything,", 
     await nothingIsLeft();
   });
 
-  test("pulls what was edited there, and nothing else", async () => {
+  test("pulls remote edits and nothing else", async () => {
     await post("/http_triggers/setenabled/f/data/orders", { enabled: false });
     await post("/schedules/setenabled/f/data/nightly", { enabled: true });
     const { workspace_id: _, ...feed } = await get("/websocket_triggers/get/f/data/feed");
@@ -178,7 +178,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill %s, told to sync everything,", 
     },
   );
 
-  test("pushes a trigger alone, a new one and one that is there", async () => {
+  test("pushes a single trigger, new or existing", async () => {
     const trigger = `script_path: f/data/hello\nis_flow: false\nroute_path: again\nhttp_method: get\nis_static_website: false\nauthentication_method: none\n`;
     await Bun.write(join(local, ROUTE), trigger);
     await wmill.ok(local, ["trigger", "push", ROUTE, ROUTE]);

@@ -103,7 +103,7 @@ describe.skipIf(isOffline).each(VERSIONS)(
       expect(await run("f/f/data/whole", { name: "lune" })).toBe("hello 24 hello 24");
     });
 
-    test("answers its webhook, for a token that is for it alone", async () => {
+    test("answers its webhook, only for a token that allows it", async () => {
       const scopes = ["jobs:run:flows:f/data/whole"];
       const webhook = (await expectOk(ask("POST", "/users/tokens/create", { scopes, workspace_id: "acme" })))
         .text;
@@ -113,7 +113,7 @@ describe.skipIf(isOffline).each(VERSIONS)(
       expect([answer.status, await answer.json()]).toEqual([200, "hello 24 hello 24"]);
     });
 
-    test("answers its route, and has its schedule, its group and what else it brought", async () => {
+    test("serves its route, and has its schedule, its group and the other items", async () => {
       const answer = await fetch(`${server.url}/api/r/acme/shop/lune`, { method: "POST" });
       expect([answer.status, await answer.json()]).toEqual([200, "hello 24 hello 24"]);
       const get = async (path: string) => (await expectOk(ask("GET", `/w/acme${path}`))).json();

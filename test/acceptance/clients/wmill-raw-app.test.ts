@@ -51,7 +51,7 @@ describe.skipIf(isOffline)("an app of code that wmill pushes", () => {
     expect(app.value.runnables.price).toMatchObject({ path: "f/shop/price" });
   });
 
-  test("comes back as it was, and is found unchanged", async () => {
+  test("is pulled unchanged, without differences", async () => {
     const again = await wmill.ok(folder, ["sync", "push", "--yes", "--dry-run"]);
     expect(changesIn(again), again).toBe(0);
     const back = await wmill.folder("back");
@@ -61,7 +61,7 @@ describe.skipIf(isOffline)("an app of code that wmill pushes", () => {
     }
   });
 
-  test("is the same to svc, whoever pushed it", async () => {
+  test("is the same for svc, whoever pushed it", async () => {
     using place = newPlace();
     const svc = (...words: string[]) =>
       place.svc([...words, "--url", server.url, "--token", token, "--workspace", "acme"]);

@@ -49,13 +49,13 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
 
   beforeAll(() => use("acme"));
 
-  test("says who it is, and where", async () => {
+  test("shows the user and the server", async () => {
     const said = await wmill.ok(local, ["workspace", "whoami"]);
     expect(said).toContain("admin_acme@example.org");
     expect(said).toContain("Active: acme");
   });
 
-  test("writes schemas and locks, which the service resolves", async () => {
+  test("writes schemas and locks that the service resolves", async () => {
     await wmill.ok(local, ["script", "generate-metadata", "--yes"]);
     const files = await filesOf(local);
     expect(files["f/data/hello.script.yaml"]).toMatch(/name:\s+type: string/);
@@ -128,7 +128,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
     30_000,
   );
 
-  test("a script that is unchanged may be deployed again when it names its parent", async () => {
+  test("an unchanged script can be deployed again if it names its parent", async () => {
     const before = await get(hello);
     const { path, content, language, summary, description, schema, lock, kind, hash } = before;
     const body = { path, content, language, summary, description, schema, lock, kind, parent_hash: hash };
@@ -158,7 +158,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
     expect(flow).toContain("hello 6 hello 6");
   }, 60_000);
 
-  test("pushes a whole folder, and finds no difference then, here and where it is pulled", async () => {
+  test("pushes a whole folder, and finds no difference then, in it or in a pulled copy", async () => {
     const first = await wmill.ok(local, ["sync", "push", ...ALL]);
     expect(Number(changes(first))).toBeGreaterThan(0);
     // For languages without packages it has written empty locks, which no server gives back.
@@ -175,7 +175,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
     );
   }, 90_000);
 
-  test("brings changes over in both ways, and nothing else", async () => {
+  test("transfers changes in both directions, and nothing else", async () => {
     const edit = async (name: string, from: string, to: string) => {
       const file = Bun.file(join(local, name));
       const before = await file.text();
@@ -213,7 +213,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
     expect(files["f/data/nightly.schedule.yaml"]).toContain("enabled: false");
   }, 60_000);
 
-  test("keeps secrets sealed when it is not told otherwise, and gives them back so", async () => {
+  test("keeps secrets encrypted unless told otherwise, and returns them like that", async () => {
     const sealed = await wmill.folder("sealed");
     await wmill.ok(sealed, ["sync", "pull", "--yes", "--include-key"]);
     const file = "f/data/password.variable.yaml";
@@ -225,7 +225,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
     expect(await get("/w/acme/variables/get_value/f/data/password")).toBe("hunter2-sun");
   }, 60_000);
 
-  test("moves a workspace to another one, which is its like then", async () => {
+  test("copies a workspace to another one, which then is equal", async () => {
     await ask("POST", "/w/acme/apps/create", {
       path: "f/data/board",
       summary: "Board",
@@ -249,7 +249,7 @@ describe.skipIf(isOffline).each(VERSIONS)("wmill $version", ({ version, folderPu
     expect(await get("/w/other/variables/get_value/f/data/password")).toBe("hunter2-sun");
   }, 90_000);
 
-  test("takes away what is gone from the folder", async () => {
+  test("deletes what was removed from the folder", async () => {
     await use("other");
     const to = await wmill.folder("to");
     for (const name of ["f/data/shout.sh", "f/data/shout.script.yaml", "f/data/shout.script.lock"]) {

@@ -12,7 +12,7 @@ beforeAll(async () => {
   await site.filled.ask("POST", "/w/acme/acls/add/folder/finance", { owner: "g/support" });
 });
 
-test("it is answered for a script, given for this alone, and taken back", async () => {
+test("a right to a script is explained, given for this script alone, and revoked", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/scripts/f/finance/refund?tab=access");
@@ -45,7 +45,7 @@ test("it is answered for a script, given for this alone, and taken back", async 
   expect([...seen.wrongs, ...cid.wrongs]).toEqual([]);
 }, 60_000);
 
-test("who only reads is answered, and offered no change", async () => {
+test("a user who may only read sees the explanation, but no controls", async () => {
   const token = await site.serving.operator("/users/tokens/impersonate", {
     impersonate_email: "bob@example.org",
   });

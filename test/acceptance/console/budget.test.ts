@@ -28,7 +28,7 @@ async function loaded(address: string, shows: string) {
   return { bytes: (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0), names };
 }
 
-test("the first load stays small, and brings no heavy part", async () => {
+test("the first load stays small and contains no large part", async () => {
   const { bytes: home, names } = await loaded("w/acme", "Nightly report");
   const { bytes: runs } = await loaded("w/acme/runs", "What ran");
   const { bytes: run } = await loaded(`w/acme/runs/${site.filled.failed}`, "no such customer");
@@ -40,7 +40,7 @@ test("the first load stays small, and brings no heavy part", async () => {
   expect([...names].filter((name) => name.includes("Form"))).toEqual([]);
 });
 
-test("files come as the browser can read them, and as they are to who reads no compression", async () => {
+test("files are sent compressed, and uncompressed to clients without compression", async () => {
   const page = await (await fetch(site.serving.url, { headers: { accept: "text/html" } })).text();
   const [, script] = /src="\.(\/assets\/main[^"]+)"/.exec(page)!;
   const get = (encoding: string) =>

@@ -43,7 +43,7 @@ async function drag(page: Page, from: Locator, to: Locator): Promise<void> {
 
 const kept = (page: Page) => page.getByText("A draft, which is kept").waitFor();
 
-test("deploying YAML warns of one's drawn draft, and leads to it", async () => {
+test("deploying YAML warns of the user's draft in the editor, and links to it", async () => {
   const path = "f/finance/yaml_and_draft";
   await deploy(path, { modules: [code("a")] });
   await keepDraft(path, { path, summary: "Drawn", value: { modules: [code("a"), code("b")] } });
@@ -67,7 +67,7 @@ test("deploying YAML warns of one's drawn draft, and leads to it", async () => {
   expect(review).toBe(`/w/acme/review/${path}?of=ann`);
 }, 60_000);
 
-test("a draft that is gone already is discarded without a word", async () => {
+test("discarding a draft that no longer exists is not an error", async () => {
   const path = "f/finance/gone_draft";
   await deploy(path, { modules: [code("a")] });
   await using ann = await site.visit();
@@ -86,7 +86,7 @@ test("a draft that is gone already is discarded without a word", async () => {
   ann.wrongs.splice(0, ann.wrongs.length, ...ann.wrongs.filter((each) => !each.includes("404")));
 }, 60_000);
 
-test("the JSON of other fields follows an undo, may be empty, and keeps what it does not show", async () => {
+test("the JSON of other fields follows undo, may be empty, and keeps fields that it does not show", async () => {
   const path = "f/finance/rest";
   await deploy(path, { modules: [code("a", undefined, { later: { n: 1 }, retry: {} })], odd: 1 });
   await using ann = await site.visit();
@@ -115,7 +115,7 @@ test("the JSON of other fields follows an undo, may be empty, and keeps what it 
   expect((await draftOf(path)).value.odd).toBe(1);
 }, 60_000);
 
-test("a step that pins a version is tried with that version", async () => {
+test("a step that pins a version is run with that version", async () => {
   await site.filled.script("f/finance/pinned", "export const main = () => 'the first'");
   const { hash } = await read("scripts/get/p/f/finance/pinned");
   await site.filled.script("f/finance/pinned", "export const main = () => 'the second'", {
@@ -139,7 +139,7 @@ test("a step that pins a version is tried with that version", async () => {
   });
 }, 60_000);
 
-test("a step is dragged elsewhere, a pinned result stands for its step in a run, and a link shows the changes", async () => {
+test("a step is moved by dragging, a pinned result replaces its step in a run, and a link shows the changes", async () => {
   const path = "f/finance/dragged";
   const steps = [
     code("a"),
@@ -177,7 +177,7 @@ test("a step is dragged elsewhere, a pinned result stands for its step in a run,
   await page.locator('.step[data-step="b"][data-tone="good"]').waitFor();
 }, 60_000);
 
-test("what is no number on its way to one changes nothing", async () => {
+test("incomplete numbers change nothing while they are typed", async () => {
   const path = "f/finance/numbers";
   await deploy(path, {
     modules: [code("a", undefined, { retry: { constant: { attempts: 2, seconds: 5 } } })],
@@ -198,7 +198,7 @@ test("what is no number on its way to one changes nothing", async () => {
   expect(text).not.toContain("NaN");
 }, 60_000);
 
-test("null for the steps beside the flow is none, and stays null", async () => {
+test("null in place of a failure step or preprocessor means none, and stays null", async () => {
   const path = "f/finance/nulls";
   await deploy(path, { modules: [code("a")], failure_module: null, preprocessor_module: null });
   const before = (await read(`flows/get/${path}`)).value;
@@ -215,7 +215,7 @@ test("null for the steps beside the flow is none, and stays null", async () => {
   await expectSoon(() => page.locator(".step").count(), 1);
 }, 60_000);
 
-test("a draft of another client, which does not say what it was begun from, is deployed over the newest", async () => {
+test("a draft of another client, without its base version, is deployed over the newest version", async () => {
   const path = "f/finance/of_others";
   await deploy(path, { modules: [code("a")] });
   await keepDraft(path, { path, summary: "Of another client", value: { modules: [code("a"), code("b")] } });
@@ -230,7 +230,7 @@ test("a draft of another client, which does not say what it was begun from, is d
   expect((await read(`flows/get/${path}`)).value.modules).toHaveLength(2);
 }, 60_000);
 
-test("steps are copied and pasted where the browser gives no clipboard, as over plain http", async () => {
+test("steps are copied and pasted without browser clipboard, as over plain http", async () => {
   const path = "f/finance/plain";
   await deploy(path, { modules: [code("a")] });
   await using ann = await site.visit();
@@ -244,7 +244,7 @@ test("steps are copied and pasted where the browser gives no clipboard, as over 
   await page.locator('.step[data-step="b"]').waitFor();
 }, 60_000);
 
-test("the panel keeps the focus while its step gets another id, and a step's own panel follows the selection", async () => {
+test("the panel keeps the focus while its step gets another id, and the panel of a step follows the selection", async () => {
   const path = "f/finance/focus";
   await deploy(path, { modules: [code("a"), code("b")] });
   await using ann = await site.visit();
@@ -266,7 +266,7 @@ test("the panel keeps the focus while its step gets another id, and a step's own
   await expectSoon(() => summary.inputValue(), "");
 }, 60_000);
 
-test("who may not change a flow is offered no editor of it", async () => {
+test("users who may not change a flow are not offered its editor", async () => {
   const path = "f/finance/read_only";
   await deploy(path, { modules: [code("a")] });
   await newMember(site.serving, site.filled, "carl");
@@ -281,7 +281,7 @@ test("who may not change a flow is offered no editor of it", async () => {
   expect(await carl.page.getByRole("link", { name: "Edit", exact: true }).count()).toBe(0);
 }, 60_000);
 
-test("what is off or none opens no section, and an optional field without a value is empty", async () => {
+test("switches that are off open no section, and an empty optional field has no value", async () => {
   const path = "f/finance/switches_off";
   await deploy(path, { modules: [code("a")] });
   await using ann = await site.visit();

@@ -30,7 +30,7 @@ async function rename(page: Page, summary: string): Promise<void> {
   await page.getByText("A draft, which is kept").waitFor();
 }
 
-test("two people draw one flow: each has a draft, and sees that the other has one", async () => {
+test("two users edit one flow: each has a draft and sees that the other has one", async () => {
   const path = "f/finance/together";
   await deploy(path, { modules: [code("a", "export const main = () => 1")] });
   await using first = await site.visit();
@@ -53,7 +53,7 @@ test("two people draw one flow: each has a draft, and sees that the other has on
   await first.page.locator('.step[data-step="a"]', { hasText: "Of Ann" }).waitFor();
 }, 60_000);
 
-test("a new flow does not replace one that is there, deployed or begun", async () => {
+test("a new flow does not replace an existing one, deployed or draft", async () => {
   await using ann = await site.visit();
   const { page } = ann;
   const begin = async (name: string, summary: string) => {
@@ -75,7 +75,7 @@ test("a new flow does not replace one that is there, deployed or begun", async (
   await page.getByRole("heading", { name: "The first one" }).waitFor();
 }, 60_000);
 
-test("the picker and the preview show the values of the chosen iteration", async () => {
+test("the picker and the preview show the values of the selected iteration", async () => {
   const path = "f/finance/loop";
   const make = "export const main = (n: number) => ({ made: n * 10 })";
   const modules = [
@@ -120,7 +120,7 @@ test("the picker and the preview show the values of the chosen iteration", async
   await page.getByText(/= \[\{"made":100\},/).waitFor();
 }, 60_000);
 
-test("a flow is drawn at the width of a phone, and nothing stands out of the page", async () => {
+test("a flow is edited at the width of a phone, without horizontal overflow", async () => {
   const path = "f/finance/narrow";
   const inner = code("b", "export const main = () => 2");
   const loop = (id: string, modules: object[]) => ({

@@ -36,7 +36,7 @@ async function write(page: Page, label: string, text: string): Promise<void> {
 const part = (page: Page, name: string) =>
   page.getByRole("radiogroup", { name: "Part of the step" }).getByText(name, { exact: true }).click();
 
-test("the flow of the README is drawn from nothing, tried, deployed and called", async () => {
+test("the flow of the README is created in the editor, run, deployed and called", async () => {
   await using ann = await site.visit();
   const { page } = ann;
   await ann.open("/w/acme/new/flow");
@@ -128,7 +128,7 @@ const code = (id: string, content: string, inputs: object = {}, more: object = {
 });
 const js = (expr: string) => ({ type: "javascript", expr });
 
-test("a failed run is repaired where it failed: tried on its real inputs, run again from there, deployed", async () => {
+test("a failed run is repaired at the failed step: tested with its real inputs, run again from there, deployed", async () => {
   const orders = "export const main = () => ({ orders: [{ total: 40 }, { total: 60 }] })";
   const broken =
     "export const main = (orders: { total: number }[]) => { throw new Error(`cannot sum ${orders.length}`) }";
@@ -215,7 +215,7 @@ const ODD = {
 const digits = (_name: string, each: unknown) =>
   typeof each === "bigint" ? (JSON as any).rawJSON(String(each)) : each;
 
-test("a flow that is opened, changed, changed back and deployed is the same, and comes back the same", async () => {
+test("a flow that is opened, changed, changed back and deployed stays the same", async () => {
   const path = "f/finance/odd";
   const send = JSON.stringify({ path, ...ODD }, digits);
   const made = await fetch(`${site.serving.url}/api/w/acme/flows/create`, {
@@ -255,7 +255,7 @@ test("a flow that is opened, changed, changed back and deployed is the same, and
   expect(after).toContain("9007199254740993");
 }, 60_000);
 
-test("by keyboard alone: steps are inserted, moved, copied, deleted and brought back", async () => {
+test("by keyboard alone, steps are inserted, moved, copied, deleted and restored", async () => {
   const value = {
     modules: [code("a", "export const main = () => 1"), code("b", "export const main = () => 2")],
   };
@@ -286,7 +286,7 @@ test("by keyboard alone: steps are inserted, moved, copied, deleted and brought 
   await become(["b", "a", "d", "e", "c"]);
 }, 60_000);
 
-test("what somebody deployed meanwhile is shown and not overwritten unseen", async () => {
+test("a version deployed by another user in between is shown and not overwritten", async () => {
   const path = "f/finance/both";
   const value = { modules: [code("a", "export const main = () => 1")] };
   await site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "Both", value });
@@ -314,7 +314,7 @@ test("what somebody deployed meanwhile is shown and not overwritten unseen", asy
   expect((await flowAt(path)).value.modules[0].value.content).toContain("mine");
 }, 60_000);
 
-test("500 steps are drawn, selected and moved without a wait", async () => {
+test("500 steps are edited, selected and moved without delay", async () => {
   const path = "f/finance/large";
   const modules = Array.from({ length: 100 }, (_, index) => ({
     id: `l${index}`,
@@ -354,7 +354,7 @@ test("500 steps are drawn, selected and moved without a wait", async () => {
   console.log(`500 steps: a frame while scrolling takes ${Number(frames).toFixed(1)} ms (9 of 10)`);
 }, 60_000);
 
-test("inputs are taken from a request that a sender made", async () => {
+test("inputs are taken from a captured request", async () => {
   const path = "f/finance/hook";
   await site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "Hook", value: { modules: [] } });
   await using ann = await site.visit();

@@ -22,7 +22,7 @@ ${more}schema:
   properties: {}
 `;
 
-test("a flow is written, checked by the server, deployed over nobody, and brought back", async () => {
+test("a flow is written, checked by the server, deployed without overwriting others, and restored", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   const editor = page.getByRole("textbox", { name: "YAML of the flow" });
@@ -84,13 +84,13 @@ test("a flow is written, checked by the server, deployed over nobody, and brough
   await page.getByText("A step that does nothing").waitFor();
   await seen.picture("flow-versions");
   await page.getByRole("button", { name: /Go back to version/ }).click();
-  await page.getByText(/Back to version/).waitFor();
+  await page.getByText(/Restore version/).waitFor();
   expect((await stored()).value.modules.map(({ id }: { id: string }) => id)).toEqual(["a", "b"]);
   expect((await stored()).tag).toBe("nightly");
   expect(seen.wrongs).toEqual([]);
 }, 120_000);
 
-test("a flow has webhooks and triggers as scripts have, and a reader reads its YAML", async () => {
+test("a flow has webhooks and triggers like a script, and readers can read its YAML", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open(`${NIGHTLY}?tab=webhooks`);

@@ -63,7 +63,7 @@ const FAILING = [
   code("end", "export const main = () => 'done'"),
 ];
 
-test("a failing flow is understood, and restarted from the step that failed", async () => {
+test("the failed step of a flow is shown, and the flow is restarted from it", async () => {
   await flow("f/finance/charge", FAILING);
   const id = await site.filled.ask("POST", "/w/acme/jobs/run/f/f/finance/charge", {});
   await ended(id);
@@ -136,7 +136,7 @@ test("an approval is given from a phone, with its form", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("five hundred steps are drawn and moved about without a stop", async () => {
+test("five hundred steps are rendered and panned without stuttering", async () => {
   const many = Array.from({ length: 500 }, (_, step) => ({ id: `s${step}`, value: { type: "identity" } }));
   await flow("f/finance/many", many);
   const id = await site.filled.ask("POST", "/w/acme/jobs/run/f/f/finance/many", {});
@@ -166,7 +166,7 @@ test("five hundred steps are drawn and moved about without a stop", async () => 
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("a flow is read: its graph, its YAML and what its versions differ in", async () => {
+test("a flow page shows its graph, its YAML and the differences of its versions", async () => {
   const EVIL = "<img src=x onerror=alert(1)>";
   const version = (name: string) => ({
     path: "f/finance/evil",

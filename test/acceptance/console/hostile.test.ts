@@ -59,7 +59,7 @@ test("its name, description and form", async () => {
   expect(seen.wrongs).toEqual([]);
 });
 
-test("addresses that lead elsewhere lead nowhere", async () => {
+test("links and redirects to other hosts are not followed", async () => {
   for (const then of ["https://example.com/", "//example.com", "/\\example.com", "javascript:alert(1)"]) {
     await using seen = await visit(site.browser, site.serving.url);
     await seen.page.goto(`${site.serving.url}/login?then=${encodeURIComponent(then)}`);

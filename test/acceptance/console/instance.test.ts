@@ -1,4 +1,4 @@
-/** What is tried before it is relied on: mail, alerts, a licence; and what other clients' git sync is told. */
+/** What is tried before it is relied on: mail, alerts, a license; and what other clients' git sync is told. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createKeyPair, signLicense } from "../../../src/features/tenancy/license/signed-license.ts";
 import { type MailServer, plainSettings, startPlainMailServer } from "../../support/peers/mail-server.ts";
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const set = (key: string, value: unknown) => site.filled.ask("POST", `/settings/global/${key}`, { value });
 
-test("a trial mail and a trial alert arrive, and what is wrong with them is told", async () => {
+test("a test mail and a test alert arrive, and configuration errors are shown", async () => {
   const alerts: string[] = [];
   await using chat = Bun.serve({
     port: 0,
@@ -51,32 +51,32 @@ test("a trial mail and a trial alert arrive, and what is wrong with them is told
   seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !/status of 4\d\d/.test(each)));
 }, 60_000);
 
-test("a licence is checked, set and shown; a wrong one is refused", async () => {
+test("a license is checked, set and shown; an invalid one is rejected", async () => {
   const keys = await createKeyPair();
   await set("license_public_key", keys.public_key);
   const times = { issued_at: new Date(), expires_at: new Date(Date.now() + 100 * 86_400_000) };
   const key = await signLicense({ id: "lic-7", customer: "Acme", ...times }, keys.private_pem);
   await using seen = await site.visit();
   const { page } = seen;
-  await seen.open("w/acme/instance?tab=licence");
-  await page.getByText("No licence holds here.").waitFor();
-  const field = page.getByRole("textbox", { name: "Licence key" });
+  await seen.open("w/acme/instance?tab=license");
+  await page.getByText("No license holds here.").waitFor();
+  const field = page.getByRole("textbox", { name: "License key" });
   await field.fill(`${key}x`);
-  await page.getByRole("button", { name: "Set the licence" }).click();
+  await page.getByRole("button", { name: "Set the license" }).click();
   await page.getByRole("alert").first().waitFor();
   expect(await site.filled.ask("GET", "/ee_license")).toBe("");
   await field.fill(key);
   await page.getByRole("button", { name: "Only check it" }).click();
   await page.getByText(/lic-7/).first().waitFor();
   expect(await site.filled.ask("GET", "/ee_license")).toBe("");
-  await page.getByRole("button", { name: "Set the licence" }).click();
-  await page.getByText("The licence lic-7 holds.").waitFor();
+  await page.getByRole("button", { name: "Set the license" }).click();
+  await page.getByText("The license lic-7 holds.").waitFor();
   await expectSoon(() => field.inputValue(), "");
-  await seen.picture("instance-licence-set");
+  await seen.picture("instance-license-set");
   seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !each.includes("status of 400")));
 }, 60_000);
 
-test("what other clients sync with git is chosen, and the rest of their settings stays", async () => {
+test("git sync settings of other clients are edited, and their other settings stay", async () => {
   const repositories = [{ script_path: "f/finance/refund", git_repo_resource_path: "f/finance/repository" }];
   const git_sync_settings = { include_path: ["f/**"], include_type: ["script"], repositories, later: 1 };
   await site.filled.ask("POST", "/w/acme/resources/create", {

@@ -118,7 +118,7 @@ test("a failed run is found, read, and run again with other arguments, on a phon
   expect(sideways).toBe(false);
 }, 60_000);
 
-test("runs are chosen, started again and cancelled together", async () => {
+test("runs are selected, rerun and canceled together", async () => {
   const { url, filled } = await begun();
   await filled.script(
     "u/ann/long",
@@ -144,7 +144,7 @@ test("runs are chosen, started again and cancelled together", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("a running job's log and stream are shown as they come, and how it ends", async () => {
+test("log and stream of a running job are shown live, and then its outcome", async () => {
   const { url, filled } = await begun();
   await filled.script(
     "u/ann/steps",
@@ -169,7 +169,7 @@ test("a running job's log and stream are shown as they come, and how it ends", a
   expect(lines).toEqual(["step 1", "step 2", "step 3", "step 4"]);
 }, 60_000);
 
-test("the session ends elsewhere, and the server goes away: the page says so and goes on", async () => {
+test("when the session ends elsewhere or the server is down, the page says so and recovers", async () => {
   const serving = await place.serve();
   const filled = await fill(serving);
   await using seen = await visit(browser, serving.url, { token: filled.token });
@@ -195,7 +195,7 @@ test("the session ends elsewhere, and the server goes away: the page says so and
   seen.wrongs.length = 0;
 }, 60_000);
 
-test("the keyboard alone: a script is found by the palette, filled in, run and read", async () => {
+test("with the keyboard alone, a script is found in the palette, filled in, run and read", async () => {
   const { url, filled } = await begun();
   await using seen = await visit(browser, url, { token: filled.token });
   const { page } = seen;
@@ -224,7 +224,7 @@ test("the keyboard alone: a script is found by the palette, filled in, run and r
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("a form takes files, JSON and a later time, and can be handed on filled in", async () => {
+test("a form accepts files, JSON and a later time, and can be shared prefilled", async () => {
   const { url, filled } = await begun();
   await filled.script("u/ann/take", "export const main = (data: string, big: any) => ({ data, big });", {
     schema: {
@@ -268,7 +268,7 @@ test("a form takes files, JSON and a later time, and can be handed on filled in"
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("Home is searched, and keeps what is starred; the workspace is changed; one signs out", async () => {
+test("Home is searched and keeps favorites; the workspace is switched; the user signs out", async () => {
   const { url, filled } = await begun();
   await filled.ask("POST", "/workspaces/create", { id: "other", name: "Other things", username: "ann" });
   await using seen = await visit(browser, url, { token: filled.token });
@@ -300,7 +300,7 @@ test("Home is searched, and keeps what is starred; the workspace is changed; one
   expectOnly(seen, 401);
 }, 60_000);
 
-test("operators run what there is, and are offered nothing that they may not do", async () => {
+test("operators run existing items, and are offered nothing that they may not do", async () => {
   const { url, filled } = await begun();
   await filled.ask("POST", "/workspaces/create", { id: "empty", name: "Empty", username: "ann" });
   const email = "olga@example.org";

@@ -34,7 +34,7 @@ async function heap(page: Page): Promise<number> {
   return Math.round(usedSize / 1e6);
 }
 
-test("a million runs are browsed, a page at a time", async () => {
+test("a million runs are browsed page by page", async () => {
   const serving = await place.serve({ env: { JOB_RETENTION_SECS: "0" } });
   const filled = await fill(serving);
   storeJobs(place.data_dir, 1_000_000);

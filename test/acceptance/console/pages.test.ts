@@ -48,7 +48,7 @@ const PAGES: Record<string, (ids: Filled) => [address: string, shows: string]> =
   "instance-workspaces": () => ["w/acme/instance?tab=workspaces", "Made by"],
   "instance-mail": () => ["w/acme/instance?tab=mail", "Send a trial mail"],
   "instance-backup": () => ["w/acme/instance?tab=backup", "svc backup"],
-  "instance-licence": () => ["w/acme/instance?tab=licence", "No licence holds here"],
+  "instance-license": () => ["w/acme/instance?tab=license", "No license holds here"],
   "new-flow": () => ["w/acme/new/flow", "Begin with"],
   draw: () => ["w/acme/draw/f/finance/nightly", "As it is deployed"],
   "flow-yaml": () => ["w/acme/flows/f/finance/nightly?tab=yaml", "Nightly report"],
@@ -70,7 +70,7 @@ for (const scheme of ["light", "dark"] as const) {
   }
 }
 
-test("the way in", async () => {
+test("the pages before and after the login", async () => {
   await using seen = await visit(site.browser, site.serving.url);
   await seen.open("w/acme/runs?status=failed");
   await seen.page.getByRole("heading", { name: "Sign in" }).waitFor();

@@ -22,7 +22,7 @@ async function createMember(username: string, role: { is_admin: boolean; operato
   return site.filled.ask("POST", "/users/tokens/impersonate", { impersonate_email: email });
 }
 
-test("somebody is invited, joins, gets rights by a group, another role, and is removed", async () => {
+test("a user is invited, joins, gets rights through a group, another role, and is removed", async () => {
   await using ann = await site.visit();
   const { page } = ann;
   await ann.open("w/acme/instance?tab=accounts");
@@ -87,7 +87,7 @@ test("somebody is invited, joins, gets rights by a group, another role, and is r
   bob.wrongs.length = 0;
 }, 90_000);
 
-test("a token is limited, shown once, used, and revoked", async () => {
+test("a token is restricted, shown once, used, and revoked", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/tokens");
@@ -123,7 +123,7 @@ test("a token is limited, shown once, used, and revoked", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("settings of the workspace and of the instance are changed, and the audit log tells of it", async () => {
+test("settings of the workspace and of the instance are changed, and the audit log shows it", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/settings");
@@ -177,7 +177,7 @@ test("settings of the workspace and of the instance are changed, and the audit l
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("members, operators and admins see only what they may: no page of theirs is refused anything", async () => {
+test("members, operators and admins see only what they may: none of their pages makes a rejected call", async () => {
   const tokens = {
     mia: await createMember("mia", { is_admin: false, operator: false }),
     olga: await createMember("olga", { is_admin: false, operator: true }),
@@ -206,7 +206,7 @@ test("members, operators and admins see only what they may: no page of theirs is
   }
 }, 90_000);
 
-test("rights that somebody else changed meanwhile are shown, not overwritten", async () => {
+test("rights that another user changed in the meantime are shown, not overwritten", async () => {
   await site.filled.ask("POST", "/w/acme/folders/create", { name: "shared" });
   await using seen = await site.visit();
   const { page } = seen;

@@ -5,11 +5,11 @@ import { useSite } from "./site.ts";
 
 const site = useSite();
 
-test("the chosen tab is in view, however far right it stands", async () => {
+test("the selected tab is scrolled into view", async () => {
   await using seen = await site.visit({ viewport: PHONE });
   const { page } = seen;
   for (const [address, name] of [
-    ["w/acme/instance?tab=licence", "Licence"],
+    ["w/acme/instance?tab=license", "License"],
     ["w/acme/instance?tab=accounts", "Accounts"],
     ["w/acme/settings?tab=usage", "Usage"],
     ["w/acme/scripts/f/finance/refund?tab=access", "Access"],
@@ -24,7 +24,7 @@ test("the chosen tab is in view, however far right it stands", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("the buttons that zoom a graph leave its last step free", async () => {
+test("the zoom buttons do not cover the graph's last step", async () => {
   await using seen = await site.visit({ viewport: PHONE });
   const { page } = seen;
   await seen.open("w/acme/flows/f/finance/nightly");

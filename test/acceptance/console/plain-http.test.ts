@@ -17,7 +17,7 @@ afterAll(() => browser?.close());
 
 const here = () => site.serving.url.replace("127.0.0.1", HOST).replace("localhost", HOST);
 
-test("what is shown once and what lies in a page is copied", async () => {
+test("secrets shown once and texts of a page can be copied", async () => {
   await using seen = await visit(browser, here(), { token: site.filled.token });
   const { page } = seen;
   await seen.open("w/acme/tokens");
@@ -38,7 +38,7 @@ test("what is shown once and what lies in a page is copied", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("a browser that does not let it copy is told of", async () => {
+test("an error is shown if the browser does not allow copying", async () => {
   await using seen = await visit(browser, here(), { token: site.filled.token });
   const { page } = seen;
   await page.addInitScript("document.execCommand = () => false");

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { startOAuthTest } from "../../support/peers/identity-provider.ts";
 import { openBrowser, visit } from "./browser.ts";
 
-test("a person signs in with a provider and is brought back to the page they wanted", async () => {
+test("a user signs in with a provider and returns to the page they wanted", async () => {
   await using t = await startOAuthTest();
   const { id } = await t.server.workspace();
   const browser = await openBrowser();

@@ -17,7 +17,7 @@ afterAll(async () => {
   await mails?.[Symbol.asyncDispose]();
 });
 
-test("a link is mailed, another password is chosen by it, and sessions elsewhere end", async () => {
+test("a link is mailed and sets a new password, which ends other sessions", async () => {
   await using seen = await visit(site.browser, site.serving.url);
   const { page } = seen;
   await seen.open("login");

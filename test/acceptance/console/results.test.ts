@@ -31,7 +31,7 @@ async function saved(seen: Visit, button: string): Promise<{ name: string; text:
   return { name: download.suggestedFilename(), text: await Bun.file(await download.path()).text() };
 }
 
-test("rows are sorted, filtered, drawn, and saved as CSV", async () => {
+test("rows are sorted, filtered, charted, and saved as CSV", async () => {
   const rows = [
     { city: "Bonn", day: "2026-01-01", orders: 9, note: "=1+1" },
     { city: "Ulm", day: "2026-01-02", orders: 100, note: 'a "b", c' },
@@ -62,7 +62,7 @@ test("rows are sorted, filtered, drawn, and saved as CSV", async () => {
   expect(seen.wrongs).toEqual([]);
 });
 
-test("numbers are drawn, however many, gaps and all", async () => {
+test("numbers are charted, however many there are, with gaps", async () => {
   const numbers = Array.from({ length: 50_000 }, (_, index) => (index === 30_000 ? 1e6 : index % 100));
   await using seen = await shown(numbers);
   const chart = panel(seen).getByRole("img", { name: /Chart of value, from 1 to 50000/ });
@@ -83,7 +83,7 @@ test("numbers are drawn, however many, gaps and all", async () => {
   expect([...seen.wrongs, ...gaps.wrongs]).toEqual([]);
 });
 
-test("Markdown is formatted; its HTML, scripts, pictures and links of elsewhere do nothing by themselves", async () => {
+test("Markdown is formatted; HTML, scripts, images and external links in it have no effect by themselves", async () => {
   const markdown = `# Report\n\nAll **well**, see [the shop](https://example.com/a) and [this](javascript:alert(1)).
 
 | a | b |
@@ -112,7 +112,7 @@ ${EVIL}
   expect(seen.wrongs).toEqual([]);
 });
 
-test("a PDF is shown by the browser's viewer; what only says that it is one is not", async () => {
+test("a PDF is shown in the browser's viewer; a file that only claims to be one is not", async () => {
   const pdf = btoa("%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF");
   // The headless browser has no viewer; one that has one would be given a frame of that type and nothing else.
   const withViewer = (page: Page) =>
@@ -125,12 +125,12 @@ test("a PDF is shown by the browser's viewer; what only says that it is one is n
   await using without = await shown({ pdf });
   await panel(without).getByText("This browser shows no PDF").waitFor();
   await using hostile = await shown({ pdf: btoa(`<html>${EVIL}</html>`) }, withViewer);
-  await panel(hostile).getByText("This is no PDF").waitFor();
+  await panel(hostile).getByText("This is not a PDF").waitFor();
   expect(await panel(hostile).locator("object, iframe").count()).toBe(0);
   expect([...seen.wrongs, ...without.wrongs, ...hostile.wrongs]).toEqual([]);
 });
 
-test("differences are marked, of a patch and of two texts", async () => {
+test("differences are highlighted, for a patch and for two texts", async () => {
   const patch = `--- a/x.ts\n+++ b/x.ts\n@@ -1,2 +1,2 @@\n keep\n-old ${EVIL}\n+new ${EVIL}`;
   await using seen = await shown(patch);
   await panel(seen).locator("[data-kind=added]", { hasText: "+new" }).waitFor();
@@ -144,7 +144,7 @@ test("differences are marked, of a patch and of two texts", async () => {
   expect([...seen.wrongs, ...two.wrongs]).toEqual([]);
 });
 
-test("files are saved under their names, which lead nowhere", async () => {
+test("files are saved under safe names", async () => {
   await using seen = await shown({ file: { content: btoa("of a file"), filename: "../../report.txt" } });
   const { name, text } = await saved(seen, "Save ../../report.txt");
   expect(name).not.toContain("/");
@@ -158,7 +158,7 @@ test("files are saved under their names, which lead nowhere", async () => {
   expect([...seen.wrongs, ...wrong.wrongs, ...stored.wrongs]).toEqual([]);
 });
 
-test("parts of a result are shown one after another, each as what it is", async () => {
+test("parts of a result are shown one after another, each in its own form", async () => {
   await using seen = await shown({ render_all: [{ markdown: "# One" }, [{ a: 1 }, { a: 2 }], EVIL] });
   const result = panel(seen);
   await result.getByRole("heading", { name: "One" }).waitFor();
@@ -167,7 +167,7 @@ test("parts of a result are shown one after another, each as what it is", async 
   expect(seen.wrongs).toEqual([]);
 });
 
-test("a large result opens as it is read, and the page stays quick", async () => {
+test("a large result is opened as it is, and the page stays responsive", async () => {
   await site.filled.script(
     "u/ann/large",
     `export const main = () =>

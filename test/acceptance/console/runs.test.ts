@@ -5,7 +5,7 @@ import { useSite } from "./site.ts";
 
 const site = useSite({ SVC_WORKER_TAGS: "bun,flow,dependency" });
 
-test("the queue is told by tag, and leads to its jobs", async () => {
+test("the queue is shown by tag, with links to its jobs", async () => {
   await site.filled.script("u/ann/slow", "export const main = () => Bun.sleep(60_000);");
   await site.filled.ask("POST", "/w/acme/flows/create", {
     path: "u/ann/asks",
@@ -60,7 +60,7 @@ test("the queue is told by tag, and leads to its jobs", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("times are zoomed into by dragging, and all is shown again by the chip", async () => {
+test("dragging zooms into a time range, and its chip resets it", async () => {
   const early = await site.filled.run("u/ann/hello", { name: "early" });
   await Bun.sleep(1_500);
   const late = await site.filled.run("u/ann/hello", { name: "late" });
@@ -87,7 +87,7 @@ test("times are zoomed into by dragging, and all is shown again by the chip", as
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("runs are found by words of their arguments and results", async () => {
+test("runs are found by words in their arguments and results", async () => {
   const found = await site.filled.run("u/ann/hello", { name: "Wolperdinger" });
   await using seen = await site.visit();
   const { page } = seen;

@@ -5,7 +5,7 @@ import { useSite } from "./site.ts";
 
 const site = useSite();
 
-test("a schedule is made, read, paused, run, changed and deleted", async () => {
+test("a schedule is created, read, paused, run, changed and deleted", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   const button = (name: string) => page.getByRole("button", { name, exact: true });
@@ -87,7 +87,7 @@ test("a schedule is made, read, paused, run, changed and deleted", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
-test("who may not change a schedule is not offered to", async () => {
+test("users who may not change a schedule are not offered to", async () => {
   await site.filled.ask("POST", "/w/acme/schedules/create", {
     path: "f/finance/report",
     script_path: "f/finance/figures",

@@ -22,7 +22,7 @@ const GREET = `export async function main(name: string, times: number = 2) {
   return Array.from({ length: times }, () => "Hello " + name);
 }`;
 
-test("a script is written, tried, deployed, called by its webhook, and its next version compared", async () => {
+test("a script is written, tested, deployed, called by its webhook, and its next version compared", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme");
@@ -102,7 +102,7 @@ test("a script is written, tried, deployed, called by its webhook, and its next 
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
-test("a draft of an older version is not deployed over a newer one unseen, and settings stay", async () => {
+test("a draft of an older version is not silently deployed over a newer one, and settings stay", async () => {
   await site.filled.script("u/ann/old", "export const main = () => 1;");
   const { hash } = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/u/ann/old"));
   await using seen = await site.visit();
@@ -136,7 +136,7 @@ test("a draft of an older version is not deployed over a newer one unseen, and s
   seen.wrongs.length = 0;
 }, 60_000);
 
-test("a discarded draft is gone, with what was typed last", async () => {
+test("a discarded draft is gone, including the text typed last", async () => {
   await site.filled.script("u/ann/thrown", "export const main = () => 1;");
   await using seen = await site.visit();
   const { page } = seen;
@@ -154,7 +154,7 @@ test("a discarded draft is gone, with what was typed last", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("a new script keeps its code in each language, its name and its summary, until its writer signs out", async () => {
+test("a new script keeps its code per language, its name and its summary, until its author signs out", async () => {
   const token = await site.serving.operator("/users/tokens/impersonate", { impersonate_email: EMAIL });
   await using seen = await site.visit({ token });
   const { page } = seen;
@@ -199,7 +199,7 @@ test("a new script keeps its code in each language, its name and its summary, un
   seen.wrongs.length = 0;
 }, 90_000);
 
-test("what somebody else deployed meanwhile is shown before it is overwritten", async () => {
+test("a version deployed by another user in between is shown before it is overwritten", async () => {
   await site.filled.script("u/ann/shared", "export const main = () => 1;");
   await using seen = await site.visit();
   const { page } = seen;
@@ -224,7 +224,7 @@ test("what somebody else deployed meanwhile is shown before it is overwritten", 
   seen.wrongs.length = 0;
 }, 60_000);
 
-test("what the code does not say of an argument is kept when it is deployed again", async () => {
+test("user edits of the schema are kept by the next deployment", async () => {
   await using seen = await site.visit();
   await seen.open("w/acme/edit/f/finance/refund");
   await seen.page.getByText("What the customer said").waitFor({ state: "detached" });
@@ -242,7 +242,7 @@ test("what the code does not say of an argument is kept when it is deployed agai
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("settings are changed on their own, and a script says who imports it", async () => {
+test("settings are changed separately, and a script lists its importers", async () => {
   await site.filled.script("f/finance/rates", "export const rate = 2; export const main = () => rate;");
   await site.filled.script(
     "f/finance/prices",

@@ -7,7 +7,7 @@ const site = useSite();
 const SECRET = "hush-4711-value";
 const EVIL = "<img src=x onerror=alert(1)>";
 
-test("a secret is made, used and shown on demand, and leaks nowhere", async () => {
+test("a secret is created, used and shown on demand, and leaks nowhere", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   const answers: string[] = [];
@@ -75,7 +75,7 @@ export const main = (key: string) => { console.log("key", key); return key.lengt
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
-test("a resource is filled in by its type, and its password is kept as a secret", async () => {
+test("a resource is filled in by its type, and its password is stored as a secret", async () => {
   await using seen = await site.visit({ scheme: "dark" });
   const { page } = seen;
   await seen.open("w/acme/resources");
@@ -116,7 +116,7 @@ test("a resource is filled in by its type, and its password is kept as a secret"
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
-test("a variable that changed meanwhile keeps its value", async () => {
+test("a variable that was changed in the meantime keeps its value", async () => {
   const path = "f/finance/region";
   await site.filled.ask("POST", "/w/acme/variables/create", {
     path,
@@ -165,7 +165,7 @@ test("a new resource overwrites neither a resource nor a secret", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("a resource that is no object is shown as it is, and stored only when it changed", async () => {
+test("a resource that is not an object is shown unchanged, and stored only if it was edited", async () => {
   const path = "f/finance/holidays";
   const stored = async () => JSON.parse(await site.filled.ask("GET", `/w/acme/resources/get/${path}`));
   await site.filled.ask("POST", "/w/acme/resources/create", {
@@ -192,7 +192,7 @@ test("a resource that is no object is shown as it is, and stored only when it ch
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("who only reads is offered no change", async () => {
+test("users who may only read are offered no changes", async () => {
   await site.serving.operator("/users/create", {
     email: "bob@example.org",
     password: "correct horse battery",

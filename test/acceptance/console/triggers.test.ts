@@ -33,7 +33,7 @@ const choose = async ({ page }: Visit, label: string, option: string | RegExp) =
   await page.getByRole("option", { name: option }).click();
 };
 
-test("a route is made, called as its page says, paused and deleted", async () => {
+test("a route is created, called as its page shows, paused and deleted", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   const button = (name: string) => page.getByRole("button", { name, exact: true });
@@ -88,7 +88,7 @@ test("a route is made, called as its page says, paused and deleted", async () =>
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
-test("a WebSocket trigger runs a script for a message, and says when it cannot connect", async () => {
+test("a WebSocket trigger runs a script for a message, and reports when it cannot connect", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   const button = (name: string) => page.getByRole("button", { name, exact: true });
@@ -127,7 +127,7 @@ test("a WebSocket trigger runs a script for a message, and says when it cannot c
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
-test("who may not change triggers is not offered to, and others' webhooks are for admins", async () => {
+test("users who may not change triggers are not offered to, and outgoing webhooks are for admins", async () => {
   await site.filled.ask("POST", "/w/acme/http_triggers/create", {
     path: "f/finance/root",
     script_path: "f/finance/order",
@@ -158,7 +158,7 @@ test("who may not change triggers is not offered to, and others' webhooks are fo
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("an endpoint is told of changes, and again what it did not accept", async () => {
+test("an endpoint receives events, and rejected ones again", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   const dialog = page.getByRole("dialog");
@@ -223,7 +223,7 @@ test("an endpoint is told of changes, and again what it did not accept", async (
   expect(seen.wrongs).toEqual([]);
 }, 120_000);
 
-test("a form begins with what is stored, though its page showed it before somebody else's change", async () => {
+test("a form starts with the stored values, although its page showed older ones", async () => {
   const route = { path: "f/finance/stale", script_path: "f/finance/order", is_flow: false };
   const http = { ...route, route_path: "stale", http_method: "get", request_type: "sync" };
   const more = { authentication_method: "none", is_static_website: false };

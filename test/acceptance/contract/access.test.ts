@@ -1,5 +1,5 @@
 /**
- * Who may call what. For every operation of the contract that is declared: nobody, somebody who is no member, an
+ * Who may call what. For every operation of the contract that is declared: nobody, somebody who is not a member, an
  * operator, a member, an admin of the workspace, one of devops (a member of nothing) and a super admin come to the guard, and are refused exactly where the
  * contract's table and the declaration say so. The guard is the real one, with real tokens; what stands behind it is
  * left out, so that nothing is deleted by who may delete.
@@ -196,7 +196,7 @@ const urlOf = ({ path }: Operation) =>
     .replace(/\{\w+\}/g, "none");
 
 describe("the tables of the contract", () => {
-  test("are kept as they are", () => {
+  test("are unchanged", () => {
     const file = contractFile();
     if (!file) return;
     const kept = keptOperations().map(toLine);
@@ -204,7 +204,7 @@ describe("the tables of the contract", () => {
     expect(kept.length).toBeGreaterThan(120);
   });
 
-  test("differ from no declaration but where this file says so, for a row that there is", () => {
+  test("differ from declarations only where this file says so, and only for existing rows", () => {
     const rows = new Set(contract.map(routeOf));
     const said = [...Object.keys(DIFFERS), ...stricter.keys()];
     expect(said.filter((route) => !rows.has(route))).toEqual([]);
@@ -213,14 +213,14 @@ describe("the tables of the contract", () => {
     expect(marked.filter((row) => stricter.has(routeOf(row)))).toEqual([]);
   });
 
-  test("are declared, but for a list that becomes shorter", () => {
+  test("are declared, except for a list that may only get shorter", () => {
     const missing = contract.filter((row) => !declared.has(routeOf(row)));
     if (missing.length > 0) console.log(`not declared yet:\n${missing.map(toLine).join("\n")}`);
     const known = new Set(NOT_THERE_YET.map((line) => line.replace(/\{\w+\}/g, "{}")));
     expect(missing.map(routeOf).filter((route) => !known.has(route))).toEqual([]);
   });
 
-  test.each(titled)("%s: the declaration asks for what the table does", (_, row, op) => {
+  test.each(titled)("%s: the declared access equals the table's", (_, row, op) => {
     expect(op.access).toBe(accessOf(row));
   });
 });
@@ -240,7 +240,7 @@ test.each(titled)("%s: rejects exactly the callers it must", async (_, __, op) =
   expect(got).toEqual(expected);
 });
 
-test.each(titled)("%s: the server refuses them too, whatever they send", async (_, __, op) => {
+test.each(titled)("%s: the server rejects them too, whatever they send", async (_, __, op) => {
   for (const [at, role] of ROLES.entries()) {
     const refusal = REFUSALS[op.access][at]!;
     if (refusal === 0) continue;

@@ -39,11 +39,11 @@ test.each([
 test.each([
   ["admin", true],
   ["nobody", false],
-])("a workspace says whether %s is a name in it: %p", async (username, taken) => {
+])("a workspace returns whether %s is a name in it: %p", async (username, taken) => {
   expect((await expectOk(ask("POST", "/w/acme/users/exists", { username }))).json()).toBe(taken);
 });
 
-test("the newest version of an app is told", async () => {
+test("the newest version of an app is returned", async () => {
   const policy = { execution_mode: "viewer" };
   const app = { path: "u/admin/app", summary: "", value: {}, policy, deployment_message: "first" };
   await expectOk(ask("POST", "/w/acme/apps/create", app));

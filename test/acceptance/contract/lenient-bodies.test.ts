@@ -10,7 +10,7 @@ function closed(schema: unknown, at: string): string[] {
   return [...here, ...Object.entries(schema).flatMap(([name, inner]) => closed(inner, `${at}.${name}`))];
 }
 
-test("no body is refused for a field that nobody knows", () => {
+test("no body is rejected because of an unknown field", () => {
   const found = operations.flatMap(({ name, body }) =>
     body ? closed(z.toJSONSchema(body, { io: "input", unrepresentable: "any" }), name) : [],
   );

@@ -104,7 +104,7 @@ function declaredColumns(): Column[] {
   ];
 }
 
-test("every column that may hold a username or a path is declared, or says why not", async () => {
+test("every column that may hold a username or a path is declared, or exempted with a reason", async () => {
   const tables = await tablesOfWorkspaces();
   expect(tables.length).toBeGreaterThan(30);
   const declared = declaredColumns().map(nameOf);
@@ -119,7 +119,7 @@ test("every column that may hold a username or a path is declared, or says why n
   expect(Object.keys(NOT_DECLARED).filter(outdated)).toEqual([]);
 });
 
-test("declared columns belong to a workspace, and JSON is told apart by a column of its own table", () => {
+test("declared columns belong to a workspace, and JSON is identified by a column of its own table", () => {
   const foreign = declaredColumns().filter(({ table }) => !("workspace_id" in getTableColumns(table)));
   expect(foreign.map(nameOf)).toEqual([]);
   for (const { column, key } of features.flatMap(({ mentioningJson = [] }) => mentioningJson)) {
@@ -127,7 +127,7 @@ test("declared columns belong to a workspace, and JSON is told apart by a column
   }
 });
 
-test("every table with grants is that of a declared kind of items", async () => {
+test("every table with grants belongs to a declared item kind", async () => {
   const known = new Set([...itemKinds.map(({ table }) => getTableName(table)), ...WITH_GRANTS]);
   const tables = (await tablesOfWorkspaces()).filter((table) => "extra_perms" in getTableColumns(table));
   expect(tables.length).toBeGreaterThan(8);
@@ -136,7 +136,7 @@ test("every table with grants is that of a declared kind of items", async () => 
   expect(new Set(kinds).size).toBe(kinds.length);
 });
 
-test("every table that names people by e-mail says what becomes of its rows when a member leaves", async () => {
+test("every table with e-mail addresses declares what happens to its rows when a member leaves", async () => {
   const tables = (await tablesOfWorkspaces()).filter((table) =>
     Object.keys(getTableColumns(table)).some((name) => /(^|_)email$/.test(name)),
   );
@@ -144,7 +144,7 @@ test("every table that names people by e-mail says what becomes of its rows when
   expect(names).toEqual(Object.keys(WHEN_A_MEMBER_LEAVES).sort());
 });
 
-test("rights, renaming and the end of a membership know features by what they declare alone", async () => {
+test("rights, renaming and removal of members know features only by their declarations", async () => {
   const sweeps = [
     "tenancy/rights",
     "accounts/acls",

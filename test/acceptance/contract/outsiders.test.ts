@@ -1,4 +1,4 @@
-/** Who is no member learns nothing of people: neither names nor whether there is an account. */
+/** Who is not a member learns nothing of people: neither names nor whether there is an account. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { jobs } from "../../../src/platform/queue/tables.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-describe("whether there is somebody", () => {
+describe("whether a user exists", () => {
   const exists = async (by: Ask, email: string) => (await by("GET", `/users/exists/${email}`)).json();
 
   test("is returned for users of a shared workspace, and to super admins and devops", async () => {
@@ -37,7 +37,7 @@ describe("whether there is somebody", () => {
     }
     expect(await exists(stranger, "stranger@example.org")).toBe(true);
     expect(await exists(root, "no@example.org")).toBe(false);
-    // An invited address is no account.
+    // An invited address is not an account.
     await expectOk(
       admin("POST", "/w/acme/workspaces/add_user", {
         email: "soon@example.org",
@@ -48,7 +48,7 @@ describe("whether there is somebody", () => {
     expect(await exists(ann, "soon@example.org")).toBe(false);
   });
 
-  test("and what they are called, to members, to who is invited, and to super admins", async () => {
+  test("and their names, to members, invited users, and super admins", async () => {
     const taken = async (by: Ask, username = "ann") =>
       (await by("POST", "/workspaces/exists_username", { id: "acme", username })).json();
     expect([await taken(stranger), await taken(ann), await taken(root)]).toEqual([false, true, true]);
@@ -72,7 +72,7 @@ describe("whether there is somebody", () => {
   });
 });
 
-test("a job that nobody in particular started names no account to strangers", async () => {
+test("a job that was started anonymously reveals no account to strangers", async () => {
   await deploy(admin, "acme", "u/admin/open", "export const main = () => 'open'");
   const id = (await expectOk(admin("POST", "/w/acme/jobs/run/p/u/admin/open", {}))).text;
   await until(async () =>

@@ -22,7 +22,7 @@ const ITEMS = [
 ] as const;
 
 /**
- * r reads, lists and runs, w also writes, m also renames and archives; - is told that there is nothing; x is no member.
+ * r reads, lists and runs, w also writes, m also renames and archives; - is told that there is nothing; x is not a member.
  * Folder data is owned by owner, foreman and the group leads (lead is in it); writer writes, reader, viewer and the group
  * ops (grouped is in it) read. Folder gone was never made. viewer and foreman are operators.
  */
@@ -289,7 +289,7 @@ test.each(cases.filter(([, , path]) => path.endsWith("/plain")))(
   },
 );
 
-test.each(cases)("%s: %s, to give and take rights to %s", async (role, right, path) => {
+test.each(cases)("%s: %s, to change rights to %s", async (role, right, path) => {
   const reads = right !== "x" && right !== "-";
   const refused = OPERATORS.includes(role) || reads ? 403 : 404;
   const writes = right === "w" || right === "m";
@@ -305,7 +305,7 @@ test.each(cases)("%s: %s, to give and take rights to %s", async (role, right, pa
   }
 });
 
-test("operators write nothing, whatever asks for them; as admins they do", () => {
+test("operators write nothing with any item; as admins they do", () => {
   const operator = {
     workspace_id: "acme",
     email: "ops@example.org",

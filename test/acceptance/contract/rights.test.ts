@@ -34,7 +34,7 @@ async function rightOf(ask: Ask, path: string): Promise<"nothing" | "read" | "wr
   return changed.status === 200 ? "write" : "read";
 }
 
-test("a change takes effect at once for a token that is in use", async () => {
+test("a change takes effect at once for a token in use", async () => {
   const bob = as.bob!;
   const path = "f/live/x";
   await admin("folders/create", { name: "live" });
@@ -64,7 +64,7 @@ test("a change takes effect at once for a token that is in use", async () => {
   }
 });
 
-test("whoever may not write in a folder is told who can change that", async () => {
+test("users who may not write in a folder are told who can change that", async () => {
   await admin("folders/create", { name: "told", extra_perms: { "u/bob": false } });
   const body = { value: "1", is_secret: false, description: "" };
   for (const [path, says] of [
@@ -79,7 +79,7 @@ test("whoever may not write in a folder is told who can change that", async () =
   }
 });
 
-test("what another server changes is seen after a minute", async () => {
+test("rights changed by another program take effect within a minute", async () => {
   const { app } = server.server;
   await admin("groups/create", { name: "far" });
   await newVariable("g/far/x");
@@ -96,7 +96,7 @@ test("what another server changes is seen after a minute", async () => {
   }
 });
 
-test("a webhook asks the database for no right once the caller is known", async () => {
+test("a webhook runs no query for rights once the caller is cached", async () => {
   await admin("folders/create", { name: "hot", extra_perms: { "u/bob": false } });
   await deploy(as.admin!, "acme", "f/hot/x", "export const main = () => 1");
   const run = () => expectOk(as.bob!("POST", "/w/acme/jobs/run_wait_result/p/f/hot/x", {}));
@@ -122,7 +122,7 @@ test("a webhook asks the database for no right once the caller is known", async 
   }
 });
 
-test("the record of a user tells groups and folders", async () => {
+test("the user record lists groups and folders", async () => {
   await admin("groups/create", { name: "record" });
   await admin("groups/adduser/record", { username: "cid" });
   await admin("folders/create", { name: "r1", extra_perms: { "g/record": false } });
@@ -191,7 +191,7 @@ describe("jobs", () => {
     }
   });
 
-  test("are only looked at by who may read their folder: changing them is for their runner, owners and admins", async () => {
+  test("can only be viewed by users who may read their folder: changing them is for their runner, owners and admins", async () => {
     const later = (await expectOk(as.dee!("POST", "/w/acme/jobs/run/p/f/jobs/x?scheduled_in_secs=3600", {})))
       .text;
     const listed = await as.fay!("GET", "/w/acme/jobs/queue/list?script_path_exact=f/jobs/x");
@@ -213,7 +213,7 @@ describe("jobs", () => {
     expect((await cancel("ann")).status).toBe(200);
   });
 
-  test("act with the rights of who runs them, as these are then", async () => {
+  test("act with the current rights of their runner", async () => {
     await newVariable("f/jobs/v");
     await deploy(
       as.ann!,
@@ -277,7 +277,7 @@ describe("a flow runs with the caller's rights, not its author's", () => {
     expect((await run("bob")).json().error.name).toBe("NotFound");
   });
 
-  test("nor tells what cannot run to who may not read it", async () => {
+  test("and does not reveal an unrunnable item to users who may not read it", async () => {
     await deploy(as.ann!, "acme", "u/ann/archived", "export const main = () => 1");
     const { hash } = (await as.ann!("GET", "/w/acme/scripts/get/p/u/ann/archived")).json();
     await expectOk(as.ann!("POST", "/w/acme/scripts/archive/p/u/ann/archived"));
@@ -291,7 +291,7 @@ describe("a flow runs with the caller's rights, not its author's", () => {
   });
 });
 
-test("a webhook's token runs its script as long as who made it may", async () => {
+test("a webhook's token runs its script as long as its creator may", async () => {
   await admin("folders/create", { name: "hooks", extra_perms: { "u/bob": false } });
   await deploy(as.admin!, "acme", "f/hooks/x", "export const main = () => 'ran'");
   const body = { label: "webhook-x", scopes: ["jobs:run:scripts:f/hooks/x"], workspace_id: "acme" };
@@ -302,7 +302,7 @@ test("a webhook's token runs its script as long as who made it may", async () =>
   expect((await run()).status).toBe(404);
 });
 
-describe("a name", () => {
+describe("a username", () => {
   const { workspace_id, name, email } = groupMembers;
   const at = (group: string) => and(eq(workspace_id, "acme"), eq(name, group), eq(email, "zoe@example.org"));
 
@@ -321,7 +321,7 @@ describe("a name", () => {
     group: (await as.admin!("GET", "/w/acme/groups/get/zoes")).json().extra_perms,
   });
 
-  test("takes its rights along when it changes", async () => {
+  test("keeps its rights when it is changed", async () => {
     await expectOk(server.operator("POST", "/users/rename/zoe@example.org", { new_username: "zoey" }));
     expect(await told()).toEqual({
       variable: { "u/zoey": true },
@@ -330,7 +330,7 @@ describe("a name", () => {
     });
   });
 
-  test("leaves no rights behind with who has left", async () => {
+  test("leaves no rights behind when its user leaves", async () => {
     const { app } = server.server;
     expect(await app.db.read.select().from(groupMembers).where(at("zoes"))).toHaveLength(1);
     await expectOk(as.admin!("DELETE", "/w/acme/users/delete/zoey"));

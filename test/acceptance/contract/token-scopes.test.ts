@@ -184,7 +184,7 @@ async function isLetIn(op: Operation, token: string): Promise<boolean> {
 const restricted = operations.filter((op) => !exempt.has(op.name)).map((op) => [op.name, op] as const);
 
 describe("every operation", () => {
-  test("is of a noun of the interface's scopes, or says why it is not", () => {
+  test("belongs to a scope domain, or is exempted with a reason", () => {
     const known = new Set([...DOMAINS, ...Object.keys(OWN_DOMAINS)]);
     for (const [name, op] of restricted) {
       const scope = scopeOf(op);
@@ -197,13 +197,13 @@ describe("every operation", () => {
     expect(free.filter((name) => !exempt.has(name))).toEqual([]);
   });
 
-  test.each(restricted)("%s lets in the tokens that method and path say, and no other", async (_, op) => {
+  test.each(restricted)("%s accepts the tokens that method and path imply, and no others", async (_, op) => {
     const reached: string[] = [];
     for (const [scope, token] of tokens) if (await isLetIn(op, token)) reached.push(scope);
     expect(reached.sort()).toEqual(lets(op).sort());
   });
 
-  test("that names what it is about lets in a token for that one, and none for another", async () => {
+  test("with a resource in its path accepts a token for that resource, and none for another", async () => {
     const named = operations.filter((op) => {
       const scope = scopeOf(op);
       return scope && scope.resource !== undefined;
@@ -221,7 +221,7 @@ describe("every operation", () => {
     }
   });
 
-  test("that names nothing lets in no token that is for one thing alone", async () => {
+  test("without a resource in its path accepts no token restricted to a resource", async () => {
     for (const [name, op] of restricted) {
       const scope = scopeOf(op);
       if (!scope || scope.resource !== undefined) continue;
@@ -231,7 +231,7 @@ describe("every operation", () => {
   });
 });
 
-test("the list of scopes says what there is, and each of it makes a token", async () => {
+test("the list of scopes is complete, and each can be given to a token", async () => {
   const listed: any[] = (await expectOk(ask("GET", "/tokens/list/scopes"))).json();
   const domains = new Set(restricted.map(([, op]) => expectedScope(op).domain));
   expect(listed.map(({ name }) => name)).toEqual([...domains].sort());
@@ -248,7 +248,7 @@ test("the list of scopes says what there is, and each of it makes a token", asyn
   ]);
 });
 
-test("what runs something asks for the right to run that, in every way", async () => {
+test("operations that run something require the scope to run it", async () => {
   const hash = await deploy(ask, "acme", "u/admin/hello", "export const main = () => 1");
   const value = { modules: [{ id: "a", value: { type: "identity" } }] };
   await expectOk(ask("POST", "/w/acme/flows/create", { path: "u/admin/flow", summary: "", value }));

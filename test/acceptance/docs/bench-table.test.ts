@@ -5,7 +5,7 @@ import { formatTable, replaceTable } from "../../bench/table.ts";
 
 const FIGURE = { ratio: 0.5, target: "<= 20 ms", holds: true };
 
-test("a figure is a row, against its floor or its target", () => {
+test("a figure is a row with its reference or its target", () => {
   const table = formatTable([
     { ...FIGURE, what: "calls", measured: "5,000/s", floor: "prototype 10,000/s" },
     { ...FIGURE, what: "svc --version", measured: "9.00 ms", floor: "" },
@@ -19,7 +19,7 @@ test("a figure is a row, against its floor or its target", () => {
   ]);
 });
 
-test("the README has a place for it, and nothing else changes", async () => {
+test("the table is inserted in the README, and nothing else changes", async () => {
   const readme = await Bun.file(join(import.meta.dir, "../../../README.md")).text();
   const once = replaceTable(readme, "| table |\n");
   expect(once).toContain("\n\n| table |\n\n");

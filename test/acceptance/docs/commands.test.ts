@@ -129,6 +129,6 @@ function declare(name: string, block: Block): void {
   else test(name, () => (word === "typed" ? answer(block) : follow(block)), 60_000);
 }
 
-test("the executable is no larger than it has to be", () => {
+test("the executable is not larger than its limit", () => {
   expect(statSync(join(reader.folder, "dist/svc")).size).toBeLessThan(MOST_BYTES);
 });

@@ -61,7 +61,7 @@ const instructions = parse(text);
 const restOf = (word: string) => instructions.find((each) => each.word === word)!.rest;
 
 describe("the Containerfile", () => {
-  test("has no faults", () => {
+  test("is valid", () => {
     expect(faults(instructions)).toEqual([]);
   });
 
@@ -77,7 +77,7 @@ describe("the Containerfile", () => {
     expect(faults(parse(text.replace(right, wrong)))).toEqual([fault]);
   });
 
-  test("sets what the server reads: the data in the volume, open to the container's network", () => {
+  test("sets data directory and address: the data in the volume, reachable from the container's network", () => {
     const environment = Object.fromEntries(
       restOf("ENV")
         .split(" ")
@@ -100,7 +100,7 @@ describe("the Containerfile", () => {
     expect(JSON.parse(restOf("ENTRYPOINT"))).toEqual([target]);
   });
 
-  test("its examples name settings and commands that there are", async () => {
+  test("names existing settings and commands in its examples", async () => {
     const commands = (await createProgram(["--help"])).commands.map((each) => each.name());
     const known = (name: string) => [...commands, ""].includes(name);
     const settings = new Set<string>(Object.values(PROCESS_SETTINGS).map(({ variable }) => variable));
@@ -117,7 +117,7 @@ describe("the Containerfile", () => {
     for (const { passed } of runs.slice(1, 3)) expect(passed).toEqual(["DATABASE_URL", "SVC_SECRET_KEY"]);
   });
 
-  test("is built from the executable and nothing else that lies here", () => {
+  test("copies the executable and nothing else", () => {
     const ignored = readFileSync(join(root, ".dockerignore"), "utf8").split("\n");
     const rules = ignored.filter((line) => line !== "" && !line.startsWith("#"));
     expect(rules).toEqual(["*", "!dist/svc*"]);

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { deploy, expectOk, startTestServer } from "../../support/harness.ts";
 import { blockOf } from "./blocks.ts";
 
-test("the error handler of the README posts which script failed, and why", async () => {
+test("the error handler of the README posts the failed script and the reason", async () => {
   const { promise, resolve } = Promise.withResolvers<unknown>();
   using chat = Bun.serve({
     port: 0,

@@ -29,7 +29,7 @@ describe("the unit for systemd", () => {
   const valuesOf = (text: string, key: string) =>
     [...text.matchAll(new RegExp(`^${key}=(.*)$`, "gm"))].map((match) => match[1]!);
 
-  test("sets what the server reads", () => {
+  test("sets existing settings", () => {
     const environment = Object.fromEntries(
       valuesOf(unit, "Environment")
         .join(" ")
@@ -42,7 +42,7 @@ describe("the unit for systemd", () => {
     expect(read).toHaveLength(Object.keys(environment).length);
   });
 
-  test("is the unit that the program writes, with settings of this page", () => {
+  test("equals the unit that the program writes, with the settings of the page", () => {
     const written = formatUnit({
       service: [
         ...SYSTEM_USER,
@@ -54,7 +54,7 @@ describe("the unit for systemd", () => {
     expect(unit.trim()).toBe(written.trim());
   });
 
-  test("systemd understands it", async () => {
+  test("is valid for systemd", async () => {
     const file = join(folder, "svc.service");
     // The checker looks for the program.
     await Bun.write(file, unit.replace("/usr/local/bin/svc", process.execPath));
@@ -62,24 +62,24 @@ describe("the unit for systemd", () => {
   });
 });
 
-describe("proxies", () => {
+describe("proxy configurations", () => {
   const nginx = blockOf("README.md", "nginx");
   const caddy = blockOf("README.md", "caddyfile");
 
-  test("lead to where the server listens, and hold no stream back", () => {
+  test("forward to the server's address, and do not buffer streams", () => {
     expect(nginx).toContain(`proxy_pass http://${host}:${port};`);
     expect(caddy).toContain(`reverse_proxy ${host}:${port} {`);
     expect(nginx).toContain("proxy_buffering off;");
     expect(caddy).toContain("flush_interval -1");
   });
 
-  test("nginx tells what the server reads of proxies", () => {
+  test("of nginx set the headers that the server reads", () => {
     const read = page("src/platform/http/door/proxies.ts").match(/x-forwarded-\w+/g) ?? [];
     const told = [...nginx.matchAll(/proxy_set_header (X-\S+)/g)].map((match) => match[1]!.toLowerCase());
     expect(new Set(told)).toEqual(new Set(read));
   });
 
-  test("their files are well formed", () => {
+  test("are well formed", () => {
     const lines = nginx.split("\n").filter((line) => line.trim() !== "");
     expect(lines.filter((line) => !/[;{}]$/.test(line))).toEqual([]);
     for (const text of [nginx, caddy]) {
@@ -109,21 +109,21 @@ describe("proxies", () => {
   );
 });
 
-describe("what the README says of the project", () => {
-  test("each dependency has its line", () => {
+describe("the README", () => {
+  test("lists each dependency", () => {
     const table = page("README.md").split("What each dependency is for")[1]!.split("## ")[0]!.toLowerCase();
     const { dependencies, devDependencies } = JSON.parse(page("package.json"));
     const names = Object.keys({ ...dependencies, ...devDependencies });
     expect(names.filter((name) => !table.includes(name.split("/").at(-1)!))).toEqual([]);
   });
 
-  test("each command of contributors is one of the package", () => {
+  test("lists only commands that package.json has", () => {
     const { scripts } = JSON.parse(page("package.json"));
     const named = [...page("README.md").matchAll(/npx bun run ([\w:]+)/g)].map((match) => match[1]!);
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });
 
-  test("the image is built as the Containerfile says", () => {
+  test("builds the image as the Containerfile says", () => {
     const head = page("Containerfile").split("ARG BASE")[0]!;
     const commands = head.split("\n").flatMap((line) => /^# {3}(.*)$/.exec(line)?.[1] ?? []);
     expect(commands).toHaveLength(3);
@@ -131,7 +131,7 @@ describe("what the README says of the project", () => {
   });
 
   const PAGES = ["README.md", "src/README.md", "src/REFERENCE.md", "src/engines/runner/SECURITY.md"];
-  test.each(PAGES)("links of %s lead somewhere", (file) => {
+  test.each(PAGES)("has no broken links in %s", (file) => {
     const broken = [...page(file).matchAll(/\]\(([^)\s]+)\)/g)]
       .map((match) => match[1]!)
       .filter((link) => !/^https?:/.test(link) && !leads(file, link));

@@ -14,7 +14,7 @@ afterAll(() => {
 });
 
 describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
-  test("the demo runs and ends", async () => {
+  test("the demo runs and exits", async () => {
     const { svc } = place();
     const { code, out, err } = await svc(["demo", "--exit", "--port", "0"]);
     expect([code, err]).toEqual([0, ""]);
@@ -40,7 +40,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     expect(await processesOf(data_dir)).toEqual([]);
   }, 60_000);
 
-  test("what stands in the folder it is started in is neither run nor taken for settings", async () => {
+  test("files in the current folder are neither run nor used as settings", async () => {
     const { svc, folder } = place();
     const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
     const mark = join(folder, "was-run");
@@ -79,7 +79,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     expect([code, out.trim(), err]).toEqual([0, "true", expect.anything()]);
   }, 60_000);
 
-  test("queries are run, and resources are checked, with nothing but what it brings", async () => {
+  test("queries run and resources are checked without other programs", async () => {
     const { svc, folder } = place();
     writeFileSync(join(folder, "sum.sqlite.sql"), "-- $1 n (int)\nSELECT $1 + 1 AS n");
     const sum = await svc(["run", "./sum.sqlite.sql", "-d", '{"n":41}']);
@@ -100,7 +100,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     ]);
   });
 
-  test("health, metrics, the doctor, backup and restore need nothing beside it", async () => {
+  test("health, metrics, the doctor, backup and restore work without other programs", async () => {
     const made = place();
     const server = await made.serve();
     const ask = async (path: string) => {
@@ -118,7 +118,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     expect(await server.process.exited).toBe(0);
   }, 60_000);
 
-  test("a second server on the same directory refuses and names the owner", async () => {
+  test("a second server on the same directory exits and names the owner", async () => {
     const made = place();
     const server = await made.serve();
     const { code, err } = await made.svc(["serve", "--port", "0"]);
@@ -128,7 +128,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     expect(await server.process.exited).toBe(0);
   }, 30_000);
 
-  test("the files that hold secrets are the owner's alone", async () => {
+  test("files with secrets are readable by the owner only", async () => {
     const made = place();
     const server = await made.serve();
     expect(statSync(join(made.data_dir, "instance.key")).mode & 0o777).toBe(0o600);
@@ -139,7 +139,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     await server.process.exited;
   }, 30_000);
 
-  test("the setup link makes the first super admin, once", async () => {
+  test("the setup link creates the first super admin, once", async () => {
     const made = place();
     const server = await made.serve();
     expect((await fetch(server.setup_url!)).headers.get("content-type")).toContain("text/html");
@@ -155,7 +155,7 @@ describe("the executable alone in a folder, with PATH=/usr/bin:/bin", () => {
     await server.process.exited;
   }, 30_000);
 
-  test("SIGTERM lets a short job finish and puts a long one back, which runs after the restart", async () => {
+  test("on SIGTERM a short job completes, and a long one is requeued and runs after the restart", async () => {
     const made = place();
     const marks = join(made.folder, "marks");
     mkdirSync(marks);
@@ -212,7 +212,7 @@ describe("no process outlives its job", () => {
     }`;
   const sleepers = (mark: string) => processesOf(`sleep 300.${mark}`);
 
-  test("at a job's end, its timeout, its own exit, and when the server is killed", async () => {
+  test("when a job ends, times out or exits, and when the server is killed", async () => {
     const made = place();
     const server = await made.serve();
     const token = await setUp(server);
@@ -257,7 +257,7 @@ describe("no process outlives its job", () => {
 });
 
 describe("a disk that is full", () => {
-  test("the database's quota: calls say so, nothing is lost, the server goes on", async () => {
+  test("at the database's size limit calls report it, nothing is lost, and the server continues", async () => {
     const made = place();
     const server = await made.serve({ env: { SVC_MAX_DATABASE_MB: "1" } });
     const token = await setUp(server);
@@ -299,7 +299,7 @@ describe("a disk that is full", () => {
     await roomier.process.exited;
   }, 60_000);
 
-  test("a limit on file sizes: the server is not killed by it", async () => {
+  test("a limit on file sizes does not kill the server", async () => {
     const made = place();
     const server = await made.serve({ under: ["bash", "-c", 'ulimit -f 3000; exec "$@"', "bash"] });
     const token = await setUp(server);

@@ -33,7 +33,7 @@ test.if(process.platform === "linux")(
   60_000,
 );
 
-test("a machine there is no runtime for is refused, and those there are get named", async () => {
+test("an unknown target is rejected with the list of known ones", async () => {
   const { code, err } = await build("linux-ppc64");
   expect(code).toBe(1);
   for (const name of ["linux-x64-musl", "linux-arm64", "macos-arm64", "windows-x64"])
@@ -71,7 +71,7 @@ test
     "windows-x64",
     "windows-arm64",
   ])(
-  "an executable for %s is one",
+  "the executable for %s has the right format",
   async (name) => {
     expect(await build(name)).toMatchObject({ code: 0 });
     const file = join(outdir, `svc-${name}${name.startsWith("windows") ? ".exe" : ""}`);

@@ -9,7 +9,7 @@ afterAll(() => place.remove());
 
 const ROUNDS = 4;
 
-test("kill -9 under load, restart: every acknowledged job completes, every answered result stays", async () => {
+test("after kill -9 under load and a restart, every acknowledged job completes and every returned result is stored", async () => {
   const accepted = new Map<string, number>();
   const answered = new Map<string, number>();
   let token = "";
@@ -76,7 +76,7 @@ test("kill -9 under load, restart: every acknowledged job completes, every answe
   expect(await server.process.exited).toBe(0);
 }, 180_000);
 
-test("a server that is killed soon after each start gives up no job that it had merely claimed", async () => {
+test("a server that is killed soon after each start does not fail jobs that it had only claimed", async () => {
   const place = newPlace();
   try {
     let server = await place.serve();

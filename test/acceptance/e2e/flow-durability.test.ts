@@ -108,7 +108,7 @@ const modules = [
 /** The result for an input: 21 n of the parallel loop and one, 6 n + 3 of the other, 2 for each branch, 5 at the end. */
 const expected = (n: number) => 21 * n + 1 + (6 * n + 3) + 4 + 5;
 
-test("kill -9 at random moments of flows: each ends right, and no step that had ended runs again", async () => {
+test("after kill -9 at random moments, each flow completes correctly and no completed step runs again", async () => {
   let token = "";
   let n = 0;
   const flows = new Map<string, number>();

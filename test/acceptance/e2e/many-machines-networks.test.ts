@@ -84,7 +84,7 @@ describe.skipIf(why !== undefined)("machines with networks of their own", () => 
       return status === 200 ? JSON.parse(text) : undefined;
     }, "the end of the job");
 
-  test("a worker that loses its link loses its job to another, cannot end it when the link is back, and works on", async () => {
+  test("a worker that loses its network loses its job to another, cannot complete it later, and continues working", async () => {
     const [, second] = networks;
     const far = startWorker("far", second!.address, second!.under);
     await far.says('"worker"');
@@ -102,7 +102,7 @@ describe.skipIf(why !== undefined)("machines with networks of their own", () => 
     expect(end).toMatchObject({ success: true, result: id });
     expect(began()).toBe(3);
     second!.mend();
-    await far.says("had been given");
+    await far.says("another worker holds it by now");
     expect(await ended(id)).toEqual(end);
 
     near.process.kill("SIGTERM");

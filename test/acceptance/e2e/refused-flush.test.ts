@@ -8,7 +8,7 @@ import { expectOk, startTestServer } from "../../support/harness.ts";
 setDefaultTimeout(60_000);
 const ROOT = join(import.meta.dir, "../../..");
 
-test("after one refused flush the server says why, answers 503, and ends with an error", async () => {
+test("after one failed flush the server logs the reason, answers 503, and exits with an error", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-flush-"));
   const fails = join(folder, "fails");
   const server = Bun.spawn(

@@ -25,6 +25,23 @@ async function run(words: string[], env: Record<string, string> = {}) {
   return { out, err, code };
 }
 
+/**
+ * A root in which dpkg installs for real: this machine's files with a layer above them that takes all changes, in a
+ * mount namespace that ends with the script. Arguments: a folder, and what to do once the root is there.
+ */
+const IN_A_ROOT = `set -e
+mkdir -p "$1/layer" "$1/root"
+mount -t tmpfs none "$1/layer"
+mkdir "$1/layer/new" "$1/layer/work"
+mount -t overlay none -o "lowerdir=/,upperdir=$1/layer/new,workdir=$1/layer/work" "$1/root"
+mount --rbind /proc "$1/root/proc"
+mount --rbind /dev "$1/root/dev"
+chroot "$1/root" sh -ec "$2"`;
+const inRoot = (commands: string) =>
+  run(["unshare", "--mount", "sh", "-c", IN_A_ROOT, "sh", join(work, "chroot"), commands]);
+/** Mounting is root's, and some containers have no overlays. */
+const hasRoots = isHere && process.getuid!() === 0 && (await inRoot("true")).code === 0;
+
 beforeAll(async () => {
   if (!isHere) return;
   server = Bun.serve({
@@ -48,7 +65,7 @@ afterAll(async () => {
 });
 
 test.if(isHere)(
-  "install.sh installs the executable that the checksums name, and nothing else",
+  "install.sh installs only the executable that the checksums name",
   async () => {
     const folder = join(work, "bin");
     const install = () => run(["sh", join(outdir, "install.sh")], { SVC_INSTALL_DIR: folder });
@@ -70,7 +87,7 @@ test.if(isHere)(
 );
 
 test.if(isHere)(
-  "the Debian package has the executable, its unit and the user's creation",
+  "the Debian package contains the executable, its unit and the user's creation",
   async () => {
     const machine = process.arch === "arm64" ? "arm64" : "amd64";
     const file = join(outdir, `svc_${VERSION}_${machine}.deb`);
@@ -91,7 +108,32 @@ test.if(isHere)(
   60_000,
 );
 
-test.if(isHere)("the checksums and the formula name the files that are there", async () => {
+test.if(hasRoots)(
+  "dpkg installs the package for its own user, over itself, and removes it but not the data",
+  async () => {
+    const machine = process.arch === "arm64" ? "arm64" : "amd64";
+    const file = join(outdir, `svc_${VERSION}_${machine}.deb`);
+    const init =
+      "svc init --data-dir /var/lib/svc --listen 127.0.0.1:0 --email ann@example.org --password correct-horse --no-start";
+    const users = await Bun.file("/etc/passwd").text();
+    const { code, out, err } = await inRoot(`
+      dpkg --install '${file}' >&2
+      [ "$(getent passwd svc | cut -d: -f6,7)" = /var/lib/svc:/usr/sbin/nologin ]
+      install -d -o svc -g svc -m 700 /var/lib/svc
+      as_svc() { setpriv --reuid svc --regid svc --clear-groups env -i PATH=/usr/bin:/bin HOME=/var/lib/svc "$@"; }
+      as_svc ${init} >&2
+      dpkg --install '${file}' >&2
+      as_svc svc workspace list --data-dir /var/lib/svc
+      dpkg --purge svc >&2
+      ! command -v svc
+      [ -e /var/lib/svc/instance.key ] && [ ! -e /usr/lib/systemd/system/svc.service ]`);
+    expect({ code, out, err }).toMatchObject({ code: 0, out: "main\tmain\tann@example.org\n" });
+    expect(await Bun.file("/etc/passwd").text()).toBe(users);
+  },
+  60_000,
+);
+
+test.if(isHere)("the checksums and the formula name existing files", async () => {
   expect((await run(["sh", "-c", `cd '${outdir}' && sha256sum --check SHA256SUMS`])).code).toBe(0);
   const formula = await Bun.file(join(outdir, "svc.rb")).text();
   const sums = await Bun.file(join(outdir, "SHA256SUMS")).text();

@@ -13,7 +13,7 @@ import { readFiles } from "../../support/stored.ts";
 
 const secretOf = (what: string) => `zq7-${what}-${Bun.randomUUIDv7()}`;
 
-test("no secret that the server holds is in its files, its log, its lists or its backups", async () => {
+test("no secret of the server is in its files, log, lists or backups", async () => {
   using place = newPlace();
   const going = start(place, ["serve", "--port", "0", "--json"], {
     SVC_LOG_LEVEL: "trace",

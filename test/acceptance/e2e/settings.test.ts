@@ -1,4 +1,4 @@
-/** What the executable carries with it, alone in an empty folder: mail, licences, XML. */
+/** What the executable carries with it, alone in an empty folder: mail, licenses, XML. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { CERTIFICATE, MAIL_USER, startMailServer } from "../../support/peers/mail-server.ts";
 import { newPlace, type Place } from "./executable.ts";
@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => place.remove());
 
-test("sends mail over STARTTLS, checks a licence, and reads metadata", async () => {
+test("sends mail over STARTTLS, checks a license, and reads metadata", async () => {
   const said = async (args: string[], options: object = {}) => {
     const { code, out, err } = await place.svc(args, options);
     if (code !== 0) throw new Error(`svc ${args.join(" ")}: ${err}`);
@@ -20,7 +20,7 @@ test("sends mail over STARTTLS, checks a licence, and reads metadata", async () 
   const key = await said(["license", "issue", "--customer", "Acme", "--id", "lic-9"]);
   const server = await place.serve({ env: { SVC_LICENSE_PUBLIC_KEY: public_key } });
   await said(["config", "set", "license_key", "-"], { stdin: key });
-  expect(await said(["license", "show"])).toContain("licence lic-9 of Acme holds until");
+  expect(await said(["license", "show"])).toContain("license lic-9 of Acme holds until");
   expect(await said(["config", "get", "license_public_key"])).toBe(public_key);
 
   await using mails = await startMailServer();

@@ -6,7 +6,7 @@ afterAll(() => place.remove());
 
 const ROUNDS = 3;
 
-test("kill -9 while receivers fail, are slow or down: every acknowledged change is delivered, and no rejected one", async () => {
+test("after kill -9 while receivers fail, are slow or down, every committed change is delivered, and no rejected one", async () => {
   const told = new Map<string, number>();
   let isWell = false;
   let isDown = false;

@@ -124,7 +124,7 @@ describe("a job that fails", () => {
     });
   });
 
-  test("an enormous error message is cut", async () => {
+  test("a very long error message is truncated", async () => {
     const { answer } = await runToEnd(
       "export const main = () => { throw new Error('x'.repeat(20_000_000)) }",
     );
@@ -161,7 +161,7 @@ describe("a job that succeeds", () => {
     ["bash", "head -c 100000000 /dev/zero | tr '\\0' x | fold -w 999\necho\necho null", { language: "bash" }],
   ];
   test.each(printers)(
-    "100 MB printed with %s: the log is cut and says so",
+    "the log of 100 MB printed with %s is truncated and says so",
     async (_, content, more) => {
       const { job, log } = await runToEnd(content, more);
       expect(job.success).toBe(true);
@@ -183,24 +183,21 @@ describe("a long script", () => {
   test.each([
     ["TypeScript", "bun", `export const main = () => 1\n${dense}`],
     ["Python", "python3", `def main(): pass\n${"x = [1, 2, {3: 4}]\n".repeat(100_000)}`],
-  ])(
-    "of more code than a parser has memory for is refused, and says so: %s",
-    async (_, language, content) => {
-      const refused = await create(content, language);
-      expect([refused.status, refused.text]).toEqual([
-        413,
-        expect.stringContaining("300,000 that can be read"),
-      ]);
-      const preview = { content, language, args: {} };
-      const { text } = await ask("POST", "/w/acme/jobs/run_wait_result/preview", preview);
-      expect(text).toContain("300,000 that can be read");
-    },
-  );
+  ])("with too many tokens for the parser is rejected, with the reason: %s", async (_, language, content) => {
+    const refused = await create(content, language);
+    expect([refused.status, refused.text]).toEqual([
+      413,
+      expect.stringContaining("300,000 that can be read"),
+    ]);
+    const preview = { content, language, args: {} };
+    const { text } = await ask("POST", "/w/acme/jobs/run_wait_result/preview", preview);
+    expect(text).toContain("300,000 that can be read");
+  });
 
   test.each([
     ["data in a text", `export const main = () => data.length\nconst data = "${"x".repeat(4_000_000)}"\n`],
     ["ordinary code", `export const main = () => 1\n${"// a comment that says something\n".repeat(40_000)}`],
-  ])("of %s runs", async (_, content) => {
+  ])("with %s runs", async (_, content) => {
     const { job } = await runToEnd(content);
     expect(job.success).toBe(true);
   });

@@ -138,7 +138,7 @@ own("set forward: a job that runs meanwhile has not run any longer for it", asyn
   expect(duration_ms).toBeLessThanOrEqual(performance.now() - began);
 });
 
-test("what is tried again later is tried as much earlier as the clock was set back, on either database", async () => {
+test("retries become due earlier by as much as the clock was set back, on either database", async () => {
   await using server = await startTestServer();
   const { app } = server.server;
   await until(() => app.leader.isLeader() || undefined, "the leader");

@@ -94,7 +94,7 @@ const unfinished = async (root: string) =>
       .where(and(eq(jobTable.root_job, root), ne(jobTable.state, "completed")))
   ).length;
 
-describe("loops over what needs no process", () => {
+describe("loops of steps without a process", () => {
   test.each([5, 2_500])(
     "%i identities at once",
     async (many) => {
@@ -109,14 +109,14 @@ describe("loops over what needs no process", () => {
     30_000,
   );
 
-  test("a loop of frames that is too much for one transaction goes on in others", async () => {
+  test("a loop with too many frames for one transaction continues in further ones", async () => {
     const empty = { id: "b", value: { type: "branchone", branches: [], default: [identity("x")] } };
     const path = await push([loop("l", [empty, identity("y")])]);
     const all = await result(path, { items: numbers(700) });
     expect(all.length).toBe(700);
   }, 30_000);
 
-  test("one that never ends can be canceled, and others go on meanwhile", async () => {
+  test("an endless one can be canceled, and others continue meanwhile", async () => {
     const path = await push([
       { id: "w", value: { type: "whileloopflow", skip_failures: false, modules: [identity("i")] } },
     ]);
@@ -179,7 +179,7 @@ describe("a flow that calls itself", () => {
 });
 
 describe("canceling", () => {
-  test("at any moment: nothing is left behind", async () => {
+  test("works at any moment and leaves nothing behind", async () => {
     const inner = await push([identity("a"), loop("l", [square, identity("z")], { parallel: true })]);
     const call = {
       id: "f",
@@ -203,7 +203,7 @@ describe("canceling", () => {
     }
   }, 60_000);
 
-  test("one that is scheduled, or waits for its turn, ends at once; its turn is the next one's", async () => {
+  test("a scheduled flow, or one blocked by its concurrency limit, ends at once; the next one gets its slot", async () => {
     const path = await push([gate("g")], { concurrent_limit: 1 });
     const scheduled = await start(path, {}, "?scheduled_in_secs=600");
     const file = newGate();
@@ -232,7 +232,7 @@ describe("canceling", () => {
     expect(await ended(second)).toMatchObject({ success: true });
   });
 
-  test("of a flow inside: the flow around it fails with that", async () => {
+  test("fails the flow around a canceled inner one", async () => {
     const inner = await push([gate("g")]);
     const path = await push([
       { id: "f", value: { type: "flow", path: inner, input_transforms: { file: js("flow_input.file") } } },
@@ -247,7 +247,7 @@ describe("canceling", () => {
     expect(await ended(leaf)).toMatchObject({ canceled: true });
   });
 
-  test("scripts that run in a parallel loop are ended", async () => {
+  test("ends scripts that run in a parallel loop", async () => {
     const path = await push([loop("l", [gate("g"), identity("z")], { parallel: true })]);
     const id = await start(path, { items: numbers(6), file: newGate() });
     const running = () =>
@@ -265,7 +265,7 @@ describe("canceling", () => {
     await until(async () => ((await unfinished(id)) === 0 ? true : undefined), "the end of all steps");
   }, 30_000);
 
-  test("of a step that runs, or is queued", async () => {
+  test("a step that runs, or is queued", async () => {
     const path = await push([gate("g")]);
     const id = await start(path, { file: newGate() });
     await expectOk(ask("POST", `${jobs}_u/queue/cancel/${await childOf(id, "g")}`, {}));
@@ -292,7 +292,7 @@ describe("canceling", () => {
   });
 });
 
-test("the id of a flow that runs, given again, is refused, and the flow goes on", async () => {
+test("rejects another flow with the id of a running one, which continues", async () => {
   const path = await push([gate("g"), identity("e")]);
   const file = newGate();
   const id = await start(path, { file });
@@ -303,7 +303,7 @@ test("the id of a flow that runs, given again, is refused, and the flow goes on"
   expect(await ended(id)).toMatchObject({ success: true, result: "through" });
 });
 
-test("many at once, each with loops, branches and sleeps, end right", async () => {
+test("many concurrent flows, each with loops, branches and sleeps, complete correctly", async () => {
   const path = await push([
     script(
       "a",
@@ -340,7 +340,7 @@ test("many at once, each with loops, branches and sleeps, end right", async () =
 }, 60_000);
 
 describe("removing", () => {
-  test("a step of a flow that runs stays; of one that has ended, all that was kept goes", async () => {
+  test("keeps a step of a running flow; of a completed one, all data is deleted", async () => {
     const path = await push([identity("a"), gate("g"), loop("l", [identity("i")])]);
     const file = newGate();
     const id = await start(path, { file, items: [1] });
@@ -356,7 +356,7 @@ describe("removing", () => {
     expect(await read.select().from(flowItems).where(eq(flowItems.job_id, id))).toEqual([]);
   });
 
-  test("a flow whose data was deleted can still be read", async () => {
+  test("keeps a flow readable after its data was deleted", async () => {
     const id = await start(await push([loop("l", [square, identity("z")])]), { items: [2] });
     const job = await ended(id);
     const frame = job.flow_status.modules[0].flow_jobs[0];
@@ -418,7 +418,7 @@ test("after a crash in the middle, the next start resumes the operation", async 
   }
 }, 60_000);
 
-test("a step whose worker was lost too often fails its flow, one that was not runs again", async () => {
+test("a step whose worker was lost too often fails its flow; another one runs again", async () => {
   const { remove, ...place } = await lasting();
   try {
     let host = await startTestServer({ ...place, drain_s: 0 });
@@ -502,7 +502,7 @@ test.skipIf(!process.env.DATABASE_URL)(
 );
 
 test.skipIf(Boolean(process.env.DATABASE_URL))(
-  "what the database refuses for a while is planned again",
+  "transitions that the database rejects temporarily are planned again",
   async () => {
     const { Database } = await import("bun:sqlite");
     const path = await push([

@@ -135,7 +135,7 @@ describe.each(Object.entries(CASES))("%s", (language, script) => {
   const withTool = test.skipIf(!isThere);
   if (!isThere) console.warn(`${tool.tool} is not installed: ${language} scripts are not run by these tests`);
 
-  test("the parameters of main are read without the tool", async () => {
+  test("the parameters of main are parsed without the tool", async () => {
     await deploy(ask, "acme", `u/admin/echo_${language}`, script.echo, { language });
     const { schema } = (await ask("GET", `/w/acme/scripts/get/p/u/admin/echo_${language}`)).json();
     expect(schema.order).toEqual(["name", "times", "tags"]);

@@ -45,7 +45,7 @@ const run = async (path: string, args = {}) =>
 const names = (lock: string | undefined) =>
   (lock ?? "").split("\n").map((line) => line.replace(/ --hash=sha256:[0-9a-f]{64}$/, " +hash"));
 
-describe("what a script needs", () => {
+describe("required packages", () => {
   const python = /^# py: 3\.\d+$/;
   const cases: [name: string, content: string, lock: string[], result: unknown][] = [
     [
@@ -105,7 +105,7 @@ describe("what a script needs", () => {
   );
 });
 
-test("a script of the standard library and of our own module needs no lock", async () => {
+test("a script with only standard library and client module needs no lock", async () => {
   const content = "import json, wmill\nfrom f.lib import x as y\ndef main(): return 1";
   const answer = await ask("POST", "/w/acme/scripts/create", {
     path: "u/admin/plain",
@@ -116,14 +116,14 @@ test("a script of the standard library and of our own module needs no lock", asy
   expect(status.json()).toMatchObject({ lock: "" });
 });
 
-test("a lock that came along is taken as it is, and its wmill takes the place of ours", async () => {
+test("a client's lock is used unchanged, and its wmill replaces the built-in one", async () => {
   const lock = "# py: 3.11\ngreeting==1.0.0\nwmill==1.500.0";
   const content = "import greeting, wmill\ndef main(): return [greeting.VERSION, wmill.get_workspace()]";
   expect((await deployed("u/admin/with_lock", content, { lock })).lock).toBe(lock);
   expect(await run("u/admin/with_lock")).toEqual(["1.0.0", "from the lock"]);
 }, 60_000);
 
-test("a lock with hashes installs nothing else than what it names", async () => {
+test("a lock with hashes installs exactly the named files", async () => {
   const lock = `# py: 3.11\ngreeting==1.0.0 --hash=sha256:${"0".repeat(64)}`;
   const content = "import greeting\ndef main(): return greeting.VERSION";
   await deployed("u/admin/bad_hash", content, { lock });
@@ -132,7 +132,7 @@ test("a lock with hashes installs nothing else than what it names", async () => 
   });
 }, 60_000);
 
-test("a package that is not there is an error of the deployment that names it", async () => {
+test("a missing package is an error of the deployment that names it", async () => {
   const { lock, lock_error_logs } = await deployed(
     "u/admin/missing",
     "import no_such_thing\ndef main(): pass",
@@ -141,7 +141,7 @@ test("a package that is not there is an error of the deployment that names it", 
   expect(lock_error_logs).toContain("no-such-thing");
 }, 60_000);
 
-test("an index that cannot be reached is said first, and not page by page", async () => {
+test("an unreachable index is reported once, instead of pip's retries", async () => {
   await server.operator("POST", "/settings/global/pip_index_url", { value: "http://127.0.0.1:9/simple/" });
   try {
     const { lock, lock_error_logs = "" } = await deployed(
@@ -158,7 +158,7 @@ test("an index that cannot be reached is said first, and not page by page", asyn
   }
 }, 60_000);
 
-test("an index behind a password: it stands in no lock, log or answer", async () => {
+test("the password of an index is in no lock, log or response", async () => {
   await using secret = await startPackageIndex([{ name: "private-thing", version: "7.0" }], "hunter2");
   const url = `http://ann:hunter2@127.0.0.1:${secret.port}/simple/`;
   await server.operator("POST", "/settings/global/pip_extra_index_url", { value: url });
@@ -178,7 +178,7 @@ test("an index behind a password: it stands in no lock, log or answer", async ()
   }
 }, 60_000);
 
-test("a preview and a step of a flow find their packages as well", async () => {
+test("previews and flow steps get their packages too", async () => {
   const content = "import greeting\ndef main(): return greeting.VERSION";
   const preview = await ask("POST", "/w/acme/jobs/run_wait_result/preview", {
     content,
@@ -193,7 +193,7 @@ test("a preview and a step of a flow find their packages as well", async () => {
   expect(flow.json()).toBe("1.2.0");
 }, 60_000);
 
-test("a lock is installed once for all versions that have it", async () => {
+test("a lock is installed once for all versions that share it", async () => {
   const content = "import greeting\ndef main(): return greeting.VERSION";
   await run("u/admin/once_a").catch(() => undefined);
   await deployed("u/admin/once_a", content);
@@ -210,7 +210,7 @@ describe("Python of another version than the server's", () => {
   test.each([
     ["Python 2", 'def main(x):\n    print "hello"\n    return x'],
     ["a version to come", "# py: 3.99\ndef main(x):\n    return x ?? 1"],
-  ])("%s is stored, with the arguments of main", async (name, content) => {
+  ])("%s can be deployed, with the arguments of main", async (name, content) => {
     const path = `u/admin/${name.replace(/\W+/g, "_").toLowerCase()}`;
     await deployed(path, content);
     const { schema } = (await ask("GET", `/w/acme/scripts/get/p/${path}`)).json();
@@ -218,14 +218,14 @@ describe("Python of another version than the server's", () => {
     expect(await run(path, { x: 1 })).toMatchObject({ error: { name: "SyntaxError" } });
   });
 
-  test("while a mistake is told with its line and column", async () => {
+  test("and mistakes are reported with line and column", async () => {
     const body = { path: "u/admin/typo", content: "def main(:\n  pass", language: "python3" };
     const answer = await ask("POST", "/w/acme/scripts/create", body);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("line 1, column")]);
   });
 });
 
-test("what is installed is the server's own, open to read and to nobody else to change", async () => {
+test("installed packages belong to the server, readable for all and writable for nobody else", async () => {
   const content = `import os, greeting
 def main():
     found = []

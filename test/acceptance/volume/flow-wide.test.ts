@@ -99,7 +99,7 @@ async function restart(change: () => Promise<unknown> = async () => {}): Promise
   server = await startTestServer(where);
 }
 
-test("all of a wide flow stops when it is canceled, piece by piece", async () => {
+test("canceling a wide flow stops all of it, in batches", async () => {
   const id = await start(wide(40, 40));
   await begun(id, 1 + 40 + 1600);
   await cancel(id);
@@ -108,7 +108,7 @@ test("all of a wide flow stops when it is canceled, piece by piece", async () =>
   await none(() => toWake(id), "nothing to be due any more");
 }, 60_000);
 
-test("and after a restart in the middle of that", async () => {
+test("and continues after a restart in between", async () => {
   const id = await start(wide(40, 60));
   await begun(id, 1 + 40 + 2400);
   await restart(() => cancel(id));
@@ -117,7 +117,7 @@ test("and after a restart in the middle of that", async () => {
   await none(() => toWake(id), "nothing to be due any more");
 }, 60_000);
 
-test("what is due in one run is woken together", async () => {
+test("due frames of one run are woken together", async () => {
   const writes = () => server.server.app.db.stats().writes;
   const before = writes();
   const id = await start([loop("m", 1_000, [{ id: "y", value: { type: "identity" } }, identity])]);
@@ -125,7 +125,7 @@ test("what is due in one run is woken together", async () => {
   expect(writes() - before).toBeLessThan(500);
 }, 60_000);
 
-test("a flow that sleeps goes on while many frames wait for their turn", async () => {
+test("a sleeping flow continues while many frames wait for their turn", async () => {
   // More of them than are looked at at once. What each takes is a time, not work: minutes for all on any machine.
   const takes = { expr: "(() => { const end = Date.now() + 25; while (Date.now() < end); return false })()" };
   const modules = [{ id: "b", value: { type: "identity" }, skip_if: takes }, identity];
@@ -147,7 +147,7 @@ test.each([
   ["that nothing follows from", { step: 0, modules: [], waits: { for: "retry", until: 0 } }],
   ["that cannot be read", { step: 0, modules: null, waits: { for: "sleep", until: 0 } }],
 ])(
-  "a frame with a state %s fails, and is not tried for ever",
+  "a frame with a state %s fails instead of being retried forever",
   async (_, state) => {
     const id = await start(sleeps(600));
     await begun(id, 1);
@@ -171,7 +171,7 @@ test.each([
   60_000,
 );
 
-test("a run that is ended by force frees its slot and starts its handlers", async () => {
+test("a run that is force-canceled frees its slot and starts its handlers", async () => {
   await deploy(ask, "acme", "u/admin/handler", "export const main = () => 1");
   const error_handler = "script/u/admin/handler";
   await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", { error_handler }));
@@ -197,7 +197,7 @@ test("a run that is ended by force frees its slot and starts its handlers", asyn
   await expectOk(ask("POST", "/w/acme/workspaces/edit_error_handler", {}));
 }, 60_000);
 
-test("the end of a step that nothing can be made of is stored, and its flow fails", async () => {
+test("if the transition after a step cannot be planned, the step's completion is stored and the flow fails", async () => {
   const content = "export async function main() { await Bun.sleep(1500); return 'done' }";
   const step = { id: "g", value: { type: "rawscript", language: "bun", content, input_transforms: {} } };
   const id = await start([step]);

@@ -104,7 +104,7 @@ test.skipIf(process.platform !== "linux").each([
   ["a folder", { type: "FilesystemStorage" }],
   ["a bucket", { type: "S3Storage", s3_resource_path: "g/all/bucket" }],
 ])(
-  "a file of 300 MB goes to %s and comes back, alone and in a form",
+  "a file of 300 MB is uploaded to and downloaded from %s, alone and in a form",
   async (_, large_file_storage) => {
     await post("/w/acme/workspaces/edit_large_file_storage_config", { large_file_storage });
     const file = "/w/acme/job_helpers/upload_s3_file?file_key=large.bin";

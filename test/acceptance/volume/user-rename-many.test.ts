@@ -108,7 +108,7 @@ for (const commit of [1, 2, 4, 30]) {
   }, 60_000);
 }
 
-test("while much is renamed, others write, and the name before is nobody else's", async () => {
+test("during a large renaming others can write, and the former name cannot be taken", async () => {
   await using server = await startTestServer(place);
   await furnish(server);
   const bob = await server.member("acme", "bob");
@@ -130,7 +130,7 @@ test("while much is renamed, others write, and the name before is nobody else's"
   expect([taken.status, taken.text]).toEqual([400, expect.stringContaining("ann was that of")]);
 }, 60_000);
 
-test("webhooks are told once of each of many items that moved", async () => {
+test("webhooks receive one event for each of many moved items", async () => {
   await using server = await startTestServer({ ...place, allowed_targets: "127.0.0.1" });
   await furnish(server);
   const told: string[] = [];
@@ -151,7 +151,7 @@ test("webhooks are told once of each of many items that moved", async () => {
   expect(told.sort()).toEqual(["UpdateScript u/anna/tell", ...moved].sort());
 }, 120_000);
 
-test("until a renaming is done, both names stand for the person, and nobody changes what is below them", async () => {
+test("until a renaming is done, both names refer to the user, and items below them cannot be changed", async () => {
   await using server = await startTestServer(place);
   const { ask } = await furnish(server);
   const { app } = server.server;

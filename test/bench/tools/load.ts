@@ -14,7 +14,7 @@ export interface Plan {
 
 export interface Report {
   requests: number;
-  /** When the first was sent, in milliseconds since 1970: starting the generator is no part of what is measured. */
+  /** When the first was sent, in milliseconds since 1970: starting the generator is not a part of what is measured. */
   began_at: number;
   /** Answers that were no 2xx. */
   failures: number;

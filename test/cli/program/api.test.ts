@@ -13,7 +13,7 @@ interface Line extends RunOptions {
 const LIST_HINT = "such as svc api GET w/{workspace}/scripts/list; svc api --list tells all";
 const MAKE = "w/{workspace}/folders/create";
 
-/** `out` is JSON where it is no text. */
+/** `out` is JSON where it is not a text. */
 const LINES: Line[] = [
   { words: ["version"], out: "CE v1.423.2\n" },
   { words: ["GET", "/api/version"], out: "CE v1.423.2\n" },
@@ -45,7 +45,7 @@ const LINES: Line[] = [
   {
     words: ["FETCH", "version"],
     code: 2,
-    err: told("FETCH is no method of HTTP", "use GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS"),
+    err: told("FETCH is not a method of HTTP", "use GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS"),
   },
   {
     words: ["https://example.org/api/version"],
@@ -89,7 +89,7 @@ test("through the socket of its server", async () => {
   await runAll(place, []);
 }, 60_000);
 
-test("over HTTP; a token that is not known ends with 3", async () => {
+test("over HTTP; an unknown token exits with 3", async () => {
   using place = newPlace();
   await using server = await startTestServer();
   const { token } = await server.user("operator", { super_admin: true });

@@ -84,7 +84,7 @@ test.each(LINES)("svc %j", async (words, offered) => {
   expect({ code, err, texts: texts.sort() }).toEqual({ code: 0, err: "", texts: [...offered].sort() });
 });
 
-test("a data directory without a server is left alone", async () => {
+test("a data directory without a server is not opened", async () => {
   using other = newPlace();
   const { code, out, err } = await other.svc(["__complete", "--", "script", "show", ""]);
   expect({ code, out, err, made: await Bun.file(join(other.data_dir, "svc.lock")).exists() }).toEqual({
@@ -130,7 +130,7 @@ describe.each(Object.keys(SHELLS))("%s", (shell) => {
   const { check, complete } = SHELLS[shell]!;
 
   test.skipIf(!Bun.which(shell))(
-    "takes the script, and offers the same",
+    "accepts the script, and offers the same candidates",
     async () => {
       expect((await run(check)).err).toBe("");
       const offered = async (line: string) => (await run(complete(line))).out.trim().split("\n").sort();

@@ -19,7 +19,7 @@ async function runIn(place: Place, folder: string, args: string[], env: Record<s
 
 const INIT = ["init", "--email", "ann@example.org", "--password", "correct-horse", "--workspace", "acme"];
 
-test("in a folder without data, a command says so and makes nothing", async () => {
+test("in a folder without a data directory, commands say so and create nothing", async () => {
   using place = newPlace();
   mkdirSync(join(place.folder, "e"));
   const here = realpathSync(join(place.folder, "e"));
@@ -52,7 +52,7 @@ test("in a folder without data, a command says so and makes nothing", async () =
   for (const name of [".svc", "typo"]) expect(existsSync(join(here, name))).toBe(false);
 }, 60_000);
 
-test("the nearest .svc above is used, else what svc init made", async () => {
+test("the nearest .svc above is used, else the one created by svc init", async () => {
   using place = newPlace();
   for (const folder of ["a/b/c", "elsewhere"]) mkdirSync(join(place.folder, folder), { recursive: true });
   const made = await runIn(place, "a", [...INIT, "--listen", "127.0.0.1:0", "--no-start"]);

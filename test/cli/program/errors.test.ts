@@ -22,7 +22,7 @@ describe("of a server", () => {
   const here = (args: string[]) => place.svc(args, { env: { SVC_DATA_DIR: server.data_dir } });
   const refused = (error: string, hint?: string): Ended => ({ code: 1, out: "", err: told(error, hint) });
 
-  test("refusals end with 1", async () => {
+  test("rejections exit with 1", async () => {
     const [workspace, owner, id, email, none] = await Promise.all([
       here(["variable", "list", "--workspace", "nope"]),
       here(["workspace", "create", "new", "--name", "New", "--owner", "nobody@example.org"]),
@@ -43,7 +43,7 @@ describe("of a server", () => {
     expect(none).toEqual(refused("there is no script u/ann/none in workspace acme", hint));
   }, 30_000);
 
-  test("an argument too many is named", async () => {
+  test("an excess argument is named", async () => {
     const error = told(
       'svc script show takes no argument "u/ann/other"',
       "write svc script show <path>; quote a value that has spaces, or see svc script show --help",
@@ -55,7 +55,7 @@ describe("of a server", () => {
     });
   });
 
-  test("a workspace must be named where there are several", async () => {
+  test("a workspace is required if there are several", async () => {
     const error = told(
       "there are 2 workspaces: acme, shop",
       "svc workspace use <id> chooses one; --workspace or SVC_WORKSPACE names another",
@@ -63,7 +63,7 @@ describe("of a server", () => {
     expect(await here(["script", "list"])).toEqual({ code: 2, out: "", err: error });
   }, 30_000);
 
-  test("its data directory is its own", async () => {
+  test("its data directory is found", async () => {
     const ended = await here(["serve", "--port", "0"]);
     expect(ended.code).toBe(1);
     expect(ended.err).toStartWith(
@@ -72,7 +72,7 @@ describe("of a server", () => {
     expect(ended.err).toEndWith("\nhint: stop that process, or choose another directory with --data-dir\n");
   }, 30_000);
 
-  test("no token, a wrong one, and one that is not for this workspace end with 3", async () => {
+  test("missing, wrong and foreign tokens exit with 3", async () => {
     const list = ["variable", "list", "--workspace", "acme", "--url", server.url];
     const [without, wrong, foreign] = await Promise.all([
       place.svc(list),
@@ -91,7 +91,7 @@ describe("of a server", () => {
   }, 30_000);
 });
 
-test("a server that is not there, or is another one, ends with 3", async () => {
+test("an unreachable or other server exits with 3", async () => {
   using place = newPlace();
   const page = () => new Response("<html>Welcome</html>", { headers: { "content-type": "text/html" } });
   await using website = Bun.serve({ port: 0, fetch: page });
@@ -118,7 +118,7 @@ test("a server that is not there, or is another one, ends with 3", async () => {
   });
 }, 30_000);
 
-test("a data directory that cannot be made is named", async () => {
+test("a data directory that cannot be created is named", async () => {
   using place = newPlace();
   const file = await place.file("file", "");
   const ended = await place.svc(["serve", "--port", "0", "--data-dir", `${file}/data`]);

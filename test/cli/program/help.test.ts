@@ -48,7 +48,7 @@ function verbsOf(help: string): string[] {
 /** What stands between the usage and the first list. */
 const descriptionOf = (help: string) => help.split("\n\n")[1] ?? "";
 
-test("every command says what it does, with an example, in 80 columns", () => {
+test("every command has a summary and an example, in 80 columns", () => {
   using place = newPlace();
   const helps = allHelps(place);
   expect(helps.map(({ words }) => words.join(" "))).toEqual(
@@ -71,7 +71,7 @@ test("every command says what it does, with an example, in 80 columns", () => {
   expect(faults).toEqual([]);
 }, 120_000);
 
-test("help is found by asking for it, and either word shows one thing", async () => {
+test("help is found on request, and both words for showing work", async () => {
   using place = newPlace();
   const [asked, option] = await Promise.all([
     place.svc(["help", "job", "list"]),
@@ -114,7 +114,7 @@ test("a typo is answered with a suggestion", async () => {
   );
 }, 60_000);
 
-test("colour is for terminals alone, and not where NO_COLOR asks for none", async () => {
+test("colours are used on terminals only, and not with NO_COLOR", async () => {
   using place = newPlace();
   const ESCAPE = String.fromCharCode(27);
   const commands = [

@@ -25,7 +25,7 @@ const lines = (text: string) =>
     .filter((line) => line.startsWith("{"))
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-test("each request is a line at debug, with its id and its job, and no credential is in any", async () => {
+test("each request is a line at debug, with its id and job, and without credentials", async () => {
   using place = newPlace();
   const email = "ann@example.org";
   await place.svc([
@@ -85,7 +85,7 @@ test("each request is a line at debug, with its id and its job, and no credentia
   expect(logged.filter(({ msg }) => msg === "request").length).toBeGreaterThanOrEqual(6);
 });
 
-test("the lines of a job name the request that asked for it: of a flow's steps, and after a restart", async () => {
+test("lines about a job contain the id of its request: for a flow's steps, and after a restart", async () => {
   using place = newPlace();
   await place.svc(["user", "create", "--email", "ann@example.org", "--password", PASSWORD, "--super-admin"]);
   await place.svc(["workspace", "create", "acme", "--name", "Acme", "--owner", "ann@example.org"]);
@@ -136,7 +136,7 @@ test("the lines of a job name the request that asked for it: of a flow's steps, 
   ]);
 });
 
-test("a failure inside the server names the job it met, and the request that asked for it", async () => {
+test("an internal error names its job and the request", async () => {
   using place = newPlace();
   const { going } = await serve(place, {});
   const operator = (path: string, body: object, headers = {}) =>
@@ -163,7 +163,7 @@ test("a failure inside the server names the job it met, and the request that ask
   await going.ended();
 });
 
-test("at info requests leave no line; a failure of the server's leaves one with the request's id", async () => {
+test("at info, requests leave no line; an internal error leaves one with the request's id", async () => {
   using place = newPlace();
   const { going, url } = await serve(place, {});
   const answer = await fetch(`${url}/api/version`);
@@ -191,7 +191,7 @@ test("at info requests leave no line; a failure of the server's leaves one with 
   expect(err).not.toContain(PASSWORD);
 });
 
-test("what looks like a credential is struck out of a text", () => {
+test("texts that look like credentials are redacted", () => {
   for (const [text, clean] of [
     ["GET /x?a=1&token=abcdef&b=2", "GET /x?a=1&token=*****&b=2"],
     ["cookie: theme=dark; token=abc; x=1", "cookie: theme=dark; token=*****; x=1"],
@@ -204,7 +204,7 @@ test("what looks like a credential is struck out of a text", () => {
   }
 });
 
-test("whatever is logged, a credential in it is not", async () => {
+test("credentials are redacted in every field", async () => {
   const program = `
     import { createLog } from ${JSON.stringify(join(import.meta.dir, "../../../src/lib/logging/log.ts"))};
     const log = createLog("info", process.argv[1]);
@@ -220,7 +220,7 @@ test("whatever is logged, a credential in it is not", async () => {
   }
 });
 
-test("on a terminal, or where asked for, lines are for people", async () => {
+test("on a terminal, or on request, lines are readable", async () => {
   using place = newPlace();
   using session = sitDown(place, ["serve", "--port", "0"]);
   await session.sees("svc listens on");
@@ -230,9 +230,7 @@ test("on a terminal, or where asked for, lines are for people", async () => {
   });
   going.child.kill("SIGTERM");
   const { err } = await going.ended();
-  expect(err).toMatch(
-    /^\d\d:\d\d:\d\d\.\d{3} DEBUG the database was brought up to date migrations=\["0000_init"/m,
-  );
+  expect(err).toMatch(/^\d\d:\d\d:\d\d\.\d{3} DEBUG the database was migrated migrations=\["0000_init"/m);
   session.types("\x03");
   expect((await session.ended()).code).toBe(0);
 });
@@ -247,7 +245,7 @@ test.each([
   ["SVC_LOG_FORMAT", "xml", "must be one of auto, json, pretty"],
   ["SVC_METRICS", "yes", "must be one of on, off"],
   ["SVC_TRUSTED_PROXIES", "10.0.0.0/99", "is neither an address nor a range"],
-])("%s=%s is refused at the start", async (name, value, says) => {
+])("%s=%s is rejected at startup", async (name, value, says) => {
   using place = newPlace();
   const run = await place.svc(["serve", "--port", "0"], { env: { [name]: value } });
   expect([run.code, run.err]).toEqual([1, expect.stringContaining(says)]);

@@ -30,7 +30,7 @@ const VALUES: [args: string[], value: unknown][] = [
   [["run", "nothing.ts"], null],
 ];
 
-test("--json prints one JSON value, and nothing else", async () => {
+test("--json prints one JSON value and nothing else", async () => {
   using place = newPlace();
   await using _ = await startTestServer({ data_dir: place.data_dir });
   await place.file("twice.ts", "export function main(n: number) { return 2 * n; }");
@@ -46,7 +46,7 @@ test("--json prints one JSON value, and nothing else", async () => {
   expect(JSON.parse(failed.err).error).toMatchObject({ name: "Error", message: "Error: no tea" });
 }, 30_000);
 
-test("a failed script is shown with the place in its code", async () => {
+test("a failed script is shown with its location in the code", async () => {
   using place = newPlace();
   const content = `type Cups = number;\n\nexport function main(cups: Cups) {\n  throw new TypeError("no tea");\n}`;
   const { code, out, err } = await place.svc(["run", await place.file("tea.ts", content), "cups=2"]);
@@ -77,7 +77,7 @@ const COMMANDS = [
   ["whoami"],
 ];
 
-test("every help fits 80 columns, and tells about --json with examples", async () => {
+test("every help fits 80 columns, and mentions --json with examples", async () => {
   using place = newPlace();
   const all = [
     [],
@@ -109,7 +109,7 @@ test("every help fits 80 columns, and tells about --json with examples", async (
     expect(Object.values(PROCESS_SETTINGS).map((setting) => setting.variable as string)).toContain(variable);
 }, 30_000);
 
-test("the version, the routes, and the help where no command is given", async () => {
+test("the version, the routes, and the help without a command", async () => {
   using place = newPlace();
   const [version, short, nothing, noVerb, routes, json] = await Promise.all([
     place.svc(["--version"]),
@@ -131,7 +131,7 @@ test("the version, the routes, and the help where no command is given", async ()
   expect(JSON.parse(json.out)[0]).toMatchObject({ method: "GET", name: "listScripts" });
 }, 30_000);
 
-test("a pipe gets everything, however slowly it is read", async () => {
+test("a slow pipe gets all output", async () => {
   using place = newPlace();
   await place.file("long.ts", 'export const main = () => "x".repeat(3_000_000)');
   const slow = "import sys, time; time.sleep(1); print(len(sys.stdin.read()))";
@@ -144,7 +144,7 @@ test("a pipe gets everything, however slowly it is read", async () => {
   expect((await child.stdout.text()).trim()).toBe(String(3_000_000 + '""\n'.length));
 });
 
-test("a script run without a server can call the service back", async () => {
+test("a script run without a server can call the service", async () => {
   using place = newPlace();
   await place.file(
     "back.ts",

@@ -7,7 +7,7 @@ import { newPlace, start } from "../program.ts";
 
 const SLOW = `export async function main() { console.log("at work"); await Bun.sleep(600_000); }`;
 
-test("Ctrl-C cancels the job of run, with a server and without", async () => {
+test("Ctrl-C cancels the job of run, with and without a server", async () => {
   using served = newPlace();
   using alone = newPlace();
   await using server = await startTestServer({ data_dir: served.data_dir });
@@ -25,7 +25,7 @@ test("Ctrl-C cancels the job of run, with a server and without", async () => {
   expect((await server.operator("GET", "/w/local/jobs/list?running=true")).json()).toEqual([]);
 }, 30_000);
 
-test("serve tells where it listens, and ends on SIGTERM; a run that it leaves behind says which job it was", async () => {
+test("serve prints its address and exits on SIGTERM; a run interrupted by that names its job", async () => {
   using place = newPlace();
   await place.file("slow.ts", SLOW);
   using serving = start(place, ["serve", "--port", "0", "--json"], { SVC_DRAIN_S: "0" });
@@ -46,7 +46,7 @@ test("serve tells where it listens, and ends on SIGTERM; a run that it leaves be
   );
 }, 30_000);
 
-test("serve stops once it is up if it is stopped while starting", async () => {
+test("serve that is stopped during its start stops once it is up", async () => {
   using place = newPlace();
   rmSync(place.data_dir, { recursive: true });
   using serving = start(place, ["serve", "--port", "0"]);
@@ -57,7 +57,7 @@ test("serve stops once it is up if it is stopped while starting", async () => {
   expect(existsSync(join(place.data_dir, "svc.sock"))).toBe(false);
 }, 30_000);
 
-test("serve stops soon if it is stopped while waiting for its database", async () => {
+test("serve that waits for its database can be stopped soon", async () => {
   using place = newPlace();
   const asked = Promise.withResolvers<void>();
   using silent = Bun.listen({

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { newPlace } from "../program.ts";
 import { CTRL_C, ENTER, sitDown } from "../session.ts";
 
-test("user create asks for what is missing, and hides the password", async () => {
+test("user create asks for missing values, and hides the password", async () => {
   using place = newPlace();
   using session = sitDown(place, ["user", "create", "--super-admin"]);
   await session.sees("E-mail");
@@ -16,8 +16,11 @@ test("user create asks for what is missing, and hides the password", async () =>
   session.types(`${"\b".repeat(5)}correct-horse${ENTER}`);
   await session.sees("The same once more");
   session.types(`other-horse${ENTER}`);
-  await session.sees("that is another password");
-  session.types(`${"\b".repeat(11)}correct-horse${ENTER}`);
+  await session.sees("the two passwords differ: type both again");
+  await session.sees("Password");
+  session.types(`correct-horse${ENTER}`);
+  await session.sees("The same once more");
+  session.types(`correct-horse${ENTER}`);
   await session.sees("created super admin ann@example.org");
   const { code, shown } = await session.ended();
   expect(code).toBe(0);
@@ -31,7 +34,7 @@ test("user create asks for what is missing, and hides the password", async () =>
   expect(twice).toMatchObject({ code: 2, err: expect.stringContaining("the e-mail is given twice") });
 }, 30_000);
 
-test("variable set asks for the value; Ctrl-C at a question ends with 130 and changes nothing", async () => {
+test("variable set asks for the value; Ctrl-C at a question exits with 130 and changes nothing", async () => {
   using place = newPlace();
   const owner = "ann@example.org";
   await place.svc(["user", "create", "--email", owner, "--password", "correct-horse"]);
@@ -83,7 +86,7 @@ test.each<{ words: string[]; head: string[]; row: string[] }>([
   30_000,
 );
 
-test("at the head of a job's log stands what it is and what held around it; a pipe gets the log alone", async () => {
+test("a job's log begins with its id and sandbox on a terminal; a pipe gets the log alone", async () => {
   using place = newPlace();
   await place.file("says.ts", `export const main = () => console.log("a word")`);
   const { err, out } = await place.svc(["run", "says.ts", "--json"]);
@@ -115,7 +118,7 @@ const RED = "\u001b[31m";
 /** What may be there: colours, line ends, tabs, and what the program draws its spinner with, which slow commands show. */
 const HARMLESS = new RegExp(`${"\u001b"}\\[([\\d;]*m|\\?(25|2026)[lh]|\\d*[GKA])|[\\r\\n\\t]`, "g");
 
-test("nothing that a job or a person elsewhere says commands the terminal; a pipe gets it as it is", async () => {
+test("control characters in texts of jobs and users are escaped on a terminal; a pipe gets them unchanged", async () => {
   using place = newPlace();
   const said = JSON.stringify(`${RED}red${COMMANDS}`);
   const { email, run } = { email: "ann@example.org", run: (...words: string[]) => place.svc(words) };
@@ -138,7 +141,7 @@ test("nothing that a job or a person elsewhere says commands the terminal; a pip
   }
 }, 60_000);
 
-test("a script without main is deployed as one to import, with no words on how to run it", async () => {
+test("a script without main is deployed as importable only, without a hint how to run it", async () => {
   using place = newPlace();
   const owner = "ann@example.org";
   await place.svc(["user", "create", "--email", owner, "--password", "correct-horse"]);

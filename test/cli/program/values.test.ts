@@ -48,7 +48,7 @@ test("variables are imported, renamed and deleted; no secret is shown", async ()
   }
   expect((await svc(["variable", "list"])).out).not.toContain("GOOD");
   const wrong = await svc(["variable", "import", "-", "--to", "u/ann"], "GOOD=1\ns3cr3t line");
-  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("line 2 is no NAME=value")]);
+  expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("line 2 is not a NAME=value")]);
   expect(wrong.err).not.toContain("s3cr3t");
   // More than the interface tells at once unless asked for more.
   const many = Array.from({ length: 1_001 }, (_, index) => `MANY_${index}=x`).join("\n");
@@ -97,7 +97,7 @@ test("resources and their types are set, read, listed and deleted", async () => 
   expect((await type("push", "x", "none.yaml")).code).toBe(2);
 }, 60_000);
 
-test("at a terminal values are asked for without being shown, and tables fit", async () => {
+test("on a terminal values are read without echo, and tables fit", async () => {
   using place = newPlace();
   const svc = await withWorkspace(place);
   using asked = sitDown(place, ["variable", "set", "u/ann/key", "--secret"]);
@@ -153,6 +153,6 @@ test.each([
   ['A=1\n\nB="never', "line 3"],
   ["A='x' y", "line 1"],
   ["=x", "line 1"],
-])("a file of settings that is refused: %j", (text, message) => {
+])("an invalid file of settings is rejected: %j", (text, message) => {
   expect(() => parseDotenv(text)).toThrow(message);
 });

@@ -97,7 +97,7 @@ async function runAll(place: Place, common: string[]) {
   });
 }
 
-test("on the data directory itself, with no server up", async () => {
+test("on the data directory itself, without a server", async () => {
   using place = newPlace();
   await runAll(place, []);
 }, 60_000);
@@ -118,7 +118,7 @@ test("over HTTP, with --url and --token", async () => {
   expect(readdirSync(place.data_dir)).toEqual([]);
 }, 60_000);
 
-test("SVC_URL and SVC_TOKEN stand for the options, which win over them", async () => {
+test("SVC_URL and SVC_TOKEN replace the options, which take precedence", async () => {
   using place = newPlace();
   await using server = await startTestServer();
   const { token } = await server.workspace("acme");

@@ -76,7 +76,7 @@ const EXTENSIONS = [
   "x".repeat(100),
 ];
 
-test("extensions that lead elsewhere are refused, and not followed where they are stored", async () => {
+test("unsafe extensions are rejected, and not used if they are stored", async () => {
   archive = {};
   for (const [at, extension] of EXTENSIONS.entries()) {
     const name = `c_bad_${at}`;
@@ -123,7 +123,7 @@ test.each(["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf"])
   },
 );
 
-test("nothing is written for names and languages that lead elsewhere, and the rest is", async () => {
+test("nothing is written for unsafe names and languages; all other items are", async () => {
   extensions = {};
   archive = {
     "u/admin/good.variable.json": JSON.stringify({ value: "1", is_secret: false }),
@@ -182,7 +182,7 @@ test.each(["u", "u/admin", "u/admin/x.variable.yaml"])(
   },
 );
 
-test("what a server calls a file is not read, deleted or sent along", async () => {
+test("file names from a server are not used to read, delete or send local files", async () => {
   extensions = {};
   archive = {
     "u/admin/a.resource.json": resource("c_x", "!inline .git/config"),
@@ -235,14 +235,14 @@ test.each([
   "Makefile",
   "u/ann/x.ts\n",
   "u//x.ts",
-])("%j is no file of a workspace", (name) => expect(isInLayout(name)).toBe(false));
+])("%j is not a file of a workspace", (name) => expect(isInLayout(name)).toBe(false));
 
 test.each([["u/ann/con.ts"], ["f/aux/folder.meta.yaml"], ["u/nul/x.script.yaml"]])(
   "%s is one, but not on Windows",
   (name) => expect([isInLayout(name, "linux"), isInLayout(name, "win32")]).toEqual([true, false]),
 );
 
-test("a user's address is no path in the archive", async () => {
+test("an e-mail address is not a path in the archive", async () => {
   const { workspaceMembers } = await import("../../../src/features/tenancy/workspaces/tables.ts");
   const email = "../../.git/hooks@x.org";
   await server.server.app.db.write((tx) =>

@@ -71,7 +71,7 @@ const MADE: Record<string, string> = {
   [`${APP}/node_modules/x/index.js`]: "throw 1;\n",
 };
 
-test("an app of code goes into a workspace with its page, and comes out the same", async () => {
+test("an app of code is pushed with its page, and pulled unchanged", async () => {
   using place = newPlace();
   await writeFiles(place.folder, { ...FILES, ...MADE });
   const pushed = await svc(place, "push", "--yes");
@@ -124,7 +124,7 @@ test("an app of code goes into a workspace with its page, and comes out the same
   });
 }, 60_000);
 
-test("rights that its files do not say stand beside them", async () => {
+test("rights that its files do not contain are in a separate file", async () => {
   using place = newPlace();
   const policy = "f/shop/own.policy.yaml";
   const files = {
@@ -152,7 +152,7 @@ const BROKEN: Record<string, [says: string, files: Record<string, string | Uint8
   drawn: ["logo.png is not text", { "index.tsx": "1;\n", "logo.png": new Uint8Array([0x89, 0xff, 0xfe]) }],
 };
 
-test("an app of code that cannot be built is told, and stops no other item", async () => {
+test("an app of code that cannot be built is reported, and stops no other item", async () => {
   using place = newPlace();
   await writeFiles(place.folder, { "f/shop/fine.variable.yaml": "value: '1'\nis_secret: false\n" });
   for (const [name, [, files]] of Object.entries(BROKEN)) {

@@ -27,7 +27,7 @@ const SETTINGS =
 const TOTAL =
   "import { plus } from './lib/sums.js';\nimport { tax } from 'taxes';\ndeclare const SHOP: string;\nexport const main = (net: number) => `${SHOP} ${plus(net, tax)}`;\n";
 
-test("a codebase is bundled, runs, and is deployed again when a file of it changes", async () => {
+test("a codebase is bundled, runs, and is deployed again when one of its files changes", async () => {
   using place = newPlace();
   await writeFiles(place.folder, {
     "wmill.yaml": SETTINGS,
@@ -62,7 +62,7 @@ test.each([
   ["{ relative_path: f/shop, customBundler: make }", "the option customBundler, which only wmill has"],
   ["{ relative_path: f/shop }", "could not be bundled"],
 ])(
-  "what cannot be bundled is told: %s",
+  "bundling errors are reported: %s",
   async (codebase, says) => {
     using place = newPlace();
     await writeFiles(place.folder, { "wmill.yaml": `codebases: [${codebase}]\n`, "f/shop/broken.ts": TOTAL });

@@ -25,7 +25,7 @@ const exists = (path: string) => get(`/scripts/exists/p/${path}`);
 
 const TS = "export const main = () => 1;\n";
 
-test("files that cannot be read and items that are refused stop nothing else", async () => {
+test("unreadable files and rejected items do not stop the others", async () => {
   using place = newPlace();
   await writeFiles(place.folder, {
     "f/app_themes/folder.meta.yaml": "summary: Themes of ours\nowners: []\nextra_perms: {}\n",
@@ -59,7 +59,7 @@ test("files that cannot be read and items that are refused stop nothing else", a
   expect([deleting.code, deleting.err]).toEqual([2, expect.stringContaining("nothing is deleted")]);
 }, 60_000);
 
-test("a script that could not be locked is deployed again by the next push, though nothing changed", async () => {
+test("a script that could not be locked is deployed again by the next push without changes", async () => {
   using place = newPlace();
   let isThere = false;
   using registry = Bun.serve({
@@ -106,7 +106,7 @@ test("a script that could not be locked is deployed again by the next push, thou
   }
 }, 60_000);
 
-test("explicit empty fields, and a script without code, come back as they were sent", async () => {
+test("explicit empty fields, and a script without code, are returned as they were sent", async () => {
   using place = newPlace();
   using back = newPlace();
   await writeFiles(place.folder, {
@@ -129,7 +129,7 @@ test("explicit empty fields, and a script without code, come back as they were s
   expect(await read("f/said/nothing.script.yaml")).not.toContain("content");
 }, 60_000);
 
-test("the folder's wmill.yaml says which files count, and in which language .ts is", async () => {
+test("the folder's wmill.yaml selects the files and the language of .ts", async () => {
   using place = newPlace();
   await writeFiles(place.folder, {
     "wmill.yaml": "defaultTs: deno\nincludes: ['f/**']\nexcludes: ['f/data/old/**']\n",
@@ -173,7 +173,7 @@ test("scripts are deployed after those they import", async () => {
   expect([again.code, again.out]).toEqual([0, expect.stringContaining("nothing to change")]);
 }, 60_000);
 
-test("with --secrets sealed, secrets can be read that another server encrypted with the key in the folder", async () => {
+test("with --secrets sealed, secrets encrypted elsewhere with the folder's key can be read", async () => {
   using place = newPlace();
   using kept = newPlace();
   await using elsewhere = new AsyncDisposableStack();
@@ -214,7 +214,7 @@ test("with --secrets sealed, secrets can be read that another server encrypted w
   expect(left.err).toBe("warning: variable f/unset/a: its file has no value: set the secret by hand\n");
 }, 60_000);
 
-test("lists of packages for the workspace are pushed, changed and deleted; folders elsewhere hold no items", async () => {
+test("package lists of the workspace are pushed, changed and deleted; other folders contain no items", async () => {
   using place = newPlace();
   await writeFiles(place.folder, {
     "dependencies/requirements.in": "six==1.16.0\n",
@@ -237,7 +237,7 @@ test("lists of packages for the workspace are pushed, changed and deleted; folde
   expect(await get("/workspace_dependencies/list")).toHaveLength(1);
 }, 60_000);
 
-test("a folder without lists of packages, which another client may have made, takes none away", () => {
+test("a folder without package lists, possibly of another client, deletes none", () => {
   const list = {
     kind: "dependencies",
     path: "requirements.in",
@@ -253,7 +253,7 @@ test("a folder without lists of packages, which another client may have made, ta
   expect(planOf(other).steps.filter(({ change }) => change === "delete").length).toBe(2);
 });
 
-test("a file that does not parse is told by its place, never by what stands in it", async () => {
+test("a syntax error is reported by its position, without quoting the file", async () => {
   using place = newPlace();
   const secret = "hunter2secret";
   await writeFiles(place.folder, {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("a report names what needs a person, and counts what does not", async () => {
+test("a report lists items that need attention, and counts the others", async () => {
   using place = newPlace();
   await writeFiles(place.folder, {
     "f/data/folder.meta.yaml": "display_name: data\n",
@@ -43,7 +43,7 @@ test("a report names what needs a person, and counts what does not", async () =>
   expect(out).not.toContain("taken: script f/data/fine");
 }, 60_000);
 
-test("a tag that jobs may not have is stored and warned of, also without a report", async () => {
+test("a tag that jobs may not use is stored with a warning, also without a report", async () => {
   const value = ["known", "here(acme)", "of-$workspace"];
   await expectOk(server.operator("POST", "/settings/global/custom_tags", { value }));
   using place = newPlace();

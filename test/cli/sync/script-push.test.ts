@@ -24,7 +24,7 @@ const SETTINGS = {
   on_behalf_of_email: "admin_acme@example.org",
 };
 
-test("what was set of a script stays when its file is pushed, but for what the options say", async () => {
+test("pushing a script's file keeps its settings, except for given options", async () => {
   using place = newPlace();
   await using server = await startTestServer({ data_dir: place.data_dir });
   const { ask } = await server.workspace("acme");

@@ -65,7 +65,7 @@ async function goesThere(place: Place, common: string[]): Promise<void> {
   expect((await svc("run", "f/data/twice", "-d", '{"x":3}')).code).toBe(0);
 }
 
-describe("a folder goes into a workspace, and comes out the same", () => {
+describe("a folder is pushed into a workspace, and pulled unchanged", () => {
   test("on the data directory itself", async () => {
     using place = newPlace();
     await goesThere(place, []);
@@ -115,7 +115,7 @@ const start = async (place: Place) => {
   expect(await svc(place, "push", "--yes", "--delete")).toMatchObject({ code: 0 });
 };
 
-test("what was changed in files is changed on the server, and nothing else", async () => {
+test("local changes are applied on the server, and nothing else", async () => {
   using place = newPlace();
   await start(place);
   const before = await get("/scripts/get/p/f/data/shout");
@@ -165,7 +165,7 @@ test("what was changed in files is changed on the server, and nothing else", asy
   expect((await get("/websocket_triggers/get/f/data/feed")).filters).toEqual([{ key: "a", value: 2 }]);
 }, 60_000);
 
-test("a plan says what differs, in a few lines", async () => {
+test("a plan shows the differences in a few lines", async () => {
   using place = newPlace();
   await start(place);
   await edit(place, "f/data/hello.ts", "hello ${name}", "good day, ${name}");
@@ -200,7 +200,7 @@ test("a plan says what differs, in a few lines", async () => {
   });
 }, 60_000);
 
-test("nothing is deleted that --delete was not said for", async () => {
+test("nothing is deleted without --delete", async () => {
   using place = newPlace();
   await start(place);
   for (const name of ["f/data/twice.flow", "f/data/hello.ts", "f/data/hello.script.yaml", "groups"]) {
@@ -235,7 +235,7 @@ nothing to change
   expect(files).toContain("README.md");
 }, 60_000);
 
-test("secrets stay where they are unless they are asked for", async () => {
+test("secrets are left out unless requested", async () => {
   using place = newPlace();
   await start(place);
   const secret = { path: "f/data/password", value: "hunter2-moon", is_secret: true, description: "" };
@@ -248,7 +248,7 @@ test("secrets stay where they are unless they are asked for", async () => {
   const text = (await readFiles(place.folder))[file]!;
   expect(text + sealed.out).not.toContain("hunter2");
   expect(await svc(place, "push", "--secrets", "sealed")).toEqual(NOTHING);
-  // The file is there, and is no secret's that anybody asked for.
+  // The file is there, and is not a secret's that anybody asked for.
   expect(await svc(place, "push")).toEqual(NOTHING);
   await post("/variables/update/f/data/password", { value: "another" });
   await svc(place, "push", "--yes", "--secrets", "sealed");
@@ -264,7 +264,7 @@ test("secrets stay where they are unless they are asked for", async () => {
   await expectOk(ask("DELETE", "/w/acme/variables/delete/f/data/password"));
 }, 60_000);
 
-test("what is refused is told one by one, and holds up nothing else", async () => {
+test("rejections are reported one by one, and stop nothing else", async () => {
   using place = newPlace();
   await start(place);
   await place.file("f/data/broken.ts", "export const main = (\n");
@@ -286,7 +286,7 @@ test("what is refused is told one by one, and holds up nothing else", async () =
   ]);
 }, 60_000);
 
-test("a schema that was made of the code follows it; one that somebody wrote stays", async () => {
+test("a generated schema follows the code; an edited one stays", async () => {
   using place = newPlace();
   await start(place);
   await edit(place, "f/data/shout.sh", "echo", "loud=$2\necho");
@@ -295,7 +295,7 @@ test("a schema that was made of the code follows it; one that somebody wrote sta
   expect(schema.properties).toEqual({ word: { type: "string", description: "by hand" } });
 }, 60_000);
 
-test("only what was asked for is looked at", async () => {
+test("only selected items are compared", async () => {
   using place = newPlace();
   await start(place);
   await deploy(ask, "acme", "u/admin/other", "export const main = () => 1");
@@ -307,7 +307,7 @@ test("only what was asked for is looked at", async () => {
   await expectOk(ask("POST", "/w/acme/scripts/archive/p/u/admin/other"));
 }, 60_000);
 
-test("the settings of a workspace go along when they are asked for", async () => {
+test("workspace settings are included on request", async () => {
   using place = newPlace();
   await start(place);
   await svc(place, "pull", "--yes", "--settings");
@@ -336,7 +336,7 @@ test("the settings of a workspace go along when they are asked for", async () =>
   });
 }, 60_000);
 
-test("a folder that cannot be understood changes nothing, and the file is named", async () => {
+test("an invalid folder changes nothing, and the file is named", async () => {
   using place = newPlace();
   const cases: [name: string, content: string, error: string][] = [
     ["f/data/a.variable.yaml", "value: [", "f/data/a.variable.yaml is not YAML: "],
@@ -357,7 +357,7 @@ test("a folder that cannot be understood changes nothing, and the file is named"
   expect(await svc(place, "push")).toMatchObject({ code: 2, err: expect.stringContaining("holds nothing") });
 });
 
-test("it is asked for first; without a terminal --yes says so", async () => {
+test("it asks for confirmation; without a terminal it needs --yes", async () => {
   using place = newPlace();
   await start(place);
   await edit(place, "f/data/host.variable.yaml", "example.org", "example.com");

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Fields } from "../../../src/console/api/json.ts";
 import { listProblems } from "../../../src/console/pages/scripts/drawing/model/check.ts";
-import { fromClipboard, toClipboard } from "../../../src/console/pages/scripts/drawing/model/clipboard.ts";
+import { parseSteps, toClipboard } from "../../../src/console/pages/scripts/drawing/model/clipboard.ts";
 import * as commands from "../../../src/console/pages/scripts/drawing/model/commands.ts";
 import { compareFlows } from "../../../src/console/pages/scripts/drawing/model/difference.ts";
 import type { FlowDocument } from "../../../src/console/pages/scripts/drawing/model/document.ts";
@@ -12,7 +12,7 @@ import * as history from "../../../src/console/pages/scripts/drawing/model/histo
 import { identify } from "../../../src/console/pages/scripts/drawing/model/identify.ts";
 import { listKnown } from "../../../src/console/pages/scripts/drawing/model/known.ts";
 import { newFailureStep } from "../../../src/console/pages/scripts/drawing/model/new-steps.ts";
-import { upTo } from "../../../src/console/pages/scripts/drawing/model/partial.ts";
+import { flowUpTo } from "../../../src/console/pages/scripts/drawing/model/partial.ts";
 import { listSteps, ROOT, slotAfter } from "../../../src/console/pages/scripts/drawing/model/steps.ts";
 import { validateFlow } from "../../../src/features/code/flows/value/validate.ts";
 
@@ -54,7 +54,7 @@ const EXAMPLE = flow(
   code("end", { all: js("results.l") }),
 );
 
-test("steps are inserted, moved, wrapped, taken out and removed", () => {
+test("steps are inserted, moved, wrapped, unwrapped and removed", () => {
   const [inserted, added] = commands.insertSteps(EXAMPLE, { list: ROOT, index: 1 }, [code("a"), code("")]);
   expect([added, outline(inserted)]).toEqual([["b", "d"], "a b d l ·x ·c ··y ··z end"]);
   const slot = slotAfter(listSteps(EXAMPLE).find(({ id }) => id === "y")!)!;
@@ -74,14 +74,14 @@ test("steps are inserted, moved, wrapped, taken out and removed", () => {
   expect([copies, outline(copied)]).toEqual([["b"], "a l ·x ·c ··y ··z b ·d ·e ··f ··g end"]);
 });
 
-test("a step is nudged past its neighbours, and out of the list that it stands in", () => {
+test("a step is moved past its neighbours, and out of its list", () => {
   expect(outline(commands.nudgeStep(EXAMPLE, "a", 1))).toBe("l ·x ·c ··y ··z a end");
   expect(outline(commands.nudgeStep(EXAMPLE, "x", -1))).toBe("a x l ·c ··y ··z end");
   expect(outline(commands.nudgeStep(EXAMPLE, "c", 1))).toBe("a l ·x c ·y ·z end");
   expect(commands.nudgeStep(EXAMPLE, "a", -1)).toBe(EXAMPLE);
 });
 
-test("another id is followed by the expressions that name it, and by no text that looks like it", () => {
+test("expressions follow a changed id, other texts do not", () => {
   const text =
     "results.a + results?.a + results['a'] + 'results.a' /* results.a */ + results.ab + x.results.a";
   const before = flow(
@@ -101,24 +101,24 @@ test("another id is followed by the expressions that name it, and by no text tha
   expect(quoted.n.expr).toContain('results["the first"] + results?.["the first"] + results["the first"]');
 });
 
-test("steps are copied as text, and pasted with ids of their own", () => {
+test("steps are copied as text, and pasted with new ids", () => {
   const text = toClipboard(commands.listOutermost(EXAMPLE, select("a", "l")));
-  const [pasted, added] = commands.insertSteps(EXAMPLE, { list: ROOT, index: 3 }, fromClipboard(text)!);
+  const [pasted, added] = commands.insertSteps(EXAMPLE, { list: ROOT, index: 3 }, parseSteps(text)!);
   expect(added.length).toBe(2);
   expect(new Set(ids(pasted)).size).toBe(ids(pasted).length);
   const copy = listSteps(pasted).find(({ around, id }) => around.includes(added[1]!) && id !== "")!;
   expect(JSON.stringify(copy.step)).toContain(`results.${added[0]} + flow_input.iter.value`);
-  expect(fromClipboard(JSON.stringify({ value: { modules: [code("q")] } }))).toEqual([code("q")]);
-  for (const other of ["", "hello", "- 1\n- 2", "a: [", "{}"]) expect(fromClipboard(other)).toBeUndefined();
+  expect(parseSteps(JSON.stringify({ value: { modules: [code("q")] } }))).toEqual([code("q")]);
+  for (const other of ["", "hello", "- 1\n- 2", "a: [", "{}"]) expect(parseSteps(other)).toBeUndefined();
 });
 
-test("a flow is tried up to a step, at every level", () => {
-  expect(outline(upTo(EXAMPLE, "y"))).toBe("a l ·x ·c ··y ··z");
-  expect(outline(upTo(EXAMPLE, "x"))).toBe("a l ·x");
-  expect(outline(upTo(EXAMPLE, "a"))).toBe("a");
+test("a flow is cut after a step, at every level", () => {
+  expect(outline(flowUpTo(EXAMPLE, "y"))).toBe("a l ·x ·c ··y ··z");
+  expect(outline(flowUpTo(EXAMPLE, "x"))).toBe("a l ·x");
+  expect(outline(flowUpTo(EXAMPLE, "a"))).toBe("a");
 });
 
-test("an expression is told what it can name", () => {
+test("the names that an expression can use", () => {
   const schema = { properties: { order: { type: "number", description: "its number" } } };
   const names = (key: string) =>
     listKnown({ ...EXAMPLE, schema }, key, { input: { order: 7 }, results: new Map([["a", 5]]) });
@@ -138,7 +138,7 @@ test("an expression is told what it can name", () => {
   expect(names("end").map(({ expression }) => expression)).toContain("results.l");
 });
 
-test("problems name the step", () => {
+test("problems name their step", () => {
   const wrong = flow(
     code("a"),
     code("a"),
@@ -236,7 +236,7 @@ function edit(document: FlowDocument, { kind, at, to }: Edit): FlowDocument {
   }
 }
 
-test("whatever is done, the flow validates, nothing is lost, and undo leads back", () => {
+test("after any edits the flow is valid, nothing is lost, and undo restores it", () => {
   fc.assert(
     fc.property(anyFlow, fc.array(anyEdit, { maxLength: 12 }), (first, edits) => {
       const original = structuredClone(first);
@@ -265,7 +265,7 @@ test("whatever is done, the flow validates, nothing is lost, and undo leads back
   );
 });
 
-test("typing into one field is one entry, a pause or another field begins another", () => {
+test("typing into one field is one undo entry; a pause or another field starts another", () => {
   const typed = (document: FlowDocument, summary: string, at: number, state: history.History) =>
     history.apply(
       state,
@@ -291,7 +291,7 @@ test("typing into one field is one entry, a pause or another field begins anothe
   expect(history.isDirty(history.redo(history.undo(saved)))).toBe(false);
 });
 
-test("what looks like an expression and is data stays; odd steps and large numbers are pasted as they are", () => {
+test("data that looks like an expression stays; unusual steps and large numbers are pasted unchanged", () => {
   const data = { expr: "results.a" };
   const before = flow({ ...code("b"), mock: { enabled: true, return_value: data } }, code("a"));
   const after = commands.renameStep(before, "a", "c");
@@ -299,12 +299,12 @@ test("what looks like an expression and is data stays; odd steps and large numbe
   const commented = flow(code("a"), code("b", { n: js("results./*c*/a") }));
   expect(ids(commands.renameStep(commented, "a", "the first"))).toEqual(["the first", "b"]);
   const text = "- id: x\n  value: { type: forloopflow, limit: 9007199254740993, modules: [null] }\n";
-  const [pasted] = commands.insertSteps(flow(), { list: ROOT, index: 0 }, fromClipboard(text)!);
+  const [pasted] = commands.insertSteps(flow(), { list: ROOT, index: 0 }, parseSteps(text)!);
   expect((pasted.value.modules as any[])[0].value.limit).toBe(9007199254740993n);
   expect(commands.setStepField(before, "b", ["summary"], undefined)).toBe(before);
 });
 
-test("the step after deleted ones has the focus next, or else the one before", () => {
+test("after a deletion the next step has the focus, or else the previous one", () => {
   const document = flow(code("a"), loop("l", [code("x"), code("y")]), code("b"));
   const after = (...keys: string[]) => commands.stepAfterRemoval(listSteps(document), new Set(keys));
   expect([after("a"), after("x"), after("l"), after("b"), after("a", "l", "b")]).toEqual([
@@ -316,7 +316,7 @@ test("the step after deleted ones has the focus next, or else the one before", (
   ]);
 });
 
-test("a flow of 500 steps is checked anew after a change without reading the others again", () => {
+test("after a change, a flow of 500 steps is checked without checking the unchanged ones again", () => {
   const steps = Array.from({ length: 500 }, (_, index) =>
     code(`s${index}`, { n: js(index === 0 ? "1" : `results.s${index - 1}.n + results.gone`) }),
   );
@@ -328,7 +328,7 @@ test("a flow of 500 steps is checked anew after a change without reading the oth
   expect(after.flatMap((found, index) => (found === before[index] ? [] : [index]))).toEqual([7]);
 });
 
-test("a value is known again by its identity, not by its text", () => {
+test("an object is identified by identity, not by its text", () => {
   const large = { rows: [1] };
   expect(identify(large)).toBe(identify(large));
   expect(identify(large)).not.toBe(identify({ rows: [1] }));

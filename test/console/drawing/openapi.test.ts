@@ -97,12 +97,12 @@ test("an operation becomes code that calls it, from YAML and JSON", async () => 
   expect(calls.length).toBe(4);
 });
 
-test("what is no OpenAPI document is told", () => {
+test("an invalid OpenAPI document is reported", () => {
   for (const source of ["hello", "{}", "openapi: 3.0.0\npaths: {}"])
     expect(() => readApi(source)).toThrow(/document/);
 });
 
-test("names that code cannot have, keys in cookies, and addresses relative to the document", async () => {
+test("invalid names, keys in cookies, and URLs relative to the document", async () => {
   const seen: unknown[] = [];
   using server = Bun.serve({
     port: 0,

@@ -66,7 +66,7 @@ const STEPS: Record<string, Fields> = {
   identity: {},
 };
 
-test.each(kinds)("$type: each option has a field", ({ type, schema }) => {
+test.each(kinds)("$type: each option has a form field", ({ type, schema }) => {
   const { value: _value, ...properties } = STEP.properties;
   const known = [...pathsOf({ properties }), ...pathsOf(schema, ["value"])];
   const sections = stepOptions(type);
@@ -87,7 +87,7 @@ test.each(kinds)("$type: each option has a field", ({ type, schema }) => {
   expect(fieldsOf(sections).filter(({ path }) => getAt(flow, ["value", "modules", 0, ...path]))).toEqual([]);
 });
 
-test("the flow: each option has a field", () => {
+test("the flow: each option has a form field", () => {
   const drawn = ["modules", "failure_module", "preprocessor_module"];
   const known = Object.keys(FLOW.properties).filter((name) => !drawn.includes(name));
   expect(known.filter((name) => !names(FLOW_OPTIONS).includes(`value.${name}`))).toEqual([]);
@@ -97,7 +97,7 @@ test("the flow: each option has a field", () => {
   expect(KnownFlowValue.parse(flow.value)).toEqual(flow.value as never);
 });
 
-test("fields that nobody knows are shown at any depth, and replaced without touching the others", () => {
+test("unknown fields are shown at any depth, and replaced without changing the others", () => {
   const step = {
     id: "a",
     retry: { constant: { attempts: 2, seconds: 1, jitter: 0.5 }, budget: 9 },

@@ -19,7 +19,7 @@ function choices(text: string): string[] {
   return choicesAt(SCHEMA, placeAt(lines, row, before)).map(({ label }) => label);
 }
 
-test("keys are those of the place, less those that are there", () => {
+test("offered keys are those of the position, without existing ones", () => {
   expect(choices("|")).toEqual(["summary", "value"]);
   expect(choices("summary: x\n|")).toEqual(["value"]);
   const options = choices("value:\n  modules: []\n  |");
@@ -45,7 +45,7 @@ test("a step has the fields of its kind, at any depth", () => {
   expect(choices("value:\n  same_worker: |")).toEqual(["true", "false"]);
 });
 
-test("a problem stands at its line, one of something missing at what it is missing in", () => {
+test("a problem is at its line, a missing field at its parent's", () => {
   const text = "value:\n  modules:\n    - id: a\n      value:\n        type: nothing\n    - value: 3\n";
   const read = readFlow(text);
   expect(read.problems).toEqual([]);

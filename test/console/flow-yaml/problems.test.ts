@@ -11,13 +11,13 @@ test.each([
   "- 1",
   "",
   "? {a: 1}\n: 2",
-])("%j is told what is wrong with it", (text) => {
+])("%j is reported with its problem", (text) => {
   const { problems } = readFlow(text);
   expect(problems.length).toBeGreaterThan(0);
   for (const { from, line } of problems) expect([from >= 0, line > 0]).toEqual([true, true]);
 });
 
-test("numbers keep their digits, and an unknown field is told where it stands", () => {
+test("numbers keep their digits, and an unknown field is reported at its position", () => {
   const { flow, problems } = readFlow(
     "summary: x\nmy key: 1\nvalue: { large: 9007199254740993, small: 7, half: 0.5 }\n",
   );

@@ -91,13 +91,13 @@ describe("functions of the host", () => {
     expect(await give(expression)).toEqual(value as any);
   });
 
-  test("only those that are handed in are there", async () => {
+  test("only the given ones exist", async () => {
     await expect(evaluateExpression("variable('a')", {}, {})).rejects.toThrow(
       "ReferenceError: 'variable' is not defined in",
     );
   });
 
-  test("evaluations that wait do not hold up others, and keep apart", async () => {
+  test("waiting evaluations do not block others, and stay separate", async () => {
     const waiting = Promise.withResolvers<string>();
     const own = { functions: { wait: () => waiting.promise } };
     const first = evaluateExpression(
@@ -110,7 +110,7 @@ describe("functions of the host", () => {
     expect(await first).toEqual(["first", "done"]);
   });
 
-  test("one that is still at work when the expression has ended is not waited for", async () => {
+  test("a function that still runs when the expression has ended is not awaited", async () => {
     const waiting = Promise.withResolvers<string>();
     const own = { functions: { wait: () => waiting.promise } };
     expect(await evaluateExpression("(() => { wait(); return 1 })()", {}, own)).toBe(1);
@@ -119,7 +119,7 @@ describe("functions of the host", () => {
   });
 });
 
-describe("what comes out is JSON", () => {
+describe("the value is JSON", () => {
   test.each([
     ["undefined", undefined],
     ["() => 1", undefined],
@@ -149,14 +149,14 @@ describe("what comes out is JSON", () => {
     );
   });
 
-  test("texts go in and out as they are", async () => {
+  test("texts are passed in and out unchanged", async () => {
     const text = "\ud800 \udc00 \0 \u2028 😀 __proto__ ${1} ` \\";
     expect(await evaluateExpression("(() => t)()", { t: { [text]: text } })).toEqual({ [text]: text });
   });
 });
 
-describe("what goes in", () => {
-  test("only what is mentioned is asked for", async () => {
+describe("the scope", () => {
+  test("only mentioned entries are resolved", async () => {
     const asked: string[] = [];
     const entry = (name: string, value: unknown) => () => {
       asked.push(name);
@@ -171,14 +171,14 @@ describe("what goes in", () => {
     expect(asked.sort()).toEqual(["a", "a", "b", "b"]);
   });
 
-  test("what an entry throws is thrown as it is", async () => {
+  test("errors of an entry are thrown unchanged", async () => {
     const broken = () => Promise.reject(new TypeError("the database is gone"));
     await expect(evaluateExpression("results", { results: broken })).rejects.toThrow(
       new TypeError("the database is gone"),
     );
   });
 
-  test("the value of the caller cannot be changed", async () => {
+  test("the caller's values cannot be changed", async () => {
     const flow_input = { list: [1] };
     expect(await evaluateExpression("flow_input.list.push(2); flow_input.list", { flow_input })).toEqual([
       1, 2,
@@ -186,7 +186,7 @@ describe("what goes in", () => {
     expect(flow_input).toEqual({ list: [1] });
   });
 
-  test("a step that has no result yet is undefined", async () => {
+  test("a step without a result yet is undefined", async () => {
     expect(await give("results.later")).toBeUndefined();
     expect(await errorOf("results.later.x")).toBe(
       "TypeError: cannot read property 'x' of undefined in `results.later.x`",
@@ -212,7 +212,7 @@ describe("errors", () => {
     expect(await errorOf(expression)).toBe(`${cause} in \`${expression}\``);
   });
 
-  test("long expressions are cut, and it is a bad request by a name of its own", async () => {
+  test("long expressions are truncated in errors, which are bad requests with their own name", async () => {
     const error: any = await give(`nowhere + ${"1 + ".repeat(100)}1`).catch((error) => error);
     expect(error).toBeInstanceOf(BadRequest);
     expect(error.name).toBe("ExpressionError");
@@ -222,7 +222,7 @@ describe("errors", () => {
   });
 });
 
-test.each([1, 2, 3, 8])("a text of %i MB goes in and comes out", async (megabytes) => {
+test.each([1, 2, 3, 8])("a text of %i MB can be passed in and out", async (megabytes) => {
   const text = "ü".repeat(megabytes * 500_000);
   // What ran before leaves nothing behind that the next one would stumble over.
   for (const end of ["y", "z"]) {

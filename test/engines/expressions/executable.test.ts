@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dir, "../../..");
 
-test("evaluates in a compiled executable, alone in a folder", async () => {
+test("evaluates in a compiled executable, without other files", async () => {
   const folder = mkdtempSync(join(tmpdir(), "svc-expressions-"));
   try {
     const alone = join(folder, "program");

@@ -38,7 +38,7 @@ const scope = {
   previous_result: "text",
 };
 
-describe("is taken", () => {
+describe("the fast path is used for", () => {
   test.each([
     ["flow_input", scope.flow_input],
     ["flow_input.iter.value.id;", 7],
@@ -78,7 +78,7 @@ describe("is taken", () => {
   });
 });
 
-describe("is not taken", () => {
+describe("the fast path is not used for", () => {
   test.each([
     "'😀'.length",
     "flow_input.none.x",
@@ -120,7 +120,7 @@ describe("is not taken", () => {
   });
 });
 
-test("QuickJS has no member in a prototype that we do not have", async () => {
+test("QuickJS has no prototype members that the fast path does not know", async () => {
   const names =
     "[{}, [], '', 1, true].map((value) => Reflect.ownKeys(Object.getPrototypeOf(value)).map(String))";
   const theirs = (await evaluateExpression(names, {})) as string[][];

@@ -53,13 +53,13 @@ describe("time", () => {
     expect(performance.now() - started).toBeLessThan(20_000);
   });
 
-  test("there is a limit also when none is given", async () => {
+  test("there is a default limit", async () => {
     expect(await errorOf("while (1);", {}, { time_ms: undefined })).toBe(
       "The limit of 1000 ms of running time was met in `while (1);`",
     );
   });
 
-  test("waiting is not running", async () => {
+  test("waiting does not count as running", async () => {
     const wait = () => new Promise((resolve) => setTimeout(resolve, 40));
     const loop = "for (let i = 0; i < 5; i++) await wait(); return 'waited'";
     expect(await evaluateExpression(loop, {}, { time_ms, functions: { wait } })).toBe("waited");
@@ -82,14 +82,14 @@ describe("memory", () => {
     );
   });
 
-  test("the limit holds for what goes in", async () => {
+  test("the limit includes input values", async () => {
     const scope = { big: "x".repeat(2e7) };
     expect(await errorOf("big.length + 0n", scope, { memory_mb: 24 })).toStartWith(
       "The limit of 24 MB of memory",
     );
   });
 
-  test("an expression that was refused memory may go on", async () => {
+  test("an expression that was refused memory may continue", async () => {
     const expression = "try { 'a'.repeat(1e9) } catch { return 'less then' }";
     expect(await evaluateExpression(expression, {})).toBe("less then");
   });
@@ -112,14 +112,14 @@ describe("stack", () => {
   });
 });
 
-test("functions of the host may be called a limited number of times", async () => {
+test("the number of host function calls is limited", async () => {
   const expression = "for (;;) await variable('x')";
   expect(await errorOf(expression, {}, { calls: 3, time_ms: 30_000 })).toBe(
     `RangeError: the limit of 3 calls was met in \`${expression}\``,
   );
 });
 
-describe("nothing of the host is there", () => {
+describe("host objects are not accessible", () => {
   test.each([
     ["process", "ReferenceError: 'process' is not defined"],
     ["Bun", "ReferenceError: 'Bun' is not defined"],
@@ -138,7 +138,7 @@ describe("nothing of the host is there", () => {
     expect(await errorOf(expression, { flow_input: {} })).toBe(`${cause} in \`${expression}\``);
   });
 
-  test("the globals are those of the language", async () => {
+  test("only the language's globals exist", async () => {
     const globals = await evaluateExpression("Object.getOwnPropertyNames(globalThis)", {});
     const ours = new Set(Object.getOwnPropertyNames(globalThis));
     const unknown = (globals as string[]).filter((name) => !ours.has(name) && name !== "InternalError");
@@ -147,8 +147,8 @@ describe("nothing of the host is there", () => {
   });
 });
 
-describe("nothing is left behind", () => {
-  test("prototypes and globals are those of one evaluation", async () => {
+describe("no state is left behind", () => {
+  test("prototypes and globals belong to one evaluation", async () => {
     const polluting = [
       "Object.prototype.mark = 1; globalThis.mark = 1; mark",
       "Array.prototype.map = () => 'mine'; [].map()",
@@ -166,7 +166,7 @@ describe("nothing is left behind", () => {
     expect([1].map((x) => x)).toEqual([1]);
   });
 
-  test("a key __proto__ is a key", async () => {
+  test("a key __proto__ is an ordinary key", async () => {
     const stored = JSON.parse('{"__proto__":{"mark":1},"constructor":2}');
     for (const expression of [
       "results",

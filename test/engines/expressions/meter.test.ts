@@ -41,7 +41,7 @@ async function run(code: number[]): Promise<number> {
   return taken;
 }
 
-test("an endless loop asks the clock each time that the counter has run out", async () => {
+test("an endless loop checks the clock each time that the counter has run out", async () => {
   expect(await run(ENDLESS)).toBe(3000);
 });
 
@@ -50,14 +50,14 @@ test("copying costs more the longer it is", async () => {
   expect(await run(COPYING)).toBe(1 + 3 * 4 * (1 + 4096 / 16));
 });
 
-test("what it does not know is refused, not passed over", () => {
+test("unknown instructions are rejected, not passed over", () => {
   expect(() => meterModule(moduleOf(0xfd, 0x0c))).toThrow(
     "the WebAssembly instruction 0xfd is not known here",
   );
   expect(() => meterModule(moduleOf(0x06, 0x40, 0x0b))).toThrow("0x6 is not known here");
 });
 
-test("a module that cannot ask for the time cannot be metered", () => {
+test("a module without a clock import cannot be metered", () => {
   const without_clock = moduleOf(...ENDLESS);
   without_clock[without_clock.indexOf(0x7c)] = 0x7f;
   expect(() => meterModule(without_clock)).toThrow("the WebAssembly module has no import of a clock");

@@ -68,7 +68,7 @@ describe("mentions", () => {
     expect([...(await listMentions(expression)).keys()].sort()).toEqual([...names].sort());
   });
 
-  test("what is not mentioned is not there, and all of it is when that cannot be told", async () => {
+  test("names that are not mentioned are absent; if that cannot be known, all are present", async () => {
     const scope = { results: { a: 1, b: 2 } };
     expect(await evaluateExpression("Object.keys(results)", scope)).toEqual(["a", "b"]);
     expect(await evaluateExpression("(() => results.a + results['b'])()", scope)).toBe(3);
@@ -97,7 +97,7 @@ describe("checkExpression", () => {
     expect(error.message.length).toBeLessThan(400);
   });
 
-  test("reads 64 KB and rejects more", async () => {
+  test("accepts 64 KB and rejects more", async () => {
     const text = `'${"x".repeat(64 * 1024 - 2)}'`;
     expect(await checkExpression(text)).toBeUndefined();
     expect(await evaluateExpression(text, {})).toHaveLength(text.length - 2);

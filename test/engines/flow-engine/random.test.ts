@@ -96,7 +96,7 @@ function dice(seed: number): (below: number) => number {
   return (below) => Math.floor(chance(seed, String(drawn++)) * below);
 }
 
-test("any flow ends, once, with what it comes to, in whatever order things happen", async () => {
+test("any flow ends, once, with its correct result, whatever the order of events", async () => {
   await fc.assert(
     fc.asyncProperty(randomFlow, fc.boolean(), fc.nat(), fc.nat(), async (modules, handled, seed, order) => {
       const world = worldOf(seed);
@@ -157,7 +157,7 @@ test.each([
   60_000,
 );
 
-test("however many a loop may run at once, no more than the state can hold do", async () => {
+test("however many iterations may run at once, no more than fit in the state do", async () => {
   const loop = loopOf({ parallel: true, parallelism: 10_000 }, [leaf]);
   const run = new FlowRun({ modules: [loop] }, {}, ({ label }) => ({ status: "success", result: label }));
   await run.tell(run.root, { type: "start" });
@@ -165,7 +165,7 @@ test("however many a loop may run at once, no more than the state can hold do", 
   expect(JSON.stringify(run.root.state).length).toBeLessThan(50_000);
 });
 
-test("the state of a step that is tried very often stays small", async () => {
+test("the state of a step that is retried very often stays small", async () => {
   const retry = { constant: { attempts: 1_000, seconds: 1 } };
   const run = new FlowRun({ modules: [{ ...leaf, retry }] as unknown as FlowModule[] }, {}, () => ({
     status: "failure",

@@ -36,7 +36,7 @@ describe("a syntax error", () => {
     await expect(analysing).rejects.toThrow(/^Syntax error at line 2, column 1: .*done/);
   });
 
-  test("nothing of the script runs to find it", async () => {
+  test("is found without running the script", async () => {
     const mark = `/tmp/svc-bash-test-${process.pid}`;
     await analyseBash(`touch ${mark}`);
     expect(await Bun.file(mark).exists()).toBe(false);

@@ -66,7 +66,7 @@ describe("packages", () => {
   });
 });
 
-test("versions are taken out of the source; lines, columns of other text, and strings stay", () => {
+test("versions are removed from the source; lines, other columns and strings stay", () => {
   const source = [
     'import a from "a@1.2.3"; import fs from "node:fs";',
     "import b from '@scope/b@^2/sub';",

@@ -19,7 +19,7 @@ async function look(parameters: [text: string, schema: ParameterSchema][]) {
 }
 
 describe("a parameter", () => {
-  test("that must be given", async () => {
+  test("that is required", async () => {
     const rows: [string, ParameterSchema][] = [
       ["x", {}],
       ["x: str", string],
@@ -53,7 +53,7 @@ describe("a parameter", () => {
     expect(required).toEqual(rows.map((_, n) => `x${n}`));
   });
 
-  test("that may be left out", async () => {
+  test("that is optional", async () => {
     const rows: [string, ParameterSchema][] = [
       ["x: Optional[int]", integer],
       ["x: typing.Optional[str]", string],
@@ -91,7 +91,7 @@ describe("a parameter", () => {
   });
 });
 
-test("an async main, and a preprocessor beside it", async () => {
+test("an async main, with a preprocessor", async () => {
   const content =
     "async def main(a: int):\n    pass\nasync def preprocessor(event, *, at: datetime, data: bytes = b''):\n    pass\n";
   const { schema, signature } = await analysePython(content);
@@ -123,7 +123,7 @@ describe("a syntax error", () => {
     ["def main(:\n  pass", 1, 10],
     ["def main():\n  return 1 +\n", 2, 13],
     ["x = 'ünï' 2", 1, 11],
-  ])("%j is told with line and column", async (content, line, column) => {
+  ])("%j is reported with line and column", async (content, line, column) => {
     const told = await analysePython(content).catch((error) => error);
     expect(told).toMatchObject({ name: "SyntaxFault", line, column });
     expect(told.message).toStartWith(`Syntax error at line ${line}, column ${column}: `);

@@ -73,7 +73,7 @@ test.each([
 const parametersOf = async (dialect: SqlDialect, source: string) =>
   (await analyseScript(dialect, source)).signature.parameters;
 
-test("a statement of PostgreSQL has its own numbers, and each value its declared type", async () => {
+test("a statement of PostgreSQL has its own parameter numbers, and each value its declared type", async () => {
   const source =
     "-- $1 a (int)\n-- $2 b (numeric(10, 2)[])\n-- $3 c (text)\n-- $4 d (char)\n-- $5 e (x); drop\nSELECT $3, $2, $3, $4";
   const parameters = await parametersOf("postgresql", source.replace("-- $5 e (x); drop\n", ""));
@@ -107,12 +107,12 @@ describe("a statement of MySQL", () => {
     ["2024-02-03T04:05:06Z", "datetime", "2024-02-03 04:05:06.000"],
     ["2024-02-03T04:05:06+02:00", "timestamp", "2024-02-03 02:05:06.000"],
     ["2024-02-03 04:05:06", "datetime", "2024-02-03 04:05:06"],
-  ])("is given %p as %s", (value, type, sent) => {
+  ])("receives %p as %s", (value, type, sent) => {
     expect(toMysqlValue(value, type)).toEqual(sent);
   });
 });
 
-test("comments give the schema of the arguments", async () => {
+test("comments determine the schema of the arguments", async () => {
   const source = `-- database f/shop/db
     -- ? a (bigint)
     -- :b (double) = 1.5

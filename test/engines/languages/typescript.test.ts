@@ -92,11 +92,11 @@ const OPTIONAL: Row[] = [
 ];
 
 describe("a parameter", () => {
-  test.each(filled(REQUIRED))("%s must be given", (parameter, schema, declarations) => {
+  test.each(filled(REQUIRED))("%s is required", (parameter, schema, declarations) => {
     expect(analyseOne(parameter, declarations)).toEqual({ schema, required: true });
   });
 
-  test.each(filled(OPTIONAL))("%s may be left out", (parameter, schema, declarations) => {
+  test.each(filled(OPTIONAL))("%s is optional", (parameter, schema, declarations) => {
     expect(analyseOne(parameter, declarations)).toEqual({ schema, required: false });
   });
 
@@ -110,7 +110,7 @@ describe("a parameter", () => {
     });
   });
 
-  test("a type that nests wide and deep costs neither time nor memory", () => {
+  test("a large nested type needs little time and memory", () => {
     const fields = Array.from({ length: 60 }, (_, n) => `f${n}: T`).join(";");
     const { schema } = analyseTypeScript(`interface T { ${fields} } export function main(a: T) {}`);
     expect(JSON.stringify(schema).length).toBeLessThan(10_000);
@@ -145,7 +145,7 @@ describe("main", () => {
     expect(signature).toMatchObject({ has_main: true, preprocessor: undefined });
   });
 
-  test("a type parameter says no more than what it extends", () => {
+  test("a type parameter counts as its constraint", () => {
     const { schema } = analyseTypeScript("export const main = <T, U extends Date>(a: T, b: T[], c: U) => a");
     expect(schema.properties).toEqual({ a: {}, b: { type: "array", items: {} }, c: date });
   });
@@ -191,7 +191,7 @@ describe("main", () => {
       ],
     ],
     ["export function preprocessor({ wm_trigger, a }: any) {}", [{ kind: "whole" }]],
-  ])("a preprocessor beside it takes its own parameters: %s", (preprocessor, parameters) => {
+  ])("a preprocessor has its own parameters: %s", (preprocessor, parameters) => {
     const { schema, signature } = analyseTypeScript(`${preprocessor}\nexport function main(a: string) {}`);
     expect(signature.preprocessor).toMatchObject(parameters);
     expect(signature.preprocessor).toHaveLength(parameters.length);
@@ -205,12 +205,12 @@ describe("a syntax error", () => {
     ["export function main() {\n  const x = ;\n}", 2, 13],
     ["export const main = () => {\n", 2, 1],
     ["const a = 1;\nconst a = 2;", 2, 7],
-  ])("%j is told with line and column", (content, line, column) => {
+  ])("%j is reported with line and column", (content, line, column) => {
     const fault = `Syntax error at line ${line}, column ${column}: `;
     expect(() => analyseTypeScript(content)).toThrow(fault);
   });
 
-  test("a source nested beyond the parser is refused, not our failure", () => {
+  test("a source nested too deeply for the parser is rejected, and no internal error", () => {
     const content = `export const main = () => ${"(".repeat(100_000)}1${")".repeat(100_000)}`;
     expect(() => analyseTypeScript(content)).toThrow("nested too deeply");
   });

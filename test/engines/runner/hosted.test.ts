@@ -51,7 +51,7 @@ describe("two jobs of one script in one warm process", () => {
     expect(first.seen).toContain("/home/");
   });
 
-  test("do not see arguments of the one before, also not in the memory of the process above", async () => {
+  test("do not see arguments of the previous one, nor the memory of the parent process", async () => {
     const script = await bash(`
       secret="$1"
       for name in environ mem maps fd/0 fd/1 fd/3 cwd/. root/etc; do
@@ -75,7 +75,7 @@ printf '%s\\n' "$PPID" "$a" "$b" "\${BASH_ENV-none}" "$WM_JOB_ID" "$(printf %s "
     expect(next[5]).not.toBe(first[5]);
   });
 
-  test("do not get what the one before did to its output", async () => {
+  test("are not affected by changes of the previous one to its output", async () => {
     const script = await bash(`
       python3 -c 'import os; os.get_blocking(1) and os.get_blocking(2) or exit(3)' || exit 3
       python3 -c 'import os; os.set_blocking(1, False); os.set_blocking(2, False)'
@@ -85,7 +85,61 @@ printf '%s\\n' "$PPID" "$a" "$b" "\${BASH_ENV-none}" "$WM_JOB_ID" "$(printf %s "
   });
 });
 
-test("what a job leaves running ends with it, and so does its process", async () => {
+describe("a shell that waits for its job", () => {
+  const childrenOf = async (host: number) =>
+    (await Bun.file(`/proc/${host}/task/${host}/children`).text()).trim().split(" ").map(Number);
+
+  /** Its process id, once it has been started. */
+  const waitingBelow = (host: number) =>
+    until(async () => (await childrenOf(host)).find((pid) => pid > 0), "a shell that waits");
+
+  test("is as fresh as one that is started then", async () => {
+    const script = await bash(`seen="$?/$SECONDS/$#/\${1-}/\${BASH_ENV-none}"
+a="$1"
+own="$(tr '\\0' '\\n' < /proc/$$/environ | grep -c ^WM_)"
+echo "{\\"host\\": $PPID, \\"pid\\": $$, \\"seen\\": \\"$seen\\", \\"own\\": $own, \\"job\\": \\"$WM_JOB_ID\\"}" > result.json`);
+    const first = await script.run({ a: "one" });
+    const waiting = await waitingBelow(first.host);
+    // Longer than the interval of the checks for processes that should be idle.
+    await Bun.sleep(2_500);
+    const second = await script.run({ a: "two" });
+    expect(second).toMatchObject({ host: first.host, pid: waiting, seen: "0/0/1/two/none", own: 0 });
+    expect(second.job).not.toBe(first.job);
+  });
+
+  test("runs nothing when the process above is killed", async () => {
+    let calls = 0;
+    await using desk = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(`${++calls}`) });
+    const script = await bash(`curl -sS ${desk.url.href} > /dev/null; echo $PPID`);
+    const host = Number(await script.run());
+    const waiting = await waitingBelow(host);
+    process.kill(host, "SIGKILL");
+    await until(async () => !(await isAlive(waiting)), "its end");
+    expect(calls).toBe(1);
+    expect(Number(await script.run())).not.toBe(host);
+  });
+
+  test("is replaced for the job when it has been killed", async () => {
+    const script = await bash("echo $PPID $$");
+    const [host, before] = (await script.run()).split(" ").map(Number);
+    const waiting = await waitingBelow(host);
+    process.kill(waiting, "SIGKILL");
+    const [same, pid] = (await script.run()).split(" ").map(Number);
+    expect(same).toBe(host);
+    expect([before, waiting]).not.toContain(pid);
+  });
+
+  test("is replaced when a variable that it was started with has changed", async () => {
+    const script = await bash('echo "$PPID $BASE_URL $WM_BASE_URL"');
+    const [host] = (await script.run()).split(" ");
+    await waitingBelow(Number(host));
+    const setting = { value: "https://svc.example.org" };
+    await expectOk(server.operator("POST", "/settings/global/base_url", setting));
+    expect(await script.run()).toBe(`${host} ${setting.value} ${setting.value}`);
+  });
+});
+
+test("processes left by a job are killed with it, and its parent process is not reused", async () => {
   const script = await bash(`
     setsid sleep 600 > /dev/null 2>&1 & left=$!
     (trap '' TERM HUP; sleep 600) &
@@ -95,7 +149,7 @@ test("what a job leaves running ends with it, and so does its process", async ()
   expect((await script.run()).split(" ").map(Number)[0]).not.toBe(host);
 });
 
-test("processes that have ended do not count, whoever started them", async () => {
+test("ended processes do not count, whoever started them", async () => {
   const script = await bash(`
     for i in $(seq 400); do (true &) ; done
     for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done
@@ -105,7 +159,7 @@ test("processes that have ended do not count, whoever started them", async () =>
   expect(await script.run()).toBe("1");
 });
 
-test("limits apply to what a job starts", async () => {
+test("limits include processes started by a job", async () => {
   const take = (mb: number) =>
     `python3 -c 'import time; x = b"x" * (${mb} << 20); time.sleep(0.6)'; echo $PPID`;
   const script = await bash(take(40), { memory_mb: 64 });
@@ -114,7 +168,7 @@ test("limits apply to what a job starts", async () => {
   expect(await greedy.fail()).toMatchObject({ name: "OutOfMemory" });
 });
 
-test("a job that signals its own group, or the process above, harms no other", async () => {
+test("a job that signals its own group, or its parent, harms no other", async () => {
   const script = await bash(
     `go="$1"\necho "host $PPID"\nif [ "$go" = group ]; then kill -TERM 0; elif [ "$go" = above ]; then kill -KILL $PPID; sleep 60; fi`,
   );
@@ -125,7 +179,7 @@ test("a job that signals its own group, or the process above, harms no other", a
   expect(await script.run({ go: "" })).not.toBe(host);
 });
 
-test("how a job ends is told, and a failed one leaves its process to the next", async () => {
+test("the exit of a job is reported, and after a failure the process is reused", async () => {
   const script = await bash(
     `how="$1"\necho $PPID\necho oops >&2\ncase "$how" in kill) kill -KILL $$;; *) exit "$how";; esac`,
   );
@@ -139,12 +193,12 @@ test("how a job ends is told, and a failed one leaves its process to the next", 
   expect(await script.run({ how: 0 })).toBe(host);
 });
 
-test("with `isolation: fresh` each has a process of its own above it, too", async () => {
+test("with `isolation: fresh` each job also has its own parent process", async () => {
   const script = await bash("echo $PPID", { isolation: "fresh" });
   expect(await script.run()).not.toBe(await script.run());
 });
 
-test("a canceled job ends with all it has started, and its process", async () => {
+test("a canceled job ends with all its processes and its parent", async () => {
   const path = "u/admin/canceled_shell";
   await deploy(ask, "acme", path, "sleep 600 & echo pids $PPID $$ $!; wait", { language: "bash" });
   const id = (await expectOk(ask("POST", `/w/acme/jobs/run/p/${path}`, {}))).text;

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Child } from "../../../src/engines/runner/process/child.ts";
-import { createPythonsAhead } from "../../../src/engines/runner/pythons-ahead.ts";
+import { createPythonPool } from "../../../src/engines/runner/python-pool.ts";
 import { deploy, expectOk, startTestServer, type TestServer, until } from "../../support/harness.ts";
 
 let server: TestServer | undefined;
@@ -45,7 +45,7 @@ async function start(options: object) {
   return { ask, run, push };
 }
 
-test("a script that is new runs in a process that was there before it", async () => {
+test("a new script runs in a process that was started before", async () => {
   const { ask, run, push } = await start({ child_idle_s: 600 });
   await deploy(ask, "acme", "u/admin/ts", "export const main = () => 1");
   await run("u/admin/ts");
@@ -65,7 +65,7 @@ test("a script that is new runs in a process that was there before it", async ()
   expect((await run("u/admin/first"))[0]).toBe(first);
 });
 
-test("it ends when no script has needed it for the time that warm ones wait", async () => {
+test("it ends when no script has used it for the idle timeout", async () => {
   const { run, push } = await start({ child_idle_s: 3 });
   await push("u/admin/once", WHO);
   const [first] = await run("u/admin/once");
@@ -73,7 +73,7 @@ test("it ends when no script has needed it for the time that warm ones wait", as
   await until(async () => pythons().length === 0, "their end");
 });
 
-test("where one has been ended from outside, the next script runs all the same", async () => {
+test("if one was killed from outside, the next script runs all the same", async () => {
   const { run, push } = await start({ child_idle_s: 600 });
   await push("u/admin/first", WHO);
   const [first] = await run("u/admin/first");
@@ -83,10 +83,10 @@ test("where one has been ended from outside, the next script runs all the same",
   expect((await run("u/admin/second"))[0]).not.toBe(ahead);
 });
 
-test("those that have ended are discarded, and none of them is given to a script", async () => {
+test("ended ones are discarded and never given to a script", async () => {
   const discarded: Child[] = [];
   const started: Child[] = [];
-  const ahead = createPythonsAhead({
+  const ahead = createPythonPool({
     count: 3,
     idle_timeout_ms: 1_000,
     start() {
@@ -111,7 +111,7 @@ test("those that have ended are discarded, and none of them is given to a script
   expect(ahead.count()).toBe(0);
 });
 
-test("they count among the processes that are kept, and go before there are too many", async () => {
+test("they count among the idle processes, and are ended first if there are too many", async () => {
   const max_children = 3;
   const { ask, run, push } = await start({ child_idle_s: 600, blank_children: 1, workers: 3, max_children });
   const blank = () => server!.server.app.runner.stats().blank;

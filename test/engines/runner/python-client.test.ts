@@ -43,20 +43,27 @@ beforeAll(async () => {
       input_transforms: { a: { type: "javascript", expr: "flow_input.a" } },
     },
   };
+  await python("f/shop/cases", CASES);
   await create("flows", { path: "f/shop/flow", summary: "", value: { modules: [module] }, schema: {} });
 });
 afterAll(() => server.stop());
 
 const python = (path: string, content: string) => deploy(ask, "acme", path, content, { language: "python3" });
 
-let made = 0;
-/** What a script answers that has this body. */
-async function answer(body: string, args: object = {}): Promise<unknown> {
-  const path = `f/shop/case_${made++}`;
-  const lines = body.split("\n").map((line) => `    ${line}`);
-  await python(path, `import datetime, os, time, wmill\ndef main(**args):\n${lines.join("\n")}\n`);
-  return (await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, args)).json();
+/** One script for all cases: it defines a function of the body that it is given, and calls it. */
+const CASES = `import datetime, os, time, wmill
+def main(body: str):
+    names = dict(globals())
+    exec("def case():\\n" + "\\n".join("    " + line for line in body.splitlines()), names)
+    return names["case"]()
+`;
+
+/** What a script answers that has this body, as JSON text. */
+async function answerText(body: string): Promise<string> {
+  return (await ask("POST", "/w/acme/jobs/run_wait_result/p/f/shop/cases", { body })).text;
 }
+
+const answer = async (body: string): Promise<unknown> => JSON.parse(await answerText(body));
 
 const cases: [name: string, body: string, result: unknown][] = [
   ["a variable", "return wmill.get_variable('f/shop/city')", "Oslo"],
@@ -161,7 +168,7 @@ test("addresses that resume a flow", async () => {
   ]);
 });
 
-test("functions of a script that are jobs of their own", async () => {
+test("functions of a script that run as separate jobs", async () => {
   const content =
     "from wmill import task\nimport os\n@task(tag='python3')\ndef double(n: int):\n    return [n * 2, os.environ['WM_JOB_ID']]\ndef main():\n    (a, first), (b, second) = double(2), double(n=3)\n    return [a, b, len({first, second, os.environ['WM_JOB_ID']})]";
 
@@ -170,7 +177,7 @@ test("functions of a script that are jobs of their own", async () => {
   expect(ran.json()).toEqual([4, 6, 3]);
 });
 
-test("values that JSON has no form for, as a result", async () => {
+test("values without a JSON form, as a result", async () => {
   const body = `
 import decimal, enum, uuid, dataclasses, collections, pathlib
 class Colour(enum.Enum): RED = 'red'
@@ -208,10 +215,3 @@ return {'nan': float('nan'), 'inf': [float('inf')], 'when': datetime.datetime(20
     "2026-01-02": 1,
   });
 });
-
-async function answerText(body: string): Promise<string> {
-  const path = `f/shop/case_${made++}`;
-  const lines = body.split("\n").map((line) => `    ${line}`);
-  await python(path, `import datetime\ndef main():\n${lines.join("\n")}\n`);
-  return (await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, {})).text;
-}

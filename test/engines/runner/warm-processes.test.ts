@@ -23,7 +23,7 @@ const call = async (path: string, args: object = {}, as = ask) =>
 const script = (language: string, path: string, content: string, more: object = {}) =>
   deploy(ask, "acme", path, content, { language, ...more });
 
-test("callers of a script that runs as somebody else share no process", async () => {
+test("callers of a script that runs as another user do not share processes", async () => {
   const content = `
     let last = "nobody";
     export const main = (name: string) => ({ before: last, pid: process.pid, last: (last = name) });`;
@@ -81,24 +81,27 @@ def main(desk: str):
       2,
     ],
     ["bash", `host="$1"\ncurl -sS --data-binary "$WM_TOKEN" "$host" > /dev/null; echo 1`, "1"],
-  ])("ends with its job, also where a later one of the process runs: %s", async (language, content, runs) => {
-    const path = `u/admin/token_${language}`;
-    await script(language, path, content);
-    const seen: string[] = [];
-    const answers: number[][] = [];
-    whileRunning = async (token) => {
-      seen.push(token);
-      answers.push(await Promise.all(seen.map(status)));
-      return "";
-    };
-    await call(path, { desk: desk.url.href, host: desk.url.href });
-    expect(await Promise.all(seen.map(status))).toEqual([401]);
-    expect(await call(path, { desk: desk.url.href, host: desk.url.href })).toBe(runs);
-    expect(answers).toEqual([[200], [401, 200]]);
-    expect(new Set(seen).size).toBe(2);
-  });
+  ])(
+    "expires with its job, even while a later job of the process runs: %s",
+    async (language, content, runs) => {
+      const path = `u/admin/token_${language}`;
+      await script(language, path, content);
+      const seen: string[] = [];
+      const answers: number[][] = [];
+      whileRunning = async (token) => {
+        seen.push(token);
+        answers.push(await Promise.all(seen.map(status)));
+        return "";
+      };
+      await call(path, { desk: desk.url.href, host: desk.url.href });
+      expect(await Promise.all(seen.map(status))).toEqual([401]);
+      expect(await call(path, { desk: desk.url.href, host: desk.url.href })).toBe(runs);
+      expect(answers).toEqual([[200], [401, 200]]);
+      expect(new Set(seen).size).toBe(2);
+    },
+  );
 
-  test("that a client of the process has kept is the running job's in what it sends", async () => {
+  test("kept by a client of the process is replaced by the running job's in requests", async () => {
     const whoami = "/api/w/acme/users/whoami";
     await script(
       "bun",
@@ -171,7 +174,7 @@ def main():
   });
 });
 
-describe("the folder of a job is empty when it begins:", () => {
+describe("the folder of a job is empty at its start:", () => {
   /** Each leaves what the next one is not to see, and tells what it sees. */
   const LEAVES = {
     bun: `import * as fs from "node:fs";
@@ -211,7 +214,7 @@ def main():
     for (const run of [1, 2, 3, 4]) expect(await call(path)).toEqual([[], true, run]);
   });
 
-  test("also of what a timer puts there between two jobs", async () => {
+  test("also of files that a timer writes between two jobs", async () => {
     await script("bun", "u/admin/leaves_late", LEAVES.bun);
     expect(await call("u/admin/leaves_late", { more: "later" })).toEqual([[], true, 1]);
     await call("u/admin/leaves_late", { more: "held" });
@@ -235,11 +238,11 @@ def main():
     }
   });
 
-  test("where it cannot be emptied, the process takes no other job", async () => {
+  test("if it cannot be emptied, the process takes no other job", async () => {
     const content = `import * as fs from "node:fs";
       export function main() {
         const seen = [fs.readdirSync("."), process.pid];
-        fs.writeFileSync(Buffer.from([0x61, 0xff, 0x62]), "a name that is no text");
+        fs.writeFileSync(Buffer.from([0x61, 0xff, 0x62]), "a name that is not text");
         return seen;
       }`;
     await script("bun", "u/admin/leaves_much", content);
@@ -255,7 +258,7 @@ def main():
       `import * as fs from "node:fs"; fs.writeFileSync("made.txt", "at the top");\nexport const main = () => fs.readFileSync("made.txt", "utf8")`,
     ],
     ["python3", `open("made.txt", "w").write("at the top")\ndef main():\n    return open("made.txt").read()`],
-  ])("but each finds the files that loading its script makes: %s", async (language, content) => {
+  ])("but each job finds the files that loading its script creates: %s", async (language, content) => {
     const path = `u/admin/top_${language}`;
     await script(language, path, content);
     for (let run = 0; run < 3; run++) expect(await call(path)).toBe("at the top");

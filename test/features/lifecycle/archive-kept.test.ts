@@ -27,7 +27,7 @@ async function readArchive(): Promise<Record<string, Record<string, unknown>>> {
   return files;
 }
 
-test("empty and unknown fields of variables, resource types and flows come back", async () => {
+test("empty and unknown fields of variables, resource types and flows are returned", async () => {
   await post("/folders/create", { name: "data" });
   await post("/variables/create", {
     path: "f/data/a",
@@ -66,7 +66,7 @@ test("empty and unknown fields of variables, resource types and flows come back"
   expect(got).toMatchObject({ later: { than: "us" } });
 });
 
-test("an update replaces what it says, and keeps the rest", async () => {
+test("an update replaces given fields and keeps the others", async () => {
   await post("/variables/update/f/data/a", { value: "y", later: 2 });
   await post("/resources/type/update/c_a", { format_extension: "md" });
   const files = await readArchive();
@@ -74,7 +74,7 @@ test("an update replaces what it says, and keeps the rest", async () => {
   expect(files["c_a.resource-type.json"]).toMatchObject({ format_extension: "md", later: 1 });
 });
 
-test("what an update does not take is not kept for an import that would", async () => {
+test("fields that an update does not accept are not kept for an import that would", async () => {
   const soon = new Date(Date.now() + 3_600_000).toISOString();
   await post("/variables/create", { path: "f/data/lasting", value: "x", is_secret: false });
   await post("/variables/update/f/data/lasting", { expires_at: soon, account: 7, is_oauth: true, later: 1 });
@@ -107,13 +107,13 @@ test("what an update does not take is not kept for an import that would", async 
   expect(expires_at).toBeNull();
 });
 
-test("no operation describes the member that holds unknown fields", async () => {
+test("no operation describes the internal member with unknown fields", async () => {
   const document = (await expectOk(ask("GET", "/openapi.yaml"))).text;
   expect(document).toContain("ws_error_handler_muted:");
   expect(document).not.toMatch(/^\s+extra:/m);
 });
 
-test("a lock in a form that is not installed from comes back as it was", async () => {
+test("a lock that cannot be installed from is returned unchanged", async () => {
   const lock = '{\n  "dependencies": {}\n}\n//bun.lockb\n<empty>';
   const content = "export const main = () => 1;\n";
   await post("/scripts/create", { path: "f/data/locked", content, language: "bun", lock });

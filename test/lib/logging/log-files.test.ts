@@ -18,7 +18,7 @@ import { openLogFiles } from "../../../src/lib/logging/log-files.ts";
 const HOST = hostname().replace(/[^\w.-]/g, "_");
 const at = (hour: number) => setSystemTime(new Date(Date.UTC(2026, 0, 31, hour)));
 
-test("a file that cannot be opened closes nothing of others, and later lines are kept again", () => {
+test("a file that cannot be opened closes no other file, and later lines are written again", () => {
   const folder = mkdtempSync(join(tmpdir(), "log-"));
   const opened: number[] = [];
   try {

@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import type { Tx } from "../../../src/database/database.ts";
 import type { App } from "../../../src/platform/app/context.ts";
 import {
+  collectFollowUp,
   type EndedJob,
-  followUpOf,
   type JobEndListener,
   withFollowUp,
 } from "../../../src/platform/app/job-ends.ts";
@@ -31,14 +31,14 @@ test("each feature stores its follow-up of a job's end, in the order of the feat
     onFailure(stored, "b"),
     onFailure(stored, "c"),
   );
-  await followUpOf(app, job, "failure")?.(tx);
+  await collectFollowUp(app, job, "failure")?.(tx);
   expect(stored).toEqual(["a of 1", "b of 1", "c of 1"]);
 });
 
 test("a job's end without a follow-up opens no further transaction", () => {
   const app = appWith(onFailure([], "a"));
   const work = async () => true;
-  expect(followUpOf(app, job, "success")).toBeUndefined();
+  expect(collectFollowUp(app, job, "success")).toBeUndefined();
   expect(withFollowUp(app, job, "success", work)).toBe(work);
 });
 

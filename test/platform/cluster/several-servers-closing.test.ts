@@ -85,7 +85,7 @@ async function isPending(promise: Promise<unknown>): Promise<true | undefined> {
   return (await Promise.race([promise, Promise.resolve(pending)])) === pending || undefined;
 }
 
-describe.skipIf(!postgres)("while another server stands still", () => {
+describe.skipIf(!postgres)("while another server hangs", () => {
   describe("for less than a lease", () => {
     let servers: Servers;
     beforeAll(async () => {
@@ -128,7 +128,7 @@ describe.skipIf(!postgres)("while another server stands still", () => {
     });
     afterAll(() => servers[Symbol.asyncDispose]());
 
-    test("one that lives and does not listen is waited for as long, and no longer", async () => {
+    test("a live server that does not respond is waited for as long, and no longer", async () => {
       const { app } = servers.front.server;
       const { atFront } = await servers.workspace("unheard");
       const [row] = await app.db.read.select().from(workers).limit(1);

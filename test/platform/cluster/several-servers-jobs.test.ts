@@ -78,7 +78,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     };
     beforeAll(() => deploy(ask, "acme", "u/admin/calls", calls));
 
-    test("its own server and, by the public address, another, as who it runs as", async () => {
+    test("its own server and, by the public address, another, as its own identity", async () => {
       const { said, token: its, log } = await called("/api/w/acme/users/whoami");
       expect(log).toContain(both.front.url);
       const [own, other] = said;
@@ -94,7 +94,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
       ["a secret of several lines", "-----BEGIN KEY-----\nabc\ndef\n-----END KEY-----", true],
       ["a secret that is longer than the servers tell each other", "long".repeat(2_000), false],
     ])(
-      "another server for %s, which is masked where the job runs or not told",
+      "another server for %s, which is masked where the job runs, or not disclosed",
       async (name, value, isTold) => {
         const path = `u/admin/secret_${name.length}`;
         const secret = { path, value, is_secret: true, description: "" };
@@ -123,7 +123,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
       },
     );
 
-    test("nobody else: a token that was made up is unknown", async () => {
+    test("no server with an invented token", async () => {
       const { token: its } = await called("/api/version");
       const madeUp = its.slice(0, 22) + "0".repeat(10);
       const began = performance.now();
@@ -133,7 +133,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     });
   });
 
-  test("tells of its progress to who follows it here", async () => {
+  test("sends its progress to followers here", async () => {
     const seen = Promise.withResolvers<void>();
     using gate = holdGate(seen.promise);
     await deploy(
@@ -168,7 +168,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     expect(text).toContain('"done"');
   });
 
-  test("is canceled when its caller hangs up", async () => {
+  test("is canceled when its caller disconnects", async () => {
     await deploy(ask, "acme", "u/admin/long", "export const main = () => Bun.sleep(60_000)");
     const hangUp = new AbortController();
     const calling = fetch(`${both.front.url}/api${w}/jobs/run_wait_result/p/u/admin/long`, {
@@ -188,7 +188,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     expect(both.back.server.app.queue.has(job.id)).toBe(false);
   });
 
-  test("is a step of a flow that is answered here, resumed there, and has flows and loops within", async () => {
+  test("is a step of a flow that is answered here, resumed there, and contains flows and loops", async () => {
     const inner = await deployFlow([step("x", "export const main = () => 'inner'")]);
     const flow = await deployFlow([
       { id: "sub", value: { type: "flow", path: inner, input_transforms: {} } },
@@ -244,7 +244,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     expect((await expectOk(answer)).json()).toEqual(["inner", [2, 4, 6, 8, 10, 12], { yes: true }]);
   });
 
-  test("leaves nothing behind when it is to be deleted after its use", async () => {
+  test("leaves nothing behind with delete_after_use", async () => {
     await deploy(ask, "acme", "u/admin/traceless", "export const main = (s: string) => s.length", {
       delete_after_use: true,
     });
@@ -259,7 +259,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     expect(JSON.stringify(await get(job.id))).not.toContain(s);
   });
 
-  test("is stored once for an idempotency key, whichever server is asked", async () => {
+  test("is stored once for an idempotency key, whichever server receives it", async () => {
     await deploy(ask, "acme", "u/admin/once", "export const main = () => process.env.WM_JOB_ID");
     const headers = { "idempotency-key": "over all" };
     const answers = await Promise.all(
@@ -274,7 +274,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     expect(found).toHaveLength(1);
   });
 
-  test("keeps in its folder what the other steps of its run left there, where they stay on one worker", async () => {
+  test("keeps its run's shared folder if the steps stay on one worker", async () => {
     await frontTakes([]);
     const write = (name: string) =>
       `import { appendFileSync } from "node:fs"; export const main = () => { appendFileSync("shared/${name}", "x"); return process.env.WM_JOB_ID; }`;
@@ -305,7 +305,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     await frontTakes(["dependency"]);
   });
 
-  test("counts for a limit of concurrency that both servers keep", async () => {
+  test("counts for a concurrency limit across both servers", async () => {
     await frontTakes([]);
     const content =
       "export async function main() { const began = Date.now(); await Bun.sleep(40); return [began, Date.now()]; }";
@@ -320,7 +320,7 @@ describe.skipIf(!process.env.DATABASE_URL)("a job that runs on another server", 
     await frontTakes(["dependency"]);
   });
 
-  test("reads from the bucket what was stored through the other", async () => {
+  test("reads from the bucket what was stored through the other server", async () => {
     await using bucket = await startBucket();
     const resource = { path: "u/admin/bucket", value: bucket.resource, resource_type: "s3" };
     await expectOk(ask("POST", `${w}/resources/create`, resource));

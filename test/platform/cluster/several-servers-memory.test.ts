@@ -7,7 +7,7 @@ import { rootOf, soon, startTwoServers, type TwoServers } from "../../support/tw
 
 setDefaultTimeout(60_000);
 
-describe.skipIf(!process.env.DATABASE_URL)("what one server changes, the other has forgotten", () => {
+describe.skipIf(!process.env.DATABASE_URL)("a change on one server invalidates the other's cache", () => {
   let both: TwoServers;
   let root: Awaited<ReturnType<typeof rootOf>>;
   let ask: Ask;
@@ -98,7 +98,7 @@ describe.skipIf(!process.env.DATABASE_URL)("what one server changes, the other h
       after: 400,
     },
     {
-      name: "who is no super admin any more",
+      name: "who is not a super admin any more",
       make: () =>
         both.front.user("boss", { super_admin: true }).then((user) => (boss = both.back.as(user.token))),
       look: () => status(boss, "GET", "/settings/list_global")(),

@@ -17,7 +17,7 @@ import { soon, startTwoServers, type TwoServers } from "../../support/two-server
 
 setDefaultTimeout(60_000);
 
-describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
+describe.skipIf(!process.env.DATABASE_URL)("with two servers", () => {
   let both: TwoServers;
   let ask: Ask;
   let back: Ask;
@@ -138,7 +138,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
     for (const { id, attempts, result } of ended) expect([attempts, result]).toEqual([1, JSON.stringify(id)]);
   });
 
-  describe("that tell each other", () => {
+  describe("that communicate", () => {
     const knows = async (value: string) => {
       const set = { name: "WORD", value };
       await expectOk(ask("POST", `${w}/workspaces/set_environment_variable`, set));
@@ -169,7 +169,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of two servers", () => {
     });
   });
 
-  test("one that hangs in a transaction keeps its locks for the time of a lease", async () => {
+  test("one that hangs in a transaction keeps its locks for the duration of a lease", async () => {
     const { data_dir, database_url } = { ...both, data_dir: both.back.data_dir };
     // A write that waits is done once here: what it waits for comes once.
     const rehearse = process.env.SVC_TEST_REHEARSE_WRITES;

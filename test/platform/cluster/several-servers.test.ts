@@ -59,7 +59,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     };
   }
 
-  test("a call is answered with what a worker elsewhere made", async () => {
+  test("a call is answered with the result of a worker elsewhere", async () => {
     await deploy(admin.ask, "acme", "u/admin/where", "export const main = () => process.env.WM_JOB_ID");
     const free = await occupy();
     const began = performance.now();
@@ -91,7 +91,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     await free();
   });
 
-  test("a stream is read where it is asked for, while the job runs elsewhere", async () => {
+  test("a stream is read on one server while the job runs on another", async () => {
     const code = `export async function* main() { yield "one "; await Bun.sleep(1_500); yield "two"; }`;
     await deploy(admin.ask, "acme", "u/admin/stream", code);
     const free = await occupy();
@@ -149,7 +149,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     const runIn = async (ask: TestServer["operator"], id: string) =>
       (await ask("POST", `/w/${id}/jobs/run/p/u/admin/one`, {})).status;
 
-    test("stays so while this server is at work on it, whatever it may have missed", async () => {
+    test("stays closed while this server is changing it, whatever messages it missed", async () => {
       const { app } = front.server;
       const { ask } = await front.workspace("moving");
       const { ask: askOther } = await front.workspace("other");
@@ -169,7 +169,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     });
   });
 
-  describe("is forgotten by the others", () => {
+  describe("is invalidated on the others", () => {
     test("a script's older version", async () => {
       const call = async () => (await atBack("POST", "/w/acme/jobs/run_wait_result/p/u/admin/v", {})).json();
       const first = await deploy(admin.ask, "acme", "u/admin/v", "export const main = () => 1");
@@ -228,7 +228,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
     });
   });
 
-  describe("a worker of its own", () => {
+  describe("a separate worker", () => {
     const env = () => ({
       DATABASE_URL: database.url,
       SVC_SECRET_KEY,
@@ -257,7 +257,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       await expectOk(root("POST", "/configs/update/worker__default", { worker_tags }));
     });
 
-    test("takes what has its tags, is listed, and says goodbye", async () => {
+    test("runs jobs with its tags, is listed, and signs off", async () => {
       using place = newPlace();
       const id = await runTagged("far", { file: join(place.folder, "ran"), ms: 0 });
       using worker = start(place, ["worker", "--tags", "far", "--group", "edge", "--json"], env());
@@ -295,7 +295,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       await second.ended();
     });
 
-    test("that was stopped cannot end, when it wakes, a job that was given to another", async () => {
+    test("that was suspended cannot complete, when it resumes, a job that was given to another", async () => {
       using place = newPlace();
       using other = newPlace();
       const file = join(place.folder, "ran");
@@ -310,7 +310,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       await until(async () => ((await jobOf(id)).type === "CompletedJob" ? true : undefined), "the end");
       const end = await jobOf(id);
       stopped.child.kill("SIGCONT");
-      await stopped.says("had been given");
+      await stopped.says("another worker holds it by now");
       expect(await jobOf(id)).toEqual(end);
       expect(end).toMatchObject({ success: true, result: "done" });
       for (const each of [second, stopped]) {
@@ -319,7 +319,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       }
     });
 
-    test("that was cut off from the database cannot end, when it is back, a job that was given to another", async () => {
+    test("that was cut off from the database cannot complete, when it is back, a job that was given to another", async () => {
       using place = newPlace();
       using other = newPlace();
       const { hostname, port } = new URL(database.url);
@@ -339,7 +339,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
       const end = await ended(id);
       expect(readFileSync(file, "utf8")).toBe("xx");
       proxy.mend();
-      await far.says("had been given");
+      await far.says("another worker holds it by now");
       expect(await jobOf(id)).toEqual(end);
       expect(end).toMatchObject({ success: true, result: "done" });
       // It works on, now that it is back.
@@ -360,7 +360,7 @@ describe.skipIf(!postgres)("servers of one database", () => {
   test.each([
     ["is an hour ahead", true],
     ["is set an hour ahead while it works", false],
-  ])("a host whose clock %s takes no job away from a worker that lives", async (_, fromTheStart) => {
+  ])("a server whose clock %s takes no job away from a live worker", async (_, fromTheStart) => {
     await deploy(admin.ask, "acme", "u/admin/endless", "export const main = () => Bun.sleep(60_000)");
     const id = (await expectOk(atBack("POST", "/w/acme/jobs/run/p/u/admin/endless", {}))).text;
     await until(() => back.server.app.queue.has(id) || undefined, "the job at the back");

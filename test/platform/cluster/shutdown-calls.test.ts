@@ -16,7 +16,7 @@ function openDesk() {
   return { url: desk.url.href, came: () => came, [Symbol.dispose]: () => void desk.stop(true) };
 }
 
-test("a call whose job outlasts the drain is told which job goes on", async () => {
+test("a call whose job outlasts the drain returns the id of the job, which continues", async () => {
   const server = await startTestServer({ drain_s: 0 });
   using desk = openDesk();
   const { ask } = await server.workspace();
@@ -40,7 +40,7 @@ const TELLING = `export async function* main(desk: string) {
   await Bun.sleep(60_000);
 }`;
 
-test("a stream whose job outlasts the drain ends with what is newest, and is not cut off", async () => {
+test("a stream whose job outlasts the drain ends with the newest state, and is not cut off", async () => {
   const server = await startTestServer({ drain_s: 0 });
   using desk = openDesk();
   const { ask, token } = await server.workspace();
@@ -64,7 +64,7 @@ test("a stream whose job outlasts the drain ends with what is newest, and is not
   for (const text of [own, others]) expect(text).toEndWith(": the server stops\n\n");
 }, 30_000);
 
-test("no call that was taken is cut off by a normal stop", async () => {
+test("no accepted call is cut off by a normal stop", async () => {
   const server = await startTestServer({ workers: 4 });
   const { ask, token } = await server.workspace();
   await deploy(ask, "acme", "u/admin/short", "export const main = (n: number) => n");
@@ -99,8 +99,8 @@ test("no call that was taken is cut off by a normal stop", async () => {
   expect((refused ?? 0) + (late ?? 0)).toBe(16);
 }, 60_000);
 
-describe("a caller who hangs up", () => {
-  test("counts as such, and as no failure of the server", async () => {
+describe("a caller who disconnects", () => {
+  test("is counted as such, and not as a server error", async () => {
     await using server = await startTestServer();
     using desk = openDesk();
     const { ask, token } = await server.workspace();

@@ -4,7 +4,7 @@ import { startTestServer } from "../../support/harness.ts";
 
 const BROWSER = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 
-test("browsers get the console at any address that nothing else has; programs and the API do not", async () => {
+test("browsers get the console at any path without an operation; programs and the API do not", async () => {
   await using server = await startTestServer();
   const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
     fetch(server.url + path, { headers, method, redirect: "manual" });
@@ -38,7 +38,7 @@ test("browsers get the console at any address that nothing else has; programs an
   expect((await get("/api/docs", BROWSER)).status).toBe(200);
 });
 
-test("a browser that opens the setup link is led to the console's page for it", async () => {
+test("a browser that opens the setup link is redirected to the console's page for it", async () => {
   await using server = await startTestServer();
   const link = (await server.server.setupPath())!;
   const asBrowser = await fetch(server.url + link, { headers: BROWSER, redirect: "manual" });
@@ -50,16 +50,19 @@ test("a browser that opens the setup link is led to the console's page for it", 
   expect(await plain.text()).toContain("<form");
 });
 
-test("switched off, everything is as if there were none", async () => {
+test("switched off, everything works as without a console", async () => {
   await using server = await startTestServer({ console: "off" });
   const get = (path: string) => fetch(server.url + path, { headers: BROWSER, redirect: "manual" });
+  expect(await (await get("/")).text()).toContain("not set up yet");
+  const form = await (await get((await server.server.setupPath())!)).text();
+  await server.user("ann");
   const front = await get("/");
   expect([front.status, front.headers.get("location")]).toEqual([302, "/api/docs"]);
   for (const path of ["/w/acme/runs", "/assets/frame.html"]) expect((await get(path)).status).toBe(404);
-  expect(await (await get((await server.server.setupPath())!)).text()).toContain("<form");
+  expect(form).toContain("<form");
 });
 
-test("the page that shows HTML of jobs runs nothing of it, and stands in no page but the console's", async () => {
+test("the page that shows HTML of jobs runs none of it outside its sandbox, and can be framed by the console only", async () => {
   await using server = await startTestServer();
   const frame = await fetch(`${server.url}/assets/frame.html`);
   const policy = frame.headers.get("content-security-policy")!;

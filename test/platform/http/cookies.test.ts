@@ -39,7 +39,7 @@ const READS = new Set([
   "oauth.login",
 ]);
 
-test("every operation by GET that does something says what the cookie is worth to it", () => {
+test("every GET operation with effects declares how it treats the cookie", () => {
   const doing = operations.filter(
     ({ method, audit }) => method === "GET" && audit && !READS.has(audit.operation),
   );
@@ -47,7 +47,7 @@ test("every operation by GET that does something says what the cookie is worth t
   expect(doing.filter((op) => (op.cookie ?? "counts") === "counts").map(({ name }) => name)).toEqual([]);
 });
 
-describe("a link that a logged-in person opens", () => {
+describe("a link opened by a logged-in user", () => {
   // On plain http, browsers say nothing of where they were sent from.
   test.each([
     "/w/acme/jobs/run_wait_result/p/u/admin/told",
@@ -66,7 +66,7 @@ describe("a link that a logged-in person opens", () => {
       const answer = await nobody("GET", path, undefined, { ...cookie(), ...headers });
       expect([answer.status, answer.text, answer.headers.get("set-cookie")]).toEqual([
         401,
-        expect.stringContaining("by GET"),
+        expect.stringContaining("GET request"),
         null,
       ]);
     }
@@ -74,14 +74,14 @@ describe("a link that a logged-in person opens", () => {
     expect((await nobody("GET", "/users/whoami", undefined, cookie())).status).toBe(200);
   });
 
-  test("a token in the URL or the header counts all the same", async () => {
+  test("a token in the URL or the header is still accepted", async () => {
     const path = "/w/acme/jobs/run_wait_result/p/u/admin/told";
     const stale = { cookie: "token=long-gone" };
     expect((await nobody("GET", `${path}?token=${token}`, undefined, stale)).status).toBe(200);
     expect((await server.as(token)("GET", path, undefined, stale)).status).toBe(200);
   });
 
-  test("a script is not started by a route that asks for a token either, nor an approval given", async () => {
+  test("a route that requires a token does not start a script for a cookie, nor is an approval given", async () => {
     const path = "u/admin/route";
     await expectOk(server.operator("POST", "/settings/global/root_route_workspaces", { value: ["acme"] }));
     const route = { path, route_path: "told", http_method: "get", authentication_method: "token" };
@@ -111,7 +111,7 @@ describe("a link that a logged-in person opens", () => {
   });
 });
 
-describe("what speaks for the caller is told to no script", () => {
+describe("credentials are passed to no script", () => {
   const credentials = () => ({
     ...cookie(),
     authorization: `Bearer ${token}`,

@@ -39,11 +39,11 @@ const lint = async (source: string) => {
 };
 
 describe("the document", () => {
-  test("is valid OpenAPI 3.1, and says of every operation what a linter asks for", async () => {
+  test("is valid OpenAPI 3.1, and passes a linter", async () => {
     expect(await lint(text)).toEqual([]);
   });
 
-  test("the linter would see what is wrong with it", async () => {
+  test("the linter would report problems", async () => {
     const wrong = text.replace("operationId: getVersion", "operationId: [getVersion]");
     expect(wrong === text).toBe(false);
     expect(await lint(wrong)).not.toEqual([]);
@@ -77,7 +77,7 @@ const lost = await ok(svc.getVariable("acme", "u/admin/none")).catch((error: Htt
 console.log(JSON.stringify({ name, isAdmin, since, result, paths, lost }));
 `;
 
-describe("a client that a stock generator makes of it", () => {
+describe("a client generated from it", () => {
   // Beside the project's own packages, where the client finds its runtime.
   const made = join(root, "node_modules/.cache");
   mkdirSync(made, { recursive: true });
@@ -98,7 +98,7 @@ describe("a client that a stock generator makes of it", () => {
     return run("node_modules/typescript/bin/tsc", "-p", folder);
   };
 
-  test("knows the types of what is asked and answered", async () => {
+  test("knows the types of requests and responses", async () => {
     expect(await check(PROGRAM)).toBe("");
     const misread = PROGRAM.replace("const isAdmin: boolean", "const isAdmin: number");
     await expect(check(misread)).rejects.toThrow("Type 'boolean' is not assignable to type 'number'");
@@ -142,7 +142,7 @@ describe("the page for people", () => {
     expect(answer.text.replace("<script>", "")).not.toMatch(/<(script|img|link|iframe|form)\b|\bsrc=|url\(/i);
   });
 
-  test("is what the server's address leads to", async () => {
+  test("is the redirect target of the server's address", async () => {
     const answer = await fetch(server.url, { redirect: "follow" });
     expect([answer.status, new URL(answer.url).pathname]).toEqual([200, "/api/docs"]);
     expect((await fetch(server.url, { method: "POST" })).status).toBe(405);

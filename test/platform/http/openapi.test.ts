@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const describedOf = (op: Operation) => document.paths[op.path]?.[op.method.toLowerCase()];
-/** Pages for people are no part of the interface. */
+/** Pages for people are not a part of the interface. */
 const interfaced = operations.filter((op) => !op.page);
 const titled = interfaced.map((op) => [`${op.method} ${op.path}`, op] as const);
 /** A body that may be left out has what is in it. */
@@ -60,7 +60,7 @@ describe("the document", () => {
     expect(new Set(operations.map((op) => op.name)).size).toBe(operations.length);
   });
 
-  test("has names for records, and moments are moments in them", () => {
+  test("names its records, and timestamps are timestamps in it", () => {
     const { User, Job } = document.components.schemas;
     expect(User.properties.created_at).toEqual({ type: "string", format: "date-time" });
     expect(Job.properties.id).toEqual({ type: "string", format: "uuid" });
@@ -68,7 +68,7 @@ describe("the document", () => {
     expect(whoami.content["application/json"].schema).toEqual({ $ref: "#/components/schemas/User" });
   });
 
-  test("every reference in it leads somewhere", () => {
+  test("has no broken references", () => {
     const follow = (pointer: string) =>
       pointer
         .slice(2)
@@ -140,15 +140,18 @@ describe("an operation", () => {
   const closed = titled.filter(([, op]) => op.access !== "anyone");
   const urlOf = (op: Operation) => op.path.replace("{workspace}", "acme").replace(/\{\w+\}/g, "x");
 
-  test.each(closed)("%s refuses nobody and an unknown token before it reads the body", async (_, op) => {
-    for (const token of [undefined, "unknown".repeat(5)]) {
-      const answer = await server.as(token)(op.method, urlOf(op), op.method === "GET" ? undefined : "{bad");
-      expect([answer.status, answer.headers.get("svc-error")]).toEqual([401, "Unauthorized"]);
-      expect(answer.headers.get("www-authenticate")).toBe("Bearer");
-    }
-  });
+  test.each(closed)(
+    "%s rejects anonymous callers and unknown tokens before it reads the body",
+    async (_, op) => {
+      for (const token of [undefined, "unknown".repeat(5)]) {
+        const answer = await server.as(token)(op.method, urlOf(op), op.method === "GET" ? undefined : "{bad");
+        expect([answer.status, answer.headers.get("svc-error")]).toEqual([401, "Unauthorized"]);
+        expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+      }
+    },
+  );
 
-  test("what is open to everybody is a list that is changed with care", () => {
+  test("the list of public operations is changed with care", () => {
     const open = operations.filter((op) => op.access === "anyone").map((op) => `${op.method} ${op.path}`);
     for (const route of open) {
       expect(route).toMatch(
@@ -158,7 +161,7 @@ describe("an operation", () => {
   });
 });
 
-test("`svc routes --json` lists every route with its file, where it is declared", async () => {
+test("`svc routes --json` lists every route with its declaring file", async () => {
   const run = Bun.spawn([process.execPath, "cli/main.ts", "routes", "--json"], {
     cwd: `${import.meta.dir}/../../..`,
     stdout: "pipe",

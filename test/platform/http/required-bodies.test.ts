@@ -16,7 +16,7 @@ afterAll(() => server.stop());
 
 const needing = operations.filter(requiresBody);
 
-test("every operation whose body is required says so to who leaves it out", async () => {
+test("every operation with a required body reports its absence", async () => {
   expect(needing.length).toBeGreaterThan(100);
   const passed: string[] = [];
   for (const op of needing) {
@@ -24,7 +24,7 @@ test("every operation whose body is required says so to who leaves it out", asyn
     for (const body of ["", " \n"]) {
       const { status, text } = await server.as(root)(op.method, path, body);
       const isRefused = status === 400 && text.includes("the body is missing");
-      // Some are refused before that: what needs a licence, say.
+      // Some are refused before that: what needs a license, say.
       if (!isRefused && status < 400)
         passed.push(`${op.method} ${basePathOf(op)}${path}: ${status} ${text.slice(0, 60)}`);
     }
@@ -32,7 +32,7 @@ test("every operation whose body is required says so to who leaves it out", asyn
   expect(passed).toEqual([]);
 });
 
-test("an empty call makes no token and clears no setting", async () => {
+test("an empty call creates no token and clears no setting", async () => {
   const webhook = "https://example.org/hook";
   await expectOk(ask("POST", "/w/acme/workspaces/edit_webhook", { webhook }));
   const tokens = async () => (await ask("GET", "/users/tokens/list")).json().length;

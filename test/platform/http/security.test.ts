@@ -24,7 +24,7 @@ const nobody = (path: string, headers: Record<string, string> = {}, method = "GE
   server.as(undefined)(method, path, method === "GET" ? undefined : {}, headers);
 
 describe("headers", () => {
-  test("stand on results, errors and what nobody serves", async () => {
+  test("are set on results, errors and unknown URLs", async () => {
     for (const path of ["/version", "/nothing/here", "/w/acme/variables/list", "/users/whoami"]) {
       const { headers } = await nobody(path);
       expect([path, headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);
@@ -46,7 +46,7 @@ describe("headers", () => {
     }
   });
 
-  test("a webhook stays open to pages elsewhere", async () => {
+  test("a webhook can be called by pages elsewhere", async () => {
     const { headers } = await server.as(token)("POST", "/w/acme/jobs/run_wait_result/p/u/admin/one", {});
     expect(headers.get("access-control-allow-origin")).toBe("*");
     expect(headers.get("x-content-type-options")).toBe("nosniff");
@@ -55,7 +55,7 @@ describe("headers", () => {
 });
 
 describe("x-request-id", () => {
-  test("is the caller's where it is sane, and another one each time where not", async () => {
+  test("is the caller's if valid, and otherwise a new one each time", async () => {
     const idOf = async (id?: string) =>
       (await nobody("/version", id === undefined ? {} : { "x-request-id": id })).headers.get("x-request-id");
     expect(await idOf("req_42-a.b:c")).toBe("req_42-a.b:c");
@@ -100,7 +100,7 @@ describe("a call with the session's cookie that changes something", () => {
     if (status === 401) expect(answer.text).toContain("the cookie counts only for pages of this server");
   });
 
-  test("a token in the header or the query counts from anywhere", async () => {
+  test("a token in the header or the query is accepted from anywhere", async () => {
     const from = { origin: "https://elsewhere.example", "sec-fetch-site": "cross-site" };
     expect((await change({ ...from, authorization: `Bearer ${token}` })).status).toBe(201);
     const path = `/w/acme/jobs/run/p/u/admin/one?token=${token}`;
@@ -117,7 +117,7 @@ describe("a call with the session's cookie that changes something", () => {
   });
 });
 
-test("the public address is the server's own, wherever it listens", async () => {
+test("the public address is the configured one, wherever the server listens", async () => {
   const public_server = await startTestServer({ base_url: "https://svc.example.org/" });
   try {
     const { token: session } = await public_server.user("ann");
@@ -131,7 +131,7 @@ test("the public address is the server's own, wherever it listens", async () => 
   }
 });
 
-test("the public address may change while the server is up: its pages are then the new one's, and no longer the old", async () => {
+test("the public address may change at run time: its pages then belong to the new one, no longer to the old", async () => {
   await using changing = await startTestServer();
   const { token: session } = await changing.user("ann");
   const change = async (origin: string) => {
@@ -174,19 +174,19 @@ describe("proxies", () => {
     ["fd00::/8, 127.0.0.1", "fd12::1", "198.51.100.7, 127.0.0.1", "198.51.100.7"],
     ["10.0.0.0/8", "::ffff:10.1.2.3", "198.51.100.7", "198.51.100.7"],
     ["", "127.0.0.1", "198.51.100.7", "127.0.0.1"],
-  ])("trusting %p, a connection from %s that tells of %p is of %s", (trusted, ip, forwarded, address) => {
+  ])("trusting %p, a connection from %s that forwards %p is of %s", (trusted, ip, forwarded, address) => {
     expect(settled(trusted, ip, forwarded)).toBe(address);
   });
 
   test.each(["10.0.0.0/33", "10.0.0/8", "proxy.local", "10.0.0.1/", "fd00::/129", "1.2.3.4/8/9"])(
-    "%s is no range",
+    "%s is not a range",
     (range) => {
       expect(() => parseTrustedProxies(range)).toThrow(BadRequest);
       expect(() => parseTrustedProxies(`127.0.0.1, ${range}`)).toThrow(range);
     },
   );
 
-  test("a trusted one tells scheme, host and caller; any other nothing", async () => {
+  test("a trusted one sets scheme, host and caller; any other nothing", async () => {
     const told = {
       "x-forwarded-for": "198.51.100.7",
       "x-forwarded-proto": "https",
@@ -211,8 +211,8 @@ describe("proxies", () => {
   });
 });
 
-describe("what comes too often", () => {
-  test("calls without credentials are turned away for a while, by address; others go on", async () => {
+describe("excessive calls", () => {
+  test("without credentials are rejected for a while, by address; others continue", async () => {
     const limited = await startTestServer({ anonymous_rate: 3, trusted_proxies: "127.0.0.1, ::1" });
     try {
       const { ask } = await limited.user("ann");
@@ -242,7 +242,7 @@ describe("what comes too often", () => {
     }
   });
 
-  test("refused credentials are answered late, real ones at once", async () => {
+  test("with invalid credentials are answered late, valid ones at once", async () => {
     const limited = await startTestServer({ failed_auth_rate: 2 });
     try {
       const { token: real } = await limited.user("ann");
@@ -304,7 +304,7 @@ describe("https", () => {
     return file;
   };
 
-  test("is spoken with a certificate, and scripts still reach the service", async () => {
+  test("is served with a certificate, and scripts still reach the service", async () => {
     const secure = await startTestServer({ tls_cert: cert, tls_key: key });
     try {
       expect(secure.url).toStartWith("https://");
@@ -336,7 +336,7 @@ describe("https", () => {
     }
   });
 
-  test("goes over to a renewed certificate by itself, and cuts nothing off; one that does not fit changes nothing", async () => {
+  test("switches to a renewed certificate automatically, without interrupting anything; an invalid one changes nothing", async () => {
     const own = (name: string) => join(folder, `renewed-${name}.pem`);
     copyFileSync(cert, own("cert"));
     copyFileSync(key, own("key"));
@@ -387,7 +387,7 @@ describe("https", () => {
     expect(await shown()).toBe(second);
   }, 40_000);
 
-  test("what cannot be listened with leaves the certificate before in place", async () => {
+  test("keeps the previous certificate if the new one cannot be used to listen", async () => {
     const first = { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
     const listener = await startListener(
       { host: "127.0.0.1", port: 0 },
@@ -421,7 +421,7 @@ describe("https", () => {
       "is not the key of",
     ],
     ["the files swapped", () => ({ tls_cert: key, tls_key: cert }), "cannot be used"],
-  ])("does not begin with %s", async (_, files, says) => {
+  ])("does not start with %s", async (_, files, says) => {
     await expect(startTestServer(files())).rejects.toThrow(says);
   });
 });

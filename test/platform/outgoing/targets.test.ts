@@ -84,7 +84,7 @@ async function through(value: object): Promise<{ status: number; text: string }>
 }
 
 describe.each([true, false])("a bucket on this machine, its name in the path: %p", (pathStyle) => {
-  test.each(SPELLINGS)("%s is refused", async (host) => {
+  test.each(SPELLINGS)("%s is rejected", async (host) => {
     const endPoint = `http://${host}${/[?#]/.test(host) ? "" : `:${canary.port}`}`;
     const answer = await through({ endPoint, pathStyle });
     // A name that nobody has is 503.
@@ -103,7 +103,7 @@ test.each(["127.0.0.1:1/", "localhost/#", "a@127.0.0.1", "../..", ""])("a bucket
   expect(touched).toEqual([]);
 });
 
-test("a name is resolved once for each connection, and the address that was checked is connected to", async () => {
+test("a name is resolved once per connection, and the checked address is connected to", async () => {
   const { port } = new URL(`http://${bucket.resource.endPoint}`);
   const asked: string[] = [];
   // What is answered the second time is what must not be reached.
@@ -122,13 +122,13 @@ test("a name is resolved once for each connection, and the address that was chec
   expect((await through({ endPoint: `later.test:${port}` })).status).toBe(400);
 });
 
-test("of a name's addresses only those that are allowed are connected to", async () => {
+test("only the allowed addresses of a name are connected to", async () => {
   resolver.resolve = async () => ["127.0.0.1", "::1", "10.0.0.1"];
   expect((await through({ endPoint: `many.test:${canary.port}` })).status).toBe(400);
   expect(touched).toEqual([]);
 });
 
-test("requests and WebSockets go to the address that was checked, whatever the name says later", async () => {
+test("requests and WebSockets go to the checked address, even if the name changes later", async () => {
   const targets = parseTargets("127.0.0.9");
   const later = () => {
     let asked = 0;
@@ -161,7 +161,7 @@ test("requests and WebSockets go to the address that was checked, whatever the n
   expect(touched).toHaveLength(2);
 });
 
-test("a bucket that leads elsewhere is not followed", async () => {
+test("a redirect by a bucket is not followed", async () => {
   const leading = Bun.serve({
     hostname: "127.0.0.9",
     port: 0,

@@ -8,9 +8,9 @@ import { runTests } from "./suite.ts";
 
 const SUITES: Record<string, () => string[]> = {
   quick: findQuickFiles,
-  // What tests the executable measures times and memory, so its files run one after another.
-  executable: () => ["--parallel=1", "--path-ignore-patterns=none", "test/acceptance/e2e"],
-  console: () => ["--parallel=1", "--path-ignore-patterns=none", "test/acceptance/console"],
+  // What tests the executable measures times and memory, so its files run one after another, each by itself.
+  executable: () => ["--parallel=1", "--isolate", "--path-ignore-patterns=none", "test/acceptance/e2e"],
+  console: () => ["--parallel=1", "--isolate", "--path-ignore-patterns=none", "test/acceptance/console"],
 };
 
 /** Suites of what `bun run build` has made. */

@@ -26,19 +26,19 @@ test("results are counted, and a failure belongs to its file", () => {
   expect(results.failures).toEqual(["test/a.test.ts:\nerror: no\n(fail) two [2ms]"]);
 });
 
-test("what a test writes without a line's end hides no result of the other stream", () => {
+test("output without a final newline hides no result of the other stream", () => {
   const results = readAll(["x"], ["test/a.test.ts:\n(fail) two [2ms]\n"]);
   expect(results.failed).toBe(1);
 });
 
-test("a last line counts without its end", () => {
+test("a last line counts without its newline", () => {
   expect(readAll(["test/a.test.ts:\n(fail) two [2ms]"]).failed).toBe(1);
 });
 
-test("a run that was ended early is not complete", () => {
+test("a run that was stopped early is not complete", () => {
   expect(readAll(["test/a.test.ts:\n(pass) one [1ms]\n"]).is_complete).toBe(false);
 });
 
-test("a failure before any file is named is nobody's", () => {
+test("a failure before any file is named belongs to no file", () => {
   expect(readAll(["(fail) two [2ms]\n"]).has_stray_error).toBe(true);
 });

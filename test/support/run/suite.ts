@@ -1,7 +1,8 @@
 /**
  * Runs tests by `bun test`. One named file runs as it runs it. Several, a whole suite or a folder are spread over
- * processes, print a line of progress, and their failures last. A file that fails beside others runs once more alone: what then passes is named,
- * what fails again is printed with all that was written since the test before it.
+ * processes, print a line of progress, and their failures last. The files of one process share its modules, since
+ * loading the server anew costs as much as many a file's tests. A file that fails beside others runs once more alone:
+ * what then passes is named, what fails again is printed with all that was written since the test before it.
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -11,8 +12,10 @@ import { createResultReader, type Results } from "./results.ts";
 /** Tests wait for other processes a third of the time. */
 const PROCESSES = Number(process.env.SVC_TEST_PROCESSES) || availableParallelism() + 1;
 const TIMEOUT = "--timeout=60000";
-/** Durations of the files, by which the longest begin first; `--update-timings` measures them anew. */
+/** Durations of the files on SQLite, by which the longest begin first; `--update-timings` measures them anew. */
 export const TIMINGS = join(import.meta.dir, "timings.json");
+/** The same on PostgreSQL, where tests of several servers run as well. */
+const POSTGRES_TIMINGS = join(import.meta.dir, "timings-postgres.json");
 const PROGRESS_INTERVAL_MS = 10_000;
 /** If more files fail, something is broken for all of them. */
 const MAX_FILES_AGAIN = 12;
@@ -22,7 +25,7 @@ const MAX_LOG = 20_000;
 /** Whether somebody has ended the run. */
 let isStopped = false;
 /** Flags of the first run only. */
-const NOT_AGAIN = /^--(parallel|reporter|update-timings)/;
+const NOT_AGAIN = /^--(parallel|isolate|reporter|update-timings)/;
 
 const isFlag = (argument: string) => argument.startsWith("-");
 const isFolder = (argument: string) =>
@@ -86,7 +89,7 @@ async function runBunTest(args: string[], openReader?: () => StreamReader): Prom
  * Compiles the executable, which starts several times faster than the program's source: tests of the command line start
  * it about a thousand times. @returns its folder, which the caller deletes
  */
-async function buildExecutable(): Promise<{ folder: string; executable: string }> {
+export async function buildExecutable(): Promise<{ folder: string; executable: string }> {
   const folder = mkdtempSync(join(tmpdir(), "svc-tests-"));
   const command = [process.execPath, join(import.meta.dir, "../../../cli/build.ts"), "--outdir", folder];
   const { exitCode, stderr, stdout } = Bun.spawnSync(command);
@@ -118,7 +121,10 @@ async function runFiles(args: string[]): Promise<number> {
     );
   };
   const progress = setInterval(showProgress, PROGRESS_INTERVAL_MS);
-  const code = await runBunTest([`--parallel=${PROCESSES}`, `--timings=${TIMINGS}`, ...args], openReader);
+  const shared = args.includes("--isolate") ? [] : ["--no-isolate"];
+  const timings = process.env.DATABASE_URL ? POSTGRES_TIMINGS : TIMINGS;
+  const beside = [`--parallel=${PROCESSES}`, ...shared, `--timings=${timings}`];
+  const code = await runBunTest([...beside, ...args], openReader);
   clearInterval(progress);
   // What ended early, or failed elsewhere than in a file that runs again, is not excused by that.
   const isWholeRun = results.is_complete && !results.has_stray_error;

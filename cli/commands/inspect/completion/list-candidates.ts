@@ -55,7 +55,7 @@ function joinEquals(words: readonly string[]): string[] {
 
 interface CommandLine {
   command: Command;
-  /** Values of options given so far, by long name. */
+  /** Values of the options given so far, by long name. */
   given: Map<string, string>;
   /** The option whose value is expected next. */
   open: Option | undefined;
@@ -127,7 +127,7 @@ async function listArguments(argument: Argument, line: CommandLine, typed: strin
   return lists.flat();
 }
 
-/** Lists the operations that give the values of an argument. */
+/** Lists the operations that provide the values of an argument. */
 function listPlaces(noun: string, argument: string): readonly string[] {
   if (argument === "target") return LIST_PATHS.run!;
   return argument === "path" || argument === "name" ? (LIST_PATHS[noun] ?? []) : [];
@@ -199,7 +199,7 @@ async function listNames(line: CommandLine, place: string, typed: string): Promi
   );
 }
 
-/** Asks for a list of the workspace that the command would work in. */
+/** Requests a list of the workspace that the command would work in. */
 async function fetchOfWorkspace(line: CommandLine, path: string): Promise<unknown[]> {
   const client = await openServer(line);
   const named =
@@ -211,7 +211,7 @@ async function fetchOfWorkspace(line: CommandLine, path: string): Promise<unknow
   return workspace ? fetchList(line, `w/${encodeURIComponent(workspace)}/${path}`) : [];
 }
 
-/** Asks a running server; the data directory itself is not opened for this. */
+/** Requests a list from a running server; the data directory itself is not opened for this. */
 async function fetchList(line: CommandLine, path: string): Promise<unknown[]> {
   const client = await openServer(line);
   if (!client) return [];

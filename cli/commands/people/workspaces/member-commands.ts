@@ -32,7 +32,7 @@ interface RoleOptions extends CommonOptions {
 const createRoleCommand = (name: string, summary: string) =>
   createCommand(name, summary)
     .argument("<id>", "the workspace")
-    .argument("<email>", "whom")
+    .argument("<email>", "e-mail of the user")
     .option("--admin", "make them an admin")
     .option("--operator", "make them an operator, who may only run and view");
 
@@ -53,9 +53,9 @@ const invite = createRoleCommand("invite", "invite somebody by e-mail")
     else printNote(answer);
   });
 
-const uninvite = createCommand("uninvite", "take an invite back")
+const uninvite = createCommand("uninvite", "revoke an invite")
   .argument("<id>", "the workspace")
-  .argument("<email>", "whom")
+  .argument("<email>", "e-mail of the user")
   .addHelpText("after", formatExamples("svc workspace uninvite acme bob@example.org"))
   .action(async (workspace: string, email: string, options: CommonOptions) => {
     const body = { email, is_admin: false, operator: false };
@@ -76,7 +76,7 @@ function formatRole({ is_admin, operator }: Role): string {
 }
 
 const invites = createCommand("invites", "list invites: a workspace's or yours")
-  .argument("[id]", "the workspace; left out, those that you are invited to")
+  .argument("[id]", "the workspace (default: your own invites)")
   .addHelpText("after", formatExamples("svc workspace invites acme", "svc workspace invites"))
   .action(async (workspace: string | undefined, options: CommonOptions) => {
     const found = await withClient(options, (client) =>

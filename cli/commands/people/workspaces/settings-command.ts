@@ -21,7 +21,7 @@ const get = createCommand("show", "print the settings of a workspace, or one of 
       readWorkspaceSettings(client, id),
     );
     if (key !== undefined && !Object.hasOwn(all, key)) {
-      throw usageError(`${key} is no setting`, `use one of ${Object.keys(all).join(", ")}`);
+      throw usageError(`${key} is not a setting`, `use one of ${Object.keys(all).join(", ")}`);
     }
     if (options.json) return printJson(key === undefined ? all : all[key]);
     const shown = Object.entries(all).filter(([name]) =>

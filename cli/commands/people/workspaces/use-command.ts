@@ -4,9 +4,9 @@ import { type CommonOptions, createCommand, formatExamples, withClient } from ".
 import { CliError } from "../../../terminal/text/failure.ts";
 import { print, printJson, printNote } from "../../../terminal/text/output.ts";
 
-/** `svc workspace use`: the workspace of later commands on the same server. */
+/** `svc workspace use`: sets the default workspace of later commands on the same server. */
 export const use = createCommand("use", "choose the workspace of later commands")
-  .argument("[id]", "left out: prints the one that is chosen")
+  .argument("[id]", "its id; prints the chosen one when left out")
   .option("--none", "choose none")
   .addHelpText("after", formatExamples("svc workspace use acme", "svc workspace use --none"))
   .action(async (id: string | undefined, options: CommonOptions & { none?: boolean }) => {

@@ -28,7 +28,7 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x517b, "SMB"],
 ]);
 const MAX_CLOCK_SKEW_MS = 60_000;
-/** An earlier time was never set: this program did not exist then. */
+/** Times before this are invalid: this program did not exist then. */
 const EARLIEST_TIME_MS = Date.UTC(2025, 0, 1);
 
 export function checkDirectory(config: Config): Finding[] {
@@ -49,7 +49,7 @@ export function checkDirectory(config: Config): Finding[] {
     ];
   }
   if (!stats.isDirectory())
-    return [failFinding("data directory", `${data_dir} is no folder`, "choose another --data-dir")];
+    return [failFinding("data directory", `${data_dir} is not a folder`, "choose another --data-dir")];
   return [
     checkFolder(data_dir, stats),
     ...checkFiles(data_dir),
@@ -68,7 +68,7 @@ function checkFolder(path: string, stats: Stats): Finding {
       `chown it to the server's user (${me})`,
     );
   }
-  // Scripts of a server that runs as root enter through the group of their user ids.
+  // Scripts of a server that runs as root traverse the directory through the group of their user ids.
   const allowed = me === 0 ? 0o010 : 0;
   if (stats.mode & 0o077 & ~allowed) {
     const advice = `chmod 700 ${path}`;

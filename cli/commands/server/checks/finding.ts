@@ -2,9 +2,9 @@
 export interface Finding {
   check: string;
   state: "ok" | "warn" | "fail";
-  /** The result. */
+  /** The finding in words. */
   says: string;
-  /** How to fix it, if something is wrong. */
+  /** How to fix the problem, if there is one. */
   advice?: string;
 }
 

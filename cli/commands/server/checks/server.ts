@@ -27,7 +27,7 @@ export async function checkServer(config: Config): Promise<Finding[]> {
   ];
 }
 
-/** Reads the licence that a few operations of the interface ask for. */
+/** Checks the license that a few operations require. */
 async function checkLicense(data_dir: string): Promise<Finding> {
   try {
     const signal = AbortSignal.timeout(REPLY_TIMEOUT_MS);
@@ -36,12 +36,12 @@ async function checkLicense(data_dir: string): Promise<Finding> {
       signal,
     });
     const id = answer.ok ? (await answer.text()).trim() : "";
-    if (id !== "") return okFinding("licence", `${id} is valid`);
+    if (id !== "") return okFinding("license", `${id} is valid`);
   } catch {
-    // Without an answer there is none to show.
+    // If the server does not answer, there is nothing to show.
   }
   return okFinding(
-    "licence",
+    "license",
     "none is set; four operations ask for one, all else works without (svc license)",
   );
 }

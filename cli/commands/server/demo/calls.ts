@@ -1,10 +1,10 @@
-/** The calls that `svc demo` makes of its examples, each shown with its answer. */
+/** The calls of the examples that `svc demo` makes, each printed with its response. */
 
 import chalk from "chalk";
 import { formatMilliseconds } from "../../../../src/lib/async/duration.ts";
 import { sleep } from "../../../../src/lib/async/sleep.ts";
 
-/** Shows a text to whoever runs the demo. */
+/** Prints a text to the user of the demo. */
 export type PrintLine = (text: string) => void;
 
 interface DemoStep {

@@ -3,7 +3,7 @@ import { parseWholeNumber } from "../../../program/options.ts";
 import { CliError, usageError } from "../../../terminal/text/failure.ts";
 
 export const DEFAULT_ADDRESS = "127.0.0.1:8000";
-/** How many ports are tried for one to propose. */
+/** Number of ports tried to find one to propose. */
 const PROPOSED_PORTS = 20;
 const MAX_PORT = 65_535;
 
@@ -13,8 +13,8 @@ interface Address {
 }
 
 /**
- * Checked before anything is written, so that setup does not end with a server that cannot start.
- * @returns the address, with a free port in place of 0, so that each start has the same one
+ * Checks an address before anything is written, so that setup does not end with a server that cannot start.
+ * @returns the address, with a free port in place of 0, so that each start uses the same one
  * @throws CliError if the address is taken
  */
 export function chooseFreePort(address: Address): Address {
@@ -27,7 +27,7 @@ export function chooseFreePort(address: Address): Address {
   });
 }
 
-/** Listens for a moment. @returns the port, or the error */
+/** Listens briefly. @returns the port, or the error */
 function tryPort({ host, port }: Address): number | CliError {
   try {
     const listener = Bun.listen({ hostname: host, port, socket: { data() {} } });

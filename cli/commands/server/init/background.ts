@@ -33,7 +33,7 @@ const START_TIMEOUT_MS = 60_000;
 /** @returns once the server has printed its address @throws CliError with the server's output */
 export async function startInBackground(serving: ServeTarget): Promise<Background> {
   const log = join(serving.data_dir, "serve.log");
-  // Apart from the log, which stays JSON lines; the open file outlives its name.
+  // Written separately from the log, whose lines are JSON; the open file remains usable after it is deleted.
   const answer = join(serving.data_dir, "serve.answer");
   const output = openSync(log, "w", 0o600);
   const stdout = openSync(answer, "w", 0o600);
@@ -41,7 +41,7 @@ export async function startInBackground(serving: ServeTarget): Promise<Backgroun
     stdin: "ignore",
     stdout,
     stderr: output,
-    // Ctrl-C at this terminal, and its closing, must not end the server.
+    // Ctrl-C at this terminal, or closing it, must not end the server.
     detached: true,
   });
   closeSync(output);

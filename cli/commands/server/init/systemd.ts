@@ -12,7 +12,7 @@ export type UnitKind = "user" | "system";
 
 export interface SystemdUnit {
   file: string;
-  /** The file with this environment's settings, if there are any. */
+  /** File with the settings of this environment, if there are any. */
   environment: string | undefined;
   /** Commands that enable the unit and start the server. */
   commands: string[];

@@ -3,7 +3,7 @@
 interface UnitContent {
   /** Address of the interface's description. */
   documentation?: string;
-  /** Lines of the section Service that say as whom and with which settings the server runs. */
+  /** Lines of the section Service: user and settings of the server. */
   service: string[];
   command: string;
   wanted_by: "multi-user.target" | "default.target";

@@ -30,15 +30,15 @@ export function FirstScript({ workspace }: { workspace: string }) {
   if (!may) {
     return (
       <Empty title="Nothing to run yet">
-        Scripts and flows that you may run will stand here. Ask who looks after this workspace to share some.
+        Scripts and flows that you may run are listed here. Ask an admin of this workspace to share some.
       </Empty>
     );
   }
   return (
     <>
       <Empty title="Start with a script" command="svc script push hello.ts">
-        A script is a function: svc makes a form, a webhook and a schedule of it, runs it, and keeps what it
-        logged and answered. Take one of these and run it.
+        A script is a function: svc gives it a form, a webhook and schedules, runs it, and stores its log and
+        result. Choose one of these and run it.
       </Empty>
       <SimpleGrid cols={{ base: 1, sm: 3 }}>
         {TEMPLATES.map((template) => (

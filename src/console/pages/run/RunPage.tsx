@@ -114,6 +114,6 @@ export default function RunPage() {
   );
 }
 
-/** Ended runs are not polled. */
+/** Completed runs are not polled. */
 const over = new Set<string>();
 const isOver = (id: string) => over.has(id);

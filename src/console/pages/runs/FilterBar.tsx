@@ -15,7 +15,7 @@ const KINDS: { value: Kind; label: string }[] = [
   { value: "scripts", label: "Scripts" },
   { value: "flows", label: "Flows" },
   { value: "previews", label: "Test runs" },
-  { value: "everything", label: "Everything, steps too" },
+  { value: "everything", label: "All, including steps" },
 ];
 
 const BESIDE: {

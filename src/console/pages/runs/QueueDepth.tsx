@@ -14,11 +14,11 @@ const STATES = [
 
 interface Props {
   workspace: string;
-  /** Shows the jobs of a count. */
+  /** Shows the jobs behind a number. */
   choose: (tag: string, status: Status) => void;
 }
 
-/** What is in the queue, by tag; nothing while it is empty. */
+/** Number of jobs in the queue, by tag; renders nothing if it is empty. */
 export function QueueDepth({ workspace, choose }: Props) {
   const depth = useQuery({
     queryKey: [workspace, "runs", "depth"],

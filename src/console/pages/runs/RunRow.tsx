@@ -18,7 +18,7 @@ export const RunRow = memo(function RunRow({ workspace, job, chosen, choose }: P
   return (
     <div className="row run-row" role="row" {...(chosen ? { "data-chosen": true } : {})}>
       <div role="cell">
-        {/* A hundred of Mantine's own are half the time that the list takes to draw. */}
+        {/* Rendering a hundred of Mantine's components would take half of the list's rendering time. */}
         <input
           type="checkbox"
           className="row-check"

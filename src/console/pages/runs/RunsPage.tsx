@@ -98,7 +98,7 @@ export default function RunsPage() {
             </Button>
           }
         >
-          Nothing that is kept fits all the filters together.
+          No stored entry matches all filters.
         </Empty>
       ) : (
         <Empty title="Nothing ran yet" command="svc run u/you/hello">

@@ -17,7 +17,7 @@ export interface Filters {
   user: string;
   tag: string;
   label: string;
-  /** Words of arguments, result, path, labels, creator or id. */
+  /** Words in arguments, result, path, labels, creator or id. */
   text: string;
   worker: string;
   trigger: string;

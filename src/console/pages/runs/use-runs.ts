@@ -16,7 +16,7 @@ interface Page {
   ended: boolean;
 }
 
-/** Reads the runs after those that are shown; with words to find, by the search. */
+/** Reads the runs after the shown ones; searches if there are words to find. */
 async function readPage(
   workspace: string,
   filters: Filters,
@@ -44,7 +44,7 @@ const newest = (workspace: string, filters: Filters) =>
     placeholderData: keepPreviousData,
   });
 
-/** Merges fresh rows with earlier ones, without duplicates. */
+/** Merges new rows with earlier ones, without duplicates. */
 function join(fresh: Job[], before: Job[]): Job[] {
   const ids = new Set(fresh.map(({ id }) => id));
   return [...fresh, ...before.filter(({ id }) => !ids.has(id))];
@@ -61,7 +61,7 @@ export function useRuns(workspace: string, filters: Filters, still: boolean) {
   const rows = useMemo(() => {
     const fresh = first.data?.rows ?? [];
     if (!earlier) return fresh;
-    // Without overlap rows may be missing between the two; then the list restarts with the first page.
+    // Without overlap there may be a gap between the two; then the list restarts with the first page.
     const known = new Set(earlier.rows.map(({ id }) => id));
     return fresh.some(({ id }) => known.has(id)) ? join(fresh, earlier.rows) : fresh;
   }, [first.data, earlier]);

@@ -5,13 +5,13 @@ import { whoami } from "../../api/session.ts";
 import { SignIn } from "../../shell/SignIn.tsx";
 import { StartCard } from "./StartCard.tsx";
 
-/** Accepts only paths of this console (no open redirect). */
+/** Accepts only paths of this console, to prevent open redirects. */
 const within = (path: string | null) => (path !== null && /^\/(?![/\\])/.test(path) ? path : "/");
 
 export function LoginPage() {
   const [, go] = useLocation();
   const [search] = useSearchParams();
-  // A provider sends people who have just signed in back here.
+  // A login provider redirects back to this page after the login.
   const me = useQuery(whoami).data;
   const then = within(search.get("then"));
   if (me) return <Redirect to={then} replace />;

@@ -9,7 +9,7 @@ export function NotMemberPage() {
   return (
     <StartCard
       title={`You are not in ${workspace}`}
-      about="There may be no such workspace, or you are no member of it. One of its admins can invite you."
+      about="There may be no such workspace, or you are not a member of it. One of its admins can invite you."
     >
       <Button component={Link} href="/workspaces" variant="default" fullWidth>
         Go to your workspaces

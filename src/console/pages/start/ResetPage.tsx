@@ -8,9 +8,9 @@ import { Problem } from "../../parts/Problem.tsx";
 import { EmailField, NewPasswordField } from "./fields.tsx";
 import { StartCard } from "./StartCard.tsx";
 
-/** Sets a forgotten password anew: asks for a link, and is what the link opens. */
+/** Password reset: requests a link, and is the target of that link. */
 export function ResetPage() {
-  // Kept from the first look: the token leaves the address and the history at once.
+  // Read once: the token is removed from the address and the history immediately.
   const [token] = useState(() => location.hash.slice(1));
   if (token !== "" && location.hash !== "") {
     history.replaceState(history.state, "", location.pathname + location.search);
@@ -37,7 +37,7 @@ function AskForLink() {
   return (
     <StartCard title="Forgot your password?" about="We mail you a link, by which you choose another.">
       {request.isSuccess ? (
-        <Alert role="status" color="teal" variant="light" title="Look into your mail">
+        <Alert role="status" color="teal" variant="light" title="Check your mail">
           If {email} has an account with a password here, a link is on its way. It works once, within an hour.
         </Alert>
       ) : (
@@ -60,7 +60,7 @@ function ChoosePassword({ token }: { token: string }) {
   const [password, setPassword] = useState("");
   const set = useMutation({
     mutationFn: () => call("POST /auth/reset_password", { body: { token, new_password: password } }),
-    // A session of this browser has ended with the others.
+    // The reset ended this browser's session too.
     onSuccess: () => queryClient.invalidateQueries(),
   });
   const submit = (event: FormEvent) => {

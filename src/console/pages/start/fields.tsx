@@ -1,4 +1,4 @@
-/** Fields of an account. */
+/** Form fields of an account. */
 import { PasswordInput, TextInput } from "@mantine/core";
 
 interface Props {
@@ -26,7 +26,7 @@ interface NewPasswordProps extends Props {
   autoFocus?: boolean;
 }
 
-/** A password that is chosen, not one that is known already. */
+/** Field for a new password, as opposed to an existing one. */
 export function NewPasswordField({ label, autoFocus = false, value, change }: NewPasswordProps) {
   return (
     <PasswordInput

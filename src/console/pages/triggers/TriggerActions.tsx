@@ -10,16 +10,16 @@ interface Props {
   enabled: boolean;
   isSwitching: boolean;
   setEnabled: (enabled: boolean) => void;
-  /** Address of its form; none: it cannot be edited here. */
+  /** Address of its form; absent: it cannot be edited here. */
   edit?: string;
   remove: () => Promise<void>;
-  /** Told before it is deleted, and when that failed: what is being deleted is not asked for again. */
+  /** Called before the deletion, and if it fails: an item being deleted is not reloaded. */
   leave: (isLeaving: boolean) => void;
-  /** Where to go when it is deleted. */
+  /** Address of the page to show after the deletion. */
   back: string;
 }
 
-/** Buttons of who may change a schedule or trigger. */
+/** Buttons for users who may change a schedule or trigger. */
 export function TriggerActions(props: Props) {
   const { noun, path, enabled, isSwitching, setEnabled, edit, remove, leave, back } = props;
   const [, go] = useLocation();
@@ -28,7 +28,7 @@ export function TriggerActions(props: Props) {
   const askDelete = () =>
     ask({
       title: `Delete the ${noun}?`,
-      text: `The ${noun} ${path} is deleted. What it started stays among the runs, and what runs now goes on.`,
+      text: `The ${noun} ${path} is deleted. The runs that it started are kept, and those that are running continue.`,
       label: "Delete",
       action: async () => {
         leave(true);

@@ -10,14 +10,14 @@ import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { useWorkspace } from "../../parts/places.ts";
 
-/** What the form of a schedule or trigger is given. */
+/** Properties of a schedule's or trigger's form. */
 export interface TriggerFormProps<T> {
   workspace: string;
-  /** Undefined: a new one. */
+  /** Undefined for a new one. */
   existing: T | undefined;
-  /** What a new one runs, where the address says so. */
+  /** Initial script or flow of a new one, from the address. */
   initial: RunnableRef | undefined;
-  /** Where it stands, or where a new one is proposed to stand. */
+  /** Path, or the proposed path of a new one. */
   path: string;
 }
 
@@ -26,13 +26,13 @@ interface Props<T, K extends QueryKey> {
   noun: string;
   /** The page that lists them. */
   list: { label: string; at: (workspace: string) => string };
-  /** Address of the form of a new one. */
+  /** Address of the form for a new one. */
   newAt: (workspace: string) => string;
   one: (workspace: string, path: string) => UseQueryOptions<T, Error, T, K>;
   Form: ComponentType<TriggerFormProps<T>>;
 }
 
-/** Page with the form of a new schedule or trigger, or of an existing one. */
+/** Page with the form of a new or existing schedule or trigger. */
 export function TriggerEditPage<T, K extends QueryKey>({ noun, list, newAt, one, Form }: Props<T, K>) {
   const workspace = useWorkspace();
   const [location] = useLocation();

@@ -22,20 +22,20 @@ interface Props<T extends Trigger> {
   label: string;
   /** Such as `Route`. */
   noun: string;
-  /** Address of a trigger's page. */
+  /** Returns the address of a trigger's page. */
   at: (path: string) => string;
-  /** What is searched, besides name, path and script. */
+  /** Returns text to search, besides summary, path and script. */
   textOf: (trigger: T) => string;
-  /** Between its name and its switch. */
+  /** Columns between name and switch. */
   columns: Column<T>[];
   mayChange: (trigger: T) => boolean;
   change: { isPending: boolean; mutate: (change: { path: string; enabled: boolean }) => void };
-  /** How many the server lists. */
+  /** Maximum number that the server lists. */
   max: number;
   empty: { about: string; command: string; create: ReactNode };
 }
 
-/** List of triggers of one kind, which are searched, and switched on and off. */
+/** Searchable list of triggers of one kind, with switches to enable them. */
 export function TriggerList<T extends Trigger>(props: Props<T>) {
   const { list, label, noun, at, textOf, columns, mayChange, change, max, empty } = props;
   const [rows, field] = useSearch(

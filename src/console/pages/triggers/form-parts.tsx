@@ -1,11 +1,11 @@
-/** What the forms of schedules and triggers share. */
+/** Parts shared by the forms of schedules and triggers. */
 import { Button, Group, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "wouter";
 import type { RunnableRef } from "../../parts/form/RunnableInput.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 
-/** What an existing one runs, or what the address proposes. */
+/** Returns the script or flow of an existing trigger, or the one proposed in the address. */
 export const runnableOf = (
   existing: { is_flow: boolean; script_path: string } | undefined,
   initial: RunnableRef | undefined,
@@ -18,7 +18,7 @@ export interface Naming {
   description: string;
 }
 
-/** Where the item stands, and what it says of itself. */
+/** Path, summary and description of the item. */
 export function useNaming(
   path: string,
   existing: { summary?: string | null; description?: string | null } | undefined,
@@ -54,13 +54,13 @@ export function useNaming(
 interface EndProps {
   save: { error: Error | null; isPending: boolean };
   isComplete: boolean;
-  /** Of the button that saves. */
+  /** Label of the save button. */
   label: string;
-  /** Address of the page to leave to. */
+  /** Address of the page to return to. */
   leave: string;
 }
 
-/** End of a form: what went wrong, and the buttons. */
+/** End of a form: error message and buttons. */
 export function FormEnd({ save, isComplete, label, leave }: EndProps) {
   return (
     <>

@@ -9,7 +9,7 @@ import { Loading } from "../Loading.tsx";
 import { Problem } from "../Problem.tsx";
 import { RowMenu } from "../RowMenu.tsx";
 
-/** As the rights of items call them. */
+/** Kinds of items, as named by operations on grants. */
 export type ItemKind = "script" | "flow" | "variable" | "resource" | "folder";
 
 type Access = Answer<"GET /w/{workspace}/acls/explain/{kind}/{path}">[number];
@@ -31,10 +31,10 @@ const nameOf = (grantee: string) =>
       ? `the group ${grantee.slice(2)}`
       : undefined;
 
-/** Says where a right comes from. */
+/** Explains where a right comes from. */
 function sentence({ by, right, grantee = "" }: Reason, path: string): string {
   const group = nameOf(grantee);
-  // Of a folder the path is its name.
+  // For a folder, its name.
   const name = path.split("/")[1] ?? path;
   switch (by) {
     case "admin":
@@ -56,7 +56,7 @@ interface Props {
   path: string;
 }
 
-/** Who may do what with an item, and why; who may change it gives and takes rights of it here. */
+/** Shows who may do what with an item, and why. Users who may change grants can do so here. */
 export function Access({ workspace, kind, path }: Props) {
   const found = useQuery(accessTo(workspace, kind, path));
   const me = useQuery(whoami).data;
@@ -122,7 +122,7 @@ export function Access({ workspace, kind, path }: Props) {
   return (
     <>
       <Group justify="space-between" mb="sm">
-        <Text c="dimmed">Nobody else sees it. Rights add up: the strongest counts.</Text>
+        <Text c="dimmed">Nobody else sees it. Permissions add up: the strongest applies.</Text>
         {mayGive && (
           <Button variant="default" size="xs" onClick={() => setGiving(true)}>
             Give somebody access
@@ -182,7 +182,7 @@ function Give({ workspace, kind, path, opened, close }: Props & { opened: boolea
   );
 }
 
-/** The same for an item of a list. */
+/** The same as a dialog, for an item in a list. */
 export function AccessDialog({
   workspace,
   kind,

@@ -2,10 +2,10 @@ import { Group, TextInput } from "@mantine/core";
 import { url } from "../../api/base.ts";
 import { Copy } from "./Copy.tsx";
 
-/** Returns the address of the console, with its path prefix, without a slash at the end. */
+/** Returns the base URL of the console, with its path prefix, without a trailing slash. */
 export const consoleAddress = (): string => new URL(url(""), location.href).href.replace(/\/$/, "");
 
-/** Text to be copied, such as an address or a token. */
+/** Text with a copy button, such as a URL or a token. */
 export const Copied = ({ label, value }: { label: string; value: string }) => (
   <Group wrap="nowrap" align="flex-end">
     <TextInput readOnly aria-label={label} value={value} style={{ flex: 1 }} />

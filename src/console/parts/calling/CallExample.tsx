@@ -4,7 +4,7 @@ import { Code } from "../editor/lazy.tsx";
 import { Copy } from "./Copy.tsx";
 import { type ExampleRequest, SNIPPETS, writeSnippet } from "./snippets.ts";
 
-/** A request as code, in languages to choose from. */
+/** Code of a request, in several languages. */
 export function CallExample({ request }: { request: ExampleRequest }) {
   const [name, setName] = useState("curl");
   const snippet = writeSnippet(name, request);

@@ -1,11 +1,14 @@
-/** The clipboard. Over plain HTTP browsers give none: there texts are copied by an older way, and pasted from memory. */
+/**
+ * Clipboard access. Browsers do not offer it over plain HTTP; there texts are copied with `execCommand`, and pasted
+ * from memory.
+ */
 
-/** What was copied in this page last. */
+/** The text last copied in this page. */
 let copied: string | undefined;
 
 const given = (): Clipboard | undefined => navigator.clipboard as Clipboard | undefined;
 
-/** @throws Error where the browser refuses */
+/** @throws Error if the browser refuses */
 export async function copyText(text: string): Promise<void> {
   copied = text;
   const clipboard = given();
@@ -13,7 +16,7 @@ export async function copyText(text: string): Promise<void> {
   else copyBySelection(text);
 }
 
-/** What was copied, in another program too where the browser tells it. @throws Error where the browser refuses */
+/** Returns the copied text, also of other programs if the browser allows it. @throws Error if the browser refuses */
 export async function pasteText(): Promise<string> {
   return (await given()?.readText()) ?? copied ?? "";
 }

@@ -1,4 +1,4 @@
-/** How programs call this server. */
+/** Code examples that call this server. */
 export type WebhookKind = "async" | "sync" | "stream";
 
 const PREFIXES: Record<WebhookKind, string> = {
@@ -13,7 +13,7 @@ export const WEBHOOKS: { value: WebhookKind; label: string; about: string }[] = 
   { value: "stream", label: "Start and stream", about: "Answers with events: what it writes as it goes." },
 ];
 
-/** @param base address of the console, with its path prefix, without a slash at the end */
+/** @param base the console's base URL, with its path prefix, without a trailing slash */
 export const webhookAddress = (
   base: string,
   workspace: string,
@@ -36,7 +36,7 @@ export interface ExampleRequest {
   body?: string;
 }
 
-/** Single quotes of a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** Returns code that sends a request. */

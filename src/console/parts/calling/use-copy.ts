@@ -4,7 +4,7 @@ import { copyText } from "./clipboard.ts";
 
 const SHOWN_MS = 1_000;
 
-/** Copies a text, and says for a moment that it did. @param text a function where writing it takes a while */
+/** Copies a text and confirms it briefly. @param text a function if computing it takes a while */
 export function useCopy(text: string | (() => string)) {
   const [isCopied, setCopied] = useState(false);
   useEffect(() => {

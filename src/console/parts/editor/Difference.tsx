@@ -1,10 +1,10 @@
-/** Shows what differs between two texts. Loaded lazily because of its size. */
+/** Shows the differences between two texts. Loaded lazily because of its size. */
 import { unifiedMergeView } from "@codemirror/merge";
 import { EditorState } from "@codemirror/state";
 import { EditorView, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef } from "react";
+import { EDITOR_THEME } from "./editor-theme.ts";
 import { loadLanguage } from "./languages.ts";
-import { LOOK } from "./look.ts";
 
 interface Props {
   label: string;
@@ -25,7 +25,7 @@ export default function Difference({ label, language, before, after }: Props) {
         state: EditorState.create({
           doc: after,
           extensions: [
-            LOOK,
+            EDITOR_THEME,
             mode,
             lineNumbers(),
             EditorState.readOnly.of(true),

@@ -13,8 +13,8 @@ import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { type RefObject, useEffect, useRef } from "react";
+import { EDITOR_THEME } from "./editor-theme.ts";
 import { loadLanguage } from "./languages.ts";
-import { LOOK } from "./look.ts";
 
 export interface CodeProblem {
   message: string;
@@ -26,15 +26,15 @@ export interface CodeProblem {
 interface Props {
   label: string;
   language: string;
-  /** What it begins with; a later value replaces what was typed. */
+  /** Initial text; a later value replaces the text. */
   value: string;
   change?: (text: string) => void;
   problem?: CodeProblem | undefined;
-  /** Names that are offered while somebody types. */
+  /** Names offered for completion. */
   names?: Name[];
-  /** For an expression: no line numbers, as high as its text. */
+  /** For an expression: without line numbers, as high as its text. */
   isShort?: boolean;
-  /** Given a function that inserts text where the cursor is. */
+  /** Called with a function that inserts text at the cursor. */
   tellInsert?: (insert: (text: string) => void) => void;
 }
 
@@ -44,7 +44,7 @@ export interface Name {
   about: string;
 }
 
-/** Tab moves the focus on, so that nobody who uses the keyboard is caught in it. Escape is not needed before. */
+/** Tab moves the focus on, so that keyboard users can leave the editor without pressing Escape first. */
 export default function Editor(props: Props) {
   const { label, language, value, change, problem, isShort = false, tellInsert } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -53,7 +53,7 @@ export default function Editor(props: Props) {
   const named = useRef(new Compartment());
   const changed = useRef(change);
   changed.current = change;
-  /** What the page itself writes is told to nobody. */
+  /** Changes made by the page itself are not reported. */
   const isGiven = useRef(false);
   const names = useRef<Name[]>(undefined);
   names.current = props.names;
@@ -66,7 +66,7 @@ export default function Editor(props: Props) {
       state: EditorState.create({
         doc: value,
         extensions: [
-          LOOK,
+          EDITOR_THEME,
           isShort ? EditorView.lineWrapping : lineNumbers(),
           mode.current.of([]),
           named.current.of(nameOf(label)),
@@ -121,7 +121,7 @@ export default function Editor(props: Props) {
 
 const nameOf = (label: string) => EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" });
 
-/** Offers the names that begin with what stands before the cursor. */
+/** Offers the names that begin with the text before the cursor. */
 function offer(names: RefObject<Name[] | undefined>) {
   const source: CompletionSource = (context) => {
     const before = context.matchBefore(/[\w$.]*/);
@@ -132,7 +132,7 @@ function offer(names: RefObject<Name[] | undefined>) {
   return EditorState.languageData.of(() => [{ autocomplete: source }]);
 }
 
-/** What pages do with these keys comes after; the editor itself would begin a line. */
+/** These keys are left to the page; the editor itself would insert a line. */
 const OF_THE_PAGE = ["Mod-Enter", "Mod-s"].map((key) => ({ key, run: () => true }));
 
 const WRITING = [

@@ -4,11 +4,11 @@ import { Moment } from "../time.tsx";
 
 interface Props {
   drafts: readonly { created_by: string; created_at: string }[];
-  /** Address of a page that shows what somebody's draft changes; undefined: there is none. */
+  /** Returns the address of a page that shows the changes of a user's draft; undefined: there is none. */
   review?: ((username: string) => string) | undefined;
 }
 
-/** Says who else has a draft of what is edited here. */
+/** Lists other users who have a draft of the edited item. */
 export const OtherDrafts = ({ drafts, review }: Props) =>
   drafts.length > 0 && (
     <Alert variant="light" color="blue" mb="md">

@@ -1,11 +1,11 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { call } from "../../api/call.ts";
 import type { Language } from "../scripts.ts";
-import { useQuiet } from "./quiet.ts";
+import { useDebounced } from "./debounce.ts";
 
-/** What the server finds in the code: its arguments, its packages, or where it cannot be parsed. */
+/** Analyses the code on the server: its arguments, its packages, or its syntax error. */
 export function useAnalysis(workspace: string, language: Language, content: string) {
-  const quiet = useQuiet(content);
+  const quiet = useDebounced(content);
   return useQuery({
     queryKey: [workspace, "scripts", "analysis", language, quiet],
     queryFn: ({ signal }) =>

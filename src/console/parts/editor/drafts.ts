@@ -1,8 +1,8 @@
-/** Drafts that the server keeps beside what is deployed. */
+/** Drafts stored on the server. */
 import { call } from "../../api/call.ts";
 import { ApiError } from "../../api/errors.ts";
 
-/** Deletes a draft. One that is gone already, such as by a deployment, is no error. */
+/** Deletes a draft. It is not an error if it no longer exists, for example because of a deployment. */
 export async function discardDraft(workspace: string, kind: "flow" | "script", path: string): Promise<void> {
   try {
     await call("DELETE /w/{workspace}/drafts/delete/{kind}/{path}", { workspace, kind, path });

@@ -1,8 +1,8 @@
-/** Highlighting by language. Each is loaded when it is first shown. */
+/** Syntax highlighting. Each language is loaded when it is first shown. */
 import { StreamLanguage } from "@codemirror/language";
 import type { Extension } from "@codemirror/state";
 
-/** By the language's name in the interface; a name that is missing is shown as plain text. */
+/** Loaders by language name in the API; other languages are shown as plain text. */
 const LOADERS: Record<string, () => Promise<Extension>> = {
   bun: typescript,
   deno: typescript,

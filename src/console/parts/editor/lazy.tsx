@@ -1,4 +1,4 @@
-/** The editor and the view of differences, loaded when they are first shown. */
+/** The editor and the difference view, loaded when they are first shown. */
 import { type ComponentProps, lazy, Suspense } from "react";
 import { Loading } from "../Loading.tsx";
 

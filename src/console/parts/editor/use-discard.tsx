@@ -2,20 +2,20 @@ import type { ReactNode } from "react";
 import { useQuestion } from "../actions.tsx";
 import { discardDraft } from "./drafts.ts";
 
-/** Ends keeping the draft, then performs the action. */
+/** Stops saving the draft, then performs the action. */
 type End = (action: () => Promise<void>) => Promise<void>;
 
 interface Discarding {
   workspace: string;
   kind: "flow" | "script";
   path: string;
-  /** Reads what is deployed anew. */
+  /** Reloads the deployed version. */
   refetch: () => Promise<unknown>;
-  /** Opens the editor anew. */
+  /** Reopens the editor. */
   reopen: () => void;
 }
 
-/** Returns what discards a draft once its writer has confirmed it, and the dialog that asks. */
+/** Returns a function that discards a draft after confirmation, and the confirmation dialog. */
 export function useDiscard({ workspace, kind, path, refetch, reopen }: Discarding): {
   discard: (end: End) => void;
   dialog: ReactNode;
@@ -24,7 +24,7 @@ export function useDiscard({ workspace, kind, path, refetch, reopen }: Discardin
   const discard = (end: End) =>
     ask({
       title: "Discard the draft?",
-      text: "The editor shows the deployed version again. The draft cannot be brought back.",
+      text: "The editor shows the deployed version again. The draft cannot be restored.",
       label: "Discard",
       action: async () => {
         await end(async () => {

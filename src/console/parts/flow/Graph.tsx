@@ -1,4 +1,7 @@
-/** The graph of a flow: its steps from top to bottom, loops and branches as frames around theirs. Laid out by CSS. */
+/**
+ * The graph of a flow: its steps from top to bottom, with loops and branches as boxes around their steps. The layout
+ * uses CSS only.
+ */
 import { ActionIcon, Tooltip } from "@mantine/core";
 import {
   IconArrowRight,
@@ -39,19 +42,19 @@ const KINDS: Record<StepKind, { word: string; Icon: typeof IconBolt }> = {
   unknown: { word: "Step", Icon: IconQuestionMark },
 };
 
-/** Frames of larger flows are collapsed at first. */
+/** In larger flows, boxes are collapsed initially. */
 const MANY_STEPS = 400;
 const ROOT: StepPath = ["value", "modules"];
 const ZOOMS = [0.5, 0.65, 0.8, 1, 1.25];
 
-/** What a page shows of a step: its state, its iterations. Must return the same for the same state. */
+/** Additional content of a step, such as its state or iterations. Must return the same object for the same state. */
 export interface Decoration {
   tone?: string | undefined;
   /** Shown below the title. */
   foot?: ReactNode;
-  /** Shown in the head of a loop or branch. */
+  /** Shown in the header of a loop or branch. */
   head?: ReactNode;
-  /** The branch that ran; others are dimmed. */
+  /** The executed branch; others are dimmed. */
   branch?: number | undefined;
 }
 
@@ -59,10 +62,10 @@ export interface Decoration {
 export interface GraphEditing {
   /** Selected steps, besides the one whose details are shown. */
   marked: ReadonlySet<string>;
-  /** What stands between the steps of a list. */
+  /** Rendered between the steps of a list. */
   slot: (list: StepPath, index: number, isEmpty: boolean) => ReactNode;
   cardProps: (id: string) => ButtonHTMLAttributes<HTMLButtonElement>;
-  /** Keys that the graph does not use itself. */
+  /** Handles keys that the graph does not use itself. */
   onKeyDown: (event: KeyboardEvent<HTMLDivElement>) => void;
 }
 
@@ -143,7 +146,7 @@ const Zoom = ({ label, Icon, disabled, act }: ZoomProps) => (
   </Tooltip>
 );
 
-/** Arrow keys move between steps in the order of the flow. */
+/** Moves the focus between steps with arrow keys, in the order of the flow. */
 function moveFocus(event: KeyboardEvent<HTMLDivElement>): void {
   const by = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (by === 0) return;
@@ -161,7 +164,7 @@ interface Shared extends Omit<Props, "nodes" | "failure"> {
 
 interface SequenceProps extends Shared {
   nodes: StepNode[];
-  /** Where the list stands; undefined: nothing can be inserted. */
+  /** Position of the list; undefined: nothing can be inserted. */
   list: StepPath | undefined;
 }
 

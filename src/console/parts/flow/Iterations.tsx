@@ -4,17 +4,17 @@ import { STATES, stateOf } from "../run-state.tsx";
 import type { StepJob } from "./run-model.ts";
 
 interface Props {
-  /** What the loop is called. */
+  /** Name of the loop. */
   of: string;
   iterations: StepJob[];
   picked: number;
   pick: (index: number) => void;
 }
 
-/** Options of the select; further ones are reached by the buttons. */
+/** Maximum number of options in the select; other iterations are reached by the buttons. */
 const MAX_OPTIONS = 1_000;
 
-/** Chooses the iteration of a loop that is shown. */
+/** Selects the iteration of a loop to show. */
 export function Iterations({ of, iterations, picked, pick }: Props) {
   const place = iterations.findIndex(({ index }) => index === picked);
   const go = (by: number) => pick(iterations[place + by]!.index ?? 0);

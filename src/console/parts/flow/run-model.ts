@@ -1,4 +1,4 @@
-/** Places the jobs of a flow run in the tree of the flow's steps. */
+/** Assigns the jobs of a flow run to the steps of the flow's tree. */
 import type { Answer } from "../../api/call.ts";
 import { type RunState, stateOf } from "../run-state.tsx";
 import type { StepNode } from "./tree.ts";
@@ -7,26 +7,26 @@ export type FlowSteps = Answer<"GET /w/{workspace}/jobs/flow/steps/{flow_job_id}
 export type StepJob = FlowSteps["steps"][number];
 export type Approval = FlowSteps["approvals"][number];
 
-/** Chosen iteration of each loop, by step. */
+/** Selected iteration of each loop, by step. */
 export type Picked = Readonly<Record<string, number>>;
 
-/** A step as it ran, in the chosen iterations. */
+/** A step's state in the selected iterations. */
 export interface Seen {
   state: RunState;
   /** The newest attempt. */
   job: StepJob | undefined;
-  /** All attempts, the first one first. */
+  /** All attempts, oldest first. */
   attempts: StepJob[];
-  /** Of a loop: its iterations by number. */
+  /** For a loop: its iterations by number. */
   iterations: StepJob[];
   picked: number | undefined;
-  /** The branch that ran, as a number among the bodies. */
+  /** Index of the executed branch among the bodies. */
   branch: number | undefined;
 }
 
 const isFrame = ({ job_kind }: StepJob) => job_kind === "flownode";
 
-/** The newest attempt of each iteration. */
+/** Returns the newest attempt of each iteration. */
 function iterationsOf(jobs: StepJob[]): StepJob[] {
   const newest: StepJob[] = [];
   for (const job of jobs) newest[job.index ?? 0] = job;
@@ -50,7 +50,7 @@ export class RunModel {
     this.place(nodes, root);
   }
 
-  /** The step that explains a failure: the innermost one that failed first. */
+  /** Returns the step that caused a failure: the innermost one that failed first. */
   get culprit(): string | undefined {
     let found: string | undefined;
     for (const [id, { state, job, iterations }] of this.seen) {
@@ -94,7 +94,7 @@ export class RunModel {
     });
     const body = node.bodies[0]?.nodes ?? [];
     if (isFrame(shown)) this.place(body, shown.id);
-    // A loop around a single step has no frame: the iteration is the step's job.
+    // A loop with a single step has no frame per iteration: the iteration is the step's job.
     else if (body[0]) this.note(body[0], { job: shown, attempts: [shown] });
   }
 
@@ -106,7 +106,7 @@ export class RunModel {
     this.place(node.bodies[branch]!.nodes, job.id);
   }
 
-  /** State of iterations or branches together. */
+  /** Returns the combined state of iterations or branches. */
   private together(jobs: StepJob[]): RunState {
     const states = new Set(jobs.map((job) => this.stateOf(job)));
     const order: RunState[] = ["suspended", "running", "waiting", "failed", "cancelled", "succeeded"];

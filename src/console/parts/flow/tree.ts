@@ -2,7 +2,7 @@
 
 import { type Fields, getAt, isRecord, recordsOf } from "../../api/json.ts";
 
-/** From the root of the flow: names of fields and indexes of lists. */
+/** Path from the root of the flow: names of fields and indexes of lists. */
 export type StepPath = readonly (string | number)[];
 
 export interface StepNode {
@@ -10,17 +10,17 @@ export interface StepNode {
   path: StepPath;
   title: string;
   kind: StepKind;
-  /** What it runs: a path, a language, an expression. */
+  /** What it runs: a path, a language or an expression. */
   detail: string;
-  /** Options that change how it runs, in words. */
+  /** Descriptions of options that change how it runs. */
   notes: string[];
   bodies: StepBody[];
-  /** Bodies run one beside the other. */
+  /** Whether its bodies run in parallel. */
   parallel: boolean;
 }
 
 export interface StepBody {
-  /** Of the list of steps. */
+  /** Path of the list of steps. */
   path: StepPath;
   label: string;
   nodes: StepNode[];
@@ -41,14 +41,14 @@ const KINDS: Record<string, StepKind> = {
   identity: "pass",
 };
 
-/** A list of steps that stands inside a step. */
+/** A list of steps inside a step. */
 export interface Body {
-  /** From the step. */
+  /** Path from the step. */
   path: StepPath;
   label: string;
 }
 
-/** Lists the bodies of a step in the order in which they are drawn. */
+/** Lists the bodies of a step in display order. */
 export function bodiesOf({ value }: Fields): Body[] {
   if (!isRecord(value)) return [];
   const labelled = (labelOf: (branch: Fields, index: number) => string): Body[] =>
@@ -125,10 +125,10 @@ const nodesOf = (modules: unknown, list: StepPath, keys: StepKeys): StepNode[] =
     ? modules.flatMap((step, index) => (isRecord(step) ? [nodeOf(step, [...list, index], keys)] : []))
     : [];
 
-/** Names of steps whose ids do not tell them apart. */
+/** Keys of steps whose ids are not unique. */
 type StepKeys = ReadonlyMap<unknown, string> | undefined;
 
-/** Returns the steps of a flow in order, its preprocessor first and its failure step apart. */
+/** Returns the steps of a flow in order, with the preprocessor first, and its failure step separately. */
 export function treeOf(
   value: unknown,
   keys?: StepKeys,
@@ -147,7 +147,7 @@ export const countSteps = (nodes: StepNode[]): number =>
     0,
   );
 
-/** Finds the step of a flow with the given id, as it is stored. */
+/** Finds the stored step with the given id. */
 export function findStep(value: unknown, id: string): Fields | undefined {
   if (Array.isArray(value)) {
     for (const each of value) {

@@ -16,9 +16,9 @@ interface Props {
   of: RunnableRef;
   value: Record<string, unknown>;
   change: (value: Record<string, unknown>) => void;
-  /** Told whether the arguments can be validated and stored. */
+  /** Called with whether the arguments can be validated and stored. */
   tellReady: (isReady: boolean) => void;
-  /** Set while there is a form: shows what is wrong with the arguments. */
+  /** Set while there is a form: shows errors of the arguments. */
   validate: Ref<Validate>;
 }
 

@@ -8,9 +8,9 @@ import { tellProblem } from "../Problem.tsx";
 import { type RunnableKind, to } from "../places.ts";
 import { ResultPanel } from "../result/ResultPanel.tsx";
 import { Moment } from "../time.tsx";
-import { handOver } from "./handover.ts";
+import { passArguments } from "./handover.ts";
 
-/** How often the server is told that somebody still looks. */
+/** Interval at which the server is told that the user is still watching. */
 const PING_MS = 10_000;
 const POLL_MS = 1_500;
 
@@ -19,15 +19,15 @@ interface Props {
   kind: RunnableKind;
   path: string;
   base: string;
-  /** Takes the arguments of a request; without it the run form opens with them. */
+  /** Uses the arguments of a request; without it the run form opens with them. */
   take?: (args: Record<string, unknown>) => void;
-  /** What stands below the arguments of a request. */
+  /** Text below the arguments of a request. */
   explain?: (args: Record<string, unknown>) => ReactNode;
 }
 
 const argumentsOf = ({ main_args }: Capture) => (main_args ?? {}) as Record<string, unknown>;
 
-/** Shows what a sender really sends, before anything is run. */
+/** Shows captured requests, so that a sender can be tested before anything runs. */
 export function Captures({ workspace, kind, path, base, take, explain }: Props) {
   const [isOn, setOn] = useState(false);
   const [, go] = useLocation();
@@ -63,12 +63,12 @@ export function Captures({ workspace, kind, path, base, take, explain }: Props) 
       tellProblem(error);
     }
   };
-  /** What the request came to: the inputs of a flow, or a run. */
+  /** Uses the arguments of a request: for the inputs of a flow, or for a run. */
   const use = (capture: Capture) => {
     const args = argumentsOf(capture);
     if (take) return take(args);
     const form = to.begin(workspace, kind, path);
-    handOver(form, args);
+    passArguments(form, args);
     go(form);
   };
   const address = `${base}/api/w/${workspace}/capture_u/webhook/${kind}/${path}`;
@@ -78,7 +78,7 @@ export function Captures({ workspace, kind, path, base, take, explain }: Props) 
         See what a sender sends
       </Title>
       <Text c="dimmed" mb="xs">
-        Let the sender call this address instead for a moment: nothing is run, and the request appears here.
+        Let the sender call this address instead for a while: nothing is run, and the request appears here.
       </Text>
       <Group wrap="nowrap" align="flex-end" mb="sm">
         <TextInput readOnly aria-label="Address that captures" value={address} style={{ flex: 1 }} />

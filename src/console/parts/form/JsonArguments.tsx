@@ -4,7 +4,7 @@ import { JsonEditor } from "./JsonEditor.tsx";
 interface Props {
   value: Record<string, unknown>;
   change: (value: Record<string, unknown>) => void;
-  /** Told whether the text can be used; text that cannot changes nothing. */
+  /** Called with whether the text is valid; invalid text changes nothing. */
   tellValid: (isValid: boolean) => void;
 }
 

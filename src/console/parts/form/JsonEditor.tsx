@@ -6,22 +6,22 @@ interface Props {
   label: string;
   value: unknown;
   change: (value: unknown) => void;
-  /** Told whether the text is a value; one that is not changes nothing. */
+  /** Called with whether the text is valid; invalid text changes nothing. */
   tellValid: (isValid: boolean) => void;
-  /** Says what is wrong with a value. */
+  /** Returns an error message for a value. */
   wrong?: (value: unknown) => string | undefined;
-  /** Says what is wrong with no text at all; otherwise that is an empty object. */
+  /** Returns an error message for empty text; without it, empty text is an empty object. */
   wrongEmpty?: string;
-  /** No text at all is no value. */
+  /** Whether empty text means no value. */
   mayBeNone?: boolean;
 }
 
-/** Editor for a value as JSON. A value that comes from elsewhere, such as by an undo, replaces the text. */
+/** Editor for a value as JSON. A value changed elsewhere, such as by an undo, replaces the text. */
 export function JsonEditor({ label, value, change, tellValid, wrong, wrongEmpty, mayBeNone = false }: Props) {
   const textOf = () => (mayBeNone && (value ?? null) === null ? "" : writeJson(value, 2));
   const [text, setText] = useState(textOf);
   const [problem, setProblem] = useState<string>();
-  /** The value that the text stands for, or stood for before it became invalid. */
+  /** The last valid value of the text. */
   const written = useRef(value);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a value may be a new object each time, its text is not
   useEffect(() => {
@@ -33,7 +33,7 @@ export function JsonEditor({ label, value, change, tellValid, wrong, wrongEmpty,
   const isValid = problem === undefined;
   useEffect(() => {
     tellValid(isValid);
-    // What is no longer shown holds nothing up.
+    // An unmounted editor blocks nothing.
     return () => tellValid(true);
   }, [tellValid, isValid]);
   const edit = (next: string) => {

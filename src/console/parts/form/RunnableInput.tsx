@@ -17,7 +17,7 @@ interface Props {
 
 const keyOf = ({ kind, path }: RunnableRef) => `${kind} ${path}`;
 
-/** Choice of a script or flow. */
+/** Select for a script or flow. */
 export function RunnableInput({ workspace, label, value, change }: Props) {
   const scripts = useQuery(scriptList(workspace)).data ?? [];
   const flows = useQuery(flowList(workspace)).data ?? [];

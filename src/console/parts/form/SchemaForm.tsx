@@ -11,7 +11,7 @@ import { FileWidget, JsonField, MomentWidget } from "./widgets.tsx";
 const WIDGETS = { FileWidget, MomentWidget, VariableWidget };
 const FIELDS = { JsonField };
 
-/** Shows what is wrong with the values. @returns whether nothing is */
+/** Shows errors of the values. @returns whether they are valid */
 export type Validate = () => boolean;
 
 interface Props {
@@ -22,11 +22,11 @@ interface Props {
   submit: () => void;
   /** Called when the form has been rendered. */
   ready: () => void;
-  /** Given by a form that this one is a part of, and that validates before it is submitted itself. */
+  /** Set by a surrounding form, which validates this one before it is submitted itself. */
   validate?: Ref<Validate>;
 }
 
-/** The library itself finds fields in form elements alone. */
+/** The library itself finds fields in form elements only. */
 const focusOn = ({ property = "" }: RJSFValidationError) =>
   document.getElementById(`root${property.replaceAll(".", "_")}`)?.focus();
 
@@ -38,7 +38,7 @@ export default function SchemaForm({ id, schema, value, change, submit, ready, v
   return (
     <Form
       ref={form as never}
-      // A form within a form is no valid HTML.
+      // Nested forms are invalid HTML.
       {...(validate ? { tagName: "div" } : {})}
       id={id}
       schema={prepared.schema}
@@ -59,7 +59,7 @@ export default function SchemaForm({ id, schema, value, change, submit, ready, v
       experimental_defaultFormStateBehavior={{ emptyObjectFields: "skipEmptyDefaults" }}
       onChange={({ formData }) => change(formData ?? {})}
       onSubmit={submit}
-      // Fields show their errors; without a handler they are also written to the browser's console.
+      // Fields show their errors; without a handler the library also logs them.
       onError={() => {}}
     />
   );

@@ -1,16 +1,19 @@
-/** Arguments that a page hands to the run form: in memory, so that they stand in no address and in no history. */
+/** Passes arguments to the run form in memory, so that they appear neither in an address nor in the history. */
 let handed: { address: string; args: Record<string, unknown> } | undefined;
 
 /** @param address of the run form */
-export function handOver(address: string, args: Record<string, unknown>): void {
+export function passArguments(address: string, args: Record<string, unknown>): void {
   handed = { address, args };
 }
 
-/** Returns what was handed to a run form. The same until it is forgotten: a page may be rendered more than once. */
-export const handedTo = (address: string): Record<string, unknown> | undefined =>
+/**
+ * Returns the arguments passed to a run form. The same until they are removed, because a page may be rendered more than
+ * once.
+ */
+export const passedArguments = (address: string): Record<string, unknown> | undefined =>
   handed?.address === address ? handed.args : undefined;
 
-/** Forgets it, once the form is there. */
-export function forgetHanded(): void {
+/** Removes them, once the form is rendered. */
+export function clearPassedArguments(): void {
   handed = undefined;
 }

@@ -1,4 +1,4 @@
-/** Form fields that take resources and variables of the workspace. */
+/** Form fields that accept resources and variables of the workspace. */
 import { ActionIcon, Autocomplete, PasswordInput, Popover, Select, TextInput, Tooltip } from "@mantine/core";
 import type { WidgetProps } from "@rjsf/utils";
 import { IconBraces } from "@tabler/icons-react";
@@ -33,7 +33,10 @@ export function ResourceField({ type, value, change, ...common }: Common & { typ
   );
 }
 
-/** Text, or password, that may also be taken from a variable: then the run reads it, and no argument holds it. */
+/**
+ * Field for text or a password, which may also come from a variable: then the run reads it, and the arguments do not
+ * contain it.
+ */
 export function VariableWidget(props: WidgetProps) {
   const { id, label, required, disabled, readonly, value, onChange, schema, rawErrors, options, type } =
     props;
@@ -103,7 +106,7 @@ function Variables({ take }: { take: (path: string) => void }) {
   return (
     <Select
       label="Variable"
-      description="The run reads its value; no argument holds it."
+      description="The value is read by the run, and is not stored in its arguments."
       searchable
       limit={100}
       placeholder="Path"

@@ -1,10 +1,10 @@
-/** What a form begins with: what is stored at the moment it opens, not what a page showed earlier. */
+/** Initial values of a form: the values stored when it opens, not cached ones. */
 import { type QueryKey, type UseQueryOptions, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
 /**
- * Reads an item for its form. A cached answer is read again first, so that saving does not undo what somebody else
- * changed meanwhile; once the form is open its beginning stays the same, whatever is read later.
+ * Loads an item for its form. A cached response is reloaded first, so that saving does not undo other users' changes;
+ * afterwards the form's initial values stay the same.
  * @param enabled false: a new item, of which nothing is stored
  */
 export function useStored<T, K extends QueryKey>(options: UseQueryOptions<T, Error, T, K>, enabled = true) {

@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 export type Fact = [name: string, value: ReactNode];
 
-/** Facts of an item, each with its name. */
+/** List of an item's named facts. */
 export const FactList = ({ facts }: { facts: Fact[] }) => (
   <dl className="facts">
     {facts.map(([name, value]) => (

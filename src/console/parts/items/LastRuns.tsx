@@ -6,7 +6,7 @@ import { to } from "../places.ts";
 import { State } from "../run-state.tsx";
 import { duration, Moment } from "../time.tsx";
 
-/** The last runs of what starts them. */
+/** The last runs started by a trigger. */
 export function LastRuns({ workspace, runs }: { workspace: string; runs: Job[] }) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** Where a new script or flow stands: its owner, its name and what it is called. */
+/** Form fields for the path of a new script or flow: owner, name and summary. */
 import { Select, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { call } from "../../api/call.ts";
@@ -6,16 +6,16 @@ import { memberOf } from "../../api/session.ts";
 import { useMayWrite } from "./rights.ts";
 
 export interface NewPath {
-  /** Such as `f/finance`; empty: the person's own. */
+  /** Such as `f/finance`; empty: the user. */
   owner: string;
   name: string;
   summary: string;
 }
 
-/** Names below an owner: letters, digits, `_`, `-` and `/`. */
+/** Valid names below an owner: letters, digits, `_`, `-` and `/`. */
 export const isName = (name: string): boolean => /^[\w-]+(\/[\w-]+)*$/.test(name);
 
-/** Returns the owners below which one may write, oneself first. */
+/** Returns the owners below which the user may create items, the user first. */
 export function useOwners(workspace: string): string[] {
   const member = useQuery(memberOf(workspace)).data;
   const mayWrite = useMayWrite(workspace);

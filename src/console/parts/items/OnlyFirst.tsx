@@ -1,6 +1,6 @@
 import { Text } from "@mantine/core";
 
-/** Says below a list that there may be more than was loaded. */
+/** Note below a list that there may be more rows than loaded. */
 export function OnlyFirst({ max, count }: { max: number; count: number }) {
   if (count < max) return null;
   return (

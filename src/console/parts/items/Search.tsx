@@ -1,10 +1,10 @@
-/** Search in a list that is loaded: all words have to be found. The text stands in the address as `q`. */
+/** Client-side search in a list: a row must contain all words. The search text is in the address as `q`. */
 import { TextInput } from "@mantine/core";
 import { IconSearch } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { useAddress } from "../use-address.ts";
 
-/** Returns a check whether a text holds all words of a search, whatever their case. */
+/** Returns a check whether a text contains all words of a search, ignoring case. */
 export function matcher(search: string): (text: string) => boolean {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
   return (text) => {
@@ -13,10 +13,7 @@ export function matcher(search: string): (text: string) => boolean {
   };
 }
 
-/**
- * Returns the rows that match the search, and its field.
- * @param of text of a row that is searched
- */
+/** Returns the rows that match the search, and its field. @param of returns the text of a row to search */
 export function useSearch<T>(
   noun: string,
   hint: string,

@@ -40,7 +40,7 @@ async function findUses(workspace: string, path: string, signal: AbortSignal): P
   ];
 }
 
-/** Dialog that says which scripts, flows and resources name a path. */
+/** Dialog that lists the scripts, flows and resources that mention a path. */
 export function Uses({
   workspace,
   path,
@@ -63,7 +63,7 @@ export function Uses({
         <Loading rows={3} />
       ) : data.length === 0 ? (
         <Text>
-          No script, flow or resource that you can see names it. It may be used by what names it at run time.
+          No script, flow or resource that you can see refers to it. It may still be used at run time.
         </Text>
       ) : (
         <Stack gap="xs">

@@ -2,14 +2,14 @@ import { call } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import { useAction } from "../actions.tsx";
 
-/** Returns a function that asks the provider for a new token of the account behind a resource or variable. */
+/** Returns a function that refreshes the token of the account behind a resource or variable. */
 export function useRefreshToken(workspace: string): (path: string, account: number) => void {
   const { act } = useAction();
   return (path, account) =>
     act(async () => {
       const input = { workspace, id: String(account), body: { path } };
       await call("POST /w/{workspace}/oauth/refresh_token/{id}", input).catch((error) => {
-        // Lists show that it failed.
+        // Lists show the failure.
         void queryClient.invalidateQueries({ queryKey: [workspace] });
         throw error;
       });

@@ -1,4 +1,4 @@
-/** What the member may do with an item at a path; the server decides all the same. */
+/** The member's rights to an item at a path; the server checks them again. */
 import { useQuery } from "@tanstack/react-query";
 import { memberOf, whoami } from "../../api/session.ts";
 
@@ -20,7 +20,7 @@ export function useMayWrite(workspace: string): (path: string, extra_perms?: Per
   };
 }
 
-/** Returns where the member's new items stand, such as `u/ann/`. */
+/** Returns the path prefix of the member's new items, such as `u/ann/`. */
 export function useOwnPrefix(workspace: string): string {
   const member = useQuery(memberOf(workspace)).data;
   return member ? `u/${member.username}/` : "";

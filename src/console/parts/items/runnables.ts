@@ -1,4 +1,4 @@
-/** A script or flow, for forms of its arguments. */
+/** Loads a script or flow for a form of its arguments. */
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "../../api/call.ts";
 import type { RunnableKind } from "../places.ts";

@@ -10,7 +10,7 @@ import {
   useState,
   useSyncExternalStore,
 } from "react";
-import { piecesOf } from "./ansi.ts";
+import { splitByStyle } from "./ansi.ts";
 import type { LogBuffer } from "./buffer.ts";
 
 const LINE_PX = 20;
@@ -170,7 +170,7 @@ export function Log({ title = "Log", buffer, live, href }: Props) {
 const MAX_LINE_LENGTH = 10_000;
 
 function line(text: string, wanted: string): ReactNode {
-  const pieces = piecesOf(text.length > MAX_LINE_LENGTH ? `${text.slice(0, MAX_LINE_LENGTH)}…` : text);
+  const pieces = splitByStyle(text.length > MAX_LINE_LENGTH ? `${text.slice(0, MAX_LINE_LENGTH)}…` : text);
   return pieces.map(({ text, classes }, index) => (
     <span key={index} className={classes}>
       {wanted === "" ? text : marked(text, wanted)}

@@ -27,7 +27,7 @@ function apply(codes: string, on: Set<string>): void {
 }
 
 /** Splits a line into pieces of equal style. */
-export function piecesOf(line: string): Piece[] {
+export function splitByStyle(line: string): Piece[] {
   if (!line.includes("\u001b")) return [{ text: line, classes: "" }];
   const pieces: Piece[] = [];
   const on = new Set<string>();

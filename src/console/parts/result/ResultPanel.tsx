@@ -62,7 +62,7 @@ export function ResultPanel({ title, workspace, value, source }: Props) {
 
 const write = (value: unknown) => (typeof value === "string" ? value : writeJson(value, 2));
 
-/** The text is written when it is wanted: that of a large result takes a while. */
+/** The text is created on demand, because that of a large result takes a while. */
 function Actions({ name, value }: { name: string; value: unknown }) {
   const { isCopied, copy } = useCopy(() => write(value));
   return (
@@ -134,7 +134,7 @@ function Body({ shown, value, workspace, source }: Omit<Props, "title"> & { show
   }
 }
 
-/** Values of a result that is shown in parts. */
+/** Maximum number of values of a result that is shown in parts. */
 const MAX_PARTS = 50;
 
 function Several({ values, workspace }: { values: unknown[]; workspace: string }) {
@@ -144,7 +144,7 @@ function Several({ values, workspace }: { values: unknown[]; workspace: string }
         const shown = shownAs(value);
         return (
           <div key={index} className="result-part">
-            {/* Parts of parts are shown as what they are in JSON. */}
+            {/* Nested parts are shown as JSON. */}
             <Body
               shown={shown.kind === "several" ? { kind: "json" } : shown}
               value={value}

@@ -16,14 +16,14 @@ interface Props {
   id: string;
   code: string;
   path: string;
-  /** Stands below the result of a run that has ended. */
+  /** Rendered below the result of a completed run. */
   children?: (result: unknown) => ReactNode;
 }
 
-/** The state, result and log of a run that was just started. */
+/** State, result and log of a run that was just started. */
 export function RunOutcome({ workspace, id, code, path, children }: Props) {
   const [isOver, setOver] = useState(false);
-  // The code that ran, whatever is written meanwhile.
+  // The executed code, even if it has been edited in the meantime.
   const [ran] = useState(code);
   const run = useQuery({
     ...oneRun(workspace, id),

@@ -13,14 +13,14 @@ interface Props {
   workspace: string;
   job: Job;
   part: Part;
-  /** The code that ran. */
+  /** The executed code. */
   source?: Source | undefined;
 }
 
 const emptyAsNothing = (args: unknown) =>
   typeof args === "object" && args !== null && Object.keys(args).length === 0 ? null : args;
 
-/** Arguments or result of a run, however large. */
+/** Arguments or result of a run, of any size. */
 export function RunValue({ title, workspace, job, part, source }: Props) {
   if (isLeftOut(job, part)) {
     return <Whole key={job.id} title={title} workspace={workspace} job={job} part={part} source={source} />;
@@ -52,7 +52,7 @@ function Whole({ title, workspace, job: { id }, part, source }: Props) {
               Download it
             </Anchor>
             <Button size="xs" variant="default" onClick={() => setAsked(true)}>
-              Show it all the same
+              Show it anyway
             </Button>
           </Group>
         </Group>

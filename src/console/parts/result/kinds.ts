@@ -67,7 +67,7 @@ function errorOf(value: unknown): Shown | undefined {
   };
 }
 
-/** Fewer numbers are read sooner as a list. */
+/** Fewer numbers are easier to read as a list. */
 const MIN_CHART_NUMBERS = 4;
 
 function numbersOf(value: unknown): Shown | undefined {
@@ -103,7 +103,7 @@ function diffOf(value: unknown): Shown | undefined {
 
 const PATCH = /^(diff --git |--- \S.*\n\+\+\+ \S)/;
 
-/** Matches objects with one field that names the format. */
+/** Matches objects whose single field names the format. */
 function namedOf(value: Record<string, unknown>): Shown | undefined {
   const [name, ...more] = Object.keys(value);
   const stored = storedOf(value);

@@ -1,4 +1,4 @@
-/** Arguments and results that are too large for a run's record, read on their own. */
+/** Loads arguments and results that are too large for a run's record. */
 import { queryOptions } from "@tanstack/react-query";
 import { addressOf, ask } from "../../api/call.ts";
 import type { Job } from "../../api/interface.d.ts";
@@ -6,7 +6,7 @@ import { parseJson } from "../../api/json.ts";
 
 export type Part = "args" | "result";
 
-/** What a record has in place of a large value. */
+/** Placeholder of a large value in a record. */
 const TOO_BIG = "WINDMILL_TOO_BIG";
 
 const OPERATIONS = {
@@ -14,7 +14,7 @@ const OPERATIONS = {
   result: "GET /w/{workspace}/jobs_u/completed/get_result/{id}",
 } as const;
 
-/** More is only read when it is asked for: it takes the memory of the page. */
+/** Larger values are loaded only on request, because of the memory they need. */
 const MAX_READ_BYTES = 16_000_000;
 const KEPT_MS = 30_000;
 
@@ -44,7 +44,7 @@ async function readText(response: Response, most: number): Promise<string | unde
   }
 }
 
-/** Reads the whole value; `{}` if it is too long and that was not asked for. */
+/** Loads the whole value; `{}` if it is too long and was not requested explicitly. */
 export const wholeValue = (workspace: string, id: string, part: Part, isAsked: boolean) =>
   queryOptions({
     queryKey: [workspace, "runs", "whole", id, part, isAsked],

@@ -10,7 +10,9 @@ const RULES: LexicalRules = {
   escape: "\\",
 };
 
-/** Folder of the package `script` below the home folder: without modules, as those need versions and a proxy. */
+/**
+ * Folder of the package `script` below GOPATH. Go's module mode is off, because modules need versions and a proxy.
+ */
 const FOLDER = "go/src/script";
 
 export const go: ProgramAdapter = {
@@ -33,7 +35,7 @@ export const go: ProgramAdapter = {
       [`${FOLDER}/inner/main.go`]: toInner(content),
       [`${FOLDER}/names.go`]: toNames(parameters),
     }),
-    // Other flags of the compiler would compile the standard library anew.
+    // Other compiler flags would recompile the standard library.
     argv: ["build", "-ldflags=-s -w", "-o", "program", "script"],
     environment: {
       CGO_ENABLED: "0",
@@ -61,7 +63,7 @@ function toNames(parameters: readonly { name: string }[]): string {
   return `package main\n\nvar names = []string{${parameters.map(({ name }) => JSON.stringify(name)).join(", ")}}\n`;
 }
 
-/** Reads `x, y int, z *T`: a name without a type has that of the next one. */
+/** Parses `x, y int, z *T`: a name without a type has the next name's type. */
 function parseParameters(list: string): Parameter[] {
   let type = "";
   return splitList(list, RULES)
@@ -95,7 +97,7 @@ function toSchema(type: string): ParameterSchema {
   return type.startsWith("struct") ? toObjectSchema(type) : { type: "object" };
 }
 
-/** Reads the fields of `struct { A string; B int }`, with the names of their `json` tags. */
+/** Parses the fields of `struct { A string; B int }`; names come from their `json` tags. */
 function toObjectSchema(type: string): ParameterSchema {
   const fields = splitList(readBracket(type, type.indexOf("{"), RULES) ?? "", RULES, ";\n");
   const properties: Record<string, ParameterSchema> = {};

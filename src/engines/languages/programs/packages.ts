@@ -1,9 +1,9 @@
-/** Packages that scripts of these languages ask for, and cannot have. */
+/** Detects packages that scripts in these languages require but that cannot be installed. */
 import { programOf } from "./table.ts";
 
 /**
- * Says what a script requires from an index, where it says so, and what to do about it.
- * @returns undefined for a script that requires nothing, or in a language whose packages are installed
+ * Describes the packages that a script requires, as its imports or comments state them, and what to do instead.
+ * @returns undefined if the script requires none, or packages of its language are installed
  */
 export function describeMissingPackages(language: string, content: string): string | undefined {
   const program = programOf(language);

@@ -48,7 +48,7 @@ const SCHEMAS: Record<string, ParameterSchema> = {
   mixed: {},
 };
 
-/** A class means a resource of its name. */
+/** A class stands for a resource of that name. */
 function toSchema(written: string): ParameterSchema {
   const type = written.replace(/^\?/, "").replace(/\|null$|^null\|/i, "");
   const known = SCHEMAS[type.toLowerCase()];

@@ -9,7 +9,7 @@ const RULES: LexicalRules = {
   escape: "`",
 };
 
-/** A script's `param` block takes the place of the parameters of `main`. */
+/** A script's `param` block declares its parameters; there is no `main`. */
 export const powershell: ProgramAdapter = {
   extension: "ps1",
   tool: "pwsh",

@@ -31,7 +31,7 @@ export const ruby: ProgramAdapter = {
   run: { wrapper: "run.rb", argv: (wrapper, file) => [wrapper, file] },
 };
 
-/** Reads `name`, `name = 1`, `name:` and `name: 1`; collecting parameters (`*rest`) get nothing. */
+/** Parses `name`, `name = 1`, `name:` and `name: 1`; collecting parameters (`*rest`) receive nothing. */
 function parseParameter(item: string): Parameter[] {
   const found = /^(\w+)\s*(?:(=|:)\s*([\s\S]*))?$/.exec(item);
   if (!found) return [];
@@ -40,7 +40,7 @@ function parseParameter(item: string): Parameter[] {
   return [{ name: name!, kind: "named", schema: toSchema(initial, value), optional: Boolean(initial) }];
 }
 
-/** Ruby has no types: a literal default tells. */
+/** Ruby has no type annotations, so the type is taken from a literal default. */
 function toSchema(initial: string | undefined, value: unknown): ParameterSchema {
   if (initial?.startsWith("[")) return { type: "array" };
   if (initial?.startsWith("{")) return { type: "object" };

@@ -9,7 +9,7 @@ const RULES: LexicalRules = {
   quotes: '"',
   escape: "\\",
 };
-/** What a `use` names without a crate of its own. */
+/** First segments of a `use` that are not crates to install. */
 const OWN_CRATES = ["std", "core", "alloc", "proc_macro", "crate", "self", "super"];
 const MAIN = /^(?:pub\s+)?(async\s+)?fn\s+main\s*(?=\()/m;
 
@@ -43,7 +43,7 @@ export const rust: ProgramAdapter = {
       "inner.rs": content.replace(MAIN, "pub $1fn main"),
       "call.rs": `inner::main(${parameters.map(({ name }) => `argument(&given, ${JSON.stringify(name)})`).join(", ")})`,
     }),
-    // Rust's own linker may be in a folder that gcc, as another user, takes for unreadable (access(2)).
+    // Rust's own linker may be in a folder that gcc, running as another user, considers unreadable (access(2)).
     argv: [
       "--edition=2021",
       "-O",

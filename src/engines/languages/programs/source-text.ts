@@ -1,13 +1,13 @@
-/** Reads the parts of a source text that signatures consist of: comments, brackets, lists, literals. */
+/** Parses the parts of source code that signatures need: comments, brackets, lists and literals. */
 
 export interface LexicalRules {
-  /** Beginnings of comments that end with the line. */
+  /** Tokens that start a comment to the end of the line. */
   line_comments: string[];
   /** Delimiters of other comments. */
   block_comments: [open: string, close: string][];
-  /** Characters that enclose a text. */
+  /** Quote characters of string literals. */
   quotes: string;
-  /** Character that escapes the next one in a text. */
+  /** Character that escapes the next one in a string literal. */
   escape: string;
 }
 
@@ -51,8 +51,8 @@ function endOfText(content: string, at: number, rules: LexicalRules): number {
 }
 
 /**
- * Returns the text between the bracket at `open` and its counterpart; undefined if there is none. Angle brackets are
- * not counted.
+ * Returns the text between the bracket at `open` and its closing bracket; undefined if there is none. Angle brackets
+ * are not counted.
  */
 export function readBracket(content: string, open: number, rules: LexicalRules): string | undefined {
   let depth = 0;
@@ -65,7 +65,7 @@ export function readBracket(content: string, open: number, rules: LexicalRules):
   return undefined;
 }
 
-/** Splits a list at separators outside of brackets and texts; empty items are left out. */
+/** Splits a list at separators outside of brackets and string literals; empty items are dropped. */
 export function splitList(list: string, rules: LexicalRules, separators = ","): string[] {
   const items: string[] = [];
   let depth = 0;

@@ -1,4 +1,4 @@
-/** Languages that a program of the machine runs; a new one is a row here and its adapter. */
+/** Languages run by a program of the machine. To add one, add a row here and an adapter. */
 import { type ProgramLanguage, type RunnableLanguage, runtimeOf } from "../languages.ts";
 import { type ScriptAnalysis, toArgumentsSchema } from "../types.ts";
 import { deno, usesDeno } from "./deno.ts";
@@ -11,7 +11,7 @@ import type { Compilation, PackageBuild, ProgramAdapter } from "./types.ts";
 
 export const PROGRAMS: Record<ProgramLanguage, ProgramAdapter> = { go, php, ruby, rust, powershell, deno };
 
-/** Returns the adapter of a language; undefined for those that run otherwise. */
+/** Returns the adapter of a language; undefined for other languages. */
 export function programOf(language: string): ProgramAdapter | undefined {
   return Object.hasOwn(PROGRAMS, language) ? PROGRAMS[language as ProgramLanguage] : undefined;
 }
@@ -21,7 +21,7 @@ export function runtimeOfCode(language: string, content: string): RunnableLangua
   return language === "deno" && usesDeno(content) ? "deno" : runtimeOf(language);
 }
 
-/** Returns how scripts of a language are compiled; undefined if they are not. */
+/** Returns how scripts of a language are compiled; undefined if they are not compiled. */
 export function compilationOf(language: string): Compilation | undefined {
   const run = programOf(language)?.run;
   return run && "wrappers" in run ? run : undefined;
@@ -33,7 +33,9 @@ export function packageBuildOf(language: string, content: string): PackageBuild 
   return program?.packages && program.findPackages(content).length > 0 ? program.packages : undefined;
 }
 
-/** Reads the parameters of `main`. The text needs no tool; its compiler reports syntax errors at the run. */
+/**
+ * Parses the parameters of `main`. This needs no compiler; the compiler reports syntax errors when the script runs.
+ */
 export function analyseProgram(language: ProgramLanguage, content: string): ScriptAnalysis {
   const parameters = PROGRAMS[language].parse(content);
   const manifest = packageBuildOf(language, content)?.toManifest(content);

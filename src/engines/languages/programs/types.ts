@@ -1,16 +1,16 @@
 import type { Parameter, ParameterBinding } from "../types.ts";
 
-/** How scripts of a language are read, compiled and run by a program of the machine. */
+/** How scripts of a language are parsed, compiled and run by a program of the machine. */
 export interface ProgramAdapter {
   /** Extension of source files. */
   extension: string;
   /** Program on the PATH that runs or compiles scripts. */
   tool: string;
-  /** What to install if it is missing. */
+  /** What to install if the program is missing. */
   install: string;
-  /** Arguments by which it prints the folder of its installation on the last line. */
+  /** Arguments with which the program prints its installation folder, on the last line. */
   locate: string[];
-  /** Path of the program in that folder; undefined: `locate` prints the whole path on the first line. */
+  /** Path of the program in that folder; undefined: `locate` prints the full path on the first line. */
   program?: string;
   /** Returns the parameters of `main`; undefined if there is no such function. */
   parse(content: string): Parameter[] | undefined;
@@ -18,11 +18,13 @@ export interface ProgramAdapter {
   findPackages(content: string): string[];
   /** How a script that requires some is compiled with them; undefined: they cannot be installed. */
   packages?: PackageBuild;
-  /** Its runtime needs its own entry in /proc, which a child has, and what it starts has not. */
+  /**
+   * Whether the runtime needs its own process entry in /proc. A child has one, but processes that it starts do not.
+   */
   needs_own_entry?: boolean;
   run:
     | {
-        /** Program of the runtime folder, which reads the arguments and calls `main`. */
+        /** Program in the runtime folder that parses the arguments and calls `main`. */
         wrapper: string;
         /** Returns the interpreter's arguments. */
         argv: (wrapper: string, file: string, parameters: readonly ParameterBinding[]) => string[];
@@ -31,13 +33,13 @@ export interface ProgramAdapter {
     | Compilation;
 }
 
-/** How a script becomes a program, once per version. */
+/** How a version of a script is compiled, once. */
 export interface Compilation {
-  /** Files of the runtime folder that are compiled with the script, by their names beside it. */
+  /** Files of the runtime folder that are compiled with the script, with their file names beside it. */
   wrappers: Record<string, string>;
-  /** Returns further files to compile, among them the script. */
+  /** Returns the files to compile, including the script. */
   files(content: string, parameters: readonly { name: string }[]): Record<string, string>;
-  /** The compiler's arguments; it writes the file `program` to its working folder. */
+  /** Arguments of the compiler, which writes the file `program` to its working folder. */
   argv: string[];
   environment: Record<string, string>;
 }

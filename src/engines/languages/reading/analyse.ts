@@ -31,21 +31,21 @@ export async function analyseScript(
   }
   const runtime = runtimeOf(language);
   if (runtime !== undefined && SYNTAX_TREES.has(runtime)) requireParsableSize(content);
-  // Python is parsed by an interpreter in its own process.
+  // Whether the script is analysed on this thread. Python is parsed by an interpreter in its own process.
   const isHere = content.length <= MAX_IN_THREAD_CHARACTERS || runtime === "python3";
   return isHere
     ? analyseInThread(language, content, entrypoint)
     : analyseOffThread({ language, content, entrypoint });
 }
 
-/** Returns whether a client's lock says, in a form that nothing is installed from, that there are no packages. */
+/** Whether a client's lock states that there are no packages, in a form that cannot be installed from. */
 export const locksNothing = (lock: unknown): boolean =>
   typeof lock === "string" &&
   /^\s*\{\s*"dependencies":\s*\{\}\s*\}\s*\/\/bun\.lockb?\s*<empty>\s*$/.test(lock);
 
 /**
  * Returns a client's lock if packages may be installed from it. A lock in another form, or with packages from outside
- * the registry, is dropped; the packages are then resolved again.
+ * the registry, is dropped, and the packages are resolved again.
  */
 export async function findUsableLock(
   language: Language,

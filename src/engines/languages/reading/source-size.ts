@@ -1,4 +1,4 @@
-/** Limit of source code that is parsed: a parser takes some hundred bytes of memory for each token. */
+/** Limits the size of parsed source code: a parser needs some hundred bytes of memory per token. */
 import { PayloadTooLarge } from "../../../lib/errors.ts";
 
 /** Maximum tokens of a source; parsing this many takes some 130 MB. Ordinary code has 4 to 6 characters a token. */
@@ -9,7 +9,7 @@ const MAX_TOKENS = 300_000;
  * @throws PayloadTooLarge
  */
 export function requireParsableSize(source: string): void {
-  // Each token needs a character of its own.
+  // Each token needs at least one character.
   if (source.length <= MAX_TOKENS) return;
   let tokens = 0;
   let wasInWord = false;

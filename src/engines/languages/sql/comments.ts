@@ -1,11 +1,9 @@
 /**
- * Declarations in a query's comments:
- *
- *     -- database f/shop/orders_db
- *     -- result_collection=last_statement_first_row
- *     -- $1 customer (int)
- *     -- $2 since (timestamptz) = 2024-01-01
- *
+ * Parses declarations in a query's comments:
+ * -- database f/shop/orders_db
+ * -- result_collection=last_statement_first_row
+ * -- $1 customer (int)
+ * -- $2 since (timestamptz) = 2024-01-01
  * MySQL's placeholders are `?`, declared in order, or `:name`; SQLite accepts all forms.
  */
 import { BadRequest } from "../../../lib/errors.ts";
@@ -109,6 +107,6 @@ function parseDefault(text: string, type: string, fault: (message: string) => Er
   try {
     return parseSchemaJson(text.toLowerCase() === text || kind !== "boolean" ? text : text.toLowerCase());
   } catch {
-    throw fault(`the default ${text} is no ${String(kind ?? "JSON")}`);
+    throw fault(`the default ${text} is not a valid ${String(kind ?? "JSON value")}`);
   }
 }

@@ -124,7 +124,7 @@ export function toDependencies(content: string, sites: ImportSite[]): RequiredPa
     if (!found) continue;
     const known = versions.get(found.name);
     if (found.version !== undefined && !isRegistryVersion(found.version)) {
-      problem ??= `line ${lineOf(content, start)} imports ${found.name} at "${found.version}", which is no version, range or tag of the npm registry`;
+      problem ??= `line ${lineOf(content, start)} imports ${found.name} at "${found.version}", which is not a version, range or tag of the npm registry`;
     } else if (known !== undefined && found.version !== undefined && known !== found.version) {
       problem ??= `the script imports two versions of ${found.name}: ${known} and ${found.version}`;
     } else versions.set(found.name, found.version ?? known);

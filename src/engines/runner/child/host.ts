@@ -1,7 +1,8 @@
 /**
- * Runs a program of the machine, such as bash, once per job, as a process below this one. So a warm job starts no
- * runtime. Nothing passes from one job to the next: each has its own process, environment, input and emptied folder,
- * this process reveals nothing of its memory, and it takes no further job if it cannot end with what one has started.
+ * Runs a program of the machine, such as bash, once per job, as a subprocess of this process. A warm job therefore
+ * needs no start of a runtime. Jobs are isolated from each other: each has its own process, environment, standard
+ * input and emptied folder; this process's memory is unreadable to them; and it accepts no further job if it cannot
+ * end all processes of the last one.
  */
 import { closeSync } from "node:fs";
 import type { Done, HostedProgram, Load, Run } from "../protocol.ts";
@@ -10,95 +11,110 @@ import { parseVerbatim } from "./exact.ts";
 import { createMemoryFile } from "./memory-file.ts";
 import { makeOutputBlocking } from "./output.ts";
 import { readErrorFile, readResultFile } from "./result-file.ts";
-import { hideMemory, libc, reapOrphans } from "./system.ts";
+import { type Shell, startShell } from "./shell.ts";
+import { hideMemory, libc, reapOrphans, type Started, startProgram } from "./system.ts";
 
-/** Descriptor of a shell's prelude. */
-const PRELUDE_FD = 3;
+export interface Host {
+  run(message: Run): Promise<Partial<Done>>;
+  /** Starts a process for the next job, unless one is ready. */
+  prepare(): void;
+}
 
-type Hosted = (message: Run) => Promise<Partial<Done>>;
-
-/** Returns what runs one job of this version. @throws where no such programs run */
-export function openHost(load: Load, program: HostedProgram): Hosted {
+/** Returns the functions that run jobs of this version. @throws on systems where such programs cannot run */
+export function openHost(load: Load, program: HostedProgram): Host {
   if (!libc)
     throw Object.assign(new Error("only Linux runs this language"), { name: "ExecutionErr", stack: "" });
   hideMemory();
-  // Of processes whose parent has ended, this one is the parent: none must stay as a zombie while the job runs.
-  let running: number | undefined;
-  process.on("SIGCHLD", () => reapOrphans(running));
   const variables = { ...load.environment };
+  /** Process that was started for the next job. */
+  let waiting: Shell | undefined;
+  /** The program of the current job, whose exit is awaited. */
+  let attended: number | undefined;
+  // Orphans of the job are adopted by this process, which must reap them so that no zombie remains.
+  process.on("SIGCHLD", () => reapOrphans(attended));
 
-  return async (message) => {
-    Object.assign(variables, message.environment);
-    makeOutputBlocking();
-    if (program.replaces_child) {
-      libc!.dup2(createMemoryFile(message.args), 0);
-      const { path, argv } = program;
-      const environment = { ...program.environment, ...variables };
-      replaceProcess({ t: "exec", program: path, argv, environment, keep_channel: false });
+  function attend<T extends Started>(start: () => T): T {
+    let started: T;
+    try {
+      started = start();
+    } catch {
       throw startFailure(program);
     }
-    const exit = await new Promise<NonNullable<Done["exit"]>>((resolve, reject) => {
-      const start = prepare(load, program, message, variables);
-      try {
-        const child = Bun.spawn([program.path, ...program.argv.slice(1)], {
-          argv0: program.argv[0]!,
-          env: start.environment,
-          stdio: start.stdio,
-          // It leads its own session, so that a signal to its process group does not reach this process.
-          detached: true,
-          onExit: ({ exitCode, signalCode }) =>
-            resolve({ code: exitCode, signal: signalCode === null ? null : String(signalCode) }),
-        });
-        running = child.pid;
-      } catch {
-        reject(startFailure(program));
-      } finally {
-        for (const fd of start.stdio) if (typeof fd === "number") closeSync(fd);
-      }
+    attended = started.pid;
+    void started.exited.then(() => {
+      if (attended === started.pid) attended = undefined;
     });
-    running = undefined;
-    reapOrphans(undefined);
-    if (exit.code === 0) return { exit, ...readResultFile(message.max_result) };
-    const error = program.is_shell ? undefined : readErrorFile();
-    return error ? { error } : { exit };
+    return started;
+  }
+
+  const startBash = () => attend(() => startShell(program, { ...program.environment, ...variables }));
+
+  /** Passes the job to the shell that was started ahead, or to a new one. */
+  async function runInShell(args: Record<string, unknown>): Promise<Started> {
+    const environment = { ...program.environment, ...variables };
+    const values = load.parameters.map(({ name, default: initial }) => toText(args[name] ?? initial));
+    const ahead = waiting;
+    waiting = undefined;
+    if (ahead?.isFitFor(environment) && gives(ahead, environment, values)) return ahead;
+    if (ahead) await ahead.dismiss();
+    const shell = startBash();
+    gives(shell, environment, values);
+    return shell;
+  }
+
+  return {
+    prepare() {
+      if (program.prelude === undefined || attended !== undefined) return;
+      try {
+        const shell = startBash();
+        waiting = shell;
+        void shell.exited.then(() => {
+          if (waiting === shell) waiting = undefined;
+        });
+      } catch {
+        // The next job will fail to start it too, and report the error.
+      }
+    },
+    async run({ environment, args, max_result }) {
+      Object.assign(variables, environment);
+      makeOutputBlocking();
+      const { path, argv, prelude, replaces_child } = program;
+      const whole = { ...program.environment, ...variables };
+      if (replaces_child) {
+        libc!.dup2(createMemoryFile(args), 0);
+        replaceProcess({ t: "exec", program: path, argv, environment: whole, keep_channel: false });
+        throw startFailure(program);
+      }
+      const { exited } =
+        prelude === undefined
+          ? attend(() => startWithInput(program, whole, args))
+          : await runInShell(parseVerbatim(args) as Record<string, unknown>);
+      const exit = await exited;
+      reapOrphans(undefined);
+      if (exit.code === 0) return { exit, ...readResultFile(max_result) };
+      const error = prelude === undefined ? readErrorFile() : undefined;
+      return error ? { error } : { exit };
+    },
   };
 }
 
-interface Start {
-  environment: Record<string, string>;
-  stdio: ["ignore" | number, "inherit", "inherit", ...number[]];
-}
-
-function prepare(load: Load, program: HostedProgram, message: Run, variables: Record<string, string>): Start {
-  const environment = { ...program.environment, ...variables };
-  if (!program.is_shell) {
-    return { environment, stdio: [createMemoryFile(message.args), "inherit", "inherit"] };
+function startWithInput(program: HostedProgram, environment: Record<string, string>, args: string): Started {
+  const input = createMemoryFile(args);
+  try {
+    return startProgram(program.path, program.argv, environment, [input, "inherit", "inherit"]);
+  } finally {
+    closeSync(input);
   }
-  const args = parseVerbatim(message.args) as Record<string, unknown>;
-  const values = load.parameters.map(({ name, default: initial }) => toText(args[name] ?? initial));
-  const prelude = createMemoryFile(createPrelude(environment, values));
-  environment.BASH_ENV = `/proc/self/fd/${PRELUDE_FD}`;
-  return { environment, stdio: ["ignore", "inherit", "inherit", prelude] };
 }
 
-/** Variables that keep bash from reading its prelude, or locate it; they are set in the prelude instead. */
-const STARTUP_VARIABLES = ["BASH_ENV", "POSIXLY_CORRECT"];
-
-/** Returns the commands before the script, which set `$1`, `$2`, …; the last one closes their file. */
-function createPrelude(environment: Record<string, string>, values: string[]): string {
-  const prelude = ["unset BASH_ENV"];
-  for (const name of STARTUP_VARIABLES) {
-    if (environment[name] === undefined) continue;
-    prelude.push(`export ${name}=${quoteForBash(environment[name])}`);
-    delete environment[name];
+/** @returns false if the shell has exited in the meantime */
+function gives(shell: Shell, environment: Record<string, string>, values: string[]): boolean {
+  try {
+    shell.run(environment, values);
+    return true;
+  } catch {
+    return false;
   }
-  prelude.push(`set -- ${values.map(quoteForBash).join(" ")}`, `exec ${PRELUDE_FD}<&-`, "");
-  return prelude.join("\n");
-}
-
-/** Quotes a text as one bash word, which cannot contain NUL. */
-function quoteForBash(text: string): string {
-  return `'${text.replaceAll("\0", "").replaceAll("'", "'\\''")}'`;
 }
 
 function toText(value: unknown): string {

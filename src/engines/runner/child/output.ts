@@ -7,14 +7,14 @@ const F_SETFL = 4;
 const O_NONBLOCK = 0o4000;
 
 /**
- * Whether the job has printed. Output read from a pipe may reach the server's job after this process's answer, so a job
- * that printed ends its output with a mark. Output that bypasses these functions is detected in the pipe.
+ * Whether the job has printed. The server may read the pipe after this process's answer, so a job that printed ends
+ * its output with a mark. Output that bypasses these functions is detected in the pipe.
  */
 let printed = false;
-/** Written before the first output of a job that the server may not know to have begun. */
+/** Mark written before the first output of a job whose start the server may not know yet. */
 let announcement: Uint8Array | undefined;
 
-/** @param nonce of the marks; undefined if the server knows that the job has begun */
+/** @param nonce random text in the marks; undefined if the server knows that the job has started */
 export function announceOutput(nonce: string | undefined, sequence: number): void {
   announcement = nonce === undefined ? undefined : Buffer.from(`\0${nonce}>${sequence}\0`);
 }
@@ -83,8 +83,8 @@ makeOutputBlocking();
 
 /**
  * Writes end marks to the pipes that need them.
- * @param all to both, since another process has printed
- * @returns which ones: 1 for stdout, 2 for stderr, 3 for both, 0 if the server has read everything
+ * @param all write them to both pipes, because another process has printed
+ * @returns which pipes: 1 for stdout, 2 for stderr, 3 for both, 0 if the server has read everything
  */
 export function writeEndMarks(nonce: string, all: boolean): number {
   const fence = all || printed || !libc ? 3 : unreadPipe(1) | unreadPipe(2);

@@ -12,30 +12,33 @@ import { send } from "./channel.ts";
 import { toJobError } from "./error.ts";
 import { parseExactly } from "./exact.ts";
 import { emptyFolder, hasFiles } from "./folder.ts";
-import { openHost } from "./host.ts";
+import { type Host, openHost } from "./host.ts";
 import { announceOutput, patchStreams, writeEndMarks } from "./output.ts";
 import { isStream, streamResult } from "./result.ts";
 import { hasLeftovers } from "./system.ts";
-import { toJson } from "./to-json.ts";
 import { patchNodeHttp, setToken } from "./token.ts";
+import { toJson } from "./wrappers/to-json.ts";
 
 /** Time that an orphan waits for the watchdog before it exits by itself. */
 const ORPHAN_TIMEOUT_MS = 5_000;
 
-/** A process that becomes Python or a tool is told so before. */
+/** A process that is replaced by Python or a tool is told so before this delay has passed. */
 const PATCH_DELAY_MS = 20;
 
-/** Only where all jobs take no longer than this, further ones are sent ahead. */
+/** Jobs are prefetched only if all jobs run no longer than this. */
 const QUICK_MS = 10;
-/** After a longer result, runs that were sent ahead do not begin. */
+/** After a result longer than this, prefetched runs do not start. */
 const MAX_AHEAD_CHARACTERS = 30_000;
 
 const exit = process.exit.bind(process);
 
 let loaded: { module: Record<string, unknown>; load: Load } | undefined;
-/** Runs a job in a process of its own. */
-let host: ReturnType<typeof openHost> | undefined;
-/** The process takes no second job, because loading the script left files that a second job would not find. */
+/** Runs jobs in separate processes. */
+let host: Host | undefined;
+/**
+ * Whether the process must not take a second job, because loading the script created files that a second job would
+ * not find.
+ */
 let runsOnce = false;
 let hasRun = false;
 let isSecondJobReady = false;
@@ -57,12 +60,12 @@ process.send = undefined;
 send({ t: "blank" });
 const patching = setTimeout(patchStreams, PATCH_DELAY_MS);
 
-/** Runs that have not begun. */
+/** Runs that have not started. */
 const queue: Run[] = [];
-/** Variables of runs that were dropped: those of the next one are relative to them. */
+/** Variables of dropped runs: the next run's variables are relative to them. */
 let skipped: Record<string, string> = {};
 let isRunning = false;
-/** It takes no further job. */
+/** Whether the process takes no further job. */
 let isSpent = false;
 
 function enqueue(message: Run): void {
@@ -70,7 +73,7 @@ function enqueue(message: Run): void {
   if (!isRunning) runNext(false);
 }
 
-/** @param isAhead the server has not read yet that the job before has ended */
+/** @param isAhead whether the server may not have read the end of the previous job yet */
 function runNext(isAhead: boolean): void {
   const next = isSpent ? undefined : queue.shift();
   isRunning = next !== undefined;
@@ -79,7 +82,7 @@ function runNext(isAhead: boolean): void {
   void run(next);
 }
 
-/** @returns number of runs that have not begun and will not */
+/** Drops all runs that have not started. @returns their number */
 function dropQueue(): number {
   const dropped = queue.splice(0);
   for (const { environment } of dropped) Object.assign(skipped, environment);
@@ -100,6 +103,7 @@ async function load(message: Load): Promise<void> {
     }
     runsOnce = message.once || hasFiles();
     send({ t: "loaded" });
+    host?.prepare();
   } catch (cause) {
     loaded = { module: {}, load: message };
     send({ t: "load_failed", error: toJobError(cause, message) });
@@ -144,7 +148,7 @@ async function run(message: Run): Promise<void> {
   try {
     if (hasRun && !emptyFolder(message.shared)) throw folderNotEmptyError();
     hasRun = true;
-    if (host) Object.assign(outcome, await host(message));
+    if (host) Object.assign(outcome, await host.run(message));
     else await callMain(message, outcome);
     finish(outcome);
   } catch (cause) {
@@ -156,7 +160,7 @@ function sendDone(outcome: Partial<Done>, { shared }: Run): void {
   const fence = writeEndMarks(loaded!.load.nonce, host !== undefined);
   const leftovers = runsOnce || hasLeftovers() || !emptyFolder(shared);
   isSpent = leftovers;
-  // A long answer may be in this process still when the next job ends it.
+  // A long answer may still be in this process when the next job terminates it.
   const isLong = (outcome.result?.length ?? 0) > MAX_AHEAD_CHARACTERS;
   const dropped = isLong || isSpent ? dropQueue() : 0;
   send({ t: "done", ...outcome, fence, leftovers, ...(dropped > 0 && { dropped }) });
@@ -165,6 +169,7 @@ function sendDone(outcome: Partial<Done>, { shared }: Run): void {
     if (loaded!.load.requests) patchNodeHttp();
   }
   runNext(true);
+  if (host && !leftovers) setImmediate(host.prepare);
 }
 
 function folderNotEmptyError(): Error {
@@ -190,7 +195,7 @@ async function callMain(message: Run, outcome: Partial<Done>): Promise<void> {
     : toJson(value, message.max_result);
   const took = performance.now() - began;
   if (took > QUICK_MS) outcome.slow = true;
-  // A system call costs more than a short job.
+  // A system call would cost more than a short job.
   if (took > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
 }
 

@@ -1,4 +1,4 @@
-/** Files by which a program gives its result or error: `result.json`, `result.out`, `error.json`. */
+/** Files through which a program returns its result or error: `result.json`, `result.out`, `error.json`. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import type { Done } from "../protocol.ts";
 import type { JobError } from "../types.ts";
@@ -6,7 +6,7 @@ import { parseExactly, parseVerbatim } from "./exact.ts";
 
 const MAX_ERROR_BYTES = 1_000_000;
 
-/** Returns the result, or why it is none; nothing if the program wrote no file. */
+/** Returns the result, or the reason why the file is invalid; undefined if the program wrote no file. */
 export function readResultFile(max_result: number): Pick<Done, "result" | "error"> {
   for (const name of ["result.json", "result.out"]) {
     const found = readOwnFile(name, max_result);
@@ -27,7 +27,7 @@ export function readResultFile(max_result: number): Pick<Done, "result" | "error
   return {};
 }
 
-/** Returns the error that `main` ended with; undefined if the program wrote none. */
+/** Returns the error thrown by `main`; undefined if the program wrote none. */
 export function readErrorFile(): JobError | undefined {
   const text = readOwnFile("error.json", MAX_ERROR_BYTES)?.text;
   if (text === undefined) return undefined;

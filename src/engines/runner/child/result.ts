@@ -1,6 +1,6 @@
 /** Results of main, as the server stores them: JSON text, or a stream sent in chunks. */
 import { send } from "./channel.ts";
-import { resultTooLargeError, toJson } from "./to-json.ts";
+import { resultTooLargeError, toJson } from "./wrappers/to-json.ts";
 
 type AnyIterable = AsyncIterable<unknown> | Iterable<unknown>;
 

@@ -1,5 +1,6 @@
 /** System calls of a child, and its process setup. */
 import { dlopen, ptr } from "bun:ffi";
+import type { ChildExit } from "../types.ts";
 
 const PR_SET_CHILD_SUBREAPER = 36;
 const PR_SET_DUMPABLE = 4;
@@ -11,6 +12,7 @@ const WNOHANG_WEXITED_WNOWAIT = WNOHANG_WEXITED | 0x01000000;
 /** Offset of `si_pid` in siginfo_t, in 32-bit words. */
 const SI_PID = 4;
 const SCHED_BATCH = 3;
+const O_CLOEXEC = 0o2000000;
 
 /** Undefined except on Linux. */
 export const libc = openLibc();
@@ -31,6 +33,7 @@ function openLibc() {
         execve: { args: ["ptr", "ptr", "ptr"], returns: "i32" },
         sched_setscheduler: { args: ["i32", "i32", "ptr"], returns: "i32" },
         dup2: { args: ["i32", "i32"], returns: "i32" },
+        pipe2: { args: ["ptr", "i32"], returns: "i32" },
         memfd_create: { args: ["ptr", "u32"], returns: "i32" },
       }).symbols;
     } catch {}
@@ -58,7 +61,7 @@ export function hasLeftovers(): boolean {
 }
 
 /**
- * Waits for children that have ended, so that they do not count as processes any more.
+ * Waits for children that have ended, so that they are not counted as processes.
  * @param except pid of a child whose exit other code waits for
  */
 export function reapOrphans(except: number | undefined): void {
@@ -71,7 +74,44 @@ export function reapOrphans(except: number | undefined): void {
   }
 }
 
-/** Keeps this process's memory, environment and descriptors from the processes that it starts (PR_SET_DUMPABLE(2const)). */
+/**
+ * Protects this process's memory, environment and descriptors from the processes that it starts
+ * (PR_SET_DUMPABLE(2const)).
+ */
 export function hideMemory(): void {
   libc?.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+/** @returns the read end and the write end of a new pipe, which child processes do not inherit by default */
+export function openPipe(): [number, number] {
+  if (libc!.pipe2(ptr(words), O_CLOEXEC) !== 0) throw new Error("no pipe could be opened");
+  return [words[0]!, words[1]!];
+}
+
+/** A child process. */
+export interface Started {
+  pid: number;
+  exited: Promise<ChildExit>;
+}
+
+/** Starts a child process. @throws if the system refuses to */
+export function startProgram(
+  path: string,
+  argv: string[],
+  env: Record<string, string>,
+  stdio: ["ignore" | number, "inherit", "inherit", ...number[]],
+): Started {
+  let announce!: (exit: ChildExit) => void;
+  const exited = new Promise<ChildExit>((resolve) => {
+    announce = resolve;
+  });
+  const { pid } = Bun.spawn([path, ...argv.slice(1)], {
+    argv0: argv[0]!,
+    env,
+    stdio,
+    // It leads its own session, so that a signal to its process group does not reach this process.
+    detached: true,
+    onExit: (_, code, signal) => announce({ code, signal: signal === null ? null : String(signal) }),
+  });
+  return { pid, exited };
 }

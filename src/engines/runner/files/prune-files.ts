@@ -46,7 +46,7 @@ export async function pruneFiles(directory: string, before: number, use: FolderU
 const IN_USE_MS = 60_000;
 
 /**
- * Removes versions' folders, those unused for longest first, while all of them are larger than `max_bytes` together.
+ * Removes version folders, the least recently used first, until their total size is at most `max_bytes`.
  * @returns the number of removed folders
  */
 export async function limitSize(directory: string, max_bytes: number, use: FolderUse): Promise<number> {
@@ -90,7 +90,7 @@ async function listFolders(directory: string): Promise<string[]> {
 
 async function removeUnused(folder: string, before: number, use: FolderUse): Promise<boolean> {
   const found = await stat(folder).catch(() => undefined);
-  // A temporary folder that has been renamed meanwhile.
+  // A temporary folder that was renamed in the meantime.
   if (!found) return false;
   // No await from here to the rename, so that nobody starts to use the folder in between.
   const isLoaded = use.isLoaded(folder);

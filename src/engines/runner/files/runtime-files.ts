@@ -9,7 +9,7 @@ export interface RuntimeFiles {
   directory: string;
   typescript: string;
   python: string;
-  /** Folder of what runs scripts of other languages, or is compiled with them. */
+  /** Folder of the wrappers that run scripts of other languages or are compiled with them. */
   wrappers: string;
   watchdog: string;
   /** Program that applies the sandbox to a child and then becomes it. */
@@ -32,11 +32,13 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
     ["runner/child/exact.ts", sourceOf("runner/child/exact.ts")],
     ["runner/child/output.ts", sourceOf("runner/child/output.ts")],
     ["runner/child/result.ts", sourceOf("runner/child/result.ts")],
-    ["runner/child/to-json.ts", sourceOf("runner/child/to-json.ts")],
+    ["runner/child/wrappers/to-json.ts", sourceOf("runner/child/wrappers/to-json.ts")],
+    ["runner/child/shell.ts", sourceOf("runner/child/shell.ts")],
     ["runner/child/system.ts", sourceOf("runner/child/system.ts")],
     ["runner/child/token.ts", sourceOf("runner/child/token.ts")],
     ["runner/child/program.py", sourceOf("runner/child/program.py")],
     ["runner/child/python-path/wmill.py", sourceOf("runner/child/python-path/wmill.py")],
+    ["runner/child/wrappers/prelude.sh", sourceOf("runner/child/wrappers/prelude.sh")],
     ["runner/child/wrappers/run.php", sourceOf("runner/child/wrappers/run.php")],
     ["runner/child/wrappers/run.rb", sourceOf("runner/child/wrappers/run.rb")],
     ["runner/child/wrappers/run.ps1", sourceOf("runner/child/wrappers/run.ps1")],
@@ -62,10 +64,10 @@ export function writeRuntimeFiles(directory: string): RuntimeFiles {
   ];
   const digest = sha256(sources.map(([, text]) => text).join("\0")).slice(0, 16);
   const folder = join(directory, "runtime", digest);
-  for (const [name, text] of sources) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true, mode: 0o700 });
-    writeFileSync(join(folder, name), text, { mode: 0o600 });
+  for (const within of new Set(sources.map(([name]) => dirname(name)))) {
+    mkdirSync(join(folder, within), { recursive: true, mode: 0o700 });
   }
+  for (const [name, text] of sources) writeFileSync(join(folder, name), text, { mode: 0o600 });
   // Bun uses the nearest of these files at or above a module; those above the data directory must not affect scripts.
   for (const name of ["tsconfig.json", "package.json"]) {
     writeFileSync(join(directory, name), "{}\n", { mode: 0o600 });

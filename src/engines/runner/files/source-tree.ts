@@ -28,17 +28,17 @@ export const RUNNABLE_LANGUAGES = Object.keys(EXTENSIONS) as RunnableLanguage[];
 /** Path of a script that has no path but imports others. */
 const UNNAMED_PATH = "u/nobody/script";
 
-/** Name of the program that a version is compiled to. */
+/** File name of the compiled program of a version. */
 export const PROGRAM_FILE = "program";
 
-/** Returns the version's own source file, or its program, relative to the folder of its sources. */
+/** Returns the path of the version's own source file, or of its program, relative to its sources folder. */
 export function mainFileName({ language, path, imports }: RunnableVersion): string {
   if (compilationOf(language)) return PROGRAM_FILE;
   const extension = EXTENSIONS[language];
   return imports?.length ? `${path ?? UNNAMED_PATH}.${extension}` : `main.${extension}`;
 }
 
-/** Lists all its source files. */
+/** Lists all source files of the version. */
 export function sourceFileNames(version: RunnableVersion): string[] {
   const imported = (version.imports ?? []).map((each) => `${each.path}.${EXTENSIONS[each.language]}`);
   return [mainFileName(version), ...imported, ...Object.keys(settingsOf(version))];

@@ -20,7 +20,7 @@ import type { RunnableVersion } from "../types.ts";
 import { type FolderUse, limitSize, pruneFiles } from "./prune-files.ts";
 import { buildSourceFiles, mainFileName, sourceFileNames } from "./source-tree.ts";
 
-/** Limit of all versions' files. Compiled programs are megabytes each, and every preview is a version. */
+/** Size limit of all versions' files. Compiled programs have megabytes each, and every preview is a version. */
 const MAX_BYTES = 2_000_000_000;
 const CHECK_AFTER_BYTES = 200_000_000;
 
@@ -29,15 +29,15 @@ export interface VersionFiles {
   place(version: RunnableVersion, folder: string): string;
   /**
    * Writes missing files; concurrent calls for a version share the work.
-   * @param signal once it is aborted in all calls, a compiler that runs is ended
+   * @param signal once the signals of all calls are aborted, a running compiler is killed
    * @throws DependencyError
    */
   ensure(version: RunnableVersion, signal?: AbortSignal): Promise<void>;
   /** Whether the version's files are complete. */
   has(version: RunnableVersion): boolean;
   /**
-   * Removes folders unused since `before` (Unix milliseconds), except versions that `isLoaded`, and of the others those
-   * unused for longest while all of them are too large.
+   * Removes folders unused since `before` (Unix milliseconds), and then the least recently used ones while the rest
+   * is too large. Versions that `isLoaded` are kept.
    * @returns the number of removed folders
    */
   prune(before: number, isLoaded: (workspace_id: string, version_id: string) => boolean): Promise<number>;
@@ -46,8 +46,9 @@ export interface VersionFiles {
 }
 
 /**
+ * Creates the manager of version files.
  * @param packages installs the packages of locks, below `directory`/dependencies
- * @param compile returns the program that a version is compiled to; its file takes the place of the sources
+ * @param compile returns the compiled program of a version, which is stored instead of its sources
  */
 export function createVersionFiles(
   directory: string,
@@ -55,10 +56,10 @@ export function createVersionFiles(
   compile: (version: RunnableVersion, signal: AbortSignal) => Promise<Buffer>,
 ): VersionFiles {
   const ready = new Set<string>();
-  /** Time of last use by folder, set first, so that a folder in use is not removed. */
+  /** Time of last use by folder. It is set before the folder is used, so that a folder in use is not removed. */
   const used = new Map<string, number>();
   const writing = new Map<string, SharedWork>();
-  /** Bytes written since the size of all files was last checked. */
+  /** Bytes written since the total size was last checked. */
   let unchecked = 0;
 
   function folderOf(version: RunnableVersion): string {
@@ -106,11 +107,11 @@ export function createVersionFiles(
     };
   }
 
-  /** Removes old files in between, if many were written since the last check: previews may be many. */
+  /** Enforces the size limit between prunings if much was written, since there may be many previews. */
   function checkSize(): void {
     if (unchecked < CHECK_AFTER_BYTES) return;
     unchecked = 0;
-    // Files of running processes are linked into their own folders.
+    // Running processes are not affected: their files are hard-linked into their own folders.
     limitSize(
       directory,
       MAX_BYTES,

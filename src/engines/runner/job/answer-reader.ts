@@ -5,17 +5,17 @@ import type { Done, FromChild } from "../protocol.ts";
 import type { RunnerOptions, RunRequest } from "../types.ts";
 import { resolvePreprocessed } from "./resolve-preprocessed.ts";
 
-/** What becomes of the messages. Nothing is called once the run has ended. */
+/** Callbacks for the child's messages. None is called after the run has ended. */
 export interface AnswerHandler {
   readonly hasEnded: boolean;
   onStream(text: string): void;
-  /** The child has forgotten the first `count` runs that it was sent ahead. */
+  /** The child has dropped the first `count` runs that it received in advance. */
   onReturned(count: number): void;
-  /** The child takes no messages any more. */
+  /** The child can no longer receive messages. */
   onLost(): void;
   /** @param fault reason why the answer is invalid */
   onInvalid(fault: string): void;
-  /** All output of the run has been read too. */
+  /** All output of the run has been read as well. */
   onDone(done: Done): void;
 }
 
@@ -24,10 +24,10 @@ export class AnswerReader {
   readonly #request: RunRequest;
   readonly #options: RunnerOptions;
   readonly #run: AnswerHandler;
-  /** References in a preprocessor's result are resolved once only. */
+  /** References in a preprocessor's result are resolved only once. */
   #mayRefer: boolean;
   #isAnswered = false;
-  /** Messages of later runs. */
+  /** Messages of the following runs. */
   #later: FromChild[] | undefined;
 
   constructor(child: Child, request: RunRequest, options: RunnerOptions, run: AnswerHandler) {
@@ -38,7 +38,7 @@ export class AnswerReader {
     this.#mayRefer = request.preprocessor_input !== undefined;
   }
 
-  /** Whether the answer has come; what it needs beside may not. */
+  /** Whether the answer has arrived; its output and other parts may still be missing. */
   get isAnswered(): boolean {
     return this.#isAnswered;
   }
@@ -58,7 +58,7 @@ export class AnswerReader {
     }
   }
 
-  /** Hands messages that came after the answer to whoever listens now. */
+  /** Passes messages that arrived after the answer to the current listener. */
   passOn(): void {
     for (const message of this.#later ?? []) this.#child.onMessage?.(message);
   }
@@ -76,14 +76,14 @@ export class AnswerReader {
 
   #answer(done: Done): void {
     this.#isAnswered = true;
-    // At once: a recall that is answered later counts from what is left.
+    // Immediately: a recall that is answered later counts from the remaining runs.
     if (done.dropped) this.#run.onReturned(done.dropped);
     const limit = this.#options.max_result_bytes;
     if (!isLongAnswer(done)) {
       this.#check(done, findAnswerFault(done, limit));
       return;
     }
-    // The answer counts even if the process ends meanwhile.
+    // The answer is valid even if the process ends in the meantime.
     this.#child.onExit = undefined;
     void findLongAnswerFault(done, limit).then((fault) => this.#check(done, fault));
   }

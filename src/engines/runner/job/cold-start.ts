@@ -17,14 +17,14 @@ interface ColdStart {
   runtime: RuntimeFiles;
   /** Path of its source as the child sees it. */
   file: string;
-  /** Program of the machine that runs it, if any does. */
+  /** Program of the machine that runs the script; undefined if none does. */
   tool: Tool | undefined;
 }
 
 /**
- * Turns a blank child into the version of a run, and installs and compiles before what is missing.
+ * Turns a blank child into the version of a run, and installs or compiles missing files first.
  * @param onTaken called as soon as there is a child
- * @returns undefined if the run has been aborted
+ * @returns undefined if the run was aborted
  * @throws LoadFault, ChildEnded, DependencyError, and system errors
  */
 export async function startChild(
@@ -45,7 +45,7 @@ export async function startChild(
   return child;
 }
 
-/** Makes a blank child one of a key: for one identity, whose tokens its jobs have, and with the folder that they share. */
+/** Assigns a blank child to a key: to one identity, for which its job tokens are issued, and to a shared folder. */
 function assign(child: Child, key: string, request: RunRequest, options: RunnerOptions): void {
   const { version, permissioned_as, email, shared } = request;
   child.key = key;
@@ -70,6 +70,8 @@ async function startVersion(start: ColdStart): Promise<void> {
       throw new LoadFault({ name: "ExecutionErr", message: "python3 is not installed on this server" });
     if (!child.interpreter) becomePython(child, tool.program, runtime).catch(() => {});
   }
+  const program = createHostedProgram({ ...start, wrappers: runtime.wrappers });
+  child.waiting_with_it = program?.prelude === undefined ? 0 : 1;
   await loadVersion(child, {
     ...fileOf(version, runtime, file),
     display: version.path ? `${version.path}${extension(file)}` : "script",
@@ -81,7 +83,7 @@ async function startVersion(start: ColdStart): Promise<void> {
     environment: buildFirstEnvironment(request, child),
     once: version.isolation === "fresh",
     requests: mayUseNodeHttp(version),
-    program: createHostedProgram({ ...start, wrappers: runtime.wrappers }),
+    program,
   });
   child.environment = request.environment;
 }

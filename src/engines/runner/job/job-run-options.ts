@@ -11,18 +11,21 @@ export interface JobRunOptions {
   request: RunRequest;
   options: RunnerOptions;
   key: string;
-  /** Further runs that its child has been sent; undefined: none. */
+  /** Further runs that its child received in advance; undefined: none. */
   prefetch: Prefetch | undefined;
   runtime: RuntimeFiles;
   files: VersionFiles;
-  /** Finds the program that runs a script; undefined if none of the machine does. @throws DependencyError */
+  /**
+   * Finds the program that runs a script; undefined if it needs no program of the machine.
+   * @throws DependencyError
+   */
   interpreter: (version: RunnableVersion) => Promise<Tool | undefined>;
-  /** @param tool program that runs the script, whose folders the child reads */
+  /** @param tool program that runs the script; the child may read its folders */
   takeBlank: (tool: Tool | undefined) => Child;
   /** Reports that the machine lacks resources to start a process. */
   onShortage: (cause: unknown) => void;
-  /** Returns prefetched runs that the child has not begun. */
+  /** Returns prefetched runs that the child has not started. */
   onReturned: (runs: Prefetched[]) => void;
-  /** `child` is undefined if none was taken. */
+  /** `child` is undefined if the run never had one. */
   onFinished: (outcome: RunOutcome, child: Child | undefined, reusable: boolean) => void;
 }

@@ -1,4 +1,4 @@
-/** How a run ended: as its process has answered, or why it has not. */
+/** Outcomes of a run: the process's answer, or the reason why there is none. */
 import { SvcError } from "../../../lib/errors.ts";
 import { type ChildOutput, STREAM_MARK } from "../output/child-output.ts";
 import { ChildEnded, describeLostChannel, LoadFault } from "../process/child.ts";
@@ -12,7 +12,9 @@ export const createFailure = (name: string, message: string): RunOutcome => ({
   error: { name, message },
 });
 
-/** Reply of a process. Its arguments are used only if a preprocessor was to create them. */
+/**
+ * Converts the answer of a process to an outcome. Its arguments are used only if a preprocessor was to create them.
+ */
 export function answered(done: Done, request: RunRequest, output: ChildOutput): RunOutcome {
   const { exit } = done;
   const { language } = request.version;
@@ -25,12 +27,12 @@ export function answered(done: Done, request: RunRequest, output: ChildOutput): 
   return { kind: "success", result, ...facts };
 }
 
-/** Returns the result of a shell script that gave none: the last line that it printed. */
+/** Returns the result of a shell script that set none: its last line of output. */
 function lastLineResult({ lastStdoutLine: last }: ChildOutput): string {
   return last.startsWith(STREAM_MARK) ? "null" : JSON.stringify(last);
 }
 
-/** @param exit how a program ended @param last its last output */
+/** @param exit exit status of the program @param last its last output */
 export function exitFailure(exit: ChildExit | undefined, last: string): RunOutcome {
   const message = `the script ${describeExit(exit)}${last ? `; its last output:\n${last}` : ""}`;
   return createFailure("ExecutionErr", message);

@@ -1,20 +1,20 @@
 import type { RunOutcome, RunRequest } from "../types.ts";
 
-/** A run that the runner was asked for. */
+/** A run requested from the runner. */
 export interface QueuedRun {
   readonly request: RunRequest;
-  /** What a child must be to run it: its version, workspace, identity and caller. */
+  /** Key that its child must have: version, workspace, identity and caller. */
   readonly key: string;
   readonly signal: AbortSignal;
   resolve: (outcome: RunOutcome) => void;
-  /** Effect of an abort: dequeues the run while it waits, later stops it. */
+  /** Called on abort: removes the run from the queue while it waits, later stops it. */
   cancel: () => void;
 }
 
-/** A run that was sent to a child before the child's current job has ended. */
+/** A run that was sent to a child before the child's current job ended. */
 export interface Prefetched {
   readonly run: QueuedRun;
   readonly token: string;
-  /** Its number among the runs that were sent to the child. */
+  /** Its sequence number among the runs of the child. */
   readonly sequence: number;
 }

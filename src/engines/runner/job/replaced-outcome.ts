@@ -1,4 +1,4 @@
-/** The outcome of a program that has taken the place of a child, from the files that it wrote. */
+/** Reads the outcome of a program that replaced its child process, from the files that it wrote. */
 import { join } from "node:path";
 import { parseJson } from "../../../lib/json/json.ts";
 import type { Child } from "../process/child.ts";
@@ -28,7 +28,7 @@ export async function replacedOutcome(
   }
 }
 
-/** Reads the error that `main` ended with. */
+/** Reads the error thrown by `main`. */
 async function readError(child: Child): Promise<JobError | undefined> {
   const found = await readOwnFile(join(child.folder, "error.json"), MAX_ERROR_BYTES);
   try {

@@ -4,10 +4,13 @@ import { MaskedText, Secrets } from "./secrets.ts";
 /** Prefix of stdout lines that belong to the result stream; newlines in them are written as backslash-n. */
 export const STREAM_MARK = "WM_STREAM: ";
 
-/** A longer stream line is passed on before it ends. */
+/** A stream line longer than this is passed on in parts. */
 const MAX_PARTIAL_LINE = 65_536;
 
-/** More output of later jobs is lost. It waits for a moment only, unless a script counterfeits an announcement. */
+/**
+ * Maximum output of later jobs that is kept until their start is known. This takes a moment only, unless a script
+ * forges an announcement.
+ */
 const MAX_AHEAD = 8_000_000;
 
 /** Maximum length of a last line. */
@@ -45,12 +48,12 @@ export class ChildOutput {
   nonce = "";
   /** Number of the current job among the child's. */
   #sequence = 0;
-  /** Output of later jobs, which the server does not know to have begun yet, by pipe. */
+  /** Output of later jobs, by pipe, whose start the server does not know yet. */
   readonly #ahead: [string, string] = ["", ""];
 
   /**
-   * Assigns all further output to this job, and what it has printed already.
-   * @param sequence its number among the child's
+   * Assigns all further output to this job, including what it has printed already.
+   * @param sequence its sequence number among the child's jobs
    */
   begin(sink: OutputSink, sequence: number): void {
     this.#showKept();
@@ -77,7 +80,7 @@ export class ChildOutput {
     return lineAtEnd(this.#lastLine.join("").trimEnd());
   }
 
-  /** Ends the job's output; later output is dropped. */
+  /** Ends the job's output; later output is discarded. */
   end(): void {
     if (!this.#sink) return;
     if (this.#partial !== "") this.#emit(this.#partial);
@@ -119,7 +122,7 @@ export class ChildOutput {
     else if (this.#ahead[fd - 1]!.length < MAX_AHEAD) this.#ahead[fd - 1] += text;
   }
 
-  /** @param size bytes of the text, about */
+  /** @param size approximate number of bytes of the text */
   #assign(fd: 1 | 2, given: string, size = given.length): void {
     const text = given.includes("\0") ? this.#withoutMark(fd, this.#upToLaterJob(fd, given)) : given;
     if (fd === 1 && this.#sink?.keep_last_line) this.#keepLastLine(text);
@@ -127,13 +130,13 @@ export class ChildOutput {
     this.#checkFence();
   }
 
-  /** Sets the output of later jobs aside, and removes the mark before that of this one. */
+  /** Sets the output of later jobs aside and removes the start mark of this job's output. */
   #upToLaterJob(fd: 1 | 2, given: string): string {
     const mark = `\0${this.nonce}>`;
     let text = given;
     for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at)) {
       const end = text.indexOf("\0", at + mark.length);
-      // A part of the mark is missing.
+      // Part of the mark has not arrived yet.
       if (end < 0) break;
       if (Number(text.slice(at + mark.length, end)) > this.#sequence) {
         this.#ahead[fd - 1] = text.slice(at);

@@ -169,7 +169,7 @@ function overlapLength(text: string, secret: string): number {
 export class MaskedText {
   readonly #secrets: Secrets;
   readonly #show: (text: string) => void;
-  /** End of the text: what is held back, and what is needed to recognise a secret by its beginning. */
+  /** End of the text: the text held back, and the context needed to recognise the beginning of a secret. */
   #tail = "";
   /** Characters of the tail already shown. */
   #shown = 0;
@@ -197,7 +197,7 @@ export class MaskedText {
     }
   }
 
-  /** Ends the text: what was held back is not a secret. */
+  /** Ends the text: the text held back contains no secret. */
   end(): void {
     clearTimeout(this.#timer);
     this.#showTo(this.#tail.length, this.#spans());
@@ -212,7 +212,7 @@ export class MaskedText {
     return this.#covered === 0 ? found : mergeSpans([{ start: 0, stop: this.#covered }, ...found]);
   }
 
-  /** Shows the rest of the tail's first `end` characters. */
+  /** Shows the first `end` characters of the tail that are not shown yet. */
   #showTo(end: number, spans: Span[]): void {
     let text = "";
     const plainTo = (to: number) => {

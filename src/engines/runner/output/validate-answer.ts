@@ -34,7 +34,7 @@ export async function findLongAnswerFault(message: Done, max_result: number): Pr
     if (!isLong(text) || isLonger(text, max_result)) continue;
     const fault = await validateLongJson(text).then(
       () => undefined,
-      (cause) => (cause instanceof NestedTooDeeply ? TOO_DEEP : "what is no result"),
+      (cause) => (cause instanceof NestedTooDeeply ? TOO_DEEP : "something that is not a result"),
     );
     if (fault !== undefined) return fault;
   }
@@ -50,7 +50,7 @@ export function findAnswerFault(message: Done, max_result: number): string | und
   for (const text of [message.result, message.preprocessed_args]) {
     if (typeof text === "string" && !isLong(text) && isTooDeep(text)) return TOO_DEEP;
   }
-  if (!isDone(message)) return "what is no result";
+  if (!isDone(message)) return "something that is not a result";
   for (const text of [message.result, message.preprocessed_args]) {
     if (text !== undefined && isLonger(text, max_result)) return "more than a result may be";
   }

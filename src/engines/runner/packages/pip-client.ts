@@ -170,7 +170,7 @@ function listWheelFolders({ PIP_FIND_LINKS = "" }: Record<string, string>): stri
 function environmentFor({ url, extra_urls, trusted_hosts, wheels }: PythonIndex): Record<string, string> {
   const environment: Record<string, string> = {
     PIP_NO_INPUT: "1",
-    // Without a network, pip writes a line into the job's log at each of its retries.
+    // Without a network, pip logs one line per retry.
     PIP_RETRIES: "1",
     PIP_ROOT_USER_ACTION: "ignore",
     PYTHONDONTWRITEBYTECODE: "1",
@@ -224,7 +224,7 @@ function extractReason(lines: string): string {
   return `Python packages could not be resolved or installed: ${reason || "the package client said nothing"}`;
 }
 
-/** Says that there is no connection to the index: pip's errors say only that the index has no such package. */
+/** Returns a message that the index cannot be reached: pip's own errors only say that the index lacks the package. */
 function describeUnreachable(retry: string | undefined): string[] {
   if (retry === undefined) return [];
   const [, cause] = /\[Errno -?\d+\] ([\w .,-]+)/.exec(retry) ?? [];

@@ -47,9 +47,9 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
   /** Chunks of an unfinished line. */
   let begun: Uint8Array[] = [];
   let begun_bytes = 0;
-  /** Data that the child has not accepted yet. */
+  /** Data that the socket has not accepted yet. */
   const unsent: (Uint8Array | Iterator<Uint8Array>)[] = [];
-  /** Lines that are read later, in order: a long line, and those after it. */
+  /** Lines to be read later, in order: a long line, and the lines after it. */
   const unread: { chunks: Uint8Array[]; bytes: number }[] = [];
   let unread_bytes = 0;
   let announceClosed!: () => void;
@@ -103,10 +103,10 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
 
   function receive(message: FromChild | undefined): void {
     if (message) onMessage(message);
-    else refuse("sent the server what is no message");
+    else refuse("sent the server something that is not a message");
   }
 
-  /** Reads each step of a long line in a turn of the event loop of its own, and the short lines after it in few. */
+  /** Reads a long line in steps, one per turn of the event loop, and the short lines after it in few turns. */
   async function readUnread(): Promise<void> {
     let nextSlice = createTimeSlices();
     for (let line = unread[0]; line !== undefined; line = unread[0]) {
@@ -122,7 +122,7 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
     if (hasEnded) end();
   }
 
-  /** The child has closed its side: what it sent before still counts. */
+  /** The child has closed its side; messages sent before are still read. */
   function endOfInput(): void {
     hasEnded = true;
     if (unread.length === 0) end();
@@ -141,7 +141,7 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
     }
   }
 
-  /** Writes a short message, and keeps what the child does not accept at once. */
+  /** Writes a short message, and buffers what the socket does not accept. */
   function sendText(text: string): void {
     const written = socket && unsent.length === 0 ? Math.max(0, socket.write(text)) : 0;
     if (written < Buffer.byteLength(text)) unsent.push(Buffer.from(text).subarray(written));
@@ -151,7 +151,7 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
     if (isClosed) throw new Error("the process has closed its connection to the server");
   }
 
-  /** Short messages that are sent in this turn of the event loop. */
+  /** Short messages to send in this turn of the event loop. */
   let pending = "";
 
   function sendPending(): void {
@@ -243,7 +243,7 @@ function parseMessage(text: string): FromChild | undefined {
 async function parseLong(chunks: Uint8Array[]): Promise<FromChild | undefined> {
   await yieldToEventLoop();
   const text = toText(chunks);
-  // The text is all that is needed from now on.
+  // Only the text is needed from here on.
   chunks.length = 0;
   await yieldToEventLoop();
   const isRead = !isTooDeep(text);

@@ -29,20 +29,22 @@ export interface Child {
   readonly output: ChildOutput;
   /** Its workspace, version and identity; undefined while blank. */
   key: string | undefined;
-  /** Resolves when it has become the interpreter of its script; undefined if it has not begun to. */
+  /** Resolves when it has become its script's interpreter; undefined if it was not asked to. */
   interpreter: Promise<void> | undefined;
   tokens: ChildTokens | undefined;
-  /** Token of the job that it was sent last. */
+  /** Token of the last job sent to it. */
   token: string;
-  /** Contextual variables of the job that it was sent last. */
+  /** Contextual variables of the last job sent to it. */
   environment: Record<string, string>;
-  /** Number of jobs that it was sent. */
+  /** Number of jobs sent to it. */
   runs_sent: number;
-  /** Number of its last jobs that were quick and printed nothing, one after the other. */
+  /** Number of consecutive last jobs that were quick and printed nothing. */
   quick_runs: number;
   /** Name of the folder at `./shared`, if any. */
   shared: string | undefined;
   idle_since: number;
+  /** Number of child processes that were started ahead for its next job. */
+  waiting_with_it: number;
   /** Set by the code that awaits the next message. */
   onMessage: ((message: FromChild) => void) | undefined;
   onExit: ((exit: ChildExit) => void) | undefined;
@@ -55,7 +57,7 @@ export interface Child {
   /** Whether it has neither exited nor closed its channel, as far as is known. */
   readonly isUsable: boolean;
   send(message: ToChild): void;
-  /** Sends a short message in this turn of the event loop, with others. */
+  /** Sends a short message in this turn of the event loop, together with others. */
   sendLater(message: ToChild): void;
   /** Kills it with all its descendants and removes its folder. */
   destroy(): Promise<void>;
@@ -68,7 +70,7 @@ export interface LaunchOptions {
   sandbox: Sandbox;
   /** Inherited part of the server's environment. */
   inherited_environment: Record<string, string>;
-  /** Access beside its own folders. */
+  /** Folders it may access beside its own. */
   reach?: FolderAccess;
   /** Maximum size of one message from the child. */
   max_message_bytes: number;
@@ -128,6 +130,7 @@ export function launchChild(options: LaunchOptions): Child {
     quick_runs: 0,
     shared: undefined,
     idle_since: 0,
+    waiting_with_it: 0,
     onMessage: undefined,
     onExit: undefined,
     onDisconnect: undefined,
@@ -159,6 +162,7 @@ export function launchChild(options: LaunchOptions): Child {
   let subprocess: Subprocess<"ignore", "pipe", "pipe">;
   let channel: ChildChannel;
   try {
+    guard.watch();
     user = sandbox.users?.acquire(folders);
     subprocess = Bun.spawn(sandbox.commandFor(folders, program, user), {
       cwd: folder,
@@ -234,7 +238,7 @@ export function awaitMessage<T extends FromChild["t"]>(
 /** Timeout of end marks, in case the script closed its own stdout or stderr. */
 const END_MARK_TIMEOUT_MS = 1_000;
 
-/** Calls back when what is still in these pipes (1 = stdout, 2 = stderr, 3 = both) has been read, or will not come. */
+/** Calls back when everything in these pipes (1 = stdout, 2 = stderr, 3 = both) has been read, or after a timeout. */
 export function afterOutput(child: Child, pipes: number, then: () => void): void {
   const end = () => {
     clearTimeout(timer);

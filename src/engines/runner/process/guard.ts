@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { type Backoff, computeBackoffMs } from "../../../lib/async/retry.ts";
 import { sleep } from "../../../lib/async/sleep.ts";
 import type { RunnerOptions } from "../types.ts";
-import { killTrees, listProcesses } from "./kill-tree.ts";
+import { killTrees, listProcesses, readProcess } from "./kill-tree.ts";
 
 const PR_SET_DUMPABLE = 4;
 const PR_SET_CHILD_SUBREAPER = 36;
@@ -26,6 +26,8 @@ const NOT_OUR_CHILD = -1;
 const guardedPids = new Set<number>();
 
 export interface Guard {
+  /** Starts the watchdog unless it runs. Call before a child is started: a server that has none starts sooner without. */
+  watch(): void;
   /** Records that a child was started or has ended. */
   add(pid: number): void;
   remove(pid: number): void;
@@ -33,7 +35,7 @@ export interface Guard {
   kill(pid: number): Promise<void>;
   /** Kills processes that ended children left behind. */
   sweep(): Promise<void>;
-  /** Exempts everything else that this process has started by now, by session: a browser, a tunnel. */
+  /** Exempts all other processes that this process has started so far, by session: a browser, a tunnel. */
   exemptOtherProcesses(): void;
   stop(): Promise<void>;
 }
@@ -41,14 +43,14 @@ export interface Guard {
 export function startGuard(watchdogProgram: string, directory: string, log: RunnerOptions["log"]): Guard {
   const libc = openLibc();
   libc?.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-  // Without Landlock scripts of the same user could otherwise open this process's memory, files and environment by
-  // /proc/<pid>, which no filter of system calls can tell from other files.
+  // Without Landlock, scripts of the same user could otherwise open this process's memory, files and environment
+  // through /proc/<pid>, which a system call filter cannot distinguish from other files.
   libc?.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   const session = ownSession();
   const children = new Set<number>();
   const spared = new Set<number>();
   let stopping = false;
-  let watchdog = startWatchdog();
+  let watchdog: ReturnType<typeof startWatchdog> | undefined;
 
   function startWatchdog() {
     const process_ = Bun.spawn([process.execPath, "--no-install", watchdogProgram], {
@@ -73,8 +75,8 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
   }
 
   function tell(line: string): void {
-    watchdog.stdin.write(line);
-    watchdog.stdin.flush();
+    watchdog?.stdin.write(line);
+    watchdog?.stdin.flush();
   }
 
   /** Waits for killed processes to end: own children by waitpid, others by polling. */
@@ -91,7 +93,7 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
     }
   }
 
-  /** Lists processes below this one that are neither guarded nor of its own session. */
+  /** Lists descendants of this process that are neither guarded nor in its own session. */
   function strangers() {
     return listProcesses().filter(
       (each) => each.parent === process.pid && each.session !== session && !guardedPids.has(each.pid),
@@ -108,6 +110,9 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
   }
 
   return {
+    watch() {
+      watchdog ??= startWatchdog();
+    },
     exemptOtherProcesses() {
       for (const each of strangers()) spared.add(each.session);
     },
@@ -124,14 +129,14 @@ export function startGuard(watchdogProgram: string, directory: string, log: Runn
     async kill(pid) {
       const descendants = killTrees([pid]).filter((killed) => killed !== pid);
       await reap(descendants);
-      // What one of them started at its last moment is a child of this process now.
+      // Processes that a killed one started at the last moment are now children of this process.
       if (descendants.length > 0) await sweep();
     },
     sweep,
     async stop() {
       stopping = true;
-      watchdog.stdin.end();
-      await watchdog.exited;
+      watchdog?.stdin.end();
+      await watchdog?.exited;
     },
   };
 }
@@ -153,7 +158,7 @@ function openLibc() {
 }
 
 function ownSession(): number {
-  return listProcesses().find((each) => each.pid === process.pid)?.session ?? -1;
+  return readProcess("self")?.session ?? -1;
 }
 
 function isAlive(pid: number): boolean {

@@ -1,8 +1,8 @@
-/** Children that have become Python, and wait for a script version. */
+/** Children that have become Python and wait for a script version. */
 import type { RuntimeFiles } from "../files/runtime-files.ts";
 import { awaitMessage, type Child, LoadFault } from "./child.ts";
 
-/** Turns a blank child into Python; its `interpreter` tells when that is done. @throws if the channel is closed */
+/** Turns a blank child into Python; its `interpreter` resolves when that is done. @throws if the channel is closed */
 export function becomePython(child: Child, program: string, runtime: RuntimeFiles): Promise<void> {
   const turned = awaitMessage(child, "channel", "load_failed").then((answer) => {
     if (answer.t === "load_failed") throw new LoadFault(answer.error);

@@ -1,7 +1,7 @@
 import type { RunOutcome, RunRequest } from "../types.ts";
 import type { Child } from "./child.ts";
 
-/** Returns the arguments with a job's token in place of its placeholder. */
+/** Returns the arguments with the placeholder replaced by the job's token. */
 export function insertToken(
   { args, token_placeholder }: Pick<RunRequest, "args" | "token_placeholder">,
   token: string,

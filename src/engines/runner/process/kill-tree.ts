@@ -11,26 +11,20 @@ interface ProcessFacts {
 
 /** Lists all processes; empty without /proc. */
 export function listProcesses(): ProcessFacts[] {
-  const found: ProcessFacts[] = [];
-  let names: string[];
-  try {
-    names = readdirSync("/proc");
-  } catch {
-    return found;
-  }
-  for (const name of names) {
-    const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
-    try {
-      // The command name is in parentheses and may contain anything (proc(5)).
-      const text = readFileSync(`/proc/${name}/stat`, "latin1");
-      const [state, parent, , session] = text.slice(text.lastIndexOf(")") + 2).split(" ");
-      found.push({ pid, state: state!, parent: Number(parent), session: Number(session) });
-    } catch {
-      // Exited meanwhile.
-    }
-  }
-  return found;
+  const names = tolerateExit(() => readdirSync("/proc")) ?? [];
+  return names
+    .filter((name) => Number.isInteger(Number(name)))
+    .map(readProcess)
+    .filter((found) => found !== undefined);
+}
+
+/** @param name its entry in /proc. @returns undefined if it has exited */
+export function readProcess(name: string): ProcessFacts | undefined {
+  const text = tolerateExit(() => readFileSync(`/proc/${name}/stat`, "latin1"));
+  if (text === undefined) return undefined;
+  // The command name is in parentheses and may contain anything (proc(5)).
+  const [state, parent, , session] = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  return { pid: Number.parseInt(text, 10), state: state!, parent: Number(parent), session: Number(session) };
 }
 
 /**
@@ -53,7 +47,7 @@ export function killTrees(roots: number[]): number[] {
   return [...doomed];
 }
 
-/** Whether the kernel tells the children of a thread (CONFIG_PROC_CHILDREN). */
+/** Whether the kernel lists the children of a thread (CONFIG_PROC_CHILDREN). */
 const listsChildren = existsSync("/proc/thread-self/children");
 
 function findDescendants(roots: Set<number>): number[] {
@@ -79,7 +73,7 @@ function readChildren(pid: number): number[] {
   });
 }
 
-/** Undefined if what is read of has exited meanwhile. */
+/** Returns undefined if the process has exited in the meantime, or there is no /proc. */
 function tolerateExit<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -88,7 +82,7 @@ function tolerateExit<T>(read: () => T): T | undefined {
   }
 }
 
-/** Lists all processes, which takes long where there are many. */
+/** Lists all processes by parent, which is slow if there are many. */
 function groupByParent(): (pid: number) => number[] {
   const children = new Map<number, number[]>();
   for (const { pid, parent } of listProcesses()) {

@@ -4,7 +4,9 @@ import type { RunnerOptions, RunRequest } from "../types.ts";
 import type { Child } from "./child.ts";
 import { insertToken } from "./job-token.ts";
 
-/** Creates the message that starts a job in a child. Its environment is relative to the message before. */
+/**
+ * Creates the message that starts a job in a child. Only variables that differ from the previous message's are sent.
+ */
 export function createRunMessage(child: Child, request: RunRequest, options: RunnerOptions): Run {
   child.runs_sent++;
   return {

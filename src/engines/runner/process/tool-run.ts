@@ -86,7 +86,7 @@ function timeoutMessage({ name, timeout_ms }: ToolRequest): string {
   return `${name} did not end within ${Math.round(timeout_ms / 60_000)} minutes and was stopped`;
 }
 
-/** Changes the owner of everything in a folder. No process of that user runs yet. */
+/** Changes the owner of everything in a folder. No process of that user is running yet. */
 async function chownFolder(folder: string, uid: number): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true }))
     await lchown(join(entry.parentPath, entry.name), uid, uid);

@@ -1,4 +1,4 @@
-/** Compiles scripts, once per version, in the sandbox and limits of jobs. */
+/** Compiles script versions, once each, with the sandbox and limits of jobs. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createSlots } from "../../../lib/async/slots.ts";
@@ -15,17 +15,17 @@ import { findTool } from "./tools.ts";
 
 const TIMEOUT_MS = 5 * 60_000;
 const MAX_PROGRAM_BYTES = 50_000_000;
-/** Compilers take a whole core and much memory: one runs at a time. */
+/** A compiler uses a whole core and much memory, so only one runs at a time. */
 const compilers = createSlots(1);
 
-/** A compiler has rejected a script. */
+/** The compiler rejected the script. */
 class CompileError extends BadRequest {
   override readonly name = "CompileError";
 }
 
 /**
- * @param wrappers folder of what is compiled with scripts
- * @param signal ends the compiler, or the wait for it
+ * @param wrappers folder of files to compile with scripts
+ * @param signal aborts the compilation, or waiting for it
  * @returns the program
  * @throws CompileError with the compiler's messages; DependencyError
  */

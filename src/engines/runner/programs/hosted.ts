@@ -1,4 +1,4 @@
-/** Languages whose scripts are run by a program of the machine, or are one: a process of its own per job. */
+/** Languages whose scripts are, or are run by, a program of the machine: one process per job. */
 import { join } from "node:path";
 import type { RunnableLanguage } from "../../languages/languages.ts";
 import { programOf } from "../../languages/programs/table.ts";
@@ -7,17 +7,17 @@ import type { HostedProgram } from "../protocol.ts";
 import type { RunRequest } from "../types.ts";
 import type { Tool } from "./tools.ts";
 
-/** Whether each job has a process of its own below the child. */
+/** Whether each job runs in its own process below the child. */
 export function isHosted(language: RunnableLanguage): boolean {
   return runsProgram(language) && !replacesChild(language);
 }
 
-/** Whether a job's program takes the place of the child. */
+/** Whether a job's program replaces the child process (execve). */
 export function replacesChild(language: RunnableLanguage): boolean {
   return programOf(language)?.needs_own_entry === true;
 }
 
-/** Whether the child itself calls `main`, as it does for TypeScript. */
+/** Whether the child itself calls `main`, as for TypeScript. */
 export function runsInChild(language: RunnableLanguage): boolean {
   return language === "bun" || language === "nativets";
 }
@@ -29,7 +29,7 @@ function runsProgram(language: RunnableLanguage): boolean {
 interface ProgramStart {
   child: Child;
   request: RunRequest;
-  /** Path of its source, or of what it was compiled to, as the child sees it. */
+  /** Path of its source or compiled program, as the child sees it. */
   file: string;
   /** Undefined for bash and compiled scripts. */
   tool: Tool | undefined;
@@ -37,7 +37,7 @@ interface ProgramStart {
   wrappers: string;
 }
 
-/** Returns the program of a script; undefined for languages that children run themselves. @throws LoadFault */
+/** Returns the program that runs a script; undefined for languages that children run themselves. @throws LoadFault */
 export function createHostedProgram({
   child,
   request,
@@ -53,9 +53,10 @@ export function createHostedProgram({
     return {
       path,
       argv: ["bash", file],
-      // Without it bash looks its user up, which takes longer than all else of its start where jobs have their own users.
+      // Without these variables bash looks up its user, which takes longer than the rest of its start if jobs have
+      // their own users.
       environment: { SHELL: path, ...child.base_environment },
-      is_shell: true,
+      prelude: join(wrappers, "prelude.sh"),
       replaces_child: false,
     };
   }
@@ -68,7 +69,7 @@ export function createHostedProgram({
   const own = "wrapper" in run ? run.environment : undefined;
   const environment = { LANG: "C.UTF-8", ...own, ...child.base_environment };
   const replaces_child = replacesChild(version.language);
-  return { path, argv: [path, ...argv], environment, is_shell: false, replaces_child };
+  return { path, argv: [path, ...argv], environment, prelude: undefined, replaces_child };
 }
 
 function fault(message: string): LoadFault {

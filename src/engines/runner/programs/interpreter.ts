@@ -6,8 +6,8 @@ import { requireStandardLibrary } from "./packages.ts";
 import { findTool, type Tool } from "./tools.ts";
 
 /**
- * Finds the program of the machine that runs a script; undefined if none does, or Python is missing.
- * @throws DependencyError if another language's is missing
+ * Finds the program of the machine that runs a script; undefined if it needs none, or if Python is missing.
+ * @throws DependencyError if another language's program is missing
  */
 export async function findInterpreter(version: RunnableVersion, sandbox: Sandbox): Promise<Tool | undefined> {
   const { language, lock } = version;

@@ -8,15 +8,15 @@ export interface Tool {
   program: string;
   /** Folders it reads beside the system's. */
   folders: string[];
-  /** It is Python, which children become and keep running. */
+  /** Whether it is Python: then the child becomes the interpreter and serves several jobs. */
   is_python?: boolean;
 }
 
 const found = new Cache<Tool>({ max: 100 });
 
 /**
- * Finds the tool of a language. The command may be a shim (rustup, rbenv) that needs folders hidden from scripts, so it
- * is asked once, outside of the sandbox, where its installation is.
+ * Finds the program of a language. The command may be a shim (rustup, rbenv) that needs folders hidden from scripts,
+ * so it is asked for its installation folder once, outside of the sandbox.
  * @throws DependencyError that says what to install
  */
 export async function findTool(language: string): Promise<Tool> {

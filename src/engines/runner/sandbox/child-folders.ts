@@ -4,7 +4,7 @@ export interface ChildFolders {
   job: string;
   /** Folder of its source. */
   code: string;
-  /** Access to further folders. */
+  /** Further folders that it may access. */
   access: FolderAccess;
 }
 

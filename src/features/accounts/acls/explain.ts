@@ -1,4 +1,4 @@
-/** Answers who may do what with an item, and why, by the rules of `platform/access/permissions.ts`. */
+/** Explains who may do what with an item, and why, by the rules of `platform/access/permissions.ts`. */
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
@@ -22,7 +22,7 @@ export const Access = z.object({
   right: Right.describe(
     "`read` sees and runs it, `write` changes it too, `owner` also renames and archives it",
   ),
-  operator: z.boolean().describe("whether they only run and see, whatever they are given"),
+  operator: z.boolean().describe("whether they are an operator, who only runs and views"),
   reasons: z.array(
     z.object({
       by: z
@@ -31,7 +31,7 @@ export const Access = z.object({
           "admins have all rights; the others come from the item's path, its folder, or the item itself",
         ),
       right: Right,
-      grantee: z.string().optional().describe("`u/<user>` or `g/<group>` that the right was given to"),
+      grantee: z.string().optional().describe("`u/<user>` or `g/<group>` that has the grant"),
     }),
   ),
 });
@@ -48,7 +48,7 @@ export async function explainAccess(ctx: WorkspaceContext, kind: string, of: str
   const { workspace_id } = ctx.caller.member;
   if (kind === "group_") throw new BadRequest("a group has members and managers: groups/get names them");
   const given = await getAcl(ctx, kind, of);
-  // What a folder grants holds for what is in it.
+  // Rights in a folder also apply to the items in it.
   const [path, grants] = kind === "folder" ? [`f/${of}/`, {}] : [of, given];
   const folder = path.startsWith("f/") ? await findFolder(ctx, path.split("/")[1]!) : undefined;
   const members = await listWorkspaceMembers(app, workspace_id);

@@ -113,8 +113,9 @@ export async function updateAccount(ctx: UserContext, given: string, change: Acc
 }
 
 /**
- * Deletes an account. The person leaves each workspace (members/removal.ts says what becomes of what they own there); all
- * their tokens, invites, groups of the instance and logins elsewhere are deleted, and whatever runs as them is canceled. What they did stays in the audit log.
+ * Deletes an account. The user leaves each workspace (members/removal.ts defines what happens to the items they own
+ * there). All their tokens, invites, instance group memberships and provider logins are deleted, and jobs that run as
+ * them are canceled. Audit rows stay.
  * @throws NotFound; BadRequest for the last super admin, or the last admin of a workspace
  */
 export async function deleteAccount(ctx: UserContext, given: string): Promise<void> {
@@ -169,7 +170,7 @@ async function markSuperAdminRuns(app: App, tx: Tx, email: string, by: string): 
   return removals;
 }
 
-/** Returns a user's username on the instance and in each workspace. @throws NotFound */
+/** Returns a user's username in the instance and in each workspace. @throws NotFound */
 export async function getUsernameInfo(app: App, given: string) {
   const email = parseEmail(given);
   const { username } = await getUser(app.db.read, email);
@@ -191,7 +192,7 @@ export async function listAccounts(
   const since = new Date(app.clock().getTime() - ACTIVE_MS);
   const { read } = app.db;
   const used = read.select({ email: tokens.email }).from(tokens).where(gte(tokens.last_used_at, since));
-  // Includes logins whose sessions have ended since.
+  // Includes logins whose sessions have ended.
   const seen = read
     .select({ email: auditLog.email })
     .from(auditLog)
@@ -208,7 +209,7 @@ export async function listAccounts(
   return found.map((user) => ({ ...user, operator_only: operators.has(user.email) }));
 }
 
-/** Returns users who are members somewhere, and operators in every workspace. */
+/** Returns users who are members of at least one workspace, and operators in all of theirs. */
 async function listPureOperators(db: Reader): Promise<Set<string>> {
   const rows = await db
     .selectDistinct({ email: workspaceMembers.email, operator: workspaceMembers.operator })

@@ -41,7 +41,7 @@ export const exportUsers = operation({
   access: "superAdmin",
   // Needs write scope, since weak passwords can be recovered from hashes.
   scope: { domain: "users", action: "write" },
-  summary: "Read all users of the instance with the hashes of their passwords",
+  summary: "Export all users of the instance with their password hashes",
   responds: responds.json(z.array(ExportedUser)),
   audit: { operation: "users.export", action_kind: "Execute" },
   run: async (ctx) => {
@@ -70,7 +70,7 @@ export const overwriteUsers = operation({
   method: "POST",
   path: "/users/overwrite",
   access: "superAdmin",
-  summary: "Replace all users of the instance by those given, all or none",
+  summary: "Replace all users of the instance by the given ones",
   body: z.array(ExportedUser).max(100_000),
   responds: responds.text("confirmation"),
   audit: { operation: "users.overwrite", action_kind: "Update" },

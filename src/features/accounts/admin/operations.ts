@@ -48,7 +48,7 @@ export const existsEmail = operation({
   method: "GET",
   path: "/users/exists/{email}",
   access: "user",
-  summary: "Say whether a user has this e-mail, among those that the caller may know of",
+  summary: "Check whether a user has this e-mail, among those that the caller may know about",
   responds: responds.json(z.boolean()),
   run: (ctx, { email }) => service.isKnownUser(ctx, email.toLowerCase()),
 });
@@ -73,7 +73,7 @@ export const updateAccount = operation({
   method: "POST",
   path: "/users/update/{email}",
   access: "superAdmin",
-  summary: "Change a user's name, or what they are on the instance",
+  summary: "Update a user's name or role on the instance",
   body: z.object({
     is_super_admin: optional(z.boolean()),
     is_devops: optional(z.boolean()),
@@ -93,7 +93,7 @@ export const setPasswordOf = operation({
   method: "POST",
   path: "/users/set_password_of/{user}",
   access: "superAdmin",
-  summary: "Give a user, named by e-mail, another password; all their sessions end",
+  summary: "Set the password of a user, given by e-mail; all their sessions end",
   body: z.object({ password: z.string() }),
   responds: responds.raw("text/plain", "confirmation"),
   audit: { operation: "users.setpassword", action_kind: "Update" },
@@ -112,7 +112,7 @@ export const setLoginType = operation({
   method: "POST",
   path: "/users/set_login_type/{user}",
   access: "superAdmin",
-  summary: "Say how a user, named by e-mail, logs in: by password or a provider; all their sessions end",
+  summary: "Set how a user, given by e-mail, logs in: by password or a provider; all their sessions end",
   body: z.object({ login_type: z.string() }),
   responds: responds.raw("text/plain", "confirmation"),
   audit: { operation: "users.update", action_kind: "Update" },
@@ -128,7 +128,7 @@ export const getUsernameInfo = operation({
   method: "GET",
   path: "/users/username_info/{email}",
   access: "superAdmin",
-  summary: "Read a user's name on the instance and in each workspace",
+  summary: "Read a user's username on the instance and in each workspace",
   responds: responds.json(UsernameInfo),
   run: (ctx, { email }) => accounts.getUsernameInfo(ctx.app, email),
 });
@@ -138,7 +138,7 @@ export const deleteAccount = operation({
   method: "DELETE",
   path: "/users/delete/{email}",
   access: "superAdmin",
-  summary: "Delete a user: their runs are canceled, what they own is left to the workspaces' admins",
+  summary: "Delete a user: their runs are canceled, and their items are left to the workspaces' admins",
   responds: responds.text("confirmation"),
   audit: { operation: "users.delete", action_kind: "Delete" },
   run: async (ctx, { email }) => {

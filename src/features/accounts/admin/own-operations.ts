@@ -21,7 +21,7 @@ export const globalWhoami = operation({
   access: "user",
   allowsWorkspaceTokens: true,
   scope: false,
-  summary: "Read who the token belongs to",
+  summary: "Read the user of the token",
   responds: responds.json(GlobalUserInfo),
   run: async (ctx) => {
     const { identity } = ctx.caller;
@@ -79,7 +79,7 @@ export const leaveInstance = operation({
   method: "POST",
   path: "/users/leave_instance",
   access: "user",
-  summary: "Delete the caller's own account, with what a super admin's deleting it does",
+  summary: "Delete the caller's own account, with the same effects as deletion by a super admin",
   responds: responds.text("confirmation"),
   audit: { operation: "workspaces.leave", action_kind: "Delete" },
   run: async (ctx) => {
@@ -96,7 +96,7 @@ export const getTutorialProgress = operation({
   method: "GET",
   path: "/users/tutorial_progress",
   access: "user",
-  summary: "Read which steps of the tutorials the caller has done, a bit each",
+  summary: "Read the completed tutorial steps of the caller, as a bitmask",
   responds: responds.json(TutorialProgress),
   run: async (ctx) => ({ progress: await accounts.getTutorialProgress(ctx.app, ctx.caller.identity.email) }),
 });
@@ -106,7 +106,7 @@ export const setTutorialProgress = operation({
   method: "POST",
   path: "/users/tutorial_progress",
   access: "user",
-  summary: "Say which steps of the tutorials the caller has done, a bit each",
+  summary: "Set the completed tutorial steps of the caller, as a bitmask",
   body: TutorialProgress,
   responds: responds.text("confirmation"),
   audit: { operation: "users.tutorial_progress", action_kind: "Update" },
@@ -124,7 +124,7 @@ export const getOwnUsage = operation({
   summary:
     "Read this month's executions of the caller outside premium workspaces: one for every second begun",
   responds: responds.json(z.number()),
-  // With a licence, all workspaces are premium.
+  // With a license, all workspaces are premium.
   run: async ({ app, caller }) =>
     (await hasLicense(app)) ? 0 : getMonthlyUsage(app, { email: caller.identity.email }),
 });
@@ -144,7 +144,7 @@ export const acceptOwnInvite = operation({
   method: "POST",
   path: "/users/accept_invite",
   access: "user",
-  summary: "Become a member of a workspace the caller is invited to",
+  summary: "Accept an invite to a workspace",
   body: z.object({ workspace_id: z.string(), username: optional(z.string()) }),
   responds: responds.text("confirmation"),
   audit: { operation: "users.accept_invite", action_kind: "Create" },

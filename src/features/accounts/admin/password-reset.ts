@@ -1,6 +1,6 @@
 /**
- * Passwords that are set anew by a link in a mail. The link holds a ticket that the server signed over the present
- * password's hash: nothing is stored, and a ticket is void as soon as the password changes, by itself or otherwise.
+ * Password reset by a link in a mail. The link contains a ticket that the server signed together with the current
+ * password hash. Nothing is stored, and a ticket becomes invalid as soon as the password changes.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { and, eq } from "drizzle-orm";
@@ -19,7 +19,7 @@ import { hashPassword } from "../users/passwords.ts";
 
 const LIFETIME_MS = 3_600_000;
 const WINDOW_MS = 3_600_000;
-/** Mails to one account, and requests of one network, within the window. */
+/** Maximum mails per account, and requests per network, within the window. */
 const MAILS_PER_ACCOUNT = 3;
 const REQUESTS_PER_NETWORK = 30;
 const MAX_TRACKED = 20_000;
@@ -28,7 +28,7 @@ const counters = perApp<App, Cache<{ taken: number }>>(
   (app) => new Cache({ max: MAX_TRACKED, now: () => app.clock().getTime() }),
 );
 
-/** Counts one more. @returns whether it is within the limit */
+/** Counts one more. @returns whether the count is within the limit */
 function take(app: App, key: string, limit: number): boolean {
   const counted = counters(app);
   let window = counted.get(key);
@@ -61,18 +61,18 @@ function readTicket(ticket: string): { email: string; ends: number; signature: B
 
 function requirePasswordLogins(app: App): void {
   if (!app.settings.get("disable_password_login")) return;
-  throw new Forbidden("nobody logs in with a password here (setting disable_password_login)");
+  throw new Forbidden("logins with a password are disabled (setting disable_password_login)");
 }
 
-/** Reads the present hash of an account that logs in with a password. */
+/** Reads the current password hash of an account that logs in with a password. */
 async function findHash(app: App, email: string): Promise<string | undefined> {
   const [user] = await app.db.read.select().from(users).where(eq(users.email, email));
   return user?.login_type === "password" ? (user.password_hash ?? undefined) : undefined;
 }
 
 /**
- * Mails a link to the account, if there is one that has a password. The caller is not told: the answer is the same, and
- * comes as soon, for any address.
+ * Mails a reset link to the account if it exists and has a password. The response and its timing are the same for any
+ * address, so that the caller learns nothing.
  * @param address the client's network address
  * @throws BadRequest without a mail server, Forbidden, TooManyRequests
  */
@@ -80,7 +80,7 @@ export async function requestPasswordReset(ctx: Context, given: string, address:
   const { app } = ctx;
   requirePasswordLogins(app);
   if (!isMailConfigured(app)) {
-    throw new BadRequest("this server sends no mail, so it mails no links", {
+    throw new BadRequest("this server has no mail server configured, so it cannot mail links", {
       hint: "a super admin sets another password: People, or svc user set-password",
     });
   }
@@ -103,7 +103,7 @@ export async function requestPasswordReset(ctx: Context, given: string, address:
 
 function createResetLetter(app: App, ticket: string) {
   const { base } = app.urls;
-  // In the fragment, which browsers send to no server.
+  // In the URL's fragment, which browsers never send to a server.
   const way =
     app.config.console === "on"
       ? ["To choose another, open:", { code: `${base}/reset#${ticket}` }]
@@ -118,7 +118,10 @@ function createResetLetter(app: App, ticket: string) {
   ]);
 }
 
-/** Sets another password; all sessions of the account end. @throws BadRequest for a ticket that is not valid any more */
+/**
+ * Sets a new password and ends all sessions of the account.
+ * @throws BadRequest for a ticket that is no longer valid
+ */
 export async function resetPassword(ctx: Context, ticket: string, password: string): Promise<void> {
   const { app } = ctx;
   requirePasswordLogins(app);
@@ -139,7 +142,7 @@ export async function resetPassword(ctx: Context, ticket: string, password: stri
       .set({ password_hash })
       .where(and(eq(users.email, email), eq(users.password_hash, hash)))
       .returning({ email: users.email });
-    // Somebody else used the link at the same moment.
+    // Another request used the same link at the same time.
     if (changed.length === 0) throw ended();
     await revokeAllSessions(app, tx, email);
   });

@@ -1,4 +1,4 @@
-/** Operations for people who forgot their password. */
+/** Operations to reset a forgotten password. */
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { isMailConfigured } from "../../signals/mail/send.ts";
@@ -11,7 +11,7 @@ const isSmtpConfigured = operation({
   path: "/auth/is_smtp_configured",
   access: "anyone",
   scope: false,
-  summary: "Say whether a forgotten password can be set anew by a mailed link",
+  summary: "Check whether password reset by mail is available",
   responds: responds.json(z.boolean()),
   run: (ctx) => isMailConfigured(ctx.app) && !ctx.app.settings.get("disable_password_login"),
 });
@@ -38,7 +38,7 @@ const reset = operation({
   path: "/auth/reset_password",
   access: "anyone",
   scope: false,
-  summary: "Set a forgotten password anew, by the token of a mailed link; all sessions of the account end",
+  summary: "Set a new password with the token of a mailed link; all sessions of the account end",
   body: z.object({ token: z.string().max(2_000), new_password: z.string() }),
   responds: responds.json(z.object({ message: z.string() })),
   audit: { operation: "users.setpassword", action_kind: "Update" },

@@ -70,7 +70,7 @@ export async function listFolders(
     : all.filter((folder) => resolveFolderRight(member, folder));
 }
 
-/** Returns whether the caller may change the folder's owners and permissions. */
+/** Whether the caller may change the folder's owners and permissions. */
 export function isFolderOwner({ caller: { member } }: WorkspaceContext, folder: FolderRow): boolean {
   return member.is_admin || (!member.operator && resolveFolderRight(member, folder) === "owner");
 }
@@ -83,8 +83,8 @@ function requireFolderOwner(ctx: WorkspaceContext, folder: FolderRow): void {
 
 /**
  * Creates a folder owned by the caller and the given owners.
- * @throws BadRequest for an invalid or used name; Forbidden if items already exist below it, which the caller would
- * take over
+ * @throws BadRequest for an invalid or used name; Forbidden if items already exist below it, because the caller would
+ * gain control of them
  */
 export async function createFolder(ctx: WorkspaceContext, body: NewFolder): Promise<void> {
   const { member } = ctx.caller;
@@ -175,7 +175,7 @@ export async function removeOwner(
 }
 
 /**
- * Sets somebody's right to the folder's items, or removes it if `write` is undefined.
+ * Sets a grantee's right to the folder's items, or removes it if `write` is undefined.
  * @throws NotFound, Forbidden, BadRequest for an owner, whose right follows from ownership
  */
 export async function setFolderGrant(
@@ -271,7 +271,7 @@ async function storeFolder(
   tx.afterCommit(() => invalidateMembers(ctx.app, folder.workspace_id));
 }
 
-/** Returns whether items, drafts or jobs exist below the path of a folder that does not exist yet. */
+/** Whether items, drafts or jobs exist below the path of a folder that does not exist yet. */
 async function isFolderUsed(app: App, db: Reader, workspace_id: string, name: string): Promise<boolean> {
   const place = `f/${name}`;
   if (await hasItemsBelow(app, db, workspace_id, place)) return true;

@@ -1,4 +1,4 @@
-/** Groups of the instance. Any user reads them; changing and exporting them needs a licence. */
+/** Groups of the instance. Any user may read them; changing and exporting them requires a license. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
@@ -11,7 +11,7 @@ const InstanceGroup = z.object({
   emails: z.array(z.string()),
 });
 
-/** With the ids under which an external user directory knows the group. */
+/** A group with its ids in an external user directory. */
 const ExportedGroup = InstanceGroup.extend({
   id: z.string().nullish(),
   scim_display_name: z.string().nullish(),
@@ -34,7 +34,7 @@ const listInstanceGroups = operation({
   name: "listInstanceGroups",
   method: "GET",
   path: "/groups/list",
-  summary: "List the groups of the instance, with who is in them",
+  summary: "List the groups of the instance with their members",
   responds: responds.json(z.array(InstanceGroup)),
   run: async (ctx) => {
     const groups = await service.listInstanceGroups(ctx.app.db.read);
@@ -47,7 +47,7 @@ const getInstanceGroup = operation({
   name: "getInstanceGroup",
   method: "GET",
   path: "/groups/get/{name}",
-  summary: "Read a group of the instance, with who is in it",
+  summary: "Read a group of the instance with its members",
   responds: responds.json(InstanceGroup),
   run: async (ctx, { name }) => {
     const { summary, emails } = await service.getInstanceGroup(ctx.app.db.read, name);
@@ -60,7 +60,8 @@ const createInstanceGroup = operation({
   name: "createInstanceGroup",
   method: "POST",
   path: "/groups/create",
-  summary: "Make a group of the instance: who is in it is in the group of that name in all their workspaces",
+  summary:
+    "Create a group of the instance: its members are in the group of that name in all their workspaces",
   body: z.object({ name: z.string(), summary: optional(z.string()) }),
   responds: responds.text("confirmation"),
   audit: { operation: "igroup.create", action_kind: "Create" },
@@ -76,7 +77,7 @@ const updateInstanceGroup = operation({
   name: "updateInstanceGroup",
   method: "POST",
   path: "/groups/update/{name}",
-  summary: "Say what a group of the instance is for",
+  summary: "Set the summary of a group of the instance",
   body: z.object({ summary: optional(z.string()), new_summary: optional(z.string()) }),
   responds: responds.text("confirmation"),
   audit: { operation: "igroup.update", action_kind: "Update" },
@@ -125,7 +126,7 @@ const removeUserFromInstanceGroup = operation({
   name: "removeUserFromInstanceGroup",
   method: "POST",
   path: "/groups/removeuser/{name}",
-  summary: "Take a user out of a group of the instance",
+  summary: "Remove a user from a group of the instance",
   body: Email,
   responds: responds.text("confirmation"),
   audit: { operation: "igroup.removeuser", action_kind: "Update" },
@@ -141,7 +142,7 @@ const exportInstanceGroups = operation({
   name: "exportInstanceGroups",
   method: "GET",
   path: "/groups/export",
-  summary: "Read all groups of the instance with everything they hold, to import them elsewhere",
+  summary: "Export all groups of the instance, to import them elsewhere",
   responds: responds.json(z.array(ExportedGroup)),
   run: async (ctx) => {
     await requireLicense(ctx.app);
@@ -154,7 +155,7 @@ const overwriteInstanceGroups = operation({
   name: "overwriteInstanceGroups",
   method: "POST",
   path: "/groups/overwrite",
-  summary: "Put exported groups in the place of all groups of the instance",
+  summary: "Replace all groups of the instance by exported ones",
   body: z.array(GivenGroup).max(10_000),
   responds: responds.text("confirmation"),
   audit: { operation: "igroup.overwrite", action_kind: "Update" },

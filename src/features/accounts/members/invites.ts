@@ -1,4 +1,4 @@
-/** Invites, as the invited person sees and answers them. */
+/** Invites from the invited user's point of view: listing, accepting and declining them. */
 import { and, asc, eq } from "drizzle-orm";
 import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import type { App, UserContext } from "../../../platform/app/context.ts";
@@ -50,7 +50,7 @@ export async function acceptInvite(
       .select({ username: workspaceMembers.username })
       .from(workspaceMembers)
       .where(and(eq(workspaceMembers.workspace_id, workspace_id), eq(workspaceMembers.email, email)));
-    // An admin added them meanwhile; that role takes precedence.
+    // An admin added them in the meantime; that role takes precedence.
     if (member) return member.username;
     const username = await chooseUsername(tx, workspace_id, email, wanted, { tellWho: false });
     const row = { workspace_id, email, username, is_admin, operator, created_at: app.clock() };

@@ -1,5 +1,6 @@
 /**
- * Guards the last admin of a workspace and the last super admin: somebody must remain who can give access to others.
+ * Protects the last admin of a workspace and the last super admin, so that someone remains who can give access to
+ * others.
  */
 import { and, eq, ne } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";

@@ -22,7 +22,7 @@ export const updateMember = operation({
   method: "POST",
   path: "/w/{workspace}/users/update/{username}",
   access: "admin",
-  summary: "Change what a member may do; who is disabled can do nothing in the workspace, at once",
+  summary: "Change a member's role; a disabled member loses all access to the workspace at once",
   body: z.object({
     is_admin: optional(z.boolean()),
     operator: optional(z.boolean()),
@@ -41,7 +41,8 @@ export const deleteMember = operation({
   method: "DELETE",
   path: "/w/{workspace}/users/delete/{username}",
   access: "admin",
-  summary: "Take a member out of the workspace: their runs are canceled, what they own is left to the admins",
+  summary:
+    "Remove a member from the workspace: their runs are canceled, and their items are left to the admins",
   responds: responds.text("confirmation"),
   audit: { operation: "users.delete", action_kind: "Delete" },
   run: async (ctx, { workspace, username }) => {
@@ -56,7 +57,7 @@ export const isOwnerOfPath = operation({
   path: "/w/{workspace}/users/is_owner/{path}",
   access: "member",
   scope: { domain: "users", action: "read" },
-  summary: "Say whether the caller owns a path; admins own all",
+  summary: "Check whether the caller owns a path; admins own all",
   responds: responds.json(z.boolean()),
   run: (ctx, { path }) => ctx.caller.member.is_admin || isOwner(ctx.caller.member, path),
 });
@@ -67,7 +68,7 @@ export const whoami = operation({
   path: "/w/{workspace}/users/whoami",
   access: "member",
   scope: false,
-  summary: "Read the caller's place in the workspace",
+  summary: "Read the caller's membership in the workspace",
   responds: responds.json(User),
   run: ({ caller: { member, identity } }) => {
     requireNoTriggerToken(identity);
@@ -80,7 +81,7 @@ export const whois = operation({
   method: "GET",
   path: "/w/{workspace}/users/whois/{username}",
   access: "member",
-  summary: "Read who somebody is in the workspace",
+  summary: "Read a user's membership in the workspace",
   responds: responds.json(User),
   run: (ctx, { workspace, username }) => members.getMember(ctx.app, workspace, username),
 });
@@ -100,7 +101,7 @@ export const listMemberUsage = operation({
   method: "GET",
   path: "/w/{workspace}/users/list_usage",
   access: "member",
-  summary: "List what the members ran in the last seven days: a job's seconds and one more each",
+  summary: "List the executions of members in the last seven days: a job's seconds plus one each",
   responds: responds.json(z.array(UserUsage)),
   run: (ctx, { workspace }) => listUsage(ctx.app, workspace),
 });

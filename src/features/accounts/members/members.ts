@@ -124,7 +124,7 @@ function applyMemberChange(row: Row, change: MemberChange): Required<MemberChang
 }
 
 /**
- * Takes a member out, or lets the caller leave; removal.ts says what becomes of what they own.
+ * Removes a member, or lets the caller leave; removal.ts defines what happens to the items they own.
  * @throws NotFound, BadRequest for the last admin
  */
 export async function deleteMember(ctx: WorkspaceContext, username: string): Promise<void> {

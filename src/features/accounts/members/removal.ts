@@ -24,7 +24,7 @@ import { tokens } from "../../tenancy/tokens/tables.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 import { requireOtherAdmin } from "./last-admin.ts";
 
-const REMOVED_REASON = "its owner is no member of the workspace any more";
+const REMOVED_REASON = "its owner is not a member of the workspace any more";
 
 export interface Removal extends RevokedWork {
   person: RunOwner;
@@ -32,8 +32,8 @@ export interface Removal extends RevokedWork {
 }
 
 /**
- * Takes a member out of a workspace. `finish` of what it returns follows, once this is committed.
- * @throws BadRequest when nobody else is an admin of the workspace
+ * Removes a member from a workspace. Call `finish` of the result after the commit.
+ * @throws BadRequest if nobody else is an admin of the workspace
  */
 export async function removeMember(app: App, tx: Tx, person: RunOwner, by: string): Promise<Removal> {
   const { workspace_id, email } = person;
@@ -60,7 +60,10 @@ export async function removeMember(app: App, tx: Tx, person: RunOwner, by: strin
   return { ...work, person, tokens: ended.length };
 }
 
-/** Has the features end what is in progress in a person's name, in the transaction that takes their access away. */
+/**
+ * Calls the features' `accessRevoked` handlers, which cancel the user's work in progress. Runs in the transaction
+ * that revokes the access.
+ */
 export async function revokeAccess(
   app: App,
   tx: Tx,
@@ -79,7 +82,7 @@ export async function revokeAccess(
   };
 }
 
-/** Ends, after the commit, what has lost its owner. */
+/** Finishes, after the commit, canceling the work of a removed user. */
 export async function finishAll(
   ctx: UserContext | WorkspaceContext,
   work: readonly RevokedWork[],
@@ -87,13 +90,13 @@ export async function finishAll(
   for (const { finish } of work) await finish(ctx);
 }
 
-/** How many runs were canceled, for audit rows: `1000+` if there are more. */
+/** Returns the number of canceled runs for audit rows: `1000+` if there are more. */
 export function countCanceled(work: readonly RevokedWork[]): string {
   const count = work.reduce((sum, { canceled_runs }) => sum + canceled_runs, 0);
   return `${count}${work.every(({ isAll }) => isAll) ? "" : "+"}`;
 }
 
-/** Parameters of a removal's audit row. */
+/** Returns the parameters of a removal's audit row. */
 export function auditDetails(removal: Removal): Record<string, string> {
   const { person, tokens } = removal;
   return {

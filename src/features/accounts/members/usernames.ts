@@ -6,7 +6,7 @@ import { deriveUsername, parseUsername } from "../../../lib/text/paths.ts";
 import { formerUsernames, users } from "../../tenancy/people/user-tables.ts";
 import { workspaceMembers } from "../../tenancy/workspaces/tables.ts";
 
-/** How many names that are alike are tried. */
+/** Maximum number of similar names that are tried. */
 const MAX_CANDIDATES = 1_000;
 
 /**

@@ -1,4 +1,4 @@
-/** Tells webhooks of the items that moved with their user. */
+/** Sends webhook events for the items that were moved because their user was renamed. */
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
 import { startsWith } from "../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../database/database.ts";
@@ -9,8 +9,8 @@ import type { RenameParameters } from "../../../platform/app/person.ts";
 import { hasListeners, recordEvents } from "../../signals/webhooks/outbox.ts";
 
 /**
- * Records the event of each item that stands below `u/<to>/`, where nothing stood before. A part that is done again
- * tells of its items again.
+ * Records the event of each item that was moved to a path below `u/<to>/`. If a part is repeated, its events are
+ * recorded again.
  */
 export async function* recordMoves(app: App, db: Reader, renaming: RenameParameters): AsyncGenerator<Part> {
   const { workspace_id, to } = renaming;

@@ -7,7 +7,7 @@ export const rename = operation({
   method: "POST",
   path: "/users/rename/{email}",
   access: "superAdmin",
-  summary: "Give a user another name in all workspaces; what stands below u/<name>/ moves along",
+  summary: "Rename a user in all workspaces; items below u/<name>/ move along",
   body: z.object({ new_username: z.string() }),
   responds: responds.text("confirmation"),
   audit: { operation: "users.rename", action_kind: "Update" },

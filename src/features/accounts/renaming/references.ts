@@ -1,6 +1,6 @@
 /**
- * Renames a user in what the features declare: paths below `u/<from>/`, usernames, and JSON that mentions either. Each
- * part of it is work for one transaction, and may be done again.
+ * Renames a user in the columns that features declare: paths below `u/<from>/`, usernames, and JSON that mentions
+ * either. The work is split into parts; each runs in one transaction and may be repeated.
  */
 import { type AnyColumn, type SQL, sql } from "drizzle-orm";
 import { containsText, replacePrefix, startsWith } from "../../../database/conditions.ts";
@@ -9,7 +9,7 @@ import { divideByKey, divideChange, type Part } from "../../../database/slices.t
 import type { App } from "../../../platform/app/context.ts";
 import type { MentioningJson, RenameParameters } from "../../../platform/app/person.ts";
 
-/** Deletes what earlier items have left below `u/<to>/`. */
+/** Deletes rows that earlier items have left at paths below `u/<to>/`. */
 export async function deleteStalePaths(app: App, tx: Tx, renaming: RenameParameters): Promise<void> {
   const { workspace_id, to } = renaming;
   for (const { column, own } of app.features.flatMap(({ pathColumns = [] }) => pathColumns)) {
@@ -20,7 +20,7 @@ export async function deleteStalePaths(app: App, tx: Tx, renaming: RenameParamet
   }
 }
 
-/** Moves everything below `u/<from>/` to `u/<to>/`, with what names it. */
+/** Moves everything below `u/<from>/` to `u/<to>/`, and updates references to it. */
 export async function* renamePathPrefix(
   app: App,
   db: Reader,
@@ -47,7 +47,7 @@ function renameColumnPrefix(
   return divideChange(db, column.table, change, which);
 }
 
-/** Gives what the user made to their new name. */
+/** Replaces the username in authorship columns. */
 export async function* renameAuthor(
   app: App,
   db: Reader,
@@ -60,7 +60,9 @@ export async function* renameAuthor(
   }
 }
 
-/** Rewrites the JSON that mentions the user. Works on the stored text, so that the rest stays letter by letter. */
+/**
+ * Rewrites JSON that mentions the user. It works on the stored text, so that the rest stays byte for byte the same.
+ */
 export async function* rewriteMentions(
   app: App,
   db: Reader,

@@ -1,20 +1,18 @@
 /**
- * Renames a user in every workspace they belong to: in one transaction, or if much is theirs in a first one and many
- * that follow, so that other writers do not wait. Until the last both names stand for them (tenancy/people/renamings.ts),
- * and what is below either cannot be changed. The rename covers:
- *
- * - items below `u/<name>/`: scripts, flows and apps with their versions, variables, resources, schedules, triggers and
- * drafts, with favorites and saved inputs of all users;
- * - references to them: steps of flows, components and policies of apps, targets of schedules and triggers, `$var:` and
- * `$res:` references, paths in expressions, secrets of signatures, settings and object storage of the workspace, scopes
- * of tokens that belong to the workspace or the user;
+ * Renames a user in every workspace they belong to. If they own few items, it takes one transaction; otherwise a
+ * first one and many that follow, so that other writers do not wait. Until the last one, both names refer to the user
+ * (tenancy/people/renamings.ts), and items below either path cannot be changed.
+ * The rename covers:
+ * - items below `u/<name>/`: scripts, flows and apps with their versions, variables, resources, schedules, triggers
+ *   and drafts, with favorites and saved inputs of all users;
+ * - references to them: steps of flows, components and policies of apps, targets of schedules and triggers, `$var:`
+ *   and `$res:` references, paths in expressions, secrets of signatures, settings and object storage of the
+ *   workspace, scopes of tokens that belong to the workspace or the user;
  * - grants to the user, folders and groups they manage, authorship, and their unfinished jobs.
- *
- * Tokens belong to an e-mail address and need no change. Completed jobs keep the old name. So does the code of scripts,
- * where authors must change paths themselves.
- *
+ * Tokens belong to an e-mail address and need no change. Completed jobs keep the old name. So does the code of
+ * scripts, where authors must change paths themselves.
  * Features declare the columns concerned: `pathColumns`, `usernameColumns`, `mentioningJson`, `itemKinds` and
- * `on.userRenamed` (platform/app/feature.ts). `rewrite-json.ts` rewrites paths inside JSON. Removal of a member is
+ * `on.userRenamed` (platform/app/feature.ts). `rewrite-json.ts` rewrites paths inside JSON. Removal of a member is in
  * members/removal.ts, with `on.memberLeft`.
  */
 import { and, asc, eq, isNull, or } from "drizzle-orm";
@@ -45,7 +43,7 @@ import { recordMoves } from "./moved-events.ts";
 import { deleteStalePaths, renameAuthor, renamePathPrefix, rewriteMentions } from "./references.ts";
 import { renamingOf } from "./rewrite-json.ts";
 
-/** Longest time that the first transaction takes; what is left then follows in transactions of its own. */
+/** Time limit of the first transaction; the remaining parts run in transactions of their own. */
 const FIRST_TRANSACTION_MS = dialect === "sqlite" ? 25 : 250;
 
 type Names = Omit<RenameParameters, "rewrite">;
@@ -84,14 +82,16 @@ export async function renameUser(ctx: UserContext, given: string, new_username: 
   for (const operation of unfinished) await renaming.run(app, operation);
 }
 
-/** Gives the member the new name, and keeps the one before for them. */
+/** Changes the member's username and reserves the former one for them. */
 async function changeName(app: App, tx: Tx, { workspace_id, email, from, to }: Names): Promise<void> {
   await tx.lock(`people of workspace ${workspace_id}`);
   await requireNoOperation(tx, workspace_id);
   await requireFreeUsername(tx, workspace_id, email, to);
   const occupied = await findPathBelow(app, tx, workspace_id, `u/${to}/`, { deleted: true });
   if (occupied !== undefined) {
-    throw new BadRequest(`${occupied} stands where u/${from}/… of workspace ${workspace_id} would go`);
+    throw new BadRequest(
+      `${occupied} already exists where u/${from}/… of workspace ${workspace_id} would be moved`,
+    );
   }
   await deleteStalePaths(app, tx, renamingOf({ workspace_id, email, from, to }));
   await tx
@@ -101,14 +101,14 @@ async function changeName(app: App, tx: Tx, { workspace_id, email, from, to }: N
   await reserveUsername(tx, { workspace_id, username: from, email });
 }
 
-/** Renames all in the caller's transaction, unless it takes too long. @returns whether all is done */
+/** Renames everything in the caller's transaction, unless it takes too long. @returns whether all parts are done */
 async function renameAllWithin(app: App, tx: Tx, names: Names, deadline: number): Promise<boolean> {
   const renaming = renamingOf(names);
   for await (const part of renamingParts(app, tx, renaming, { inTransaction: true })) {
     if (part.continues || performance.now() > deadline) return false;
     await part.run?.(tx);
   }
-  // As few as the paths that were renamed.
+  // As few rows as there are renamed paths.
   for await (const part of recordMoves(app, tx, renaming)) await part.run?.(tx);
   await completeRenaming(app, tx, renaming);
   return true;
@@ -122,7 +122,7 @@ function startRest(app: App, tx: Tx, names: Names): Promise<Started> {
   return renaming.start(app, tx, workspace_id, names);
 }
 
-/** What the first transaction has left. All of it may be done again. */
+/** Completes the parts that the first transaction has left. All of them may be repeated. */
 const renaming = defineResumable<Names>("the renaming of a user", {
   hold: (app, { workspace_id, from, to }) => announceRenaming(app, workspace_id, from, to),
   async finish(app, names) {
@@ -140,7 +140,7 @@ const renaming = defineResumable<Names>("the renaming of a user", {
   },
 });
 
-/** Runs each part in a transaction of its own. */
+/** Runs each part in its own transaction. */
 async function runApart(app: App, parts: AsyncIterable<Part>): Promise<void> {
   for await (const part of parts) {
     if (part.run) await app.db.write(part.run);

@@ -4,11 +4,11 @@ import { createDeviceProof } from "./login-throttle.ts";
 
 /** How long clients can see that a login was the account's first, in seconds. */
 const FIRST_TIME_S = 15 * 60;
-/** How long a browser is recognized as one that has logged in to the account, in seconds. */
+/** How long a browser counts as a known device of the account, in seconds. */
 const DEVICE_S = 365 * 86_400;
 const DEVICE_COOKIE = "device";
 
-/** A login, as its cookies tell the browser of it. */
+/** A login and the data that its cookies contain. */
 export interface Session {
   /** The token's value. */
   token: string;

@@ -54,7 +54,7 @@ const attemptCounters = perApp<App, AttemptCounters>((app) => {
   };
 });
 
-/** The sender of a login attempt. */
+/** Where a login attempt comes from. */
 export interface LoginOrigin {
   address: string;
   /** The device cookie from an earlier login. */

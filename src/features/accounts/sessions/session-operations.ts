@@ -67,7 +67,7 @@ export const logoutByLink = operation({
   run: async (ctx, { query: { rd } }) => {
     const location = rd === undefined ? undefined : parseInstanceUrl(ctx, rd);
     if (!ctx.caller.identity) {
-      throw new Unauthorized("a cookie alone logs nobody out by GET: POST /api/auth/logout does");
+      throw new Unauthorized("a GET request with only a cookie does not log out: use POST /api/auth/logout");
     }
     await revokePresentedToken(ctx);
     const answer = createTextResponse("logged out", [createSessionCookie(ctx.app, "")], location ? 307 : 200);
@@ -90,7 +90,8 @@ export const refreshToken = operation({
   path: "/users/refresh_token",
   access: "user",
   scope: false,
-  summary: "Open a new session; it is the body and the cookie `token`. The present one ends in its time",
+  summary:
+    "Start a new session, returned as the body and the cookie `token`; the current one stays valid until it expires",
   query: z.object({ if_expiring_in_less_than_s: querySeconds.optional() }),
   responds: responds.raw("text/plain", "the token that is valid from now on"),
   audit: { operation: "users.token.refresh", action_kind: "Create" },

@@ -32,7 +32,7 @@ export async function loginWithPassword(
 ): Promise<Session & { email: string }> {
   const { app } = ctx;
   if (app.settings.get("disable_password_login")) {
-    throw new Forbidden("nobody logs in with a password here (setting disable_password_login)", {
+    throw new Forbidden("logins with a password are disabled (setting disable_password_login)", {
       hint: "log in with a provider: GET /api/oauth/list_logins names them",
     });
   }
@@ -53,7 +53,7 @@ export async function loginWithPassword(
 /**
  * Stores a new session with the configured lifetime, and marks the account as logged in.
  * @param hash the password hash that was checked, or null for another login type
- * @throws BadRequest if the password was changed, or the account deleted, meanwhile
+ * @throws BadRequest if the password was changed, or the account deleted, in the meantime
  */
 export async function startSession(app: App, tx: Tx, email: string, hash: string | null): Promise<Session> {
   const [user] = await tx
@@ -113,14 +113,14 @@ export async function revokeAllSessions(
  */
 export function requireUnrestrictedToken(ctx: UserContext, does: string) {
   const { email, token } = ctx.caller.identity;
-  if (!token) throw new BadRequest("the local admin is no user: log in as one");
+  if (!token) throw new BadRequest("the local admin is not a user: log in as one");
   requireUnrestricted(ctx, does);
   return { email, token };
 }
 
 /**
- * Refuses restricted tokens for operations that create credentials or raise rights; otherwise such a token could obtain
- * an unrestricted one.
+ * Rejects restricted tokens for operations that create credentials or raise rights; otherwise such a token could be
+ * used to obtain an unrestricted one.
  * @throws Forbidden for a restricted token
  */
 export function requireUnrestricted({ caller }: UserContext, does: string): void {

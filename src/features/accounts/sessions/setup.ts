@@ -1,6 +1,6 @@
 /**
- * Creation of the first super admin, by a one-time link that is printed while no user exists. There is no default
- * password.
+ * Creation of the first super admin by a one-time link, which is printed as long as no user exists. There is no
+ * default password.
  */
 import { timingSafeEqual } from "node:crypto";
 import { perApp } from "../../../lib/async/per-app.ts";

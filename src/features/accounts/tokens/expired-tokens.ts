@@ -18,9 +18,7 @@ import { workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts
 
 const DAY_MS = 24 * 3_600_000;
 const NOTICE_PERIOD_MS = 7 * DAY_MS;
-/**
- * How long tokens beyond the maximum age are kept, though refused: a maximum set by mistake can be corrected meanwhile.
- */
+/** How long rejected tokens beyond the maximum age are kept, so that a maximum set by mistake can be corrected. */
 const MAX_AGE_GRACE_MS = 7 * DAY_MS;
 /** Tokens processed in one transaction. */
 export const TOKEN_BATCH_SIZE = 100;

@@ -79,11 +79,11 @@ async function retryLater(app: App, notice: Notice, cause: unknown): Promise<voi
   const told = { email, token: token_prefix, notice: type, error: String(cause) };
   const isTooLate = type === "TokenExpiringSoon" && expiration.getTime() <= now;
   if (isTooLate || now - created_at.getTime() >= GIVE_UP_AFTER_MS) {
-    app.log.warn(told, "the owner of a token that ends could not be mailed: given up");
+    app.log.warn(told, "the owner of an expiring token could not be notified by mail: given up");
     return deleteNotice(app, notice);
   }
   const again_in_ms = Math.round(computeBackoffMs(BACKOFF, attempts));
-  app.log.warn({ ...told, again_in_ms }, "the owner of a token that ends could not be mailed");
+  app.log.warn({ ...told, again_in_ms }, "the owner of an expiring token could not be notified by mail");
   const next_at = new Date(now + again_in_ms);
   await app.db.write((tx) => tx.update(tokenNotices).set({ next_at }).where(eq(tokenNotices.id, id)));
 }

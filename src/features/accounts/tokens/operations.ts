@@ -25,7 +25,7 @@ export const createToken = operation({
   access: "user",
   allowsWorkspaceTokens: true,
   scope: { domain: "users", action: "write" },
-  summary: "Make a token for the caller; its value is shown once",
+  summary: "Create a token for the caller; its value is shown once",
   body: NewToken,
   responds: responds.created("the token"),
   audit: { operation: "users.token.create", action_kind: "Create" },
@@ -38,14 +38,14 @@ export const createTokenFor = operation({
   path: "/users/tokens/impersonate",
   access: "superAdmin",
   scope: { domain: "users", action: "write" },
-  summary: "Make a token for another user",
+  summary: "Create a token for another user",
   body: NewToken.extend({ impersonate_email: z.string() }),
   responds: responds.created("the token"),
   audit: { operation: "users.impersonate", action_kind: "Create" },
   run: (ctx, { body }) => own.createTokenFor(ctx, body),
 });
 
-/** Whose tokens: the caller's when left out. */
+/** Owner of the tokens; default: the caller. */
 const owner = { email: z.string().optional() };
 
 export const listTokens = operation({

@@ -39,7 +39,7 @@ export function createScopeListOperation(all: () => readonly Operation[]): Opera
     access: "user",
     allowsWorkspaceTokens: true,
     scope: false,
-    summary: "List what a token can be restricted to",
+    summary: "List the scopes of tokens",
     responds: responds.json(z.array(Domain)),
     run: () => listDomains(all()),
   });

@@ -6,7 +6,7 @@ import { deriveUsername } from "../../../lib/text/paths.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { users } from "../../tenancy/people/user-tables.ts";
 
-/** How many names that are alike are tried. */
+/** Maximum number of similar names that are tried. */
 const MAX_CANDIDATES = 1_000;
 
 /**

@@ -88,8 +88,8 @@ export async function getUser(db: Reader, email: string) {
 }
 
 /**
- * Returns whether an account exists and the caller may know about it. Users may know about members of their workspaces;
- * super admins and devops about everybody.
+ * Whether an account exists and the caller may know about it. Users may know about members of their workspaces; super
+ * admins and devops about everybody.
  */
 export async function isKnownUser({ app, caller }: UserContext, email: string): Promise<boolean> {
   const { read } = app.db;

@@ -86,7 +86,7 @@ const chatPage = operation({
   access: "anyone",
   scope: false,
   page: true,
-  summary: "Where the chat product sends a browser back to",
+  summary: "Redirect target of the chat product",
   responds: page,
   run: (ctx) =>
     withErrorPage(() => {
@@ -119,7 +119,7 @@ const finishChatPageInstance = operation({
   path: "/oauth/callback_chat",
   access: "superAdmin",
   page: true,
-  summary: "Connect the chat product that a browser came back from to the instance",
+  summary: "Complete the connection of the chat product to the instance",
   responds: page,
   audit: connects,
   run: (ctx) =>
@@ -135,7 +135,7 @@ const finishChatPage = operation({
   path: "/w/{workspace}/oauth/callback_chat",
   access: "admin",
   page: true,
-  summary: "Connect the chat product that a browser came back from to the workspace",
+  summary: "Complete the connection of the chat product to the workspace",
   responds: page,
   audit: connects,
   run: (ctx, { workspace }) =>

@@ -32,7 +32,7 @@ const ChatToken = z.union([
 function parseTeam({ body }: ProviderTokens): z.output<typeof ChatToken> {
   const parsed = ChatToken.safeParse(body);
   if (parsed.success) return parsed.data;
-  throw new Unavailable("the chat product's answer makes no sense: it names no team and no bot token");
+  throw new Unavailable("the chat product's answer is invalid: it names no team and no bot token");
 }
 
 /** Connects the instance, for its alerts. @returns the team's name. @throws as `completeConnect` */

@@ -40,7 +40,7 @@ const listConnects = operation({
   method: "GET",
   path: "/oauth/list_connects",
   access: "user",
-  summary: "List the providers whose accounts can be connected",
+  summary: "List the providers with which accounts can be connected",
   responds: responds.json(z.array(z.string())),
   run: ({ app }) => listClients(app, "connect").map(({ name }) => name),
 });
@@ -50,7 +50,7 @@ const getConnect = operation({
   method: "GET",
   path: "/oauth/get_connect/{client}",
   access: "user",
-  summary: "Read what a provider is asked for by default",
+  summary: "Read the default scopes and parameters of a provider",
   responds: responds.json(
     z.object({
       scopes: z.array(z.string()).optional(),
@@ -115,7 +115,7 @@ const connectCallback = operation({
   method: "POST",
   path: "/oauth/connect_callback/{client_name}",
   access: "user",
-  summary: "Trade what the provider sent the browser back with for tokens, which are not kept here",
+  summary: "Exchange the provider's authorization code for tokens, which are not stored",
   body: AuthorizationResponseBody,
   responds: responds.json(TokenResponse, "the tokens"),
   audit: { operation: "oauth.connect", action_kind: "Execute" },
@@ -133,7 +133,7 @@ const connectPage = operation({
   access: "anyone",
   scope: false,
   page: true,
-  summary: "Where a provider sends a browser back to that connects an account",
+  summary: "Redirect target of a provider after connecting an account",
   responds: responds.raw("text/html", "a page"),
   run: (ctx, { client_name }) =>
     withErrorPage(() => {
@@ -160,7 +160,7 @@ const finishConnectPage = operation({
   path: "/w/{workspace}/oauth/callback/{client_name}",
   access: "author",
   page: true,
-  summary: "Store the account that a browser came back with: a secret and a resource",
+  summary: "Store a connected account as a secret and a resource",
   responds: responds.raw("text/html", "a page"),
   audit: { operation: "oauth.connect", action_kind: "Create" },
   run: (ctx, { workspace, client_name }) =>
@@ -191,7 +191,7 @@ const createAccount = operation({
   method: "POST",
   path: "/w/{workspace}/oauth/create_account",
   access: "author",
-  summary: "Keep an account, for variables to name: their values are then refreshed by it",
+  summary: "Store an account that variables can refer to; their values are then refreshed",
   body: z.object({
     refresh_token: optional(z.string()),
     expires_in: z.number().int().min(0).max(3_155_760_000),
@@ -215,7 +215,7 @@ const refreshAccount = operation({
   method: "POST",
   path: "/w/{workspace}/oauth/refresh_token/{id}",
   access: "member",
-  summary: "Refresh an account's token now; `path` names a variable of it that the caller may read",
+  summary: "Refresh an account's token now; `path` is a variable of the account that the caller may read",
   body: z.object({ path: z.string() }),
   responds: responds.text("confirmation"),
   audit: { operation: "account.refresh", action_kind: "Update" },
@@ -236,7 +236,7 @@ const disconnectAccount = operation({
   method: "POST",
   path: "/w/{workspace}/oauth/disconnect/{id}",
   access: "author",
-  summary: "Forget an account, here and at the provider where it can be told",
+  summary: "Delete an account, and revoke its token at the provider if possible",
   responds: responds.text("confirmation; it says so when the provider could not be told"),
   audit: { operation: "account.delete", action_kind: "Delete" },
   run: async (ctx, { id }) => {

@@ -17,7 +17,7 @@ export function parseAuthorizationResponse(client: string, request: Request): Au
   const error = search.get("error");
   if (error !== null) {
     const said = [error, search.get("error_description")].filter(Boolean).join(": ");
-    throw new BadRequest(`${client} refuses: ${said.slice(0, MAX_ERROR_CHARS)}`);
+    throw new BadRequest(`${client} rejected the request: ${said.slice(0, MAX_ERROR_CHARS)}`);
   }
   const [code, state] = [search.get("code"), search.get("state")];
   if (!code || !state)

@@ -71,7 +71,7 @@ export function createAuthorizationUrl(
     }
     const url = new URL(server.authorization_endpoint);
     if (url.protocol !== "https:" && url.protocol !== "http:") {
-      throw new BadRequest(`setting oauths: client ${client.name}: \`auth_url\` is no web address`);
+      throw new BadRequest(`setting oauths: client ${client.name}: \`auth_url\` is not a web address`);
     }
     const scopes = asked.scopes ?? client.provider.scopes ?? [];
     const parameters = {

@@ -39,7 +39,7 @@ export async function fetchProvider(
   init: RequestInit,
 ): Promise<Response> {
   const { issuer, auth_url, token_url, userinfo_url, emails_url, revocation_url } = client.provider;
-  if (!URL.canParse(url)) throw new OutgoingError(`"${url.slice(0, MAX_PROVIDER_TEXT_CHARS)}" is no URL`);
+  if (!URL.canParse(url)) throw new OutgoingError(`"${url.slice(0, MAX_PROVIDER_TEXT_CHARS)}" is not a URL`);
   const sent = new Request(url, init);
   const method = sent.method === "POST" ? "POST" : "GET";
   const answer = await sendRequest({
@@ -105,7 +105,7 @@ async function fetchDiscovery(
   issuer: string,
 ): Promise<oauth.AuthorizationServer> {
   if (!URL.canParse(issuer))
-    throw new BadRequest(`setting oauths: "${issuer.slice(0, MAX_PROVIDER_TEXT_CHARS)}" is no issuer`);
+    throw new BadRequest(`setting oauths: "${issuer.slice(0, MAX_PROVIDER_TEXT_CHARS)}" is not an issuer`);
   const url = new URL(issuer);
   return oauth.processDiscoveryResponse(
     url,
@@ -138,7 +138,7 @@ function toProviderError({ name }: OauthClient, what: string, cause: unknown): S
   }
   // Only the message is used: causes from the library contain whole responses, with tokens.
   const reason = cause instanceof Error ? cause.message.slice(0, MAX_PROVIDER_TEXT_CHARS) : "unknown";
-  return new Unavailable(`${name}: ${what}: the provider's answer makes no sense (${reason})`);
+  return new Unavailable(`${name}: ${what}: the provider's answer is invalid (${reason})`);
 }
 
 export const toClient = ({ id }: OauthClient): oauth.Client => ({ client_id: id });

@@ -131,7 +131,7 @@ async function refreshOrWait(
   }
 }
 
-/** Returns whether another server has refreshed it. @throws its error, if that failed just now */
+/** Whether another server has refreshed it. @throws that server's error, if its refresh failed just now */
 function isRefreshedElsewhere(app: App, seen: OauthAccount, now: OauthAccount, byPerson: boolean): boolean {
   if (now.expires_at.getTime() !== seen.expires_at.getTime()) return true;
   if (now.failed_at === null || now.refresh_error === null) return false;

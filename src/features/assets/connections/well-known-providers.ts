@@ -11,7 +11,7 @@ export interface Provider {
   revocation_url?: string | undefined;
   scopes?: string[] | undefined;
   extra_params?: Record<string, string> | undefined;
-  /** Send the client secret in the body instead of the header (RFC 6749 §2.3.1). */
+  /** Whether to send the client secret in the body instead of the header (RFC 6749 §2.3.1). */
   req_body_auth?: boolean | undefined;
 }
 

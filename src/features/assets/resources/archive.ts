@@ -8,7 +8,7 @@ import { resources, resourceTypes } from "../resource-tables.ts";
 import { listResources } from "./service.ts";
 import { isFileExtension } from "./types.ts";
 
-/** Types that hold state of scripts, which belongs to the instance they run on. */
+/** Types whose resources hold state of scripts, which is specific to an instance. */
 const UNEXPORTED_TYPES = ["state", "cache"];
 
 async function listResourceEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {

@@ -100,7 +100,7 @@ export const updateResource = operation({
   method: "POST",
   path: `${base}/update/{path}`,
   access: "author",
-  summary: "Change or rename a resource",
+  summary: "Update or rename a resource",
   body: EditResource,
   responds: responds.text("confirmation"),
   audit: { operation: "resources.update", action_kind: "Update" },
@@ -144,7 +144,7 @@ export const getResource = operation({
   method: "GET",
   path: `${base}/get/{path}`,
   access: "member",
-  summary: "Read a resource; references in its value stay as they are",
+  summary: "Read a resource; references in its value are not resolved",
   responds: responds.json(Resource),
   run: (ctx, { path }) => service.getResource(ctx, path),
 });
@@ -154,7 +154,7 @@ export const getResourceValue = operation({
   method: "GET",
   path: `${base}/get_value/{path}`,
   access: "member",
-  summary: "Read the value of a resource; references in it stay as they are",
+  summary: "Read the value of a resource; references in it are not resolved",
   responds: responds.json(z.unknown()),
   run: async (ctx, { path }) => (await service.getResource(ctx, path)).value,
 });
@@ -164,7 +164,7 @@ export const existsResource = operation({
   method: "GET",
   path: `${base}/exists/{path}`,
   access: "member",
-  summary: "Say whether there is a resource at this path",
+  summary: "Check whether a resource exists at a path",
   responds: responds.json(z.boolean()),
   run: (ctx, { path }) => service.hasResource(ctx, path),
 });
@@ -213,7 +213,7 @@ export const listSearchResources = operation({
   method: "GET",
   path: `${base}/list_search`,
   access: "member",
-  summary: "List path and value of the resources the caller may read, to search in them",
+  summary: "List path and value of the resources the caller may read, for searching",
   responds: responds.json(z.array(z.object({ path: z.string(), value: z.unknown() }))),
   run: async (ctx) => (await service.listResources(ctx, {})).map(({ path, value }) => ({ path, value })),
 });

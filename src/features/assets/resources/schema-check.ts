@@ -31,8 +31,8 @@ export async function describeNonconformity(
 
 /**
  * Describes how a value differs from a schema; undefined if it conforms.
- * @param name says in words where a JSON pointer points
- * @param unchecked is returned for what is too large to be checked, and for a schema that cannot be used
+ * @param name describes the position of a JSON pointer
+ * @param unchecked returned if the value is too large to be checked, or the schema cannot be used
  */
 export async function describeFaults(
   given: unknown,
@@ -44,7 +44,7 @@ export async function describeFaults(
   if (!schema) return unchecked;
   const faults = await listFaults(schema, value);
   if (faults === undefined) return unchecked;
-  // References stand for values that are known only when a job runs.
+  // References are placeholders; their values are known only when a job runs.
   const own = faults.filter(({ path }) => !isReference(resolvePointer(value, path)));
   if (own.length === 0) return undefined;
   const named = own.slice(0, MAX_NAMED_FAULTS).map(({ path, message }) => `${name(path)} ${message}`);
@@ -52,18 +52,18 @@ export async function describeFaults(
   return `${named.join("; ")}${more}`;
 }
 
-/** Describes what is wrong with a schema; undefined if nothing is. */
+/** Describes what is wrong with a schema; undefined if it is valid. */
 export async function describeSchemaFault(schema: unknown): Promise<string | undefined> {
   if (schema === null || schema === undefined) return undefined;
   if (typeof schema !== "object" || Array.isArray(schema))
-    return "its schema is no JSON Schema: it must be an object";
+    return "its schema is not JSON Schema: it must be an object";
   const bounded = toCheckableSchema(schema, null);
   if (!bounded) return undefined;
   try {
     (await createValidator()).compile(withoutIdentifiers(bounded));
     return undefined;
   } catch (cause) {
-    return `its schema is no JSON Schema that values can be checked by: ${(cause as Error).message.slice(0, 300)}`;
+    return `its schema is not JSON Schema that values can be checked by: ${(cause as Error).message.slice(0, 300)}`;
   }
 }
 
@@ -87,7 +87,7 @@ async function listFaults(schema: Record<string, unknown>, value: unknown): Prom
   }
 }
 
-/** Checks by the text of their schema: compiling one takes longer than using it. */
+/** Compiled checks by the text of their schema: compiling takes longer than checking. */
 const checks = new Cache<ValidateFunction>({ max: 200 });
 
 async function compileOnce(schema: Record<string, unknown>): Promise<ValidateFunction> {

@@ -122,7 +122,7 @@ export async function updateResource(
   const resource_type = body.resource_type === undefined ? undefined : parseTypeName(body.resource_type);
   const parameters: Record<string, string> = renamed === path ? {} : { new_path: renamed };
   return ctx.write({ resource: path, parameters }, async (tx) => {
-    // In one order for all, so that two renames never wait for each other.
+    // In the same order for all callers, so that two renames never deadlock.
     for (const each of [...new Set([path, renamed])].sort()) {
       await tx.lock(`resource ${member.workspace_id} ${each}`);
     }

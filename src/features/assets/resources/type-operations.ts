@@ -62,7 +62,7 @@ export const createResourceType = operation({
   method: "POST",
   path: `${base}/type/create`,
   access: "author",
-  summary: "Create a resource type; one of the workspace admins is seen by all workspaces",
+  summary: "Create a resource type; those of the workspace admins are visible in all workspaces",
   body: CreateResourceType,
   responds: responds.created("confirmation"),
   audit: { operation: "resource_types.create", action_kind: "Create" },
@@ -77,7 +77,7 @@ export const updateResourceType = operation({
   method: "POST",
   path: `${base}/type/update/{name}`,
   access: "author",
-  summary: "Change a resource type; one that comes from elsewhere gets a version of the workspace's own",
+  summary: "Update a resource type; a shared one is copied to the workspace",
   body: EditResourceType,
   responds: responds.text("confirmation"),
   audit: { operation: "resource_types.update", action_kind: "Update" },
@@ -116,7 +116,7 @@ export const existsResourceType = operation({
   method: "GET",
   path: `${base}/type/exists/{name}`,
   access: "member",
-  summary: "Say whether a resource type is known in the workspace",
+  summary: "Check whether a resource type exists in the workspace",
   responds: responds.json(z.boolean()),
   run: async (ctx, { name }) => (await types.findResourceType(ctx, name)) !== undefined,
 });
@@ -126,7 +126,7 @@ export const listResourceTypes = operation({
   method: "GET",
   path: `${base}/type/list`,
   access: "member",
-  summary: "List the resource types known in the workspace",
+  summary: "List the resource types of the workspace, shared ones included",
   responds: responds.json(z.array(ResourceType)),
   run: async (ctx) => (await types.listResourceTypes(ctx)).map(toRecord),
 });
@@ -136,7 +136,7 @@ export const listResourceTypeNames = operation({
   method: "GET",
   path: `${base}/type/listnames`,
   access: "member",
-  summary: "List the names of the resource types known in the workspace",
+  summary: "List the names of the workspace's resource types, shared ones included",
   responds: responds.json(z.array(z.string())),
   run: async (ctx) => (await types.listResourceTypes(ctx)).map(({ name }) => name),
 });
@@ -146,7 +146,7 @@ export const fileResourceTypes = operation({
   method: "GET",
   path: `${base}/file_resource_type_to_file_ext_map`,
   access: "member",
-  summary: "Say with which extension the values of file-like resource types are kept as files",
+  summary: "List the file extensions of resource types whose values are files",
   responds: responds.json(z.record(z.string(), z.string())),
   run: async (ctx) =>
     Object.fromEntries(

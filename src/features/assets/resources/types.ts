@@ -46,7 +46,7 @@ export function parseTypeName(name: string): string {
 
 const EXTENSION_PATTERN = /^[a-z0-9]{1,20}(\.[a-z0-9]{1,20}){0,3}$/;
 
-/** Returns whether the text is a valid file extension; older rows were stored unvalidated. */
+/** Whether the text is a valid file extension; older rows were stored unvalidated. */
 export function isFileExtension(text: unknown): text is string {
   return typeof text === "string" && EXTENSION_PATTERN.test(text);
 }

@@ -132,7 +132,7 @@ const duckdbConnectionOfResource = operation({
   ...fromResource,
   name: "duckdbConnectionSettings",
   path: "/w/{workspace}/job_helpers/duckdb_connection_settings",
-  summary: "Make the statements that connect DuckDB to the bucket of a given resource",
+  summary: "Create the statements that connect DuckDB to the bucket of a given resource",
   responds: responds.json(z.object({ connection_settings_str: z.string() })),
   run: (_ctx, { body }) => connectDuckdb(body.s3_resource),
 });
@@ -141,7 +141,7 @@ const polarsConnectionOfResource = operation({
   ...fromResource,
   name: "polarsConnectionSettings",
   path: "/w/{workspace}/job_helpers/polars_connection_settings",
-  summary: "Make the arguments that connect Polars and s3fs to the bucket of a given resource",
+  summary: "Create the arguments that connect Polars and s3fs to the bucket of a given resource",
   responds: responds.json(S3fsArguments),
   run: (_ctx, { body }) => connectS3fs(body.s3_resource),
 });

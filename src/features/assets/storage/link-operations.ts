@@ -18,7 +18,7 @@ export const signObjects = operation({
   access: "member",
   // Needs write scope, since a link gives anybody access that only the token had.
   scope: { domain: "job_helpers", action: "write" },
-  summary: "Sign stored files, so that whoever has their links may read them for a while",
+  summary: "Sign links to stored files; holders of a link may read the file until it expires",
   body: z.object({
     s3_objects: z.array(StoredObject).max(MAX_LINKS),
     /** Clamped to 60 to 604800. */
@@ -51,7 +51,7 @@ export const readSignedObject = operation({
   access: "anyone",
   scope: false,
   cors: true,
-  summary: "Read a stored file by its signed link, or the part that a Range header asks for",
+  summary: "Read a stored file by its signed link, or the part in a Range header",
   query: z.object({ exp: z.coerce.number().int(), sig: z.string() }),
   responds: responds.raw("application/octet-stream", "the bytes of the file"),
   run: async ({ app, request }, { workspace, storage, file_path, query: { exp, sig } }) => {

@@ -54,9 +54,9 @@ export async function requireValidLink(app: App, file: LinkedFile, exp: number, 
     throw cause;
   });
   if (!right || given.length !== right.length || !timingSafeEqual(given, right)) {
-    throw new Unauthorized("the signature of the link does not fit this file");
+    throw new Unauthorized("the signature of the link does not match this file");
   }
   if (exp * 1000 <= app.clock().getTime()) {
-    throw new Unauthorized("the link has ended", { hint: "ask who made it for a new one" });
+    throw new Unauthorized("the link has expired", { hint: "ask its creator for a new one" });
   }
 }

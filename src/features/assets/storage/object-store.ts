@@ -6,7 +6,7 @@ import { createRandomText } from "../../../lib/text/ids.ts";
 export interface FileInfo {
   size: number;
   content_type: string;
-  /** As given when it was stored; undefined if not given. */
+  /** As given when the file was stored; undefined if not given. */
   content_disposition: string | undefined;
   /** Set if the bytes are compressed; they are sent as they are. */
   content_encoding: string | undefined;

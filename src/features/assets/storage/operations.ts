@@ -55,7 +55,7 @@ export const uploadFile = operation({
   method: "POST",
   path: `${base}/upload_s3_file`,
   access: "member",
-  summary: "Store the body of the request, as it is, as a file",
+  summary: "Store the body of the request as a file",
   query: z.object({
     ...storeChoice,
     file_key: z.string().optional(),
@@ -85,7 +85,7 @@ export const downloadFile = operation({
   method: "GET",
   path: `${base}/download_s3_file`,
   access: "member",
-  summary: "Read a stored file, or the part that a Range header asks for",
+  summary: "Read a stored file, or the part in a Range header",
   query: FileQuery.extend({ content_disposition: z.string().optional() }),
   responds: responds.raw("application/octet-stream", "the bytes of the file"),
   run: async (ctx, { query }) => {
@@ -126,7 +126,7 @@ export const moveFile = operation({
   path: `${base}/move_s3_file`,
   access: "member",
   scope: { domain: "job_helpers", action: "write" },
-  summary: "Give a stored file another key, in place of what may be there",
+  summary: "Move a stored file to another key, replacing an existing one",
   query: z.object({ ...storeChoice, src_file_key: z.string(), dest_file_key: z.string() }),
   responds: responds.json(z.string(), "confirmation"),
   audit: { operation: "job_helpers.move_s3_file", action_kind: "Update" },
@@ -174,7 +174,7 @@ export const loadFileMetadata = operation({
   method: "GET",
   path: `${base}/load_file_metadata`,
   access: "member",
-  summary: "Read type, size and age of a stored file",
+  summary: "Read type, size and modification time of a stored file",
   query: FileQuery,
   responds: responds.json(FileMetadata),
   run: async (ctx, { query }) => {
@@ -189,7 +189,7 @@ export const loadFilePreview = operation({
   method: "GET",
   path: `${base}/load_file_preview`,
   access: "member",
-  summary: "Read the beginning of a stored file, when it is text",
+  summary: "Read the beginning of a stored file if it is text",
   query: FileQuery.extend({
     read_bytes_from: queryInteger.min(0).default(0),
     read_bytes_length: queryInteger.min(1).max(1_000_000).default(128_000),
@@ -207,7 +207,7 @@ export const testStorageConnection = operation({
   method: "GET",
   path: `${base}/test_connection`,
   access: "member",
-  summary: "Ask the object storage for a key, to see that it answers",
+  summary: "Test the object storage by listing a key",
   query: z.object(storeChoice),
   responds: responds.json(z.string()),
   run: async (ctx, { query }) => {

@@ -173,10 +173,7 @@ function parseBucket(path: string, value: unknown): S3Resource {
   );
 }
 
-/**
- * Returns whether the caller is an operator acting outside a job. Operators may change and share files only through
- * jobs.
- */
+/** Whether the caller is an operator acting outside a job. Operators may change and share files only through jobs. */
 export function isInteractiveOperator({ caller: { member, identity } }: WorkspaceContext): boolean {
   return member.operator && !member.is_admin && !identity.token?.job;
 }

@@ -1,4 +1,4 @@
-/** Pages and counts of tables in the object storage. */
+/** Lists pages of tables in the object storage, and counts their rows. */
 import { Readable } from "node:stream";
 import { z } from "zod";
 import {
@@ -90,7 +90,7 @@ const loadTableCount = operation({
   },
 });
 
-/** Rows converted at once. */
+/** Number of rows converted at once. */
 const CSV_ROWS = 20_000;
 
 const downloadParquetAsCsv = operation({
@@ -113,7 +113,7 @@ const downloadParquetAsCsv = operation({
       )) as Columns;
       return columns;
     };
-    // Errors of the first page are still errors of the call.
+    // An error in the first page is returned as the error of the call.
     const first = await page(0);
     async function* lines() {
       yield formatCsvLine(first.map(({ name }) => name));
@@ -133,7 +133,7 @@ const downloadParquetAsCsv = operation({
   },
 });
 
-/** Formats values as a line of CSV (RFC 4180); containers are JSON, null is empty. */
+/** Formats values as a line of CSV (RFC 4180). Objects and arrays are written as JSON, null as an empty field. */
 function formatCsvLine(values: readonly unknown[]): string {
   const cells = values.map((value) => {
     const text = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");

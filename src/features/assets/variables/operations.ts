@@ -118,7 +118,7 @@ export const updateVariable = operation({
   method: "POST",
   path: `${base}/update/{path}`,
   access: "author",
-  summary: "Change or rename a variable",
+  summary: "Update or rename a variable",
   query: EncryptedQuery,
   body: EditVariable,
   responds: responds.text("confirmation"),
@@ -179,7 +179,7 @@ export const existsVariable = operation({
   method: "GET",
   path: `${base}/exists/{path}`,
   access: "member",
-  summary: "Say whether there is a variable at this path",
+  summary: "Check whether a variable exists at a path",
   responds: responds.json(z.boolean()),
   run: (ctx, { path }) => service.hasVariable(ctx, path),
 });

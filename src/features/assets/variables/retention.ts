@@ -1,4 +1,4 @@
-/** Deletes expired variables; each deletion sends the event of any other. */
+/** Deletes expired variables. Each deletion sends the same event as any other. */
 import { and, asc, eq, lte } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
 import type { Retention } from "../../../platform/app/lifecycle.ts";
@@ -29,7 +29,7 @@ async function* deleteExpiredVariables(app: App, now: Date): Batches {
     for (const some of splitBySize(rows)) {
       await deleteBatch(app.db, async (tx) => {
         for (const row of some) {
-          // Checked again: it may have been given more time.
+          // Checked again, because its expiry may have been extended.
           const deleted = await tx
             .delete(variables)
             .where(and(eq(workspace_id, row.workspace_id), eq(path, row.path), lte(expires_at, now)))

@@ -170,7 +170,7 @@ export async function updateVariable(
   if (renamed !== path) requireScope(ctx.caller.identity, { domain: "variables", action: "write" }, renamed);
   const parameters: Record<string, string> = renamed === path ? {} : { new_path: renamed };
   return ctx.write({ resource: path, parameters }, async (tx) => {
-    // In one order for all, so that two renames never wait for each other.
+    // In the same order for all callers, so that two renames never deadlock.
     for (const each of [...new Set([path, renamed])].sort()) {
       await tx.lock(`variable ${member.workspace_id} ${each}`);
     }

@@ -22,7 +22,7 @@ export async function decryptValue(app: App, row: Variable, db: Reader = app.db.
   );
 }
 
-/** Returns whether a value could be read; false if a secret in it was encrypted with an unknown key. */
+/** Whether a value could be read; false if a secret in it was encrypted with an unknown key. */
 export async function isReadableSecret(reading: Promise<unknown>): Promise<boolean> {
   try {
     await reading;

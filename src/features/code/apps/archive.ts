@@ -26,7 +26,7 @@ async function listAppEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
     .orderBy(asc(rawApps.path));
   return [
     ...rows.map(({ path, summary, value, policy, custom_path, raw_app }) => {
-      // Whoever deploys it elsewhere becomes its `on_behalf_of` there.
+      // On import, the importing user becomes its `on_behalf_of`.
       const { on_behalf_of: _, on_behalf_of_email: __, ...kept } = policy;
       return createJsonEntry(`${path}.${raw_app ? "raw_app" : "app"}.json`, {
         summary,
@@ -40,8 +40,8 @@ async function listAppEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
 }
 
 /**
- * `wmill` sends what an app of code runs by path as `runnableByPath` to servers of an old version, but reads only `path`
- * from an archive: otherwise each sync would find a difference.
+ * Converts runnables to the form of the newest version: `wmill` sends paths as `runnableByPath` to servers of an old
+ * version, but reads only `path` from an archive. Without the conversion each sync would find a difference.
  */
 function withCurrentRunnables(value: unknown): unknown {
   if (!isRecord(value) || !isRecord(value.runnables)) return value;

@@ -37,7 +37,7 @@ const listApps = operation({
   method: "GET",
   path: `${base}/list`,
   access: "member",
-  summary: "List apps, the one deployed last first",
+  summary: "List apps, most recently deployed first",
   query: z.object({
     ...paging,
     order_desc: queryBoolean.default(true),
@@ -90,7 +90,7 @@ const listSearchApp = operation({
   method: "GET",
   path: `${base}/list_search`,
   access: "member",
-  summary: "List apps with what they are made of, to be searched in",
+  summary: "List apps with their values, for searching",
   responds: responds.json(z.array(z.object({ path: z.string(), value: z.unknown() }))),
   run: (ctx, { workspace }) =>
     ctx.app.db.read
@@ -106,7 +106,7 @@ const existsApp = operation({
   method: "GET",
   path: `${base}/exists/{path}`,
   access: "member",
-  summary: "Say whether there is an app at this path",
+  summary: "Check whether an app exists at a path",
   responds: responds.json(z.boolean()),
   run: async (ctx, { workspace, path }) => (await findApp(ctx.app.db.read, workspace, path)) !== undefined,
 });
@@ -116,7 +116,7 @@ const customPathExists = operation({
   method: "GET",
   path: `${base}/custom_path_exists/{custom_path}`,
   access: "member",
-  summary: "Say whether an app of the instance has this custom path",
+  summary: "Check whether an app of the instance has this custom path",
   responds: responds.json(z.boolean()),
   run: async (ctx, { custom_path }) => {
     const rows = await ctx.app.db.read

@@ -41,7 +41,7 @@ export const createRawApp = operation({
   method: "POST",
   path: `${base}/create`,
   access: "author",
-  summary: "Deploy an app that is one bundle of JavaScript",
+  summary: "Deploy a raw app: a single bundle of JavaScript",
   body: z.object({ path: z.string(), value: z.string(), summary: z.string().default("") }),
   responds: responds.created("path of the app"),
   audit: { operation: "apps.create", action_kind: "Create" },
@@ -67,7 +67,7 @@ export const updateRawApp = operation({
   method: "POST",
   path: `${base}/update/{path}`,
   access: "author",
-  summary: "Change or rename an app that is one bundle of JavaScript",
+  summary: "Update or rename a raw app",
   body: z.object({
     path: optional(z.string()),
     value: optional(z.string()),
@@ -110,7 +110,7 @@ const listRawApps = operation({
   method: "GET",
   path: `${base}/list`,
   access: "member",
-  summary: "List the apps that are one bundle of JavaScript, the one changed last first",
+  summary: "List raw apps, most recently updated first",
   query: z.object({
     ...paging,
     order_desc: queryBoolean.default(true),
@@ -162,7 +162,7 @@ const existsRawApp = operation({
   method: "GET",
   path: `${base}/exists/{path}`,
   access: "member",
-  summary: "Say whether there is a raw app at this path",
+  summary: "Check whether a raw app exists at a path",
   responds: responds.json(z.boolean()),
   run: async (ctx, { workspace, path }) => (await findRawApp(ctx.app.db.read, workspace, path)) !== undefined,
 });
@@ -172,7 +172,7 @@ const getRawAppData = operation({
   method: "GET",
   path: "/w/{workspace}/apps/get_data/{version}/{path}",
   access: "member",
-  summary: "Read the bundle of a raw app; the version is the one that lists show",
+  summary: "Read the bundle of a raw app, by the version shown in lists",
   responds: responds.raw("text/javascript", "the bundle"),
   run: async (ctx, { version, path }) => {
     const row = await getRawApp(ctx, path);

@@ -69,7 +69,7 @@ export const createWorkspaceDependencies = operation({
   path: `${base}/create`,
   access: "admin",
   scope: writes,
-  summary: "Keep a list of packages for the workspace, in place of the one before",
+  summary: "Store a list of packages of the workspace, replacing an earlier one",
   body: z.object({
     language,
     name: optional(name),
@@ -106,7 +106,7 @@ const getLatestWorkspaceDependencies = operation({
   path: `${base}/get_latest/{language}`,
   access: "member",
   scope: reads,
-  summary: "Read a list of packages of the workspace; without `name` the default one of the language",
+  summary: "Read a list of packages of the workspace; without `name` the language's default list",
   query: named,
   responds: responds.json(Dependencies),
   run: async ({ app }, { workspace, language: asked, query }) => {
@@ -125,7 +125,7 @@ const listWorkspaceDependencies = operation({
   path: `${base}/list`,
   access: "member",
   scope: reads,
-  summary: "List the lists of packages of the workspace",
+  summary: "List the package lists of the workspace",
   responds: responds.json(z.array(Dependencies)),
   run: async (ctx) => (await listDependencies(ctx)).map(toDependenciesRecord),
 });
@@ -164,7 +164,7 @@ const archiveWorkspaceDependencies = operation({
   ...removal,
   name: "archiveWorkspaceDependencies",
   path: `${base}/archive/{language}`,
-  summary: "The same: nothing is kept of a list that is archived",
+  summary: "The same as deleting: archived lists are not kept",
 });
 
 export const workspaceDependencyOperations: Operation[] = [

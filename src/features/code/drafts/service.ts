@@ -31,16 +31,19 @@ const at = ({ workspace_id, kind, path }: DraftPlace) =>
 
 const whereDraft = (key: DraftKey) => and(at(key), eq(drafts.created_by, key.created_by));
 
-/** Fields of an item that is read with the drafts beside it. */
+/** Fields of an item that is returned together with its drafts. */
 export const DraftFields = {
   draft: z.unknown().optional(),
   other_drafts: z.array(z.object({ created_by: z.string(), created_at: z.date() })),
 };
 
-/** Query parameters of operations that read an item with the drafts beside it. */
+/** Query parameters of operations that return an item with its drafts. */
 export const draftQuery = z.object({ draft_of: z.string().optional() });
 
-/** Returns the caller's draft, or that of `draft_of`, and who else has one. The caller must be allowed to read the item. */
+/**
+ * Returns the caller's draft, or that of `draft_of`, and the users who have other drafts. The caller must be allowed
+ * to read the item.
+ */
 export async function readDrafts(
   ctx: WorkspaceContext,
   { kind, path, draft_of = ctx.username }: { kind: DraftKind; path: string; draft_of?: string | undefined },
@@ -59,7 +62,7 @@ export async function readDrafts(
   return { draft: own?.value, other_drafts };
 }
 
-/** Stores the caller's draft, replacing their one before. @throws BadRequest for an invalid path, Forbidden */
+/** Stores the caller's draft, replacing their previous one. @throws BadRequest for an invalid path, Forbidden */
 export async function saveDraft(
   ctx: WorkspaceContext,
   draft: { kind: DraftKind; path: string; value: unknown },
@@ -93,17 +96,17 @@ export async function deleteDraft(
   });
 }
 
-/** Deletes the draft of the person who deployed. What others have begun stays theirs. */
+/** Deletes the draft of the user who deployed. Other users' drafts stay. */
 export async function deleteDraftRow(tx: Tx, key: DraftKey): Promise<void> {
   await tx.delete(drafts).where(whereDraft(key));
 }
 
-/** Deletes everybody's drafts of an item that is deleted. */
+/** Deletes all users' drafts of a deleted item. */
 export async function deleteDraftRows(tx: Tx, place: DraftPlace): Promise<void> {
   await tx.delete(drafts).where(at(place));
 }
 
-/** Moves everybody's drafts with an item that gets another path. */
+/** Moves all users' drafts of an item to its new path. */
 export async function moveDraftRows(tx: Tx, place: DraftPlace, path: string): Promise<void> {
   const moved = tx.select({ created_by: drafts.created_by }).from(drafts).where(at(place));
   await tx.delete(drafts).where(and(at({ ...place, path }), inArray(drafts.created_by, moved)));

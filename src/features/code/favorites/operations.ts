@@ -29,7 +29,7 @@ const unstarItem = operation({
   method: "POST",
   path: `${base}/unstar`,
   access: "member",
-  summary: "Take a star away",
+  summary: "Unstar a script, a flow or an app",
   body: Favorite,
   responds: responds.text("confirmation"),
   audit: { operation: "favorites.unstar", action_kind: "Delete" },

@@ -34,7 +34,7 @@ export async function unstar(ctx: WorkspaceContext, { kind, path }: Favorite): P
   });
 }
 
-/** Returns those of the paths that the member has starred. */
+/** Returns those of the given paths that the member has starred. */
 export async function listStarred(
   db: Reader,
   member: Member,
@@ -47,7 +47,7 @@ export async function listStarred(
   return new Set(rows.map(({ path }) => path).filter((path) => among.has(path)));
 }
 
-/** Returns whether the caller has starred the item. */
+/** Whether the caller has starred the item. */
 export async function hasStarred(ctx: WorkspaceContext, { kind, path }: Favorite): Promise<boolean> {
   return (await listStarred(ctx.app.db.read, ctx.caller.member, kind, [path])).has(path);
 }

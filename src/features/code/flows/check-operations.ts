@@ -1,4 +1,4 @@
-/** What editors ask about a flow while it is written. */
+/** Operations for editors: checking a flow while it is being edited. */
 import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { describeFlowValue, findProblems } from "./value/check.ts";
@@ -8,7 +8,7 @@ const checkFlow = operation({
   method: "POST",
   path: "/w/{workspace}/flows/check",
   access: "member",
-  summary: "Find what is wrong with a flow's value, without storing it",
+  summary: "List the problems of a flow's value, without storing it",
   body: z.object({ value: z.unknown() }),
   responds: responds.json(
     z.object({

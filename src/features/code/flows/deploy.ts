@@ -67,7 +67,7 @@ export async function updateFlow(ctx: WorkspaceContext, old: string, body: NewFl
   });
 }
 
-/** @throws BadRequest if the change was made from a version that is not the newest any more */
+/** @throws BadRequest if the change is based on a version that is no longer the newest */
 function requireNewest(parent: number | undefined, { path, version }: Flow): void {
   if (parent === undefined || parent === version) return;
   throw new BadRequest(

@@ -1,4 +1,4 @@
-/** Expressions of flows while they are written: checked, and evaluated on values of an earlier run. */
+/** Operations for editors: checking an expression of a flow, and evaluating it with the values of an earlier run. */
 import { z } from "zod";
 import { ExpressionError, ExpressionSyntaxError } from "../../../engines/expressions/error.ts";
 import { checkExpression, evaluateExpression } from "../../../engines/expressions/evaluate.ts";
@@ -7,26 +7,26 @@ import { Conflict, TooManyRequests } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 
-/** Shorter than in a run: it is evaluated while somebody types. */
+/** Time limit, shorter than in a run: the expression is evaluated while the user types. */
 const TIME_MS = 200;
 const MEMORY_MB = 32;
 
 const Outcome = z.object({
   ok: z.boolean(),
-  /** Missing for `undefined`. */
+  /** Absent for `undefined`. */
   value: z.unknown().optional(),
   error: z
     .object({ message: z.string(), line: z.number().optional(), column: z.number().optional() })
     .optional(),
 });
 
-/** What a run reads with the rights of the flow is not read for whoever writes the expression. */
+/** Values that a run reads with the flow's rights are not available to the user who writes the expression. */
 const notHere = (name: string) => async () => {
   throw new Conflict(`${name}(…) is read when the flow runs, and has no value here`);
 };
 const functions = { variable: notHere("variable"), resource: notHere("resource") };
 
-/** Evaluations of one person at a time: runs of flows share the threads. */
+/** Maximum number of concurrent evaluations per user, because flow runs use the same threads. */
 const MAX_AT_ONCE = 4;
 const evaluating = perApp<App, Map<string, number>>(() => new Map());
 
@@ -51,13 +51,13 @@ const evaluateFlowExpression = operation({
   method: "POST",
   path: "/w/{workspace}/flows/expressions/evaluate",
   access: "author",
-  summary: "Check an expression of a flow, and evaluate it on given values",
+  summary: "Check an expression of a flow, and evaluate it with given values",
   body: z.object({
     expr: z.string(),
     scope: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe("values of the names that it uses; without them it is only parsed"),
+      .describe("values of the names in it; without them it is only parsed"),
   }),
   responds: responds.json(Outcome),
   run: async ({ app, caller }, { body: { expr, scope } }) => {

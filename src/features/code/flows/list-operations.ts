@@ -44,7 +44,7 @@ export const listFlows = operation({
   method: "GET",
   path: `${base}/list`,
   access: "member",
-  summary: "List flows, the one deployed last first",
+  summary: "List flows, most recently deployed first",
   query: z.object({
     ...paging,
     order_desc: queryBoolean.default(true),
@@ -120,7 +120,7 @@ const listSearchFlow = operation({
   method: "GET",
   path: `${base}/list_search`,
   access: "member",
-  summary: "List flows with their steps, to be searched in",
+  summary: "List flows with their steps, for searching",
   responds: responds.json(z.array(z.object({ path: z.string(), value: OpenFlowValue }))),
   run: (ctx, { workspace }) =>
     ctx.app.db.read
@@ -136,7 +136,7 @@ const existsFlowByPath = operation({
   method: "GET",
   path: `${base}/exists/{path}`,
   access: "member",
-  summary: "Say whether a live flow has this path",
+  summary: "Check whether an active flow exists at a path",
   responds: responds.json(z.boolean()),
   run: async (ctx, { workspace, path }) => {
     const rows = await ctx.app.db.read

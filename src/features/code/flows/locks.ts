@@ -73,13 +73,13 @@ export async function fillLocks(
       return lockOf({ id, language, content, analysis, lock, sent_lock: script.lock });
     });
     if (found === undefined) complete = false;
-    // It says the same as "", and comes back as it was sent.
+    // It means the same as "", and is returned as it was sent.
     else if (found !== "" || !locksNothing(script.lock)) script.lock = found;
   }
   return { value: filled, complete };
 }
 
-/** The lock "" means that the script has no dependencies. */
+/** Returns the usable lock of a script. The lock "" means that the script has no dependencies. */
 async function parseUsableLock(language: Language, lock: unknown): Promise<string | undefined> {
   if (typeof lock !== "string") return undefined;
   return lock === "" ? "" : findUsableLock(language, lock);
@@ -99,8 +99,8 @@ async function withStepErrors<T>(id: string, field: string, work: () => Promise<
 type FlowLockOutcome = { value: StoredFlow; imports: PinnedImport[] } | { error: string; imports?: string[] };
 
 /**
- * Stores the result of a version's lock job. If the version could already run, a new one is inserted when the locks
- * differ.
+ * Stores the result of a version's lock job. If the version could already run and its locks differ, a new version is
+ * inserted.
  */
 export async function completeFlowLocks(
   app: App,
@@ -157,7 +157,7 @@ async function insertRelockedVersion(
 const whereFlow = ({ workspace_id, path }: FlowVersion) =>
   and(eq(flows.workspace_id, workspace_id), eq(flows.path, path));
 
-/** Stores why a lock job has failed; does nothing for jobs of other kinds. */
+/** Stores why a lock job failed; does nothing for jobs of other kinds. */
 export async function failLocking(app: App, tx: Tx, job: Job, error: string): Promise<void> {
   if (job.kind === "dependencies") await completeLock(app, tx, job, { error });
   else if (job.kind === "flowdependencies") await completeFlowLocks(app, tx, job, { error });

@@ -24,7 +24,7 @@ const FlowFields = z.object({
   draft_only: optional(z.boolean()),
   deployment_message: optional(z.string()),
   parent_version: optional(
-    z.number().int().describe("`version_id` that the change was made from: refused if it is not the newest"),
+    z.number().int().describe("`version_id` that the change is based on: rejected if it is not the newest"),
   ),
 });
 /** An OpenFlow document with the flow's metadata. */

@@ -3,7 +3,10 @@ import type { Tx } from "../../../database/database.ts";
 import type { Importers, RelockTarget } from "../../../platform/app/importers.ts";
 import { flows } from "./tables.ts";
 
-/** The newest versions of the flows at these paths: they are locked again when what their steps import is deployed. */
+/**
+ * Lists the newest versions of the flows at these paths. They are locked again when a script that their steps import
+ * is deployed.
+ */
 async function newestFlows(tx: Tx, workspace_id: string, paths: string[]): Promise<RelockTarget[]> {
   const rows = await tx
     .select({ path: flows.path, version: flows.version, edited_by: flows.edited_by })

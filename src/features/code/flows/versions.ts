@@ -15,7 +15,7 @@ import type { PinnedImport } from "../scripts/tables.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
 import { toRunnableFlow } from "./value/to-runnable.ts";
 
-/** Rows of a flow, and of its versions. */
+/** Conditions for a flow's row, and for the rows of its versions. */
 export const whereFlow = (workspace_id: string, path: string) =>
   and(eq(flows.workspace_id, workspace_id), eq(flows.path, path));
 export const whereVersions = (workspace_id: string, path: string) =>

@@ -57,7 +57,7 @@ async function listOwnRunnables(ctx: UserContext): Promise<Runnable[]> {
   return found;
 }
 
-/** Lists all runnables of the workspaces, without checking anybody's rights. */
+/** Lists all runnables of the workspaces, without checking permissions. */
 export async function listWorkspaceRunnables(app: App, workspaces: string[]): Promise<FoundRunnable[]> {
   return [...(await listLiveScripts(app, workspaces)), ...(await listLiveFlows(app, workspaces))];
 }
@@ -78,7 +78,7 @@ async function listLiveScripts(app: App, workspaces: string[]): Promise<FoundRun
     .from(scripts)
     .where(and(inArray(scripts.workspace_id, workspaces), live))
     .orderBy(asc(scripts.workspace_id), asc(scripts.path), asc(scripts.seq));
-  // Rows are in the order of deployment, so the last one of each path is kept.
+  // Rows are in order of deployment, so the last one of each path is the newest.
   const newest = new Map(rows.map((row) => [`${row.workspace}\n${row.path}`, row]));
   return [...newest.values()]
     .filter((row) => !row.no_main_func)

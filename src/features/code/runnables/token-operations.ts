@@ -20,7 +20,7 @@ export const listTokensOfScript = operation({
   method: "GET",
   path: "/w/{workspace}/scripts/list_tokens/{path}",
   access: "member",
-  summary: "List the tokens that were made to run a script, newest first",
+  summary: "List the tokens whose scopes name a script, newest first",
   responds: responds.json(z.array(TokenOfRunnable)),
   run: (ctx, { path }) => listRunnableTokens(ctx, "scripts", path),
 });
@@ -30,7 +30,7 @@ export const listTokensOfFlow = operation({
   method: "GET",
   path: "/w/{workspace}/flows/list_tokens/{path}",
   access: "member",
-  summary: "List the tokens that were made to run a flow, newest first",
+  summary: "List the tokens whose scopes name a flow, newest first",
   responds: responds.json(z.array(TokenOfRunnable)),
   run: (ctx, { path }) => listRunnableTokens(ctx, "flows", path),
 });

@@ -1,4 +1,4 @@
-/** Operations on code itself: its source as plain text, and what an analysis finds in it. */
+/** Operations on code: its source as plain text, and its analysis. */
 
 import { z } from "zod";
 import { LANGUAGES, runtimeOf } from "../../../engines/languages/languages.ts";
@@ -55,7 +55,7 @@ const getRawUnpinnedScriptByPath = operation({
   method: "GET",
   path: `${base}/raw_unpinned/p/{path}`,
   access: "member",
-  summary: "Read the source of the newest version, without the versions that its imports name",
+  summary: "Read the source of the newest version, without versions in its imports",
   responds: responds.text("the source"),
   run: async (ctx, { path }) =>
     removeImportVersions(await service.getScriptByPath(ctx, path.replace(EXTENSION_PATTERN, ""))),
@@ -84,13 +84,13 @@ const getTokenedRawScript = operation({
 });
 
 const Analysis = z.object({
-  /** JSON Schema of the arguments; absent where the code cannot be parsed. */
+  /** JSON Schema of the arguments; absent if the code cannot be parsed. */
   schema: z.record(z.string(), z.unknown()).optional(),
   has_main: z.boolean(),
   has_preprocessor: z.boolean(),
-  /** As package managers are told them. */
+  /** In the form that package managers accept. */
   packages: z.array(z.string()),
-  /** Scripts of the workspace, as the code writes them. */
+  /** Scripts of the workspace, as written in the code. */
   imports: z.array(z.string()),
   warning: z.string().optional(),
   /** Why the code cannot be parsed. Lines and columns are counted from 1. */
@@ -119,7 +119,7 @@ const analyseCode = operation({
   method: "POST",
   path: `${base}/analyse`,
   access: "author",
-  summary: "Analyse code without storing it: arguments, packages, imports, and where it cannot be parsed",
+  summary: "Analyse code without storing it: arguments, packages, imports, and syntax errors",
   body: z.object({ language: z.enum(LANGUAGES), content: z.string() }),
   responds: responds.json(Analysis),
   run: async (_ctx, { body }) => {

@@ -95,11 +95,11 @@ async function analyseNewScript({
   }
 }
 
-/** Only admins may let a script run on behalf of somebody else, since every caller then acts as that person. */
+/** Only admins may let a script run on behalf of another user, since every caller then has that user's rights. */
 export function requireOnBehalfOfRight(ctx: WorkspaceContext, email: string | undefined): void {
   const { member } = ctx.caller;
   if (email === undefined || email === member.email || member.is_admin) return;
-  throw new Forbidden(`only an admin deploys on behalf of somebody else: on_behalf_of_email is ${email}`);
+  throw new Forbidden(`only an admin can deploy on behalf of another user: on_behalf_of_email is ${email}`);
 }
 
 /** The author must be able to read the rule's secret, since verification results reveal information about it. */

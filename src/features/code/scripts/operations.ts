@@ -203,7 +203,7 @@ export const existsScriptByPath = operation({
   method: "GET",
   path: `${base}/exists/p/{path}`,
   access: "member",
-  summary: "Say whether a live script has this path",
+  summary: "Check whether an active script exists at a path",
   responds: responds.json(z.boolean()),
   run: async (ctx, { workspace, path }) =>
     (await findLiveScript(ctx.app.db.read, workspace, path)) !== undefined,
@@ -239,7 +239,7 @@ export const getScriptDeploymentStatus = operation({
   method: "GET",
   path: `${base}/deployment_status/h/{hash}`,
   access: "member",
-  summary: "Say whether a version's dependencies are resolved; no `lock` means not yet",
+  summary: "Read whether a version's dependencies are resolved; without `lock` they are not yet",
   responds: responds.json(z.object({ lock: z.string().optional(), lock_error_logs: z.string().optional() })),
   run: async (ctx, { hash }) => {
     const row = await service.getScriptByHash(ctx, hash);
@@ -252,7 +252,7 @@ const toggleWorkspaceErrorHandlerForScript = operation({
   method: "POST",
   path: `${base}/toggle_workspace_error_handler/p/{path}`,
   access: "author",
-  summary: "Keep the workspace's error handler away from a script's failures, or let it see them",
+  summary: "Mute or unmute the workspace's error handler for a script",
   body: z.object({ muted: z.boolean().default(false) }),
   responds: responds.text("confirmation"),
   audit: { operation: "scripts.toggle_workspace_error_handler", action_kind: "Update" },

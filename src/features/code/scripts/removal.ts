@@ -28,7 +28,7 @@ export async function deleteScriptPath(ctx: WorkspaceContext, path: string): Pro
   });
 }
 
-/** Wipes the content of one version; its row stays, marked as deleted. @returns the remaining row */
+/** Deletes the content of one version; its row stays, marked as deleted. @returns the remaining row */
 export async function deleteScriptVersion(ctx: WorkspaceContext, hash: string): Promise<Script> {
   const row = await getScriptByHash(ctx, hash);
   requireDeleteRight(ctx, row);

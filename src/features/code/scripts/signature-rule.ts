@@ -1,4 +1,4 @@
-/** Rule of a script for signatures of requests to its webhooks. */
+/** A script's rule for signatures of requests to its webhooks. */
 
 export const SIGNATURE_SCHEMES = ["github", "stripe", "slack", "standard_webhooks", "hmac_sha256"] as const;
 
@@ -13,10 +13,10 @@ export interface SignatureSettings {
   tolerance_s?: number | undefined;
 }
 
-/** The schemes that sign the time of sending, so that an old request can be told. */
+/** Schemes that sign a timestamp, so that old requests can be rejected. */
 const TIMED_SCHEMES: readonly SignatureSettings["scheme"][] = ["stripe", "slack", "standard_webhooks"];
 
-/** True when the scheme signs the time of sending. */
+/** Whether the scheme signs a timestamp. */
 export function signsTimestamp(scheme: SignatureSettings["scheme"]): boolean {
   return TIMED_SCHEMES.includes(scheme);
 }

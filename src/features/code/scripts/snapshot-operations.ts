@@ -1,4 +1,4 @@
-/** Deploys scripts that a client has bundled. The bundle runs; the script is what people see. */
+/** Deploys scripts that a client has bundled. The bundle runs; the script's source is displayed. */
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { parseJsonField, readForm } from "../../../platform/http/multipart-form.ts";
@@ -11,7 +11,7 @@ export const createScriptSnapshot = operation({
   method: "POST",
   path: "/w/{workspace}/scripts/create_snapshot",
   access: "author",
-  summary: "Deploy a new version of a script with a bundle of JavaScript that runs in its place",
+  summary: "Deploy a new version of a script with a JavaScript bundle that runs in its place",
   reads: { "multipart/form-data": z.object({ script: NewScript, file: z.file() }) },
   responds: responds.created("hash of the new version"),
   audit: { operation: "scripts.create", action_kind: "Create" },

@@ -53,7 +53,7 @@ export const scripts = table(
     isolation: text("isolation").$type<"shared" | "fresh">().notNull(),
     /** Memory limit of a run, in MB; null: the server's default. */
     memory_mb: integer("memory_mb"),
-    /** Calls whose arguments do not match `schema` are refused. */
+    /** Whether calls are rejected if their arguments do not match `schema`. */
     validate: boolean("validate").notNull().default(false),
     no_main_func: boolean("no_main_func").notNull(),
     has_preprocessor: boolean("has_preprocessor").notNull(),
@@ -67,8 +67,8 @@ export const scripts = table(
     /** The bundle that runs instead of the content. */
     bundle: text("bundle"),
     /**
-     * Fields that clients sent and this version does not know, and a lock in a form it does not install from; returned
-     * unchanged. See `unknown-fields.ts`.
+     * Fields that clients sent and this version does not know, and a lock that this version cannot install from.
+     * Returned unchanged; see `unknown-fields.ts`.
      */
     extra: json<Record<string, unknown>>("extra"),
     deployment_message: text("deployment_message"),

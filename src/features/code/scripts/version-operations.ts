@@ -51,7 +51,7 @@ const getScriptLatestVersion = operation({
   method: "GET",
   path: `${base}/get_latest_version/{path}`,
   access: "member",
-  summary: "Say which version of a script is the newest",
+  summary: "Read the newest version of a script's history",
   responds: responds.json(HistoryEntry),
   run: async (ctx, { path }) => {
     const { hash, deployment_message } = await service.getScriptByPath(ctx, path);
@@ -64,7 +64,7 @@ const updateScriptHistory = operation({
   method: "POST",
   path: `${base}/history_update/h/{hash}/p/{path}`,
   access: "author",
-  summary: "Say in the history what a version changed",
+  summary: "Set the deployment message of a version",
   body: optionalBody(z.object({ deployment_msg: optional(z.string()) })),
   responds: responds.text("confirmation"),
   audit: { operation: "scripts.update", action_kind: "Update" },
@@ -130,7 +130,7 @@ const listSearchScript = operation({
   method: "GET",
   path: `${base}/list_search`,
   access: "member",
-  summary: "List scripts with their source, to be searched in",
+  summary: "List scripts with their source, for searching",
   responds: responds.json(z.array(z.object({ path: z.string(), content: z.string() }))),
   run: ({ app, caller }) =>
     app.db.read
@@ -145,7 +145,7 @@ export const deleteScriptByPath = operation({
   method: "POST",
   path: `${base}/delete/p/{path}`,
   access: "author",
-  summary: "Delete a script with all its versions, which is for admins; a draft for who may manage it, too",
+  summary: "Delete a script with all its versions (admins); a draft also by users who may manage it",
   responds: responds.json(z.string(), "the path"),
   audit: { operation: "scripts.delete", action_kind: "Delete" },
   run: async (ctx, { path }) => {
@@ -159,7 +159,7 @@ const deleteScriptByHash = operation({
   method: "POST",
   path: `${base}/delete/h/{hash}`,
   access: "author",
-  summary: "Wipe the source of one version, which is for admins: that it was there stays",
+  summary: "Delete the content of one version (admins); its history entry stays",
   responds: responds.json(ScriptRecord),
   audit: { operation: "scripts.delete", action_kind: "Delete" },
   run: async (ctx, { hash }) => toScriptRecord(await deleteScriptVersion(ctx, hash)),

@@ -8,8 +8,8 @@ import { renderMetrics } from "./metrics.ts";
 import { checkReadiness, readDetails } from "./readiness.ts";
 
 /**
- * Returns whether the caller is a super admin, devops, or the local admin, with a token that is not bound to a
- * workspace or job.
+ * Whether the caller is a super admin, devops, or the local admin, with a token that is not bound to a workspace or
+ * job.
  */
 function isInstanceStaff({ caller }: Context): boolean {
   const { identity } = caller;
@@ -27,7 +27,8 @@ export const getHealth = operation({
   exemptFromRateLimit: true,
   scope: false,
   skipsReadBarrier: true,
-  summary: "Say whether the server is ready (200) or what is in the way (503); more to who runs the instance",
+  summary:
+    "Report whether the server is ready (200) or why not (503); with details for users who run the instance",
   responds: responds.raw("application/json", "status, failing checks, and details for who runs the instance"),
   run: async (ctx) => {
     const { ready, checks } = await checkReadiness(ctx.app);
@@ -48,7 +49,7 @@ export const getLiveness = operation({
   exemptFromRateLimit: true,
   scope: false,
   skipsReadBarrier: true,
-  summary: "Say that the process answers, whatever else is wrong: a server to be restarted does not",
+  summary: "Report that the process is alive, whatever else is wrong",
   responds: responds.raw("application/json", "always the same"),
   run: () => new Response('{"status":"live"}', { headers: JSON_HEADERS }),
 });

@@ -13,7 +13,7 @@ export const getTopHubScripts = operation({
   ...LIST_OPERATION,
   name: "getTopHubScripts",
   path: "/scripts/hub/top",
-  summary: "List scripts of the public collection: none",
+  summary: "List scripts of the public hub: always empty",
   responds: responds.json(z.object({ asks: EmptyList })),
   run: () => ({ asks: [] }),
 });
@@ -23,7 +23,7 @@ export const queryHubScripts = operation({
   name: "queryHubScripts",
   path: "/embeddings/query_hub_scripts",
   scope: { domain: "scripts", action: "read" },
-  summary: "Search the scripts of the public collection: none is found",
+  summary: "Search scripts of the public hub: always empty",
   responds: responds.json(EmptyList),
   run: () => [],
 });
@@ -32,7 +32,7 @@ export const listHubFlows = operation({
   ...LIST_OPERATION,
   name: "listHubFlows",
   path: "/flows/hub/list",
-  summary: "List flows of the public collection: none",
+  summary: "List flows of the public hub: always empty",
   responds: responds.json(z.object({ flows: EmptyList })),
   run: () => ({ flows: [] }),
 });
@@ -41,7 +41,7 @@ export const listHubApps = operation({
   ...LIST_OPERATION,
   name: "listHubApps",
   path: "/apps/hub/list",
-  summary: "List apps of the public collection: none",
+  summary: "List apps of the public hub: always empty",
   responds: responds.json(z.object({ apps: EmptyList })),
   run: () => ({ apps: [] }),
 });
@@ -51,7 +51,7 @@ export const listHubIntegrations = operation({
   name: "listHubIntegrations",
   path: "/integrations/hub/list",
   scope: { domain: "scripts", action: "read" },
-  summary: "List what the public collection has scripts for: nothing",
+  summary: "List integrations of the public hub: always empty",
   responds: responds.json(EmptyList),
   run: () => [],
 });
@@ -62,7 +62,7 @@ const queryHubResourceTypes = operation({
   path: "/w/{workspace}/embeddings/query_resource_types",
   access: "member",
   scope: { domain: "resources", action: "read" },
-  summary: "Search the resource types of the public collection: none is found",
+  summary: "Search resource types of the public hub: always empty",
   responds: responds.json(EmptyList),
   run: () => [],
 });
@@ -83,7 +83,7 @@ const getHubScriptContent = operation({
   ...ITEM_OPERATION,
   name: "getHubScriptContentByPath",
   path: "/scripts/hub/get/{path}",
-  summary: "Read the source of a script of the public collection: there is none",
+  summary: "Read the source of a script of the public hub: always 404",
   run: (_, { path }) => throwNotFound("script", path),
 });
 
@@ -91,7 +91,7 @@ const getHubScript = operation({
   ...ITEM_OPERATION,
   name: "getHubScriptByPath",
   path: "/scripts/hub/get_full/{path}",
-  summary: "Read a script of the public collection: there is none",
+  summary: "Read a script of the public hub: always 404",
   run: (_, { path }) => throwNotFound("script", path),
 });
 
@@ -99,7 +99,7 @@ const getHubFlow = operation({
   ...ITEM_OPERATION,
   name: "getHubFlowById",
   path: "/flows/hub/get/{id}",
-  summary: "Read a flow of the public collection: there is none",
+  summary: "Read a flow of the public hub: always 404",
   run: (_, { id }) => throwNotFound("flow", id),
 });
 
@@ -107,7 +107,7 @@ const getHubApp = operation({
   ...ITEM_OPERATION,
   name: "getHubAppById",
   path: "/apps/hub/get/{id}",
-  summary: "Read an app of the public collection: there is none",
+  summary: "Read an app of the public hub: always 404",
   run: (_, { id }) => throwNotFound("app", id),
 });
 

@@ -19,8 +19,8 @@ export const getLicenseId = operation({
   access: "user",
   allowsWorkspaceTokens: true,
   scope: false,
-  summary: "Read the id of the licence; empty without one that holds",
-  responds: responds.text("licence id or empty"),
+  summary: "Read the id of the license; empty without a valid one",
+  responds: responds.text("license id or empty"),
   run: async ({ app }) => {
     const { license } = await readCurrentLicense(app);
     return license && licenseStateAt(license, app.clock()) !== "over" ? license.id : "";
@@ -32,7 +32,7 @@ export const testLicenseKey = operation({
   method: "POST",
   path: "/settings/test_license_key",
   access: "superAdmin",
-  summary: "Say whether a licence holds here, without setting it",
+  summary: "Check a license without setting it",
   body: z.object({ license_key: z.string() }),
   responds: responds.text("whose it is and for how long"),
   audit: { operation: "license.test", action_kind: "Execute" },
@@ -44,14 +44,14 @@ export const testLicenseKey = operation({
 });
 
 const OtherKey = z.object({
-  /** A licence to use instead of the configured one. */
+  /** A license to use instead of the configured one. */
   license_key: optional(z.string().min(1)),
 });
 
-/** Returns the given licence text, or the configured one. @throws BadRequest if there is neither */
+/** Returns the given license text, or the configured one. @throws BadRequest if there is neither */
 function requireKeyText(app: App, given: string | undefined): string {
   const key = given ?? app.settings.get("license_key");
-  if (key === undefined) throw new BadRequest("no licence is set, and none is given as `license_key`");
+  if (key === undefined) throw new BadRequest("no license is set, and none is given as `license_key`");
   return key;
 }
 
@@ -60,7 +60,7 @@ export const renewLicenseKey = operation({
   method: "POST",
   path: "/settings/renew_license_key",
   access: "superAdmin",
-  summary: "Ask for the next licence where the present one is renewed, and set it",
+  summary: "Renew the license at its renewal URL, and set it",
   query: OtherKey,
   responds: responds.text("whose it is and for how long"),
   audit: { operation: "license.renew", action_kind: "Update" },
@@ -81,7 +81,7 @@ export const getLatestKeyRenewalAttempt = operation({
   method: "GET",
   path: "/settings/latest_key_renewal_attempt",
   access: "superAdmin",
-  summary: "Read when the licence was last to be renewed, and how that went; null when it never was",
+  summary: "Read the time and result of the last renewal attempt; null without one",
   responds: responds.json(z.object({ result: z.string(), attempted_at: isoTimestamp }).nullable()),
   run: async (ctx) => (await findLatestAttempt(ctx.app)) ?? null,
 });
@@ -91,7 +91,7 @@ export const createCustomerPortalSession = operation({
   method: "POST",
   path: "/settings/customer_portal",
   access: "superAdmin",
-  summary: "Read where the customer manages the licence",
+  summary: "Read the URL of the license's customer portal",
   query: OtherKey,
   responds: responds.text("URL"),
   audit: { operation: "license.customer_portal", action_kind: "Execute" },
@@ -101,7 +101,7 @@ export const createCustomerPortalSession = operation({
       requireKeyText(app, query.license_key),
       app.settings.get("license_public_key"),
     );
-    if (!license.portal_url) throw new BadRequest(`licence ${license.id} names no customer portal`);
+    if (!license.portal_url) throw new BadRequest(`license ${license.id} names no customer portal`);
     await ctx.write({ resource: license.id }, async () => {});
     return license.portal_url;
   },

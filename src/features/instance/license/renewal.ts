@@ -1,4 +1,4 @@
-/** Renews the licence through the URL it names. Every attempt is recorded. */
+/** Renews the license through the URL it names. Every attempt is recorded. */
 import { desc, eq, gt, lt } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
@@ -12,11 +12,11 @@ import { type License, readLicense } from "../../tenancy/license/signed-license.
 import { licenseRenewals } from "../../tenancy/license/tables.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** How long before its expiry a licence is renewed automatically, with one attempt per day. */
+/** How long before its expiry a license is renewed automatically, with one attempt per day. */
 const RENEW_BEFORE_MS = 30 * DAY_MS;
 const RETENTION_MS = 365 * DAY_MS;
 const RESPONSE_TIMEOUT_MS = 15_000;
-/** Upper limit of the response, in bytes; a licence has some hundred characters. */
+/** Upper limit of the response, in bytes; a license has some hundred characters. */
 const MAX_RESPONSE_BYTES = 20_000;
 
 const UNFINISHED = "the attempt has begun, and its end is not known";
@@ -40,8 +40,8 @@ export async function findLatestAttempt(app: App): Promise<RenewalAttempt | unde
 export type RunInTransaction = (store: (tx: Tx) => Promise<void>) => Promise<void>;
 
 /**
- * Requests the next licence and stores it.
- * @param text the licence to renew
+ * Requests the next license and stores it.
+ * @param text the license to renew
  * @param begun the id of the attempt, if it is already recorded
  * @throws BadRequest saying why renewal failed; the result is recorded in either case
  */
@@ -104,12 +104,12 @@ async function insertAttempt(app: App, tx: Tx): Promise<number> {
 async function fetchNextLicense(app: App, text: string): Promise<{ key: string; license: License }> {
   const { source } = app.settings.find("license_key");
   if (source === "environment") {
-    throw new BadRequest("the licence is set by SVC_LICENSE_KEY, so a new one would not hold: set it there");
+    throw new BadRequest("the license is set by SVC_LICENSE_KEY, so a new one would not hold: set it there");
   }
   const public_key = app.settings.get("license_public_key");
   const present = await readLicense(text, public_key);
   if (!present.renewal_url) {
-    throw new BadRequest(`licence ${present.id} does not say where it is renewed: ask whoever issued it`);
+    throw new BadRequest(`license ${present.id} does not say where it is renewed: ask whoever issued it`);
   }
   const key = await requestLicense(app, present.renewal_url, {
     license_key: text,
@@ -118,7 +118,7 @@ async function fetchNextLicense(app: App, text: string): Promise<{ key: string; 
   });
   const license = await readLicense(key, public_key);
   if (license.expires_at <= present.expires_at || licenseStateAt(license, app.clock()) !== "holds") {
-    throw new BadRequest(`the answer is no newer licence: ${describeLicense(license, app.clock())}`);
+    throw new BadRequest(`the answer is not a newer license: ${describeLicense(license, app.clock())}`);
   }
   return { key, license };
 }
@@ -134,13 +134,13 @@ async function requestLicense(app: App, url: string, body: object): Promise<stri
   });
   if (isSuccess(answer)) return answer.body.toString().trim();
   const { host } = new URL(url);
-  throw new BadRequest(`${host} gives out no new licence: it answers with status ${answer.status}`);
+  throw new BadRequest(`${host} issued no new license: it answers with status ${answer.status}`);
 }
 
-/** Licence states this process has already raised an alert for. */
+/** License states this process has already raised an alert for. */
 const reportedStates = perApp<App, Set<string>>(() => new Set());
 
-/** Renews a licence that expires soon, once a day. Raises an alert if that fails, or if the licence has expired. */
+/** Renews a license that expires soon, once a day. Raises an alert if that fails, or if the license has expired. */
 export async function renewLicenseIfDue(app: App): Promise<void> {
   const { license } = await readCurrentLicense(app);
   const now = app.clock();
@@ -155,12 +155,12 @@ export async function renewLicenseIfDue(app: App): Promise<void> {
   if (begun === undefined) return;
   try {
     await renewLicense(app, app.settings.get("license_key")!, "svc", (store) => app.db.write(store), begun);
-    app.log.info({ license: license.id }, "the licence was renewed");
+    app.log.info({ license: license.id }, "the license was renewed");
   } catch (cause) {
     const why = cause instanceof SvcError ? cause.message : "it failed; the log says more";
     if (!(cause instanceof SvcError))
-      app.log.error({ error: String(cause) }, "the licence could not be renewed");
-    const message = `licence ${license.id}, which ends at ${license.expires_at.toISOString()}, could not be renewed: ${why}`;
+      app.log.error({ error: String(cause) }, "the license could not be renewed");
+    const message = `license ${license.id}, which ends at ${license.expires_at.toISOString()}, could not be renewed: ${why}`;
     await raiseAlert(app, { kind: "license_renewal_failed", message, subject: license.id });
   }
 }

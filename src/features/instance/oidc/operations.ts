@@ -21,7 +21,7 @@ export const getIdToken = operation({
   method: "POST",
   path: "/w/{workspace}/oidc/token/{audience}",
   access: "member",
-  summary: "Sign an identity token for the job that asks, to show to another service (EE)",
+  summary: "Issue an identity token for the calling job, for use at another service (EE)",
   query: z.object({ expires_in: queryInteger.optional() }),
   responds: responds.text("the token: a JWT signed with RS256, or EdDSA where that is set"),
   audit: { operation: "oidc.token", action_kind: "Create" },
@@ -35,7 +35,7 @@ export const getIssuer = operation({
   access: "anyone",
   scope: false,
   cors: true,
-  summary: "Who signs the identity tokens of jobs, and where its keys are (OpenID Connect Discovery)",
+  summary: "Metadata of the issuer of jobs' identity tokens (OpenID Connect Discovery)",
   responds: responds.raw("application/json", "the issuer's metadata"),
   run: serveDiscovery,
 });
@@ -48,7 +48,7 @@ export const getIssuerAtRoot = operation({
   scope: false,
   cors: true,
   page: true,
-  summary: "The same, where a host is asked for it",
+  summary: "The same at the root of the host",
   responds: responds.raw("application/json", "the issuer's metadata"),
   run: serveDiscovery,
 });
@@ -60,7 +60,7 @@ export const getIssuerKeys = operation({
   access: "anyone",
   scope: false,
   cors: true,
-  summary: "The public keys that identity tokens of jobs are checked with (RFC 7517)",
+  summary: "The public keys that verify jobs' identity tokens (RFC 7517)",
   responds: responds.raw("application/json", "a JSON Web Key Set"),
   run: async ({ app }) => createCacheableResponse({ keys: await listPublicKeys(app) }),
 });

@@ -64,7 +64,7 @@ async function parseXml(xml: string): Promise<XmlElement> {
   const valid = XMLValidator.validate(xml);
   if (valid !== true)
     throw createMetadataError(
-      `it is no XML: ${valid.err.msg} (line ${valid.err.line}, column ${valid.err.col})`,
+      `it is not XML: ${valid.err.msg} (line ${valid.err.line}, column ${valid.err.col})`,
     );
   const parser = new XMLParser({
     ignoreAttributes: false,
@@ -79,7 +79,7 @@ async function parseXml(xml: string): Promise<XmlElement> {
   try {
     return parser.parse(xml) as XmlElement;
   } catch (cause) {
-    throw createMetadataError("it is no XML", cause);
+    throw createMetadataError("it is not XML", cause);
   }
 }
 
@@ -114,7 +114,7 @@ function requireUnexpired(name: string, element: XmlElement, now: Date): void {
   if (until === undefined) return;
   const moment = new Date(until);
   if (Number.isNaN(moment.getTime()))
-    throw createMetadataError(`validUntil of ${name} is no moment: "${until.slice(0, 40)}"`);
+    throw createMetadataError(`validUntil of ${name} is not a time: "${until.slice(0, 40)}"`);
   if (moment <= now) throw createMetadataError(`${name} was valid until ${moment.toISOString()}`);
 }
 
@@ -133,7 +133,7 @@ function readSignOnServices(descriptor: XmlElement): IdentityProvider["sign_on"]
   const wrong = usable.find(({ url }) => !/^https?:\/\//.test(url) || !URL.canParse(url));
   if (wrong)
     throw createMetadataError(
-      `the Location of SingleSignOnService (${wrong.binding}) is no URL: "${wrong.url.slice(0, 100)}"`,
+      `the Location of SingleSignOnService (${wrong.binding}) is not a URL: "${wrong.url.slice(0, 100)}"`,
     );
   return usable;
 }

@@ -27,7 +27,7 @@ export const testMetadata = operation({
   },
 });
 
-/** Returns whether the text is the URL of metadata instead of the XML. */
+/** Whether the text is the URL of metadata instead of the XML. */
 export function isMetadataUrl(text: string): boolean {
   return /^\s*https?:\/\//.test(text) && URL.canParse(text.trim());
 }

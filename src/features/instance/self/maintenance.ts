@@ -1,4 +1,4 @@
-/** Periodic maintenance tasks: disk space, alerts and the licence. */
+/** Periodic maintenance tasks: disk space, alerts and the license. */
 
 import { createServiceGroup, type Service } from "../../../lib/async/service.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -18,12 +18,12 @@ type MaintenanceTask = Pick<TaskOptions, "leader_task" | "interval_ms"> & {
   work: (app: App) => Promise<void>;
 };
 
-/** Each is a task of its own, so that a hanging licence or mail server does not delay the others. */
+/** Each is a task of its own, so that a hanging license or mail server does not delay the others. */
 const MAINTENANCE_TASKS: MaintenanceTask[] = [
   { what: "an earlier start", work: reportFailedMigration },
   { what: "the disk", work: checkDisk },
   { what: "old alerts", work: deleteOldAlerts, leader_task: "old alerts" },
-  { what: "the licence", work: renewLicenseIfDue, leader_task: "licence" },
+  { what: "the license", work: renewLicenseIfDue, leader_task: "license" },
   {
     what: "alerts that are due",
     work: notifyDue,

@@ -9,8 +9,8 @@ import {
 import { describeUpdate } from "./latest-release.ts";
 
 /**
- * Clients decide by this version which operations they may call, so it is that of the interface. The program's own is
- * in a header.
+ * Returns the version of the HTTP interface, by which clients decide which operations they may call. The program's
+ * own version is in a header.
  */
 export const getVersion = operation({
   name: "getVersion",
@@ -34,7 +34,7 @@ export const getUpToDate = operation({
   access: "user",
   allowsWorkspaceTokens: true,
   scope: false,
-  summary: "Say whether the server is up to date, which it knows where the setting newest_version_url leads",
+  summary: "Check whether the server is up to date, if the setting newest_version_url is set",
   responds: responds.text("`yes`, `Update: <version> -> <newest>`, or `unknown: ` and why"),
   run: ({ app }) => describeUpdate(app),
 });

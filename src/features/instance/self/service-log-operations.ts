@@ -14,7 +14,7 @@ const list = operation({
   method: "GET",
   path: "/service_logs/list_files",
   access: "superAdmin",
-  summary: "List the files of the server's own log, newest first; none unless SVC_LOG_DIR names a folder",
+  summary: "List the files of the server's log, newest first; empty unless SVC_LOG_DIR is set",
   query: z.object({
     before: isoTimestamp.optional(),
     after: isoTimestamp.optional(),
@@ -28,7 +28,7 @@ const list = operation({
         worker_group: z.string(),
         log_ts: isoTimestamp,
         file_path: z.string(),
-        /** Absent if there was no time to count them: ask again. */
+        /** Absent if there was no time to count the lines: request it again. */
         ok_lines: z.number().int().optional(),
         err_lines: z.number().int().optional(),
         json_fmt: z.boolean(),
@@ -54,7 +54,7 @@ const get = operation({
   method: "GET",
   path: "/service_logs/get_log_file/{path}",
   access: "superAdmin",
-  summary: "Read a file of the server's own log, one JSON line after the other",
+  summary: "Read a file of the server's log, one JSON object per line",
   responds: responds.raw("text/plain", "the file"),
   run: async ({ app }, { path }) => {
     const file = await openLogFile(app, path);
@@ -63,9 +63,9 @@ const get = operation({
   },
 });
 
-/** Each process is a server, with workers or without. */
+/** Mode of each process: a server, with or without workers. */
 const MODE = "server";
-/** Lines that a search returns. */
+/** Maximum number of lines that a search returns. */
 const MAX_HITS = 1_000;
 const searched_until = isoTimestamp.optional();
 
@@ -79,7 +79,7 @@ const search = operation({
   path: "/srch/index/search/service_logs",
   access: "superAdmin",
   scope,
-  summary: "Find lines of a host's log that have all words, of the newest files first",
+  summary: "Search a host's log for lines with all words, newest files first",
   query: z.object({
     search_query,
     mode: z.string().optional(),
@@ -91,7 +91,9 @@ const search = operation({
     z.object({
       query_parse_errors: z.array(z.string()),
       hits: z.array(z.object({ file_path: z.string(), log_ts: isoTimestamp, line: z.string() })),
-      /** Set if the time was over: older files were not searched. Continue with it as `max_ts`. */
+      /**
+       * Set if the time limit was reached, so that older files were not searched. Pass it as `max_ts` to continue.
+       */
       searched_until,
     }),
   ),
@@ -116,13 +118,16 @@ const count = operation({
   path: "/srch/index/search/count_service_logs",
   access: "superAdmin",
   scope,
-  summary: "Count the lines of hosts' logs that have all words",
+  summary: "Count the lines of hosts' logs with all words",
   query: z.object({ search_query, hosts: z.string(), ...span }),
   responds: responds.json(
     z.object({
       query_parse_errors: z.array(z.string()),
       count_per_host: z.record(z.string(), z.number().int()),
-      /** Set if the time was over: older files were not searched. Continue with it as `max_ts`, and add up. */
+      /**
+       * Set if the time limit was reached, so that older files were not searched. Pass it as `max_ts` to continue,
+       * and add up the counts.
+       */
       searched_until,
     }),
   ),

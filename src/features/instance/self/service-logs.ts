@@ -1,4 +1,4 @@
-/** Reads the files of the server's own log: their list, and the lines that have some words. */
+/** Lists and searches the files of the server's log. */
 import { existsSync } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -10,15 +10,18 @@ import { BadRequest, NotFound } from "../../../lib/errors.ts";
 import { hourOfFile, LOG_FILE_PATTERN } from "../../../lib/logging/log-files.ts";
 import type { App } from "../../../platform/app/context.ts";
 
-/** Newest files that one call lists or searches. */
+/** Maximum number of files that one call lists or searches, the newest first. */
 const MAX_FILES = 1_000;
-/** Time for which one call reads files, besides that of the last one; and calls that read at the same time. */
+/**
+ * Time limit of reading files in one call, which may be exceeded by the last file; and the maximum number of
+ * concurrent calls.
+ */
 const TIME_LIMIT_MS = 5_000;
 const MAX_READERS = 2;
 
 export interface LogFile {
   hostname: string;
-  /** Below the folder, with the host. */
+  /** Path below the log folder, with the host. */
   file_path: string;
   /** Start of its hour. */
   log_ts: Date;
@@ -30,19 +33,19 @@ interface LineCounts {
   err_lines: number;
 }
 
-/** By path; a file is one hour of one server. */
+/** Number of files whose line counts are cached. */
 const MAX_COUNTED_FILES = 10_000;
 const countsOf = perApp((_: App) => new Cache<LineCounts>({ max: MAX_COUNTED_FILES }));
 const slotsOf = perApp(() => createSlots(MAX_READERS));
 
-/** Which files are asked for; times are inclusive and concern the files' hours. */
+/** Selects files; times are inclusive and compared with the files' hours. */
 export interface LogFileFilter {
   hostnames?: readonly string[] | undefined;
   after?: Date | undefined;
   before?: Date | undefined;
 }
 
-/** Lists the files, newest first; none where the server keeps no log. */
+/** Lists the files, newest first; empty if the server writes no log files. */
 export async function listLogFiles({ config }: App, filter: LogFileFilter): Promise<LogFile[]> {
   const folder = config.log_dir;
   if (folder === undefined || !existsSync(folder)) return [];
@@ -66,10 +69,12 @@ export async function listLogFiles({ config }: App, filter: LogFileFilter): Prom
   return files.sort((a, b) => b.log_ts.getTime() - a.log_ts.getTime()).slice(0, MAX_FILES);
 }
 
-/** Opens a file. @throws BadRequest for another name, NotFound */
+/** Opens a file. @throws BadRequest for an invalid name, NotFound */
 export async function openLogFile({ config }: App, file_path: string): Promise<FileHandle> {
   if (!LOG_FILE_PATTERN.test(file_path)) {
-    throw new BadRequest(`"${file_path}" is no file of the log`, { hint: "list_files has their file_path" });
+    throw new BadRequest(`"${file_path}" is not a file of the log`, {
+      hint: "list_files has their file_path",
+    });
   }
   const missing = () =>
     new NotFound(`file ${file_path} of the log`, {
@@ -84,7 +89,7 @@ export async function openLogFile({ config }: App, file_path: string): Promise<F
   throw missing();
 }
 
-/** Opens a file of the list; undefined if it has been deleted since. */
+/** Opens a listed file; undefined if it has been deleted in the meantime. */
 async function openListed(app: App, { file_path }: LogFile): Promise<FileHandle | undefined> {
   return openLogFile(app, file_path).catch((cause) => {
     if (cause instanceof NotFound) return undefined;
@@ -97,8 +102,8 @@ const isMissing = (cause: unknown) => ["ENOENT", "ENOTDIR"].includes((cause as {
 export type CountedFile = LogFile & Partial<Omit<LineCounts, "bytes">>;
 
 /**
- * Lists the files that there still are, with the numbers of their lines, those of errors apart. Files that have grown
- * are counted anew; those for which there was no time have no numbers.
+ * Lists the existing files with the numbers of all lines and of errors. Files that have grown are counted again;
+ * files that could not be counted in time have no numbers.
  */
 export function listCounted(app: App, filter: LogFileFilter): Promise<CountedFile[]> {
   return slotsOf(app).run(async () => {
@@ -133,9 +138,9 @@ async function countLines(app: App, { file_path }: LogFile, file: FileHandle, un
 }
 
 /**
- * Calls back with the lines that have all words of a query, in any case, of the newest files first, until there is no
- * time left or the callback returns false.
- * @returns how far it came, if there was no time for older files
+ * Calls back with each line that contains all words of a query, ignoring case. Newest files come first. Stops at the
+ * time limit, or when the callback returns false.
+ * @returns how far the search came, if older files were not searched in time
  */
 export function searchLog(
   app: App,
@@ -149,7 +154,7 @@ export function searchLog(
     const until = performance.now() + TIME_LIMIT_MS;
     let hour: Date | undefined;
     for (const listed of await listLogFiles(app, filter)) {
-      // All hosts' files of an hour are searched, so that the search can be continued before it.
+      // All hosts' files of an hour are searched together, so that the search can continue with the hour before.
       if (hour && listed.log_ts < hour && performance.now() > until) return new Date(hour.getTime() - 1);
       hour = listed.log_ts;
       const file = await openListed(app, listed);
@@ -168,7 +173,7 @@ export function searchLog(
   });
 }
 
-/** Whether a line was written in the time that is asked for. */
+/** Whether a line was written within the requested time. */
 function isWithin(line: string, { after, before }: LogFileFilter): boolean {
   const time = /"time":"([^"]+)"/.exec(line)?.[1];
   if (time === undefined) return true;

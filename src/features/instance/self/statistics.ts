@@ -1,5 +1,5 @@
 /**
- * Statistics about the instance: counts only, never names or contents. They are sent only on request, and only if the
+ * Statistics about the instance: only counts, never names or contents. They are sent only on request, and only if the
  * operator enables them (setting disable_stats is false) and configures a receiver (stats_url).
  */
 import { count } from "drizzle-orm";
@@ -55,7 +55,7 @@ export const sendStats = operation({
   method: "POST",
   path: "/settings/send_stats",
   access: "superAdmin",
-  summary: "Send the instance's statistics where that is switched on; show them in any case",
+  summary: "Send the instance's statistics if enabled; returns them in any case",
   responds: responds.text("whether they were sent, and exactly what they are"),
   audit: { operation: "settings.send_stats", action_kind: "Execute" },
   run: async (ctx) => {

@@ -41,7 +41,7 @@ export const getGlobalSetting = operation({
   method: "GET",
   path: "/settings/global/{key}",
   access: "user",
-  summary: "Read a setting of the instance as it holds now; null when it is not set",
+  summary: "Read the effective value of an instance setting; null if it is not set",
   responds: responds.json(z.unknown()),
   audit: READ_SECRET_AUDIT,
   run: async (ctx, { key }) => {
@@ -65,7 +65,7 @@ export const setGlobalSetting = operation({
   method: "POST",
   path: "/settings/global/{key}",
   access: "superAdmin",
-  summary: "Set a setting of the instance, which holds at once; null removes it",
+  summary: "Set an instance setting, effective at once; null removes it",
   body: z.object({ value: z.unknown() }),
   responds: responds.text("confirmation; it says so where the environment wins"),
   audit: { operation: "settings.update", action_kind: "Update" },
@@ -97,7 +97,7 @@ const STORED_ELSEWHERE: {
   instance_events_webhook: storeInstanceWebhook,
 };
 
-/** Returns whether a flag or the environment overrides the stored value. */
+/** Whether a flag or the environment overrides the stored value. */
 function isOverridden(app: App, key: string): boolean {
   const { source } = app.settings.find(key);
   return source === "environment" || source === "flag";
@@ -139,7 +139,7 @@ export const getLocalSettings = operation({
   method: "GET",
   path: "/settings/local",
   access: "devops",
-  summary: "List the settings of this server's process, and where each is from; secrets stay hidden",
+  summary: "List the settings of this server's process with their sources; secrets are masked",
   responds: responds.json(z.record(z.string(), ProcessSetting)),
   run: (ctx) => describeProcessSettings(ctx.app.config),
 });
@@ -149,7 +149,7 @@ export const listGlobalSettings = operation({
   method: "GET",
   path: "/settings/list_global",
   access: "devops",
-  summary: "List the settings of the instance, and where each is from; secrets stay hidden",
+  summary: "List the settings of the instance with their sources; secrets are masked",
   query: z.object({
     /** Includes settings that are not set. */
     all: queryBoolean.default(false),

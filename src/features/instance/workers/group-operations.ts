@@ -19,7 +19,7 @@ const Config = z.object({ name: z.string(), config: GroupConfig.optional() });
 function parseGroupName(name: string): string {
   if (/^worker__[\w-]{1,50}$/.test(name)) return name.slice(CONFIG_PREFIX.length);
   throw new BadRequest(
-    `"${name}" is no configuration: it reads ${CONFIG_PREFIX} and the name of a group of workers`,
+    `"${name}" is not a configuration: it reads ${CONFIG_PREFIX} and the name of a group of workers`,
   );
 }
 
@@ -28,7 +28,7 @@ const listWorkerGroups = operation({
   method: "GET",
   path: "/configs/list_worker_groups",
   access: "user",
-  summary: "List the groups of workers that are given something, with what",
+  summary: "List the worker groups that have a configuration, with it",
   responds: responds.json(z.array(Config)),
   run: async ({ app, caller }) => {
     const { super_admin, devops } = caller.identity;
@@ -55,7 +55,7 @@ const getConfig = operation({
   method: "GET",
   path: "/configs/get/{name}",
   access: "devops",
-  summary: "What a group of workers is given; null when nothing was said",
+  summary: "Read the configuration of a worker group; null without one",
   responds: responds.json(GroupConfig.nullable()),
   run: ({ app }, { name }) => findGroupConfig(app, parseGroupName(name)),
 });
@@ -66,7 +66,7 @@ const updateConfig = operation({
   path: "/configs/update/{name}",
   access: "superAdmin",
   audit: { operation: "worker_config.update", action_kind: "Update" },
-  summary: "Say what a group of workers is given; its workers follow at once",
+  summary: "Set the configuration of a worker group; its workers apply it at once",
   body: GroupConfig,
   responds: responds.text("what was done"),
   run: async (ctx, { name, body }) => {
@@ -81,7 +81,7 @@ const deleteConfig = operation({
   path: "/configs/update/{name}",
   access: "superAdmin",
   audit: { operation: "worker_config.delete", action_kind: "Delete" },
-  summary: "Give a group of workers nothing in particular: they take all jobs",
+  summary: "Delete the configuration of a worker group: its workers then accept all jobs",
   responds: responds.text("what was done"),
   run: async (ctx, { name }) => {
     await deleteGroupConfig(ctx, parseGroupName(name), name);
@@ -94,7 +94,7 @@ const listAutoscalingEvents = operation({
   method: "GET",
   path: "/configs/list_autoscaling_events/{name}",
   access: "user",
-  summary: "List when a group of workers grew or shrank by itself: nothing here does",
+  summary: "List autoscaling events of a worker group: always empty",
   responds: responds.json(z.array(z.unknown()).max(0)),
   run: () => [],
 });

@@ -1,4 +1,4 @@
-/** Operations on workers: which exist, which jobs they take, and how many jobs wait. */
+/** Operations on workers: which ones are live, which jobs they accept, and how many jobs wait. */
 import { z } from "zod";
 import type { App } from "../../../platform/app/context.ts";
 import { listLiveWorkers } from "../../../platform/cluster/heartbeat.ts";
@@ -15,7 +15,7 @@ import {
 import { DEFAULT_TAGS } from "../../runs/job/custom-tags.ts";
 import { countWaitingByTag } from "./worker-groups.ts";
 
-/** A worker whose last heartbeat is older counts as gone, unless the caller gives another limit, in seconds. */
+/** A worker whose last heartbeat is older counts as lost, unless the caller gives another limit; in seconds. */
 const LIVE_WITHIN_S = 300;
 
 const WorkerPing = z
@@ -27,7 +27,7 @@ const WorkerPing = z
     ip: z.string(),
     started_at: isoTimestamp,
     last_ping: z.number(),
-    /** The same as a moment. */
+    /** The same as a timestamp. */
     ping_at: isoTimestamp,
     jobs_executed: z.number(),
     custom_tags: z.array(z.string()).optional(),
@@ -81,7 +81,7 @@ const listWorkers = operation({
   method: "GET",
   path: "/workers/list",
   access: "user",
-  summary: "List the processes that run jobs, the one heard of last first",
+  summary: "List the processes that run jobs, most recent heartbeat first",
   query: z.object({ ...paging, ping_since: queryInteger.min(1).optional() }),
   responds: responds.json(z.array(WorkerPing)),
   run: async ({ app, caller: { identity } }, { query }) => {
@@ -93,7 +93,7 @@ const listWorkers = operation({
   },
 });
 
-/** Returns for each tag whether some worker takes it. */
+/** Returns for each tag whether any worker accepts it. */
 async function findTakenTags(app: App, tags: string[]): Promise<Record<string, boolean>> {
   const workers = await listLiveWorkers(app, LIVE_WITHIN_S);
   const isTaken = (tag: string) => workers.some((worker) => worker.tags?.includes(tag) ?? true);
@@ -105,7 +105,7 @@ const existsWorkerWithTag = operation({
   method: "GET",
   path: "/workers/exists_worker_with_tag",
   access: "user",
-  summary: "Whether some worker takes jobs of a tag",
+  summary: "Check whether some worker accepts jobs of a tag",
   query: z.object({ tag: z.string() }),
   responds: responds.json(z.boolean()),
   run: async ({ app }, { query: { tag } }) => (await findTakenTags(app, [tag]))[tag]!,
@@ -116,7 +116,7 @@ const existsWorkersWithTags = operation({
   method: "GET",
   path: "/workers/exists_workers_with_tags",
   access: "user",
-  summary: "Which of some tags are taken by some worker",
+  summary: "Check for several tags whether some worker accepts them",
   query: z.object({ tags: z.string() }),
   responds: responds.json(z.record(z.string(), z.boolean())),
   run: ({ app }, { query: { tags } }) =>
@@ -132,7 +132,7 @@ export const getCustomTags = operation({
   path: "/workers/custom_tags",
   access: "user",
   allowsWorkspaceTokens: true,
-  summary: "Tags that jobs may have beside the languages' own",
+  summary: "List the allowed custom tags",
   responds: responds.json(z.array(z.string())),
   run: ({ app }) => app.settings.get("custom_tags"),
 });
@@ -143,7 +143,7 @@ const getDefaultTags = operation({
   path: "/workers/get_default_tags",
   access: "user",
   allowsWorkspaceTokens: true,
-  summary: "Tags that jobs have where nothing else is said",
+  summary: "List the default tags of jobs",
   responds: responds.json(z.array(z.string())),
   run: () => [...DEFAULT_TAGS],
 });
@@ -154,7 +154,7 @@ const isDefaultTagsPerWorkspace = operation({
   path: "/workers/is_default_tags_per_workspace",
   access: "user",
   allowsWorkspaceTokens: true,
-  summary: "Whether default tags carry the workspace's id",
+  summary: "Read whether default tags contain the workspace's id",
   responds: responds.json(z.boolean()),
   run: ({ app }) => app.settings.get("default_tags_per_workspace") === true,
 });
@@ -176,7 +176,7 @@ const getQueueMetrics = operation({
   method: "GET",
   path: "/workers/queue_metrics",
   access: "devops",
-  summary: "How many jobs wait and for how many seconds, by tag, now",
+  summary: "Read the number of waiting jobs and the longest wait in seconds, by tag",
   responds: responds.json(
     z.array(
       z.object({

@@ -33,7 +33,7 @@ export const tarballWorkspace = operation({
   method: "GET",
   path: "/w/{workspace}/workspaces/tarball",
   access: "member",
-  summary: "Read what the caller sees of a workspace as an archive of files, to keep or to compare",
+  summary: "Export the workspace as an archive of files, as far as the caller may read it",
   query: ArchiveQuery,
   responds: responds.raw("application/x-tar", "a tar archive, or a ZIP archive under the same type"),
   audit: SECRET_READ_AUDIT,

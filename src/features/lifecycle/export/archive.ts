@@ -1,9 +1,8 @@
 /**
- * The archive of a workspace: the sections that features declare, as far as the caller may have them.
- *
- * A kind of item that clients keep in repositories declares its section (`archiveSections`), with the scopes that a
- * restricted token needs. `svc pull` and `svc push` (cli/sync) read the same archive: read/canonical.ts compares items,
- * read/files.ts writes them, deploy/deploy.ts calls the operation that changes one.
+ * The archive of a workspace: the sections that features declare, limited to what the caller may read. Each kind of
+ * item that clients keep in repositories declares a section (`archiveSections`) with the scopes that a restricted
+ * token needs. `svc pull` and `svc push` (cli/sync) read the same archive: read/canonical.ts compares items,
+ * read/files.ts writes them, and deploy/deploy.ts calls the operation that changes one.
  */
 import { BadRequest, Forbidden } from "../../../lib/errors.ts";
 import type { ZipEntry } from "../../../lib/files/zip.ts";
@@ -16,7 +15,7 @@ import { readCurrentKey } from "../../tenancy/workspaces/secrets.ts";
 /**
  * Returns the files of the workspace that the caller may read.
  * @throws Forbidden for settings and key unless the caller is an admin, and if a restricted token's scopes do not
- * suffice; BadRequest for encrypted secrets if the key is being exchanged, or was before all of them were read
+ * suffice; BadRequest for encrypted secrets if the key is being rotated, or was rotated while they were read
  */
 export async function archiveEntries(ctx: WorkspaceContext, options: ArchiveOptions): Promise<ZipEntry[]> {
   const { identity, member } = ctx.caller;
@@ -41,8 +40,9 @@ export async function archiveEntries(ctx: WorkspaceContext, options: ArchiveOpti
 }
 
 /**
- * Returns the wrapped key, which every exchange replaces: what is read between two equal ones is encrypted with one key.
- * @throws BadRequest while an exchange, or another operation on the workspace, is unfinished
+ * Returns the wrapped key, which every rotation replaces: if it is the same before and after a read, everything read
+ * is encrypted with one key.
+ * @throws BadRequest while a rotation, or another operation on the workspace, is unfinished
  */
 async function readSettledKey(app: App, workspace_id: string): Promise<string> {
   await requireNoOperation(app.db.read, workspace_id);
@@ -50,8 +50,8 @@ async function readSettledKey(app: App, workspace_id: string): Promise<string> {
 }
 
 /**
- * Returns whether a file name stays inside the extraction folder and is not a dotfile that tools interpret. Names are
- * validated when items are created; rows written in other ways are skipped.
+ * Whether a file name stays inside the extraction folder and is not a dotfile that tools interpret. Names are
+ * validated when items are created; rows with other names are skipped.
  */
 function isSafeName(name: string): boolean {
   return name.split("/").every((part) => /^[^.~\\:\p{C}][^\\:\p{C}]*$/u.test(part));

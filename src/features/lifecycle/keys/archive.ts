@@ -18,7 +18,7 @@ async function listKeyEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
 export const keySection: ArchiveSection = {
   tables: [],
   domain: "workspaces",
-  // As the operation that reads the key: whoever has it opens all that is encrypted.
+  // The same action as of the operation that reads the key: the key decrypts all secrets.
   action: "write",
   isWanted: (options) => options.include_key,
   adminOnly: true,

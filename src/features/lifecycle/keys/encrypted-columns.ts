@@ -13,15 +13,20 @@ import type { EncryptedColumns } from "../../../platform/app/lifecycle.ts";
 const MARK = "$encrypted:";
 const ENCRYPTED = /\$encrypted:(v1:[A-Za-z0-9+/=]+)/g;
 
-/** Rows that one statement searches: they may be long. */
+/** Number of rows that one statement searches; they may be long. */
 const SLICE_ROWS = 500;
 /** Rows re-encrypted in one transaction. */
 const BATCH_SIZE = 100;
 
-/** Encrypts a text with the new key; undefined when it does not open. @param email whose argument it may be */
+/**
+ * Encrypts a text with the new key; undefined if it cannot be decrypted.
+ * @param email user whose job argument it may be
+ */
 export type Reencrypt = (text: string, email: string | undefined) => string | undefined;
 
-/** Re-encrypts in batches, each in a transaction of its own. It may be repeated: what is done already stays as it is. */
+/**
+ * Re-encrypts in batches, each in its own transaction. It may be repeated: values with the new key stay unchanged.
+ */
 export async function reencryptStored(app: App, workspace_id: string, reencrypt: Reencrypt): Promise<void> {
   for (const { encryptedColumns = [] } of app.features) {
     for (const each of encryptedColumns) {
@@ -37,7 +42,7 @@ function rowsOf({ columns, rows }: EncryptedColumns, workspace_id: string): SQL 
   return rows?.(workspace_id) ?? sql`${columns[0].table}.workspace_id = ${workspace_id}`;
 }
 
-/** Yields conditions that select all rows of a workspace which may have to be re-encrypted. */
+/** Yields conditions that together select all rows of a workspace that may need re-encryption. */
 async function* slicesOf(db: Reader, each: EncryptedColumns, workspace_id: string): AsyncGenerator<SQL> {
   if (each.slices) return yield* each.slices(db, workspace_id);
   const own = rowsOf(each, workspace_id);
@@ -74,7 +79,7 @@ type Slice = EncryptedColumns & { own: SQL; slice: SQL };
 async function reencryptSlice(app: App, each: Slice, reencrypt: Reencrypt): Promise<void> {
   const { columns } = each;
   const anyText = columns.map((column) => containsText(column, MARK));
-  // The keys alone: all texts together may be large.
+  // Reads only the keys, because all texts together may be large.
   const found = await app.db.read.rows<KeyRow>(
     sql`SELECT ${keyFields(each)} FROM ${columns[0].table} WHERE ${each.slice} AND (${sql.join(anyText, sql` OR `)})`,
   );
@@ -88,7 +93,7 @@ async function reencryptSlice(app: App, each: Slice, reencrypt: Reencrypt): Prom
   await processInBatches(found, reencryptSome, BATCH_SIZE);
 }
 
-/** A text of a row that is to be exchanged, unless it has changed meanwhile. */
+/** A row's text to replace, unless it has changed in the meantime. */
 interface Change {
   key: (string | number)[];
   at: number;

@@ -12,7 +12,7 @@ export const getEncryptionKey = operation({
   method: "GET",
   path,
   access: "admin",
-  summary: "Read the key that seals the workspace's secrets",
+  summary: "Read the key that encrypts the workspace's secrets",
   scope: { domain: "workspaces", action: "write" },
   responds: responds.json(z.object({ key: z.string() })),
   audit: { operation: "workspaces.get_encryption_key", action_kind: "Execute" },

@@ -1,7 +1,7 @@
 /**
- * Rotates the key of a workspace. The first transaction stores the new key beside the one before, which goes on opening
- * what it has encrypted (tenancy/workspaces/secrets.ts). Everything stored is then re-encrypted in batches. The last
- * transaction removes the old key. A restart goes on with what was cut off.
+ * Rotates the key of a workspace. The first transaction stores the new key beside the old one, which still decrypts
+ * existing values (tenancy/workspaces/secrets.ts). All stored values are then re-encrypted in batches. The last
+ * transaction removes the old key. After a restart, an interrupted rotation continues.
  */
 import { eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
@@ -36,10 +36,10 @@ const keyRotation = defineResumable<{ workspace_id: string }, number>("the excha
 });
 
 /**
- * Re-encrypts all that is stored of a workspace, in batches, for another key or id. It may be repeated.
- * @param from whose id the rows have
+ * Re-encrypts all stored values of a workspace, in batches, for another key or id. It may be repeated.
+ * @param from current id of the rows, with its key
  * @param last work for the last transaction
- * @returns how many secrets were re-encrypted
+ * @returns the number of re-encrypted secrets
  */
 export async function reencryptWorkspace(
   app: App,
@@ -60,12 +60,12 @@ export async function reencryptWorkspace(
   return count;
 }
 
-/** Rotations of this process that have begun, by workspace: one follows the other. */
+/** Rotations running in this process, by workspace; those of one workspace run in sequence. */
 const rotations = perApp<App, Map<string, Promise<unknown>>>(() => new Map());
 
 /**
- * Exchanges the key, and re-encrypts what it has encrypted.
- * @returns how many secrets were re-encrypted
+ * Replaces the key and re-encrypts all values.
+ * @returns the number of re-encrypted secrets
  * @throws BadRequest while another operation on the workspace is unfinished
  */
 export async function rotateKey(ctx: WorkspaceContext, text: string): Promise<number> {
@@ -92,7 +92,7 @@ export async function rotateKey(ctx: WorkspaceContext, text: string): Promise<nu
   }
 }
 
-/** Exchanges the key, and leaves what may have been encrypted with the new one elsewhere as it is. */
+/** Replaces the key without re-encrypting values that another instance may have encrypted with the new key. */
 export async function replaceKey(ctx: WorkspaceContext, text: string): Promise<void> {
   const { app } = ctx;
   const { workspace_id } = ctx.caller.member;

@@ -1,4 +1,4 @@
-/** Columns that hold ciphertext of the workspace's key and nothing else, as features declare them. */
+/** Columns that contain only ciphertext of the workspace's key, as features declare them. */
 import { eq, type SQL, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Reader, type Statement, statement, type Tx } from "../../../database/database.ts";
@@ -7,7 +7,10 @@ import { drainInBatches } from "../../../lib/async/batches.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { SecretColumn } from "../../../platform/app/lifecycle.ts";
 
-/** Rows updated by one statement; each takes three parameters, and both databases limit their number. */
+/**
+ * Maximum number of rows updated by one statement; each needs three parameters, and both databases limit their
+ * number.
+ */
 const MOST_VALUES = 500;
 
 /** A row of such a column. */
@@ -16,12 +19,12 @@ interface Secret {
   value: string;
 }
 
-/** A row whose ciphertext is exchanged, unless it has changed meanwhile. */
+/** A row's ciphertext to replace, unless it has changed in the meantime. */
 interface Change extends Secret {
   after: string;
 }
 
-/** Encrypts a text with the new key; undefined when it does not open. */
+/** Encrypts a text with the new key; undefined if it cannot be decrypted. */
 type Reencrypt = (text: string) => string | undefined;
 
 const secretColumnsOf = (app: App) => app.features.flatMap(({ secretColumns = [] }) => secretColumns);
@@ -39,7 +42,9 @@ function readSecrets(
   );
 }
 
-/** What does not open with the old key stays as it is: no key that is known opens it, or it is re-encrypted already. */
+/**
+ * Texts that the old key cannot decrypt stay unchanged: no known key decrypts them, or they are re-encrypted already.
+ */
 function reencryptAll(secrets: readonly Secret[], reencrypt: Reencrypt): Change[] {
   return secrets.flatMap((secret) => {
     const after = reencrypt(secret.value);
@@ -48,8 +53,8 @@ function reencryptAll(secrets: readonly Secret[], reencrypt: Reencrypt): Change[
 }
 
 /**
- * Re-encrypts in batches, each in a transaction of its own. It may be repeated: what is done already stays as it is.
- * @returns how many of what may have come from elsewhere
+ * Re-encrypts in batches, each in its own transaction. It may be repeated: values with the new key stay unchanged.
+ * @returns the number of re-encrypted values in columns that imports may fill
  */
 export async function reencryptSecrets(
   app: App,
@@ -72,7 +77,7 @@ export async function reencryptSecrets(
   return count;
 }
 
-/** Re-encrypts, in the transaction that exchanges the key, what cannot have come from elsewhere. */
+/** Re-encrypts columns that imports cannot fill, in the transaction that replaces the key. */
 export async function reencryptOwnSecrets(
   app: App,
   tx: Tx,
@@ -89,7 +94,7 @@ export async function reencryptOwnSecrets(
 const namedParameter = sql.placeholder;
 const updates = new Map<SecretColumn, Statement<Record<string, unknown>, unknown>>();
 
-/** Prepared once for each column: far cheaper than a statement with a thousand parameters that has to be parsed. */
+/** Prepared once per column: much cheaper than parsing a statement with a thousand parameters. */
 function updateOf(secret: SecretColumn): Statement<Record<string, unknown>, unknown> {
   const { column, key } = secret;
   const known = updates.get(secret);

@@ -1,4 +1,4 @@
-/** Deletes jobs that completed long ago, with everything that belongs to them, in batches. */
+/** Deletes jobs that completed before the retention period, with all their data, in batches. */
 import { and, asc, gt, gte, inArray, lt, lte, ne, or, sql } from "drizzle-orm";
 import type { Database } from "../../../database/database.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -92,7 +92,7 @@ async function* deleteExpiredOutput(
       const last = some.at(-1)!;
       const which = and(
         inArray(table.job_id, [...new Set(some.map(({ job_id }) => job_id))]),
-        // There may be more rows of the last job.
+        // The last job may have more rows.
         or(ne(table.job_id, last.job_id), lte(table.seq, last.seq)),
       );
       await deleteBatch(db, (tx) => tx.delete(table).where(which));

@@ -1,8 +1,8 @@
 /**
- * Deletes what is too old: completed jobs with their logs and streams, audit rows, cached results, idempotency keys, what
- * features declare, and files of versions that nobody runs. All in small batches with a pause after each, so that whoever
- * else writes waits for milliseconds at most. The leader prunes rows, each process its own files; several servers of one
- * database that prune at once do no harm.
+ * Deletes expired data: completed jobs with their logs and streams, audit rows, cached results, idempotency keys,
+ * data that features declare, and files of unused versions. It works in small batches with pauses, so that other
+ * writers wait for milliseconds at most. The leader prunes rows, and each process its own files; concurrent pruning
+ * by several servers does no harm.
  */
 
 import type { Service } from "../../../lib/async/service.ts";
@@ -19,7 +19,10 @@ const INITIAL_DELAY_MS = 5_000;
 const PRUNE_INTERVAL_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** How long unused files are kept if jobs are kept forever. Otherwise as long as jobs, and at least a day. */
+/**
+ * How long unused files are kept if jobs are kept forever. Otherwise they are kept as long as jobs, and at least a
+ * day.
+ */
 const UNUSED_FILES_MS = 30 * DAY_MS;
 
 export interface Pruner extends Service {
@@ -27,7 +30,7 @@ export interface Pruner extends Service {
   prune(stopping?: AbortSignal): Promise<void>;
 }
 
-/** Creates the task that removes files of this process's runner which have not been used for long. */
+/** Creates the task that removes unused files of this process's runner. */
 export function createFilePruner(app: App): Pruner {
   async function prune(): Promise<void> {
     const retention_s = app.settings.get("retention_period_secs");

@@ -23,7 +23,7 @@ async function listSettingsEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
     error_handler_extra_args: settings.error_handler_extra_args ?? null,
     error_handler_muted_on_cancel: settings.error_handler_muted_on_cancel ?? false,
     mute_critical_alerts: settings.mute_critical_alerts,
-    // One of them, as it was given: the other follows from it.
+    // Only one of the two fields, as it was given: the other can be derived.
     ai_resource: settings.ai_config ? undefined : settings.ai_resource,
     ai_config: settings.ai_config,
     large_file_storage: row?.large_file_storage ?? null,

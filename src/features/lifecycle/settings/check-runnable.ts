@@ -1,4 +1,4 @@
-/** Checks that the scripts, flows and resources that a setting names are there. */
+/** Checks that the scripts, flows and resources that a setting refers to exist. */
 import { BadRequest } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
 import { parseRunnablePath } from "../../../lib/text/runnable-path.ts";

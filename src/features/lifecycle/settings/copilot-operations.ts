@@ -57,7 +57,7 @@ export const editCopilotConfig = operation({
   method: "POST",
   path: `${base}/edit_copilot_config`,
   access: "admin",
-  summary: "Settle which AI provider helps to write code",
+  summary: "Set the AI provider for code completion",
   body: CopilotConfig,
   responds: text,
   audit: settingAudit("edit_copilot_config"),
@@ -82,7 +82,7 @@ export const getCopilotInfo = operation({
   method: "GET",
   path: `${base}/get_copilot_info`,
   access: "member",
-  summary: "Say whether an AI provider helps to write code, and which",
+  summary: "Read the AI provider for code completion",
   responds: responds.json(
     z.object({
       ai_provider: z.string(),

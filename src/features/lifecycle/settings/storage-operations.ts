@@ -18,7 +18,7 @@ export const editLargeFileStorageConfig = operation({
   method: "POST",
   path: `${base}/edit_large_file_storage_config`,
   access: "admin",
-  summary: "Settle where the workspace's files are kept; null ends it, and leaves the files",
+  summary: "Set the object storage of the workspace; null removes it, without deleting files",
   body: z.object({ large_file_storage: LargeFileStorage.nullish() }),
   responds: responds.json(z.string()),
   audit: { operation: "workspaces.edit_large_file_storage_config", action_kind: "Update" },
@@ -40,7 +40,7 @@ export const getLargeFileStorageConfig = operation({
   method: "GET",
   path: `${base}/get_large_file_storage_config`,
   access: "member",
-  summary: "Read where the workspace's files are kept; null when there is no storage",
+  summary: "Read the object storage of the workspace; null without one",
   responds: responds.json(LargeFileStorage.nullable()),
   run: (ctx) => readStorageSettings(ctx),
 });
@@ -50,7 +50,7 @@ export const getSecondaryStorageNames = operation({
   method: "GET",
   path: `${base}/get_secondary_storage_names`,
   access: "member",
-  summary: "List the names of the storages beside the first one",
+  summary: "List the names of the secondary storages",
   query: z.object({ include_default: queryBoolean.default(false) }),
   responds: responds.json(z.array(z.string())),
   run: async (ctx, { query }) => {

@@ -15,7 +15,7 @@ export const isPremiumWorkspace = operation({
   method: "GET",
   path: `${base}/is_premium`,
   access: "member",
-  summary: "Say whether the workspace is premium: all are where the instance has a licence",
+  summary: "Check whether the workspace is premium: all are if the instance has a license",
   responds: responds.json(z.boolean()),
   run: (ctx) => hasLicense(ctx.app),
 });
@@ -50,7 +50,7 @@ export const setAutomaticBilling = operation({
   method: "POST",
   path: `${base}/set_automatic_billing`,
   access: "admin",
-  summary: "Settle whether the seats are counted by themselves, and else how many there are",
+  summary: "Set whether seats are counted automatically, and otherwise their number",
   body: z.object({
     automatic_billing: z.boolean(),
     seats: z.number().int().min(1, "must be 1 or more").max(1_000_000).nullish(),
@@ -69,7 +69,7 @@ export const getWorkspaceUsage = operation({
   method: "GET",
   path: `${base}/usage`,
   access: "member",
-  summary: "Read this month's executions: one for every second that a job has begun",
+  summary: "Read this month's executions: one for every started second of a job",
   responds: responds.json(z.number()),
   run: (ctx, { workspace }) => getMonthlyUsage(ctx.app, { workspace_id: workspace }),
 });
@@ -79,7 +79,7 @@ export const getUsedTriggers = operation({
   method: "GET",
   path: `${base}/used_triggers`,
   access: "member",
-  summary: "Say which kinds of triggers the workspace uses",
+  summary: "Read which kinds of triggers the workspace uses",
   responds: responds.json(UsedTriggers),
   run: async (ctx, { workspace }) => UsedTriggers.parse(await findUsedTriggers(ctx.app, workspace)),
 });

@@ -1,4 +1,4 @@
-/** How many triggers of each kind start a script or flow. */
+/** Number of triggers of each kind per script or flow. */
 import { and, count, eq, isNull, or } from "drizzle-orm";
 import { containsText } from "../../../database/conditions.ts";
 import type { PathTable } from "../../../database/path-table.ts";
@@ -9,7 +9,7 @@ import { tokens } from "../../tenancy/tokens/tables.ts";
 
 const triggerCountsOf = (app: App) => app.features.flatMap(({ triggerCounts = [] }) => triggerCounts);
 
-/** The fields that features declare, and the number of tokens that may run this and nothing else. */
+/** Counts the triggers that features declare, and the tokens that can run only this script or flow. */
 export async function countTriggers(app: App, runnable: TriggeredRunnable): Promise<Record<string, unknown>> {
   const counted = triggerCountsOf(app).map(async ({ table, count, details }) => ({
     ...(await details?.(app, runnable)),
@@ -53,7 +53,7 @@ async function countTokens(app: App, { workspace_id, path, is_flow }: TriggeredR
   ).length;
 }
 
-/** Returns which kinds of triggers exist in the workspace, enabled or not. */
+/** Returns which kinds of triggers exist in the workspace, enabled or disabled. */
 export async function findUsedTriggers(app: App, workspace_id: string): Promise<Record<string, boolean>> {
   const used = triggerCountsOf(app).flatMap(({ table, used }) => (used ? [{ table, used }] : []));
   const found = used.map(async (each) => [each.used, await hasAny(app, each.table, workspace_id)] as const);

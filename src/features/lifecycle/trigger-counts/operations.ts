@@ -6,7 +6,7 @@ import { countTriggers } from "./counts.ts";
 
 const CountField = z.number();
 
-/** Kinds that this service does not have count as none. */
+/** Kinds that this service does not support have the count 0. */
 const TriggersCountRecord = z
   .object({
     primary_schedule: z.object({ schedule: z.string() }).optional(),
@@ -46,7 +46,7 @@ const getTriggersCountOfScript = operation({
   method: "GET",
   path: "/w/{workspace}/scripts/get_triggers_count/{path}",
   access: "member",
-  summary: "Count what starts a script: schedules, routes, WebSockets and webhook tokens",
+  summary: "Count the triggers of a script: schedules, routes, WebSockets and webhook tokens",
   responds: responds.json(TriggersCountRecord),
   run: (ctx, { path }) => countReadable(ctx, path, false),
 });
@@ -56,7 +56,7 @@ const getTriggersCountOfFlow = operation({
   method: "GET",
   path: "/w/{workspace}/flows/get_triggers_count/{path}",
   access: "member",
-  summary: "Count what starts a flow: schedules, routes, WebSockets and webhook tokens",
+  summary: "Count the triggers of a flow: schedules, routes, WebSockets and webhook tokens",
   responds: responds.json(TriggersCountRecord),
   run: (ctx, { path }) => countReadable(ctx, path, true),
 });

@@ -17,7 +17,7 @@ export const archiveWorkspace = operation({
   method: "POST",
   path: `${base}/archive`,
   access: "admin",
-  summary: "Close the workspace: nobody gets in, nothing runs, what has not ended is canceled",
+  summary: "Archive the workspace: access is denied, and unfinished jobs are canceled",
   responds: text,
   audit: { operation: "workspaces.archive", action_kind: "Update" },
   run: async (ctx, { workspace }) => {
@@ -31,7 +31,7 @@ export const unarchiveWorkspace = operation({
   method: "POST",
   path: "/workspaces/unarchive/{workspace}",
   access: "user",
-  summary: "Bring an archived workspace back: its admins and super admins",
+  summary: "Restore an archived workspace: its admins and super admins",
   responds: text,
   audit: { operation: "workspaces.unarchive", action_kind: "Update" },
   run: async (ctx, { workspace }) => {
@@ -45,7 +45,7 @@ export const deleteWorkspace = operation({
   method: "DELETE",
   path: "/workspaces/delete/{workspace}",
   access: "superAdmin",
-  summary: "Delete the workspace with everything in it, for good",
+  summary: "Delete the workspace with everything in it, permanently",
   responds: text,
   audit: { operation: "workspaces.delete", action_kind: "Delete" },
   run: async (ctx, { workspace }) => {
@@ -59,7 +59,7 @@ export const getWorkspaceName = operation({
   method: "GET",
   path: `${base}/get_workspace_name`,
   access: "member",
-  summary: "Read what people call the workspace",
+  summary: "Read the display name of the workspace",
   responds: responds.text("its name"),
   run: async (ctx, { workspace }) => {
     const [row] = await ctx.app.db.read
@@ -78,7 +78,7 @@ export const changeWorkspaceName = operation({
   method: "POST",
   path: `${base}/change_workspace_name`,
   access: "admin",
-  summary: "Change what people call the workspace",
+  summary: "Change the display name of the workspace",
   body: z.object({ ...LegacyFields, new_name: z.string() }),
   responds: text,
   audit: { operation: "workspaces.change_workspace_name", action_kind: "Update" },
@@ -96,7 +96,7 @@ export const changeWorkspaceIdOperation = operation({
   method: "POST",
   path: `${base}/change_workspace_id`,
   access: "admin",
-  summary: "Give the workspace another id; everything in it follows, and what runs is canceled",
+  summary: "Change the id of the workspace; everything in it follows, and running jobs are canceled",
   body: z.object({ ...LegacyFields, new_id: z.string(), new_name: optional(z.string()) }),
   responds: text,
   audit: { operation: "workspaces.change_workspace_id", action_kind: "Update" },

@@ -1,16 +1,14 @@
 /**
  * Archives, restores and deletes workspaces.
- *
- * How a workspace ends, or changes its id (`rename-workspace.ts`), in batches that a restart resumes:
- *
+ * How a workspace is deleted or renamed (`rename-workspace.ts`), in batches that a restart resumes:
  * - The gate (tenancy/workspaces/gate.ts) blocks new jobs on all servers. `awaitAllServers` is called before running
  *   jobs are canceled, `lockWorkspace` in the transaction that closes the workspace, and `requireOpenWorkspace` in
  *   every transaction that stores a job.
  * - `workspace-rows.ts` finds its tables by their column `workspace_id` (or `job_id`) in the database, so new tables
  *   are included.
- * - `invalidate.ts` drops what is cached of it, on all servers.
- * - A new key or id re-encrypts the columns that features declare (../keys/). Values encrypted before the exchange and
- *   stored after it are found by runs/arguments/stale-ciphertext.ts.
+ * - `invalidate.ts` invalidates all caches of the workspace, on all servers.
+ * - A new key or id re-encrypts the columns that features declare (../keys/). Values encrypted before the rotation
+ *   and stored after it are found by runs/arguments/stale-ciphertext.ts.
  */
 import { and, eq, getTableName } from "drizzle-orm";
 import { BadRequest, Forbidden, NotFound } from "../../../lib/errors.ts";
@@ -35,7 +33,7 @@ import { invalidateWorkspace, workspaceTokens } from "./invalidate.ts";
 import { requireOrdinaryWorkspace } from "./service.ts";
 import { deleteJobs, deleteRows, listWorkspaceTables, moveRows } from "./workspace-rows.ts";
 
-/** How long running jobs may take to stop before their rows are deleted. */
+/** How long running jobs get to stop before their rows are deleted. */
 const STOP_TIMEOUT_MS = 10_000;
 export const ARCHIVED_REASON = "is archived";
 const DELETED_REASON = "is being deleted";
@@ -84,7 +82,7 @@ export async function archiveWorkspace(ctx: WorkspaceContext): Promise<void> {
   await workspaceArchival.run(app, operation);
 }
 
-/** After the commit: drops what is cached of who gets in, and of what leads there. */
+/** Called after the commit: invalidates cached members, and caches that features keep of the workspace. */
 function noteArchived(app: App, id: string): void {
   invalidateMembers(app);
   for (const { on } of app.features) on?.workspaceArchived?.(app, id);
@@ -120,8 +118,8 @@ export async function unarchiveWorkspace(ctx: UserContext, id: string): Promise<
 
 /**
  * Deletes a workspace: cancels running jobs, then deletes its rows from all tables and its files from the server's
- * disk. Objects in a bucket stay. Audit rows are kept for their retention, under a name that no workspace can have. If
- * the server ends meanwhile, the workspace stays archived and partly deleted until the next start resumes.
+ * disk. Objects in a bucket stay. Audit rows are kept for their retention period, under a name that no workspace can
+ * have. If the server stops in between, the workspace stays archived and partly deleted until the next start resumes.
  * @throws NotFound, BadRequest for the super admins' workspace, and while another operation on it is unfinished
  */
 export async function deleteWorkspace(ctx: UserContext, id: string): Promise<void> {
@@ -170,7 +168,7 @@ const workspaceDeletion = defineResumable<EndRequest>("deletion", {
   },
 });
 
-/** Tables that are emptied in another way, or together with the workspace itself. */
+/** Tables that are emptied separately, or together with the workspace itself. */
 const DELETED_LAST = ["audit_log", "jobs", "tokens"];
 
 async function deleteWorkspaceRow(app: App, id: string, { username, email }: Requester): Promise<void> {

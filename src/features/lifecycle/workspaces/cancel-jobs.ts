@@ -9,8 +9,8 @@ import { jobs } from "../../../platform/queue/tables.ts";
 const POLL_INTERVAL_MS = 20;
 
 /**
- * Cancels jobs of a workspace. Running ones are asked to stop, and may take a moment.
- * @param which all that have not ended, or those that run
+ * Cancels jobs of a workspace. Running ones are asked to stop, which may take a moment.
+ * @param which all unfinished jobs, or the running ones only
  */
 export async function cancelJobs(
   ctx: CancelContext,

@@ -37,7 +37,7 @@ export const existsWorkspace = operation({
   path: "/workspaces/exists",
   access: "user",
   scope: false,
-  summary: "Say whether a workspace id is taken",
+  summary: "Check whether a workspace id is taken",
   body: z.object({ id: z.string() }),
   responds: responds.json(z.boolean()),
   run: async (ctx, { body }) => {
@@ -67,7 +67,7 @@ export const listUserWorkspaces = operation({
   method: "GET",
   path: "/workspaces/users",
   access: "user",
-  summary: "List the caller's workspaces with the caller's name in each",
+  summary: "List the caller's workspaces with the caller's username in each",
   responds: responds.json(
     z.object({
       email: z.string(),
@@ -97,7 +97,7 @@ export const existsUsername = operation({
   path: "/workspaces/exists_username",
   access: "user",
   scope: false,
-  summary: "Say whether a username is taken in a workspace that the caller belongs to or is invited to",
+  summary: "Check whether a username is taken in a workspace that the caller belongs to or is invited to",
   body: z.object({ id: z.string(), username: z.string() }),
   responds: responds.json(z.boolean()),
   run: (ctx, { body }) => service.isUsernameTaken(ctx, body),
@@ -109,7 +109,7 @@ const existsMember = operation({
   path: "/w/{workspace}/users/exists",
   access: "member",
   scope: { domain: "users", action: "read" },
-  summary: "Say whether a username is taken in the workspace",
+  summary: "Check whether a username is taken in the workspace",
   body: z.object({ username: z.string() }),
   responds: responds.json(z.boolean()),
   run: (ctx, { workspace, body }) => service.isUsernameTaken(ctx, { id: workspace, ...body }),

@@ -1,9 +1,8 @@
 /**
- * Changes the id of a workspace. All its rows follow, in batches, so that other requests are served in between.
- *
- * Nothing changes before the first transaction. That one creates a workspace with the new id and archives both. Whatever
- * happens to this process, both stay closed until the last transaction opens the new one. Secrets are re-encrypted for
- * the new id first. Queued jobs are held meanwhile.
+ * Changes the id of a workspace. All its rows are updated in batches, so that other requests are served in between.
+ * Nothing changes before the first transaction, which creates a workspace with the new id and closes both. Even if
+ * this process stops, both stay closed until the last transaction opens the new one. Secrets are re-encrypted for the
+ * new id first. Queued jobs are held in the meantime.
  */
 import { and, eq, isNull, type SQL, sql } from "drizzle-orm";
 import { startsWith, unindexed } from "../../../database/conditions.ts";
@@ -38,7 +37,7 @@ import {
 } from "./service.ts";
 import { deleteRows, listWorkspaceTables, moveRows } from "./workspace-rows.ts";
 
-/** How long running jobs may take to stop before they are stored as canceled. */
+/** How long running jobs get to stop before they are stored as canceled. */
 const STOP_TIMEOUT_MS = 5_000;
 
 interface IdChange extends Requester {
@@ -150,7 +149,7 @@ async function reencryptForNewId(app: App, { from, to }: IdChange): Promise<void
   await reencryptWorkspace(app, before!, after!);
 }
 
-/** Stores the remaining running jobs as canceled: those that have started since, or did not stop. */
+/** Stores the remaining running jobs as canceled: those that started in the meantime or did not stop. */
 async function cancelRunning(app: App, change: IdChange): Promise<void> {
   const running = and(unindexed(eq(jobs.workspace_id, change.from)), sql`${jobs.state} = 'running'`);
   await drainInBatches(async (maximum) => {

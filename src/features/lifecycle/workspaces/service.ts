@@ -23,7 +23,7 @@ export interface NewWorkspace {
   id: string;
   name: string;
   username?: string | undefined;
-  /** E-mail of the first admin, if a super admin creates the workspace for somebody else. */
+  /** E-mail of the first admin, if a super admin creates the workspace for another user. */
   owner?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export function parseNewWorkspaceId(identity: Identity, given: string): string {
   if (id === RESERVED_ID)
     throw new BadRequest(`"${id}" cannot be a workspace id: it stands for the whole instance`);
   if (id === ADMINS_WORKSPACE_ID && !identity.super_admin) {
-    throw new Forbidden(`only a super admin makes the workspace ${id}`);
+    throw new Forbidden(`only a super admin can create the workspace ${id}`);
   }
   return id;
 }
@@ -67,7 +67,7 @@ export function parseWorkspaceName(field: string, name: string): string {
 async function requireWorkspaceCreator({ app, caller: { identity } }: UserContext): Promise<void> {
   if (identity.super_admin) return;
   if (app.settings.get("create_workspace_require_superadmin")) {
-    throw new Forbidden("only a super admin makes workspaces on this instance", {
+    throw new Forbidden("only a super admin can create workspaces on this instance", {
       hint: "the setting create_workspace_require_superadmin, set to false, lets others",
     });
   }
@@ -76,7 +76,7 @@ async function requireWorkspaceCreator({ app, caller: { identity } }: UserContex
     .from(workspaceMembers)
     .where(eq(workspaceMembers.email, identity.email));
   if (roles.length > 0 && roles.every(({ operator }) => operator)) {
-    throw new Forbidden("operators may run and view, not make workspaces");
+    throw new Forbidden("operators may run and view, not create workspaces");
   }
 }
 
@@ -90,7 +90,7 @@ export async function createWorkspace(ctx: UserContext, body: NewWorkspace): Pro
   const { identity } = ctx.caller;
   await requireWorkspaceCreator(ctx);
   if (body.owner !== undefined && body.owner !== identity.email && !identity.super_admin) {
-    throw new Forbidden("only a super admin makes a workspace for somebody else: leave `owner` out");
+    throw new Forbidden("only a super admin can create a workspace for another user: leave `owner` out");
   }
   const id = parseNewWorkspaceId(identity, body.id);
   // The local admin is not a user: without an owner, only super admins can access the workspace.
@@ -156,9 +156,7 @@ export async function listWorkspacePage({ app }: UserContext, query: { page: num
   return rows.map((row) => ({ ...row, premium }));
 }
 
-/**
- * Returns whether a username is used in a workspace. Always false for a workspace that the caller may not know about.
- */
+/** Whether a username is used in a workspace. Always false for a workspace that the caller may not know about. */
 export async function isUsernameTaken(
   ctx: UserContext,
   { id, username }: { id: string; username: string },

@@ -25,8 +25,8 @@ async function listTablesWithColumn(
 }
 
 /**
- * Returns the tables that have a `workspace_id` column. The one of jobs is first, so that what is stored beside a job
- * meanwhile follows it (features/runs/search/rows.ts).
+ * Returns the tables that have a `workspace_id` column. The table of jobs comes first, so that rows stored for a job
+ * in the meantime get the new id too (features/runs/search/rows.ts).
  */
 export async function listWorkspaceTables(db: Database): Promise<string[]> {
   const tables = await listTablesWithColumn(db.read, db.dialect, "workspace_id");
@@ -80,7 +80,7 @@ async function changeInBatches(db: Database, name: string, workspace_id: string,
   }
 }
 
-/** Returns whether an index of the table starts with `workspace_id` (SQLite). */
+/** Whether an index of the table starts with `workspace_id` (SQLite). */
 async function hasWorkspaceIndex({ read }: Database, table: string): Promise<boolean> {
   const found = await read.rows(
     sql`SELECT 1 FROM pragma_index_list(${table}) AS own, pragma_index_info(own.name) AS part
@@ -117,7 +117,7 @@ async function deleteJobBatch(
     some.map(({ id }) => sql`${id}`),
     sql`, `,
   );
-  // First, so that nothing is stored beside a job that is being deleted (features/runs/search/indexer.ts).
+  // First, so that no new rows are stored for a job that is being deleted (features/runs/search/indexer.ts).
   await tx.rows(sql`DELETE FROM ${jobs} WHERE id IN (${list})`);
   for (const table of theirs) {
     await tx.rows(sql`DELETE FROM ${sql.identifier(table)} WHERE job_id IN (${list})`);

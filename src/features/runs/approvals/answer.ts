@@ -138,7 +138,7 @@ export async function approveAsOwner(
 /** Returns the job of a flow, if the caller may see it. @throws NotFound, BadRequest */
 export async function getFlowJob(ctx: WorkspaceContext, id: string): Promise<Job> {
   const job = await getJob(ctx, ctx.caller.member.workspace_id, id);
-  if (!isFrame(job.kind)) throw new BadRequest(`job ${job.id} is no flow but a ${job.kind}`);
+  if (!isFrame(job.kind)) throw new BadRequest(`job ${job.id} is not a flow but a ${job.kind}`);
   return job;
 }
 

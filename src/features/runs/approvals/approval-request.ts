@@ -39,7 +39,7 @@ export async function getApprovalRequest(
   const job = await findJob(app, workspace_id, job_id);
   if (!job) throw new NotFound(`job ${job_id} in workspace ${workspace_id}`);
   if (job.flow_step_id === null || job.parent_job === null) {
-    throw new BadRequest(`job ${job_id} is no step of a flow: only a step can ask for approval`);
+    throw new BadRequest(`job ${job_id} is not a step of a flow: only a step can ask for approval`);
   }
   const parent = await findJob(app, workspace_id, job.parent_job);
   const [row] = await app.db.read.select().from(flowFrames).where(eq(flowFrames.job_id, job.parent_job));
@@ -56,10 +56,7 @@ export async function getApprovalRequest(
   return { job, module, suspend: module.suspend, frame_id: parent.id, root_job, state, flow };
 }
 
-/**
- * Returns the error if an answer would be too late.
- * @param state of the frame; undefined if it no longer runs
- */
+/** Returns an error if an answer would be too late. @param state of the frame; undefined if it no longer runs */
 export function findExpiryError(
   { job, module }: ApprovalRequest,
   state: FrameState | undefined,
@@ -69,10 +66,10 @@ export function findExpiryError(
   const own = state.modules[state.step];
   const waits = state.waits ? state.waits.for === "events" : own?.type === "InProgress";
   if (own?.id === module.id && own.job === job.id && waits) return undefined;
-  return new Conflict(`the flow has gone on: step ${module.id} does not wait for this approval any more`);
+  return new Conflict(`the flow has continued: step ${module.id} does not wait for this approval any more`);
 }
 
-/** The users who may answer. `groups` is undefined while they depend on the step's result. */
+/** The users who may answer. `groups` is undefined as long as they depend on the step's result. */
 interface AnswerRules {
   login: boolean;
   groups: string[] | undefined;
@@ -111,8 +108,8 @@ export function requireCanSee(
 ): void {
   const { login, groups } = readAnswerRules(asked, state);
   if (!login) return;
-  if (!identity) throw new Unauthorized("only people who are logged in may answer: log in and come again");
-  if (!member) throw new Forbidden(`you are no member of workspace ${asked.job.workspace_id}`);
+  if (!identity) throw new Unauthorized("only users who are logged in may answer: log in and try again");
+  if (!member) throw new Forbidden(`you are not a member of workspace ${asked.job.workspace_id}`);
   if (!groups || groups.length === 0 || groups.some((group) => isInGroup(member, group))) return;
   throw new Forbidden(`only members of ${groups.join(", ")} may answer`);
 }
@@ -126,13 +123,15 @@ export function requireCanAnswer(caller: Caller, asked: ApprovalRequest, state =
   requireCanSee(caller, asked, state);
   const { forbids_self_approval, groups } = readAnswerRules(asked, state);
   if (!groups) {
-    throw new Conflict(`who may answer is known when step ${asked.module.id} has ended: try again then`);
+    throw new Conflict(
+      `the users who may answer are known once step ${asked.module.id} has ended: try again then`,
+    );
   }
   if (!forbids_self_approval) return;
   const { identity } = caller;
   const { started_by, email } = asked.job;
   // Otherwise the script of a user who started the flow could answer in another user's name.
-  if (identity?.token?.job) throw new Forbidden("no job may answer here, only a person");
+  if (identity?.token?.job) throw new Forbidden("only users may answer this approval, not jobs");
   if (identity?.email === (started_by ?? email)) {
     throw new Forbidden("whoever started the flow may not approve it: self-approval is disabled");
   }

@@ -1,6 +1,6 @@
 /**
- * Approvals of an earlier run when a flow is restarted. An approval is kept only for the same steps and arguments, run
- * as the same user, by a caller who may approve. Otherwise the step asks again.
+ * Reuses approvals of an earlier run when a flow is restarted. An approval is kept only for the same steps and
+ * arguments, run as the same user, by a caller who may approve. Otherwise the step asks again.
  */
 import { isDeepStrictEqual } from "node:util";
 import { and, eq, inArray } from "drizzle-orm";
@@ -34,7 +34,7 @@ export async function adjustForApprovals(
 ): Promise<RestartPoint> {
   const modules = next.flow?.value.modules ?? [];
   const index = modules.findIndex(({ id }) => id === point.step_id);
-  // For a restart within a loop, its earlier iterations are taken over too.
+  // A restart within a loop also reuses the loop's earlier iterations.
   const taken = modules.slice(0, point.branch_or_iteration_n ? index + 1 : Math.max(index, 0));
   if (taken.length === 0) return point;
   const old = await getJob(ctx, ctx.caller.member.workspace_id, point.flow_job_id);
@@ -50,7 +50,7 @@ export async function adjustForApprovals(
   return point;
 }
 
-/** @param isRestart answers inside called flows cannot be found in a run that had taken them over itself */
+/** @param isRestart answers inside called flows cannot be found if that run had itself reused them */
 function canAskForApproval(module: FlowModule, isRestart: boolean): boolean {
   if (module.suspend || (isRestart && module.value.type === "flow")) return true;
   return listBodies(module).some(({ modules }) =>
@@ -58,7 +58,7 @@ function canAskForApproval(module: FlowModule, isRestart: boolean): boolean {
   );
 }
 
-/** Returns whether both runs have the same steps, arguments and users. */
+/** Whether both runs have the same steps, arguments and users. */
 async function isSameRun(ctx: WorkspaceContext, old: Job, next: Submission): Promise<boolean> {
   if (old.deleted) return false;
   const { permissioned_as, email, started_by } = resolveRunAs(ctx, next);

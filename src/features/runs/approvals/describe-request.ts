@@ -1,4 +1,4 @@
-/** What people who answer an approval request are shown of it. */
+/** Describes an approval request to the users who answer it. */
 import { SvcError } from "../../../lib/errors.ts";
 import { isJsonObject, parseSchemaJson } from "../../../lib/json/json.ts";
 import type { Context } from "../../../platform/app/context.ts";
@@ -10,10 +10,10 @@ export function readStepResult({ job }: ApprovalRequest): Record<string, unknown
   return job.status === "success" ? asObject(parseSchemaJson(job.result ?? "null")) : {};
 }
 
-/** Fields of a result that set up the page, or are links made for it. */
+/** Fields of a result that configure the page, or that are links created for it. */
 const PAGE_FIELDS = ["description", "default_args", "enums", "approvalPage", "resume", "cancel"];
 
-/** Returns the step's own description, else its result without what sets up the page. */
+/** Returns the step's own description, else its result without fields that configure the page. */
 export function describeRequest(asked: ApprovalRequest): unknown {
   const { job } = asked;
   if (job.status !== "success") return undefined;
@@ -28,7 +28,7 @@ export function describeRequest(asked: ApprovalRequest): unknown {
 /** Links that answer an approval, each in the name of its approver. */
 const ANSWER_LINK = /\/jobs_u\/(resume|cancel)\/|\/approve\//;
 
-/** Removes links that were made for other approvers, at any depth. */
+/** Removes links that were created for other approvers, at any depth. */
 function dropLinks(value: unknown): unknown {
   if (typeof value === "string") return ANSWER_LINK.test(value) ? undefined : value;
   if (Array.isArray(value)) return value.map(dropLinks).filter((inner) => inner !== undefined);

@@ -8,7 +8,7 @@ export interface FormField {
   label: string;
   description: string | undefined;
   required: boolean;
-  /** Only integers. */
+  /** Whether only integers are accepted. */
   whole: boolean;
   options: unknown[];
   default: unknown;
@@ -16,13 +16,13 @@ export interface FormField {
 
 type JsonFields = Record<string, unknown>;
 
-/** Defaults and choices that the step's result may give. */
+/** Defaults and choices in the step's result. */
 export interface FormHints {
   default_args?: unknown;
   enums?: unknown;
 }
 
-/** Creates the fields of a form. @param resume_form `{schema}`; anything else has no fields */
+/** Creates the fields of a form. @param resume_form `{schema}`; other values have no fields */
 export function createFormFields(resume_form: unknown, hints: FormHints): FormField[] {
   const schema = asObject(asObject(resume_form).schema);
   const properties = asObject(schema.properties);
@@ -91,7 +91,7 @@ function numberOf({ label, whole }: FormField, text: string): number {
   throw new InvalidInput(`${label}: must be a ${whole ? "whole " : ""}number`);
 }
 
-/** Parses a choice, which is sent as its index because it need not be text. */
+/** Parses a choice. Its index is sent, because choices need not be text. */
 function choiceOf({ label, options }: FormField, text: string): unknown {
   const index = Number(text);
   if (Number.isInteger(index) && index >= 0 && index < options.length) return options[index];

@@ -61,5 +61,5 @@ export async function requireApprovalSignature(
     throw cause;
   });
   if (right && given.length === right.length && timingSafeEqual(given, right)) return;
-  throw new Unauthorized("the signature does not fit this job, resume id and approver");
+  throw new Unauthorized("the signature does not match this job, resume id and approver");
 }

@@ -19,7 +19,7 @@ export async function signApprovalLink(
 ): Promise<string> {
   const job = await getJobToChange(ctx, workspace, request.job_id);
   if (!(await canNameApprover(ctx, job, request.approver))) {
-    throw new Forbidden("links for somebody else are made by scripts of the flow and by its owners", {
+    throw new Forbidden("only scripts of the flow and its owners create links for other users", {
       hint: "leave `approver` out, or give your own name",
     });
   }

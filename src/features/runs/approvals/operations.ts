@@ -41,7 +41,7 @@ const getJobSignature = operation({
   path: `${base}/job_signature/{job_id}/{resume_id}`,
   access: "member",
   scope: write,
-  summary: "Sign the approval of a step, for links to it",
+  summary: "Sign the approval of a step, to create links to it",
   query: ApproverQuery,
   responds: responds.text("the signature, in hex"),
   run: (ctx, { workspace, query, ...input }) =>
@@ -54,7 +54,7 @@ export const getResumeUrls = operation({
   path: `${base}/resume_urls/{job_id}/{resume_id}`,
   access: "member",
   scope: write,
-  summary: "Create the links that approve or refuse a step's approval request, by its job or by the flow's",
+  summary: "Create the links that approve or reject a step's approval request, by its job or by the flow's",
   query: ApproverQuery,
   responds: responds.json(
     z.object({ approvalPage: z.string(), resume: z.string(), cancel: z.string() }),
@@ -145,7 +145,7 @@ const getSuspendedJobFlow = operation({
   access: "anyone",
   scope: read,
   cors: true,
-  summary: "Read the flow that a signed link is about, and who has approved so far",
+  summary: "Read the flow of a signed link, and its approvers so far",
   query: ApproverQuery,
   responds: responds.json(
     z.object({
@@ -172,7 +172,7 @@ const resumeSuspendedFlowAsOwner = operation({
   path: `${base}/flow/resume/{flow_job_id}`,
   access: "member",
   scope: false,
-  summary: "Approve what a flow waits for, as an owner of its path; the body is what the next step reads",
+  summary: "Approve a waiting flow as an owner of its path; the body is passed to the next step",
   body: Payload,
   audit: RESUME_AUDIT,
   responds: responds.created("nothing"),
@@ -185,7 +185,7 @@ const resumeSuspendedFlowAsOwner = operation({
 /** @throws NotFound for a job that is not a flow */
 async function getUserStateKey(ctx: Context, workspace: string, flow_job_id: string, key: string) {
   const job = await getJob(ctx, workspace, flow_job_id);
-  if (!isFrame(job.kind)) throw new NotFound(`job ${job.id} is no flow: it is a ${job.kind}`);
+  if (!isFrame(job.kind)) throw new NotFound(`job ${job.id} is not a flow: it is a ${job.kind}`);
   return { job_id: job.id, key };
 }
 
@@ -195,7 +195,7 @@ const getFlowUserState = operation({
   path: `${base}/flow/user_states/{flow_job_id}/{key}`,
   access: "member",
   scope: read,
-  summary: "Read a value that scripts of a flow keep under a key; null when there is none",
+  summary: "Read a value that scripts of a flow share under a key; null without one",
   responds: responds.json(z.unknown(), "the value"),
   run: async (ctx, { workspace, flow_job_id, key }) => {
     const { job_id } = await getUserStateKey(ctx, workspace, flow_job_id, key);
@@ -213,7 +213,7 @@ const setFlowUserState = operation({
   path: `${base}/flow/user_states/{flow_job_id}/{key}`,
   access: "member",
   scope: write,
-  summary: "Keep a value under a key, for the other scripts of a flow",
+  summary: "Set a value under a key, for other scripts of the flow",
   body: z.unknown(),
   responds: responds.text("what was kept"),
   run: async (ctx, { workspace, flow_job_id, key, body }) => {

@@ -108,7 +108,7 @@ const postApprovalPage = operation({
   ...common,
   name: "answerApprovalPage",
   method: "POST",
-  summary: "Approve or refuse with the form of the page",
+  summary: "Approve or reject with the form of the page",
   audit: RESUME_AUDIT,
   run: (ctx, link) =>
     withErrorPage(async () => {

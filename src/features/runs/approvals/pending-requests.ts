@@ -1,4 +1,4 @@
-/** The approvals that a flow run waits for, as people who answer them read them. */
+/** The approvals that a flow run waits for, in the form shown to users who answer them. */
 import { z } from "zod";
 import type { FrameState } from "../../../engines/flow-engine/state.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
@@ -13,13 +13,13 @@ export const PendingRequest = z.object({
   flow_job_id: z.uuid(),
   step_id: z.string(),
   summary: z.string(),
-  /** What the step says about it: its description, or its result. */
+  /** The step's description, or its result. */
   description: z.unknown(),
   /** JSON Schema of the value that the next step reads. */
   schema: z.record(z.string(), z.unknown()),
   required_events: z.number(),
   approvers: z.array(z.string()),
-  /** Nobody is offered to refuse it. */
+  /** Whether rejecting is hidden. */
   hide_cancel: z.boolean(),
   until: isoTimestamp,
   /** Why the caller may not answer. */
@@ -27,7 +27,7 @@ export const PendingRequest = z.object({
 });
 export type PendingRequest = z.input<typeof PendingRequest>;
 
-/** A frame of the run that has begun. */
+/** A frame of the run that has started. */
 export interface WaitingFrame {
   job_id: string;
   state: FrameState;
@@ -66,7 +66,7 @@ async function readPendingRequest(
   };
 }
 
-/** Returns the form's schema with the choices and defaults that the step's result gives. */
+/** Returns the form's schema with the choices and defaults from the step's result. */
 function createFormSchema(resume_form: unknown, hints: Record<string, unknown>): Record<string, unknown> {
   const schema = asObject(asObject(resume_form).schema);
   const properties = asObject(schema.properties);

@@ -1,4 +1,4 @@
-/** Checks the arguments of a call against the schema of a script that asks for it (`validate`). */
+/** Checks the arguments of a call against the schema of a script with the option `validate`. */
 import { BadRequest } from "../../../lib/errors.ts";
 import { parseJson } from "../../../lib/json/json.ts";
 import { describeFaults } from "../../assets/resources/schema-check.ts";
@@ -7,10 +7,10 @@ import { describeFaults } from "../../assets/resources/schema-check.ts";
 const ADDED_ARGUMENTS = ["WEBHOOK__METADATA__"];
 
 /**
- * Checks arguments before a job exists. Arguments that the schema does not name are refused, unless it says
- * `additionalProperties`. References (`$var:…`) match any type: their value is known only when the job runs.
+ * Checks arguments before a job is created. Arguments that the schema does not name are rejected, unless it has
+ * `additionalProperties`. References (`$var:…`) match any type, because their value is known only when the job runs.
  * @param args JSON text of an object
- * @throws BadRequest naming what is wrong
+ * @throws BadRequest naming the invalid argument
  */
 export async function requireMatchingArguments(
   path: string,

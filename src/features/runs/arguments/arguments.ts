@@ -107,7 +107,7 @@ export async function readPayload(
 }
 
 /**
- * Reads and parses a payload that is no form with files.
+ * Reads and parses a payload that is not multipart.
  * @param exact keeps a byte order mark
  * @throws BadRequest, PayloadTooLarge
  */

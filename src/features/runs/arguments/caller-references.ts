@@ -1,7 +1,7 @@
 /**
- * References in arguments from callers whose rights differ from the job's. Resolved at run time, they would be read
- * with the job's rights. So they are settled at submission: a member's are resolved with the member's rights, an
- * outsider's are escaped to text.
+ * References in arguments from callers whose rights differ from the job's. If they were resolved when the job runs,
+ * the job's rights would apply. So they are processed at submission: references of members are resolved with the
+ * member's rights, those of anonymous callers are escaped to text.
  */
 
 import { parseJson } from "../../../lib/json/json.ts";
@@ -73,7 +73,7 @@ export async function escapePreprocessorInput(
   return runsWithOtherRights(ctx.caller.identity, runner) ? escapeReferences(ctx.app, runner, input) : input;
 }
 
-/** Returns whether the job's rights differ from those of the caller's token. */
+/** Whether the job's rights differ from those of the caller's token. */
 export function runsWithOtherRights({ email, token }: Identity, runner: Pick<RunAs, "email">): boolean {
   return runner.email !== email || Boolean(token?.scopes?.length);
 }

@@ -1,4 +1,4 @@
-/** The payload of a request, parsed as JSON, as a form, or taken as text. */
+/** The payload of a request, parsed as JSON, as a form, or as text. */
 import type { Awaitable } from "../../../lib/async/awaitable.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { requireJsonDepth } from "../../../lib/json/depth.ts";
@@ -13,9 +13,9 @@ export interface Payload {
   readonly value: unknown;
   /** The JSON text of `value`, if the payload was JSON. */
   json?: string;
-  /** `json` is too long to be parsed without need: `value` parses it at each access. */
+  /** Whether `json` is so long that it should not be parsed unnecessarily: `value` parses it at each access. */
   isLong?: true;
-  /** `value` is text that is not JSON: it becomes `raw_string`, not `body`. */
+  /** Whether `value` is text that is not JSON; it then becomes `raw_string`, not `body`. */
   isPlainText?: true;
   /** Arguments to add to those of `value`. */
   extra_args?: Record<string, unknown>;
@@ -46,7 +46,7 @@ export function parsePayload(type: string, text: string): Awaitable<Payload> {
   }
 }
 
-/** Takes what is no JSON as a form or as text. */
+/** Parses a payload that is not JSON as a form or as text. */
 function takeOtherwise(cause: unknown, isForm: boolean, text: string, json: string): Payload {
   if (cause instanceof BadRequest) throw cause;
   return isForm ? { text, value: parseForm(json) } : { text, value: text, isPlainText: true };
@@ -73,7 +73,7 @@ export function isObjectPayload(payload: Payload): boolean {
 function parseForm(text: string): Record<string, string | null> {
   requireFewFields(text);
   const fields = text.split("&").filter((field) => field !== "");
-  // With the `&` a leading `?` stays part of the first name; URLSearchParams would drop it.
+  // With the `&`, a leading `?` stays part of the first name; URLSearchParams would remove it.
   const pairs = [...new URLSearchParams(`&${text}`)];
   return Object.fromEntries(
     pairs.map(([name, value], at) => [name, fields[at]!.includes("=") ? value : null]),

@@ -1,6 +1,7 @@
 /**
- * Values are encrypted before the transaction that stores them. If the workspace's key is rotated in between, the
- * rotation misses them and nobody could decrypt them. So each storing transaction checks the key.
+ * Detects stale ciphertexts. Values are encrypted before the transaction that stores them. If the workspace's key is
+ * rotated in between, the rotation misses them and they could not be decrypted. So each storing transaction checks
+ * the key.
  */
 
 import type { Reader, Tx } from "../../../database/database.ts";
@@ -40,9 +41,9 @@ export async function requireCurrentKey(app: App, tx: Tx, all: readonly JsonForR
 
 /**
  * Re-encrypts the arguments of a job that is about to be stored.
- * @param begun something else was derived from them already
+ * @param begun whether something was already derived from them
  * @returns undefined if there is nothing to do
- * @throws StaleCiphertext if that has to be derived again
+ * @throws StaleCiphertext if it must be derived again
  */
 export function keepCiphertexts(app: App, tx: Tx, job: Job, begun: boolean): Promise<void> | undefined {
   return job.args.includes(ENCRYPTED_PREFIX) ? renewCiphertexts(app, tx, job, begun) : undefined;
@@ -55,7 +56,7 @@ async function renewCiphertexts(app: App, tx: Tx, job: Job, begun: boolean): Pro
   job.args = args;
 }
 
-/** A job that was stored before as it can be stored again, where StaleSeal says that it cannot. */
+/** Returns a job row with its arguments re-encrypted, to be stored again after StaleCiphertext. */
 export async function reencryptJob(app: App, job: Job): Promise<Job> {
   const anew = (json: string) => reencryptIfStale(app, app.db.read, job, json);
   const { args, raw_flow, flow_body } = job;

@@ -9,7 +9,7 @@ import { raiseFlowVersion } from "./plan/flow-version.ts";
 import { wakeFlowsAt } from "./plan/wake-times.ts";
 import { shiftWaits } from "./wake/clock-change.ts";
 
-/** Frames of flows that have not ended wait as running jobs. The state is written out, as the condition of the index. */
+/** Frames of unfinished flows are stored as running jobs. The state is a literal, as in the index's condition. */
 const ofRunningFlows = (frame: AnyColumn, workspace_id: string) =>
   sql`${frame} IN (SELECT ${jobs.id} FROM ${jobs} WHERE ${unindexed(eq(jobs.workspace_id, workspace_id))} AND ${jobs.state} = 'running')`;
 
@@ -23,7 +23,7 @@ function encrypted(frame: AnyColumn, column: AnyColumn, key: readonly AnyColumn[
     key,
     email: sql`(SELECT ${jobs.email} FROM ${jobs} WHERE ${jobs.id} = ${frame})`,
     rows: (workspace_id) => ofRunningFlows(frame, workspace_id),
-    // A transition under way has read the old text: it is repeated, and reads the new one.
+    // A transition in progress has read the old text: it is repeated and reads the new one.
     onChanged: (tx, [frame_id]) => raiseFlowVersion(tx, String(frame_id)),
   };
 }

@@ -41,7 +41,7 @@ import { UnreadableRun, withFlowRun } from "./plan/transitions.ts";
 import { loadRestartState } from "./restart.ts";
 import { failFrame } from "./wake/fail-run.ts";
 
-/** Attempts to plan what follows the end of a step, before its frame fails. */
+/** Maximum attempts to plan the transition after a step's completion, before its frame fails. */
 const MAX_TRANSITION_ATTEMPTS = 3;
 const TRANSITION_BACKOFF: Backoff = { first_ms: 500, max_ms: 1_000 };
 
@@ -118,7 +118,7 @@ export interface StepOutcome {
 
 /**
  * Completes a job. If it is a step of a flow, the flow's next transition is stored in the same transaction.
- * @param work stores the completion; false: the job ended elsewhere, and nothing is stored
+ * @param work stores the completion; returns false if the job was completed elsewhere, and then nothing is stored
  * @param write runs the transaction; default: the database's own
  * @returns the result of `work`
  */
@@ -184,7 +184,7 @@ interface AnswerOptions {
   write: TransactionRunner;
 }
 
-/** Holds the run until the answer is stored. */
+/** Keeps the run locked until the answer is stored. */
 async function storeAnswer(
   app: App,
   run: FlowRun,
@@ -210,10 +210,10 @@ async function storeAnswer(
 }
 
 /**
- * Cancels a running flow with everything in it.
+ * Cancels a running flow with all its jobs.
  * @param end `result` is JSON text
  * @param write runs the transaction; default: the database's own
- * @returns false if it had ended
+ * @returns false if it had already ended
  */
 export async function cancelFlow(
   app: App,
@@ -221,7 +221,7 @@ export async function cancelFlow(
   { result, ...canceled }: { result: string; canceled_by: string; canceled_reason: string },
   write: TransactionRunner = app.db.write,
 ): Promise<boolean> {
-  if (!isFrame(job.kind)) throw new Internal(`job ${job.id} is no flow`);
+  if (!isFrame(job.kind)) throw new Internal(`job ${job.id} is not a flow`);
   const root_id = job.flow_step_id === null ? job.id : (job.root_job ?? job.id);
   const work = async (tx: Tx) => {
     const runs = and(eq(jobs.id, job.id), eq(jobs.state, "running"));

@@ -35,7 +35,7 @@ export interface LiveFlow {
   depth: number;
   /** Known results of its steps by id, at any depth; undefined if a step has none. */
   finished: Map<string, ResultRef | undefined>;
-  /** The run was in memory from its first step, so all results are known. */
+  /** Whether the run was in memory from its first step, so that all results are known. */
   isComplete: boolean;
 }
 
@@ -45,7 +45,7 @@ export interface LiveFrame {
   flow: LiveFlow;
   /** The frame around it, of the same flow or of the calling one. */
   parent: LiveFrame | undefined;
-  /** The parent's module it runs for, and the iteration or branch. */
+  /** The parent's module that it belongs to, and the iteration or branch. */
   module: string | undefined;
   index: number | undefined;
   iter: Iteration | undefined;
@@ -98,21 +98,21 @@ export interface FlowRun {
   recent: string[];
   /** Items of loops, by frame and module. */
   items: Map<string, unknown[]>;
-  /** Turns given to frames of this run that were left to start later. */
+  /** Number of times that a start of frames in this run was postponed; see `wake-times.ts`. */
   turns: number;
-  /** Expressions that reached their time limit since the run was loaded. */
+  /** Number of expressions that reached their time limit since the run was loaded. */
   overruns: number;
   /** Error with which the run fails; no more expressions are evaluated. */
   fatal_error: { name: string; message: string; step_id?: string } | undefined;
   /** The approval answer that is being stored. */
   answer: FlowResume | undefined;
-  /** A write failed: memory is ahead of the database. */
+  /** Whether a write failed, so that memory is ahead of the database. */
   broken: boolean;
   /** Number of writes in progress. */
   writing: number;
   /** Resolves when all writes in progress have finished or failed. */
   written: Promise<unknown>;
-  /** Its steps may share a folder (`same_worker`). */
+  /** Whether its steps may share a folder (`same_worker`). */
   sharesFolder: boolean;
 }
 
@@ -210,7 +210,7 @@ export async function loadFrame(app: App, job: Job, parent: LiveFrame | undefine
       frame: createInnerFrame(parent, module, body),
     };
   }
-  if (!isFrame(job.kind)) throw new Internal(`job ${job.id} is no flow`);
+  if (!isFrame(job.kind)) throw new Internal(`job ${job.id} is not a flow`);
   const value = await loadFlowValue(app, job);
   const flow: LiveFlow = {
     job,

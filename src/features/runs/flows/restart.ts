@@ -39,7 +39,7 @@ export interface RestartState {
 /** Requires that the job is a completed flow run. @throws BadRequest */
 export function requireRestartable(job: Job): void {
   if (job.kind !== "flow" && job.kind !== "flowpreview") {
-    throw new BadRequest(`job ${job.id} is no run of a flow: it is of kind ${job.kind}`);
+    throw new BadRequest(`job ${job.id} is not a run of a flow: it is of kind ${job.kind}`);
   }
   if (job.state !== "completed") throw new BadRequest(`run ${job.id} has not ended: it is ${job.state}`);
 }
@@ -71,7 +71,7 @@ export async function loadRestartState(
     .select({ state: flowFrames.state })
     .from(flowFrames)
     .where(eq(flowFrames.job_id, flow_job_id));
-  if (!row) throw new BadRequest(`run ${flow_job_id} has left nothing to continue from`);
+  if (!row) throw new BadRequest(`run ${flow_job_id} has no stored state to continue from`);
   const before = row.state as FrameState;
   const index = value.modules.findIndex(({ id }) => id === step_id);
   const module = value.modules[index];
@@ -180,7 +180,9 @@ async function restartInIteration(
     const skips = value.type === "branchall" ? value.branches[index]?.skip_failure : value.skip_failures;
     const isGood = row?.status === "success" || row?.status === "skipped" || (row?.status && skips);
     if (!row || !isGood || row.deleted) {
-      throw new BadRequest(`part ${index} of step ${step_id} did not end well in run ${flow_job_id}`);
+      throw new BadRequest(
+        `iteration or branch ${index} of step ${step_id} did not succeed in run ${flow_job_id}`,
+      );
     }
     return {
       ...row,

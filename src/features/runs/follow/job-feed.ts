@@ -19,19 +19,19 @@ import { findJob } from "../submit/find-and-cancel.ts";
 const TICK_INTERVAL_MS = 500;
 
 export interface FeedFollower {
-  /** There may be news. */
+  /** Called when there may be new data. */
   wake(): void;
   /** @param now milliseconds since 1970 */
   tick(now: number): void;
-  /** The server stops: what is known is sent, and the stream ends. */
+  /** Called when the server stops: known data is sent, and the stream ends. */
   end(): void;
 }
 
 interface FeedRegistry {
   byJob: Map<string, JobFeed>;
-  /** Runs while there are feeds. */
+  /** The timer runs as long as there are feeds. */
   ticking: PeriodicTask;
-  /** The server stops: streams end after what is known. */
+  /** Whether the server is stopping: streams end after sending known data. */
   isEnding: boolean;
 }
 
@@ -78,7 +78,10 @@ export function countOpenStreams(app: App): number {
   return open;
 }
 
-/** Ends all streams, present and later ones, so that their readers go on elsewhere with what they have read. */
+/**
+ * Ends all current and later streams, so that their readers reconnect to another server and continue at their
+ * offsets.
+ */
 export function endAllStreams(app: App): void {
   const feeds = feedsOf(app);
   feeds.isEnding = true;

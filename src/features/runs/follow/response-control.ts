@@ -1,4 +1,4 @@
-/** Response controls: how a script's result shapes the HTTP response of a synchronous call (contract §4.11). */
+/** Response controls: how a script's result determines the HTTP response of a synchronous call (contract §4.11). */
 
 import { Internal } from "../../../lib/errors.ts";
 import {
@@ -34,9 +34,7 @@ export function createResultResponse(
   return new Response(result, { status, headers: { "content-type": JSON_TYPE } });
 }
 
-/**
- * Reads from the result of a normally returned run whether it declares itself failed, or has an invalid control key.
- */
+/** Returns whether the result of a successful run declares a failure, or has an invalid control key. */
 export function readControlledOutcome(result: string): { failed: boolean; fault?: string | undefined } {
   const value = parseControlledResult(result);
   if (!value) return { failed: false };
@@ -64,7 +62,7 @@ function createControlledResponse(value: Record<string, unknown>, normal: number
   return new Response(canHaveBody(code) ? body : null, { status: code, headers: answer });
 }
 
-/** Returns the response of a run that declares itself failed and gives no `result`: its error, like any other's. */
+/** Returns the response of a run that declares a failure without `result`: its error, as for any failed run. */
 function readFailure(value: Record<string, unknown>): { result: unknown } | undefined {
   const message = readControlKey(value, "failure");
   if (message === undefined) return undefined;

@@ -56,7 +56,7 @@ export function setScriptHeader(answer: Headers, given: string, value: string): 
   const name = given.trim().toLowerCase();
   if (CONNECTION_HEADERS.has(name)) return;
   if (SERVICE_HEADERS.has(name) || SERVICE_HEADER_PREFIXES.some((prefix) => name.startsWith(prefix))) {
-    throw new Internal(`wm_headers: a script may not set ${given}, which speaks for the whole service`);
+    throw new Internal(`wm_headers: a script may not set ${given}, which affects the whole service`);
   }
   try {
     answer.set(given, value);

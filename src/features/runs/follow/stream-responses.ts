@@ -12,8 +12,8 @@ import type { SeenState } from "./updates.ts";
 import { getJobAudited } from "./view-audit.ts";
 
 /**
- * Submits a job and streams it to its completion: its stream and result, without the log. A hang-up leaves the job
- * running; the caller may continue with getupdate_sse.
+ * Submits a job and streams it to its completion: its stream and result, without the log. If the caller disconnects,
+ * the job continues, and the caller may follow it with getupdate_sse.
  * @param key the request's idempotency key: the job may already exist
  */
 export async function submitAndStream(

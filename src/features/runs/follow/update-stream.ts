@@ -27,8 +27,8 @@ const PING_INTERVAL_MS = 5_000;
 /** Duration of a getupdate_sse stream. */
 const MAX_STREAM_MS = 30_000;
 /**
- * How often the row is read for what causes no event: progress, and jobs of other processes. With `fast` it is read at
- * each tick.
+ * Interval of reading the row for changes without an event: progress, and jobs of other processes. With `fast` it is
+ * read at each tick.
  */
 const READ_INTERVAL_MS = 3_000;
 /** Maximum characters of log, and of stream, in one event. */
@@ -175,7 +175,7 @@ export class UpdateStream implements FeedFollower {
     return this.#tell(createErrorUpdate(describeError(cause).message));
   }
 
-  /** @returns whether there was something: it is in `#out`, or the next call finds it */
+  /** @returns whether there was data: it is in `#out`, or the next call finds it */
   #next(): boolean | Promise<boolean> {
     const due = this.#due;
     this.#due = undefined;
@@ -259,7 +259,7 @@ export class UpdateStream implements FeedFollower {
     if (mem_peak_kb !== null && mem_peak_kb !== seen.mem_peak) update.mem_peak = seen.mem_peak = mem_peak_kb;
     if (seen.get_progress && progress !== null && progress !== seen.progress)
       update.progress = seen.progress = progress;
-    // Less than the maximum means that all text was read; one less, since a surrogate pair is not split.
+    // Text below the maximum was read to its end. The maximum is one less, since a surrogate pair is not split.
     const isWhole = log.length < MAX_EVENT_CHARS - 1 && stream.length < MAX_EVENT_CHARS - 1;
     const ended = isWhole ? completion : undefined;
     if (ended) update.completed = true;

@@ -25,7 +25,7 @@ export const JobUpdate = z.object({
 });
 export type JobUpdate = z.input<typeof JobUpdate>;
 
-/** State that the caller has already. Offsets count UTF-16 code units, as characters of JSON text do. */
+/** The state that the caller knows already. Offsets count UTF-16 code units, as characters of JSON text do. */
 export interface SeenState {
   running: boolean | undefined;
   log_offset: number;
@@ -35,7 +35,10 @@ export interface SeenState {
   get_progress: boolean;
 }
 
-/** Time that an empty response waits for news: some clients ask again at once, in a loop, until the job has ended. */
+/**
+ * How long an empty response is delayed in case of new data: some clients poll in a loop without pauses until the job
+ * has ended.
+ */
 const MAX_WAIT_MS = 250;
 
 /** Returns the difference between the caller's state and the job. */
@@ -95,8 +98,8 @@ function watchNextChange(app: App, job_id: string) {
 }
 
 /**
- * Returns the ends of log and stream that are shorter than the follower's offsets. A job that lost its worker starts
- * its output anew, and a follower that reconnects learns it from this.
+ * Returns the ends of log and stream if they are before the follower's offsets. A job that lost its worker starts its
+ * output again, and a follower that reconnects learns it from this.
  */
 export function shrunkOffsets(
   { log, stream }: JobTail,

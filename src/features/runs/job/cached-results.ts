@@ -24,7 +24,7 @@ export async function storeCachedResult(app: App, tx: Tx, job: Job, result: stri
   await tx.insert(jobCache).values(row).onConflictDoUpdate({ target: jobCache.key, set: row });
 }
 
-/** Returns whether the result may be cached. Jobs with `delete_after_use` may not. */
+/** Whether the result may be cached. Jobs with `delete_after_use` may not. */
 function isCacheable(job: Job): boolean {
   return codeKey(job) !== undefined && !job.delete_after_use;
 }
@@ -53,7 +53,7 @@ const MAX_SORTED_CHARS = 1_000_000;
  */
 function cacheKey(job: Job): string {
   const { workspace_id, permissioned_as, cache_ttl, args, preprocessor_input } = job;
-  // A preprocessor makes main's arguments of its own input.
+  // A preprocessor creates main's arguments from its own input.
   const given = preprocessor_input ?? args;
   const canonical = given.length > MAX_SORTED_CHARS ? given : JSON.stringify(sortKeys(parseJson(given)));
   return sha256(JSON.stringify([workspace_id, codeKey(job), permissioned_as, cache_ttl, canonical]));

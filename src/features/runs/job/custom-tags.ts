@@ -1,13 +1,11 @@
 /**
  * Permissions for tags. A tag routes code to a group of workers, so only built-in tags and those in the setting
- * `custom_tags` may be given. Super admins may give any.
- *
- * An entry is a tag, `gpu(acme+shop)` for some workspaces, `gpu(^acme^shop)` for all others. `$workspace` stands for
- * the workspace's id; an entry with `$args[…]` allows exactly that template.
- *
- * Checked when a job is submitted (submit/submit.ts) and when a step starts (flows/drive/step-jobs.ts). Not when a script,
- * flow or schedule is saved: a folder of another instance can be pushed before its tags are allowed, and the list may
- * change at any time. `svc push` warns.
+ * `custom_tags` may be used. Super admins may use any tag.
+ * An entry is a tag, `gpu(acme+shop)` for some workspaces, or `gpu(^acme^shop)` for all others. `$workspace` stands
+ * for the workspace's id; an entry with `$args[…]` allows exactly that template.
+ * The permission is checked when a job is submitted (submit/submit.ts) and when a step starts
+ * (flows/drive/step-jobs.ts), not when a script, flow or schedule is saved: a folder of another instance can be
+ * pushed before its tags are allowed, and the list may change at any time. `svc push` warns.
  */
 
 import { RUNNABLE_LANGUAGES } from "../../../engines/runner/files/source-tree.ts";
@@ -15,7 +13,7 @@ import { Forbidden } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { isSuperAdmin } from "../../tenancy/people/super-admin.ts";
 
-/** Tags of jobs for which none is given. */
+/** Tags of jobs for which none is set. */
 export const DEFAULT_TAGS: readonly string[] = [...RUNNABLE_LANGUAGES, "flow", "dependency", "other"];
 
 /** These, and the language tags that existing clients use. */
@@ -33,12 +31,12 @@ interface TagRequest {
   written?: string | undefined;
 }
 
-/** Returns whether every member of the workspace may give the tag. */
+/** Whether every member of the workspace may use the tag. */
 export function isOpenTag(app: App, workspace_id: string, request: TagRequest): boolean {
   return isListedTag(app.settings.get("custom_tags"), workspace_id, request);
 }
 
-/** Returns whether a tag is built in or in a list of entries. */
+/** Whether a tag is built in or in a list of entries. */
 export function isListedTag(
   entries: readonly string[],
   workspace_id: string,
@@ -55,7 +53,7 @@ export function isListedTag(
   });
 }
 
-/** @throws Forbidden naming the tag, and where it could be allowed */
+/** @throws Forbidden naming the tag, and where it can be allowed */
 export function throwTagNotAllowed(workspace_id: string, tag: string): never {
   throw new Forbidden(`the tag ${tag} may not be given to jobs in workspace ${workspace_id}`, {
     hint: "a super admin lists it in the setting custom_tags, or runs the job",

@@ -10,11 +10,11 @@ export interface FlowPlace {
   step: string;
   /** Job of the outermost flow if this is its last step, whose stream is the flow's stream. */
   stream_job: string | undefined;
-  /** It shares a folder with the other steps (`same_worker`). */
+  /** Whether it shares a folder with the other steps (`same_worker`). */
   sharesFolder: boolean;
 }
 
-/** Fields of a job that its environment is made of. */
+/** The job fields that determine its environment. */
 export type JobFacts = Pick<
   Job,
   | "id"

@@ -1,6 +1,6 @@
 /**
- * The header of a job's log: job, worker and sandbox. Offsets count it, but it is stored only together with later text;
- * for an empty log it is generated when read.
+ * The header of a job's log: job, worker and sandbox. Offsets include it, but it is stored only together with later
+ * text; for an empty log it is generated when read.
  */
 import type { JobKind } from "../../../platform/queue/states.ts";
 import type { Job } from "../../../platform/queue/tables.ts";

@@ -13,7 +13,7 @@ export const MAX_LOG_CHARS = 20_000;
 
 /** Maximum characters of arguments, and of result, in a job's record; get_args and get_result return all of them. */
 const MAX_JSON_CHARS = 90_000;
-/** Replaces arguments and results that are too large; existing clients know the word. */
+/** Replaces arguments and results that are too large; existing clients recognise this text. */
 export const TOO_BIG_PLACEHOLDER = "WINDMILL_TOO_BIG";
 
 export const JobRecord = z
@@ -156,12 +156,12 @@ export function toJobRecord(job: Job, logs?: string, options: { no_code?: boolea
   };
 }
 
-/** Returns whether a caller may see accounts: members may, unless their token only triggers runs. */
+/** Whether a caller may see e-mail addresses: members may, unless their token only triggers runs. */
 export function canSeeAccounts({ member, identity }: Caller): boolean {
   return member !== undefined && !(identity && isTriggerToken(identity));
 }
 
-/** Removes accounts and the worker from a record for callers that may not see them. */
+/** Removes e-mail addresses and the worker from a record for callers that may not see them. */
 export function redactRecord(caller: Caller, record: JobRecord): JobRecord {
   if (canSeeAccounts(caller)) return record;
   return { ...record, permissioned_as: "", email: "", canceled_by: undefined, worker: undefined };

@@ -7,12 +7,18 @@ import { jobSearch, jobs } from "../../../platform/queue/tables.ts";
 import { firstIdFor, latestCreation } from "./rows.ts";
 import { canGoOn } from "./words.ts";
 
-/** Matches read by the first statement, and at most: statements for rare finds read more and more of them. */
+/**
+ * Number of matches read by the first statement, and the maximum. If few of them meet the condition, further
+ * statements read increasingly many.
+ */
 const FIRST_WINDOW = 250;
 const LAST_WINDOW = 10_000;
 /** Rows of jobs read at once. */
 const BATCH_SIZE = 500;
-/** More jobs are not created within one millisecond than have ids in this time. */
+/**
+ * Upper limit of how far ids may run ahead of creation times, in milliseconds, if many jobs are created within one
+ * millisecond.
+ */
 const SPILL_MS = 10_000;
 
 export interface IndexQuery {
@@ -25,13 +31,16 @@ export interface IndexQuery {
   created_after?: Date | undefined;
 }
 
-/** Jobs found in the index, and a moment by whose creation there may be more. */
+/** Jobs found in the index, and the creation time before which there may be more. */
 export interface IndexWindow {
   ids: string[];
   reached: Date | undefined;
 }
 
-/** Yields the ids of indexed jobs that have all terms and meet the condition, those created last first, in groups. */
+/**
+ * Yields the ids of indexed jobs that contain all terms and meet the condition, most recently created first, in
+ * groups.
+ */
 export async function* findIndexed({ db }: Pick<App, "db">, query: IndexQuery): AsyncGenerator<IndexWindow> {
   const { condition, created_before, created_after } = query;
   const least = created_after ? firstIdFor(created_after) : 0;
@@ -41,7 +50,7 @@ export async function* findIndexed({ db }: Pick<App, "db">, query: IndexQuery): 
     : Number.MAX_SAFE_INTEGER;
   for (let size = FIRST_WINDOW; ; size = Math.min(size * 4, LAST_WINDOW)) {
     const within = and(lt(jobSearch.id, below), gte(jobSearch.id, least), matches(below, size));
-    // A search for words reads what all their prefixes lead to, however few rows it returns.
+    // A search reads all entries of its terms' prefixes, however few rows it returns.
     const window = await db.readAside<{ id: number | string; job_id: string }>(
       sql`SELECT ${jobSearch.id} AS id, ${jobSearch.job_id} AS job_id FROM ${jobSearch} WHERE ${within} ORDER BY ${jobSearch.id} DESC LIMIT ${sql.raw(String(size))}`,
     );
@@ -60,7 +69,7 @@ export async function* findIndexed({ db }: Pick<App, "db">, query: IndexQuery): 
   }
 }
 
-/** Terms hold letters, digits and spaces only: they need no escaping. */
+/** Terms contain letters, digits and spaces only, so they need no escaping. */
 const matchesOnPostgres = ({ workspace_id, terms }: IndexQuery) => {
   const query = terms
     .map((term) => `(${term.replaceAll(" ", " <-> ")}${canGoOn(term) ? ":*" : ""})`)
@@ -69,7 +78,10 @@ const matchesOnPostgres = ({ workspace_id, terms }: IndexQuery) => {
   return () => and(inWorkspace, sql`${jobSearch.words} @@ ${query}::tsquery`);
 };
 
-/** The workspace is a word before those of the job, which no query can contain (migration `0013_job_search_order`). */
+/**
+ * The workspace is stored as the first word of each job, in a form that no query can contain (migration
+ * `0013_job_search_order`).
+ */
 const matchesOnSqlite = ({ workspace_id, terms }: IndexQuery) => {
   const workspace = `"§${Buffer.from(workspace_id).toString("hex")}"`;
   const query = [workspace, ...terms.map((term) => `"${term}"${canGoOn(term) ? "*" : ""}`)].join(" AND ");

@@ -1,12 +1,11 @@
 /**
- * Fills the full-text index of completed jobs, on the leader, behind the jobs: storing a job costs nothing more. Each
- * pass reads the jobs that completed since the last one, in small batches with pauses, so that it takes at most a tenth
- * of the time. How many jobs are kept, those created last, is the setting `job_search_index`; with 0 the index is
- * emptied.
- *
- * The table `job_search_progress` says how far it got. Jobs beyond, and unfinished ones, are searched without the index
- * (features/runs/api/lists/search-operations.ts). Jobs that complete in the past are indexed by who stores them
- * (`indexImported`). Whoever deletes a job's contents deletes its row of `job_search` after that, in the same transaction.
+ * Fills the full-text index of completed jobs asynchronously, on the leader, so that storing a job costs nothing
+ * extra. Each pass reads the jobs that completed since the last one, in small batches with pauses, and so takes at
+ * most a tenth of the time. The setting `job_search_index` limits the number of indexed jobs, the most recently
+ * created ones; with 0 the index is emptied. The table `job_search_progress` stores the position. Jobs that are not
+ * indexed, and unfinished ones, are searched without the index (features/runs/api/lists/search-operations.ts).
+ * Imported jobs, whose completion is in the past, are indexed by the importing transaction (`indexImported`). Code
+ * that deletes a job's contents deletes its row of `job_search` afterwards, in the same transaction.
  */
 import { and, asc, eq, gt, inArray, lte, not, or, sql } from "drizzle-orm";
 import type { Database, Tx } from "../../../database/database.ts";
@@ -25,20 +24,20 @@ const BATCH_SIZE = 100;
 /** Pause after a batch, as a multiple of the time that it took. */
 const PAUSE_FACTOR = 9;
 /**
- * Jobs that completed less long ago are not indexed yet, since others that completed before them may still be being
- * stored; where servers share a database, by clocks that differ.
+ * Jobs that completed more recently are not indexed yet: jobs with an earlier completion time may still be in the
+ * process of being stored, and servers' clocks may differ.
  */
 const DELAY_MS = 10_000;
 const CLUSTER_DELAY_MS = 60_000;
-/** Share of the index's size by which it may exceed it before its rows are counted. */
+/** The index may exceed its limit by this share before its rows are counted. */
 const EXCESS_SHARE = 1 / 1_000;
-/** Time that counting rows may take. */
+/** Time limit of counting rows, in milliseconds. */
 const COUNT_TIMEOUT_MS = 60_000;
 
-/** How far the index is filled. */
+/** The indexer's position. */
 export type SearchProgress = typeof jobSearchProgress.$inferSelect;
 
-/** Most rows that the index may have, by the count of this server; undefined before it has counted. */
+/** Estimated number of rows in the index, from this server's last count; undefined before the first one. */
 const sizeOf = perApp<App, { most?: number }>(() => ({}));
 
 export async function readSearchProgress({ read }: Database): Promise<SearchProgress | undefined> {
@@ -46,7 +45,7 @@ export async function readSearchProgress({ read }: Database): Promise<SearchProg
   return progress;
 }
 
-/** Makes the indexer look again at jobs that complete from now on: the clock was set back. */
+/** Moves the indexer's position back after the clock was set back, so that it sees jobs that complete from now on. */
 export async function lowerSearchProgress(app: App): Promise<void> {
   const completed_at = new Date(app.clock().getTime() - CLUSTER_DELAY_MS);
   await app.db.write((tx) =>
@@ -57,7 +56,7 @@ export async function lowerSearchProgress(app: App): Promise<void> {
   );
 }
 
-/** Indexes jobs that are stored as completed, in the transaction that stores them. */
+/** Indexes jobs that are inserted as completed, in the same transaction. */
 export async function indexImported(app: App, tx: Tx, rows: readonly NewJob[]): Promise<void> {
   if (app.settings.get("job_search_index") === 0) return;
   const words = rows.flatMap((row) => {
@@ -79,12 +78,12 @@ export function createSearchIndexer(app: App): Service {
   });
 }
 
-/** Indexes the jobs that have completed, and deletes the rows beyond the index's size; ends early if that is changed. */
+/** Indexes newly completed jobs, and deletes rows beyond the limit. Ends early if the limit changes. */
 export async function fillSearchIndex(app: App, now: Date, stopping?: AbortSignal): Promise<void> {
   const size = app.settings.get("job_search_index");
   const isValid = () => app.settings.get("job_search_index") === size;
   const until = new Date(now.getTime() - (app.db.channel ? CLUSTER_DELAY_MS : DELAY_MS));
-  // However slow the disk is: what waits to be written is there after that.
+  // After this read barrier, all rows read are on disk.
   await app.db.write(async () => {}, { lazy: true });
   if (size > 0) await repeatGently(async () => isValid() && indexBatch(app, size, until), stopping);
   let excess = await countExcess(app, size);
@@ -99,7 +98,7 @@ export async function fillSearchIndex(app: App, now: Date, stopping?: AbortSigna
     await app.db.write((tx) => tx.delete(jobSearchProgress));
 }
 
-/** Repeats a step while it returns true, with pauses. */
+/** Repeats a step, with pauses, as long as it returns true. */
 async function repeatGently(step: () => Promise<boolean>, stopping: AbortSignal | undefined): Promise<void> {
   for (let goesOn = true; goesOn && !stopping?.aborted; ) {
     const began = performance.now();
@@ -140,7 +139,7 @@ async function indexBatch(app: App, size: number, until: Date): Promise<boolean>
   await db.write(
     async (tx) => {
       await insertSearchRows(db, tx, rows);
-      // Lowered meanwhile, it stays.
+      // If another server has lowered the position, it stays lowered.
       await tx
         .update(jobSearchProgress)
         .set({ completed_at: last.completed_at!, last_job: last.id })
@@ -157,13 +156,13 @@ async function indexBatch(app: App, size: number, until: Date): Promise<boolean>
 
 const at = (moment: Date) => sql.param(moment, jobs.completed_at);
 
-/** Begins with the jobs that completed last, as many as the index may hold. */
+/** Starts with the most recently completed jobs, as many as the index may hold. */
 async function startProgress(db: Database, size: number): Promise<SearchProgress> {
   const [first] = await db.readAside<{ completed_at: Date | number }>(
     sql`SELECT ${jobs.completed_at} AS completed_at FROM ${jobs} WHERE ${jobs.state} = 'completed' ORDER BY ${jobs.completed_at} DESC LIMIT 1 OFFSET ${size}`,
     { timeout_ms: COUNT_TIMEOUT_MS },
   );
-  // Jobs that completed before it were created before it.
+  // Jobs that completed before this time were also created before it.
   const oldest = first ? new Date(first.completed_at) : null;
   const progress = { id: 1, completed_at: oldest ?? new Date(0), job_id: "", last_job: "", oldest };
   await db.write((tx) => tx.insert(jobSearchProgress).values(progress).onConflictDoNothing());
@@ -181,7 +180,9 @@ async function readWords(db: Database, ids: string[]): Promise<JobWords[]> {
   return rows.map((row) => ({ job_id: row.id, words: wordsOfJob(row) }));
 }
 
-/** Returns how many rows exceed the size; counts them only if they may exceed it by more than a small share. */
+/**
+ * Returns by how many rows the limit is exceeded. Counts them only if it may be exceeded by more than a small share.
+ */
 async function countExcess(app: App, size: number): Promise<number> {
   const counted = sizeOf(app);
   if (counted.most !== undefined && counted.most <= size * (1 + EXCESS_SHARE)) return 0;

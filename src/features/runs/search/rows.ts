@@ -1,33 +1,33 @@
 /**
- * Rows of the full-text index. Their ids follow the creation of the jobs, however late a job is indexed: reading them
- * from the greatest on finds the newest jobs first, and deleting the smallest leaves the newest.
+ * Rows of the full-text index. Their ids follow the creation order of jobs, however late a job is indexed. So reading
+ * in descending order finds the newest jobs first, and deleting the smallest ids keeps the newest.
  */
 import { and, inArray, not, type SQL, sql } from "drizzle-orm";
 import type { Database, Tx } from "../../../database/database.ts";
 import { jobSearch, jobs } from "../../../platform/queue/tables.ts";
 
-/** Ids for the jobs of one millisecond; more than that continue in the next one. */
+/** Number of ids per millisecond; if more jobs are created, they use ids of the next one. */
 const IDS_PER_MS = 1_024;
-/** Greatest millisecond whose ids are exact in code. */
+/** Largest Unix time in milliseconds whose ids are exact in JavaScript. */
 const MAX_MS = Math.floor(Number.MAX_SAFE_INTEGER / IDS_PER_MS) - 1;
 
-/** Returns the first id for jobs created then: those of jobs created later are not smaller. */
+/** Returns the first id for jobs created at this time; jobs created later have larger ids. */
 export function firstIdFor(moment: Date): number {
   return Math.min(Math.max(moment.getTime(), 0), MAX_MS) * IDS_PER_MS;
 }
 
-/** Returns a moment by which the job with this id was created. */
+/** Returns an upper bound of the creation time of the job with this id. */
 export function latestCreation(id: number): Date {
   return new Date(Math.floor(id / IDS_PER_MS));
 }
 
-/** Jobs' words (words.ts), which the index stores. */
+/** A job and its words (words.ts), to be indexed. */
 export interface JobWords {
   job_id: string;
   words: string;
 }
 
-/** Stores the words of jobs, leaving out those that are indexed already and those whose contents were deleted. */
+/** Inserts the words of jobs, except those that are indexed already and those whose contents were deleted. */
 export async function insertSearchRows(db: Database, tx: Tx, list: readonly JobWords[]): Promise<void> {
   await tx.lock("job search");
   const present = await lockPresent(
@@ -50,7 +50,9 @@ export async function insertSearchRows(db: Database, tx: Tx, list: readonly JobW
     await tx.insert(jobSearch).values(rows).onConflictDoNothing({ target: jobSearch.job_id });
 }
 
-/** Returns the jobs that still have their contents, in the order of creation; until the end of the transaction they stay. */
+/**
+ * Returns the jobs whose contents still exist, in creation order, and locks them until the end of the transaction.
+ */
 async function lockPresent(db: Database, tx: Tx, ids: string[]) {
   if (ids.length === 0) return [];
   if (db.dialect === "postgres")
@@ -62,7 +64,7 @@ async function lockPresent(db: Database, tx: Tx, ids: string[]) {
     .orderBy(jobs.created_at, jobs.id);
 }
 
-/** Returns a free id for each of these moments, which ascend. */
+/** Returns an unused id for each of these creation times, which must be ascending. */
 async function assignIds(tx: Tx, moments: readonly Date[]): Promise<number[]> {
   const free = await readFreeIds(tx, [...new Set(moments.map(firstIdFor))]);
   const ids: number[] = [];
@@ -82,7 +84,7 @@ async function assignIds(tx: Tx, moments: readonly Date[]): Promise<number[]> {
   return ids;
 }
 
-/** Returns the first id after the stored ones of each millisecond, which is given by its first id. */
+/** Returns the first unused id of each millisecond, which is given by its first id. */
 async function readFreeIds(tx: Tx, starts: readonly number[]): Promise<Map<number, number>> {
   if (starts.length === 0) return new Map();
   const number = (value: number): SQL => sql.raw(String(value));

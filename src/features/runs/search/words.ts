@@ -1,26 +1,26 @@
 /**
- * The words of a job, as the full-text index stores them and as searches compare them: runs of letters and digits, in
- * lower case and without accents. Both databases get them split already, so that they find the same. Scripts without
- * spaces between words count each character as a word.
+ * Splits a job into words, as stored in the full-text index and compared by searches: sequences of letters and
+ * digits, in lower case and without accents. Both databases receive the same words, so they return the same results.
+ * In scripts without spaces between words, each character is a word.
  */
 import { BadRequest } from "../../../lib/errors.ts";
 import { ENCRYPTED_PREFIX } from "../arguments/password-arguments.ts";
 
-/** Characters of arguments, and of a result, that are searched. */
+/** Maximum characters of arguments, and of a result, that are searched. */
 export const MAX_TEXT_CHARS = 65_536;
-/** Characters of words kept of each of them. */
+/** Maximum characters of words kept from each of them. */
 const MAX_WORDS_CHARS = 8_000;
-/** Longer words are cut, in searches too. */
+/** Longer words are truncated, in searches too. */
 const MAX_WORD_CHARS = 64;
-/** Characters of a word that may go on in what is found. */
+/** Minimum length of a query's last word to match longer words as a prefix. */
 const MIN_PREFIX_CHARS = 3;
-/** Maximum words of a query, and characters of one. */
+/** Maximum number of terms of a query, and maximum characters of one. */
 const MAX_QUERY_TERMS = 20;
 
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[[\p{L}\p{N}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]]+/gv;
 
-/** The fields of a job that are searched; `args` and `result` may be cut after MAX_TEXT_CHARS. */
+/** The searched fields of a job; `args` and `result` may be truncated after MAX_TEXT_CHARS. */
 export interface SearchedFields {
   id: string;
   script_path: string | null;
@@ -37,9 +37,9 @@ export function wordsOfJob({ id, script_path, created_by, labels, args, result }
 }
 
 /**
- * Splits a query into terms: a word, or words that must follow each other, as `ann example com` for an e-mail address
- * or a quoted phrase. The last word of a term may go on, unless it is short.
- * @throws BadRequest for none, and for too many
+ * Splits a query into terms. A term is a word, or a sequence of words, such as `ann example com` for an e-mail
+ * address or a quoted phrase. The last word of a term is a prefix, unless it is short.
+ * @throws BadRequest for an empty query, or too many terms
  */
 export function parseTerms(query: string): string[] {
   const parts = [...query.matchAll(/"([^"]+)"|([^\s"]+)/g)].map(([, phrase, word]) => phrase ?? word!);
@@ -51,18 +51,18 @@ export function parseTerms(query: string): string[] {
   return terms;
 }
 
-/** Whether the last word of a term may go on. Short ones must be whole: they would begin too many words. */
+/** Whether the last word of a term is a prefix. Short ones are not, because too many words begin with them. */
 export function canGoOn(term: string): boolean {
   return term.length - (term.lastIndexOf(" ") + 1) >= MIN_PREFIX_CHARS;
 }
 
-/** Whether a job has all terms: the same that the index finds. */
+/** Whether a job contains all terms; gives the same result as the index. */
 export function hasTerms(job: SearchedFields, terms: readonly string[]): boolean {
   const words = ` ${wordsOfJob(job)} `;
   return terms.every((term) => words.includes(canGoOn(term) ? ` ${term}` : ` ${term} `));
 }
 
-/** Returns the words of JSON text, which may be cut anywhere; encrypted values are left out. */
+/** Returns the words of JSON text, which may be truncated anywhere; encrypted values are left out. */
 function wordsOfJson(json: string): string {
   const texts: string[] = [];
   for (const [, inString, outside] of json
@@ -83,7 +83,7 @@ function splitWords(text: string): string {
   return words.map((word) => (word.length > MAX_WORD_CHARS ? cutWord(word) : word)).join(" ");
 }
 
-/** Cuts a word, not between the halves of a surrogate pair. */
+/** Truncates a word without splitting a surrogate pair. */
 const cutWord = (word: string): string =>
   [...word.slice(0, MAX_WORD_CHARS)].join("").replace(/[\ud800-\udbff]$/, "");
 

@@ -6,7 +6,7 @@ import { jobs } from "../../../platform/queue/tables.ts";
 import { deleteFlowState } from "../flows/plan/delete-flow-state.ts";
 import { createCanceledResult } from "../job/canceled.ts";
 
-/** Ends jobs as canceled, whether they have stopped or not; with them goes the state of their flows. */
+/** Stores jobs as canceled, whether their processes have stopped or not, and deletes the state of their flows. */
 export async function abandonJobs(
   app: App,
   tx: Tx,

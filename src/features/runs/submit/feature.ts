@@ -24,11 +24,11 @@ const queuedJobs: EncryptedColumns = {
   },
 };
 
-/** The state is written out, as the condition of the index. */
+/** The state is a literal, as in the index's condition. */
 const runningJobs: EncryptedColumns = {
   ...jobColumns,
   rows: (workspace_id) => and(ofWorkspace(workspace_id), sql`${jobs.state} = 'running'`)!,
-  // A transition of the flow that has read the old text is repeated, and reads the new one.
+  // A transition of the flow that has read the old text is repeated and reads the new one.
   onChanged: (tx, [id]) => raiseFlowVersion(tx, String(id)),
 };
 
@@ -37,7 +37,7 @@ const plannedJobs: EncryptedColumns = {
   rows: (workspace_id) => and(ofWorkspace(workspace_id), sql`${jobs.state} = 'planned'`)!,
 };
 
-/** Held while their workspace gets another id; released into the queue. */
+/** Held while the id of their workspace changes; afterwards they return to the queue. */
 const heldJobs: EncryptedColumns = {
   ...jobColumns,
   rows: (workspace_id) => and(ofWorkspace(workspace_id), sql`${jobs.state} = 'held'`)!,
@@ -46,10 +46,10 @@ const heldJobs: EncryptedColumns = {
 export const feature = defineFeature({
   folder: "runs/submit",
   operations: {},
-  // What is planned may be queued meanwhile, and what runs may go back into the queue.
+  // Planned jobs may be queued in the meantime, and running ones may return to the queue.
   encryptedColumns: [plannedJobs, heldJobs, queuedJobs, runningJobs, queuedJobs],
   on: {
-    /** Flows are canceled first: they take their steps with them. */
+    /** Flows are canceled first, together with their steps. */
     workspaceClosing: (ctx, workspace_id, { reason, which }) =>
       cancelJobsWhere(ctx, ofWorkspace(workspace_id), reason, {
         which,

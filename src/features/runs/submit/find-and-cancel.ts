@@ -8,7 +8,7 @@ import { processInBatches } from "../../../lib/async/batches.ts";
 import { BadRequest, Forbidden, NotFound, type SvcError, Unauthorized } from "../../../lib/errors.ts";
 import { isUuid } from "../../../lib/text/ids.ts";
 import type { App, AuditedAction, Caller, Context, WorkspaceContext } from "../../../platform/app/context.ts";
-import { followUpOf } from "../../../platform/app/job-ends.ts";
+import { collectFollowUp } from "../../../platform/app/job-ends.ts";
 import { rescheduleBlockedJobs, splitForRemoval } from "../../../platform/queue/concurrency.ts";
 import { sliceQueue } from "../../../platform/queue/queued-slices.ts";
 import { isFrame } from "../../../platform/queue/states.ts";
@@ -23,7 +23,7 @@ const DEFAULT_CANCEL_REASON = "canceled through the API";
 /** Jobs canceled concurrently. */
 const CANCEL_BATCH_SIZE = 50;
 
-/** The part of a context that cancellation needs: who cancels, and how that is written. */
+/** The part of a context that cancellation needs: the caller, and how to write with an audit row. */
 export type CancelContext = Pick<Context, "app" | "username" | "write">;
 
 /**
@@ -38,8 +38,8 @@ export async function getJob(ctx: Context, workspace_id: string, id: string): Pr
 }
 
 /**
- * Returns the job if the caller may also act on it (cancel it, answer for it): of those who may read its path, only its
- * owners may.
+ * Returns the job if the caller may also change it (cancel it, answer its approvals): of the users who may read its
+ * path, only owners may.
  * @throws as `getJob`; Forbidden
  */
 export async function getJobToChange(ctx: Context, workspace_id: string, id: string): Promise<Job> {
@@ -71,12 +71,12 @@ function jobHidden({ identity, member }: Caller, workspace_id: string, id: strin
   return new BadRequest("log in to see this job: only jobs started by nobody are open to everybody");
 }
 
-/** Returns whether the token's scopes cover the job. A token that only runs one script is often public. */
+/** Whether the token's scopes cover the job. A token that only runs one script is often public. */
 function isWithinScopes({ identity }: Caller, job: Job): boolean {
   return !identity || isScopeAllowed(identity, { domain: "jobs", action: "read" }, job.script_path ?? "");
 }
 
-/** Returns whether `job` is `other`, or was started by it at any depth. */
+/** Whether `job` is `other`, or was started by it at any depth. */
 export async function isJobWithin(app: App, job: Job, other: string): Promise<boolean> {
   const seen = new Set<string>();
   for (let at: Job | undefined = job; at && !seen.has(at.id); ) {
@@ -104,7 +104,10 @@ export async function findRootJobId(app: App, job: Job): Promise<string> {
 interface CancelOptions {
   /** Also completes a job that another, possibly lost, worker runs, instead of only asking it to stop. */
   force?: boolean;
-  /** Audit entry, if it differs from the operation's own; `nothing`: no audit row, the job's row records it. */
+  /**
+   * Audit entry, if it differs from the operation's own. `nothing`: no audit row, because the job's row records the
+   * cancellation.
+   */
   as?: AuditedAction | "nothing";
 }
 
@@ -218,8 +221,9 @@ async function cancelTogether(
 
 /**
  * Cancels an unfinished job.
- * @param whileRunning completes the row of a running job too, instead of asking its worker to stop
- * @param isFollowed another of its concurrency key is canceled after it, and reschedules the blocked jobs
+ * @param whileRunning also completes the row of a running job, instead of asking its worker to stop
+ * @param isFollowed whether a job with the same concurrency key is canceled after it, which then reschedules the
+ * blocked jobs
  */
 async function cancelUnfinishedJob(
   ctx: CancelContext,
@@ -263,19 +267,19 @@ async function cancelUnfinishedJob(
         ),
       )
       .returning({ id: jobs.id });
-    // Even if it has ended by itself: those canceled before it may have been the next ones of its key.
+    // Even if it has completed by itself: the jobs canceled before may have been next in line for its key.
     if (job.concurrency_key !== null && !isFollowed) {
       await rescheduleBlockedJobs(tx, job, now);
       tx.afterCommit(app.queue.wake);
     }
     if (!ended) return false;
     await failLocking(app, tx, job, `the dependency job was canceled: ${canceled_reason}`);
-    await followUpOf(app, job, "canceled")?.(tx);
+    await collectFollowUp(app, job, "canceled")?.(tx);
     const told = { id: job.id, workspace_id: job.workspace_id, status: "canceled", result } as const;
     tx.afterCommit(() => app.events.publishFinished(told));
     return true;
   };
-  /** Set if the flow has begun meanwhile: no worker holds it, so none can be asked to stop it. */
+  /** Set if the flow has started in the meantime: no worker holds it, so none can be asked to stop it. */
   let hasBegun = false;
   const ask = async (tx: Tx): Promise<void> => {
     const [running] = await tx

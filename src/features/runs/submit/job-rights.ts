@@ -1,4 +1,4 @@
-/** Who may see a job, and who may change it. */
+/** Rules for who may see a job, and who may change it. */
 import { and, eq, inArray, or, type SQL } from "drizzle-orm";
 import {
   canRead,
@@ -14,18 +14,18 @@ import { allowedTags } from "../../tenancy/tokens/scopes.ts";
 
 type MemberCaller = WorkspaceContext["caller"];
 
-/** The columns of a job that decide who may see it. */
+/** The columns of a job that determine who may see it. */
 type JobRights = Pick<
   Job,
   "permissioned_as" | "email" | "started_by" | "script_path" | "visible_to_owner" | "tag"
 >;
 
-/** Returns whether a member may read a job: their own, and those below paths that they may read. */
+/** Whether a member may read a job: their own, and those at paths that they may read. */
 export function canReadJob(caller: Caller, job: JobRights): boolean {
   return hasRight(caller, job, (member, path) => canRead(member, path, {}));
 }
 
-/** Returns whether a member may cancel a job and answer for it: their own, and those below paths that they own. */
+/** Whether a member may cancel a job and answer its approvals: their own, and those at paths that they own. */
 export function canChangeJob(caller: Caller, job: JobRights): boolean {
   return hasRight(caller, job, isOwner);
 }
@@ -60,7 +60,7 @@ function jobsWithRight({ member, identity }: MemberCaller, byPath: typeof ownedB
   return and(isTagged, isTheirs);
 }
 
-/** Returns whether a caller may see a job. Callers without a login see only jobs started anonymously. */
+/** Whether a caller may see a job. Anonymous callers see only jobs that were started anonymously. */
 export function canSeeJob(
   caller: Caller,
   job: Parameters<typeof canReadJob>[1] & Pick<Job, "created_by">,

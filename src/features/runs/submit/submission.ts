@@ -28,9 +28,9 @@ export interface RunOptions {
   invisible_to_owner?: boolean | undefined;
   /** Seconds for which the result is reused by later runs; overrides the script's own setting. */
   cache_ttl?: number | undefined;
-  /** The arguments are not final: a preprocessor makes them from the request. */
+  /** Whether the arguments are not final, because a preprocessor creates them from the request. */
   has_preprocessor_input?: boolean | undefined;
-  /** The server adds arguments of its own, which the schema need not name. */
+  /** Whether the server adds arguments, which the schema need not name. */
   has_added_arguments?: boolean | undefined;
 }
 
@@ -48,7 +48,9 @@ export interface Submission {
   timeout_s?: number | undefined;
   raw_code?: string | undefined;
   raw_lock?: string | undefined;
-  /** JSON text: sources of scripts that the code imports, by path; they come before the workspace's. */
+  /**
+   * JSON text: sources of scripts that the code imports, by path; they take precedence over the workspace's scripts.
+   */
   raw_modules?: string | undefined;
   /** JSON text of a flow that is not deployed. */
   raw_flow?: string | undefined;
@@ -75,7 +77,7 @@ export interface Submission {
   trigger?: { kind: string; created_by?: string | undefined; schedule_path?: string | undefined } | undefined;
 }
 
-/** Creates the submission of a script or flow. @throws BadRequest if it runs on behalf of somebody who has left */
+/** Creates the submission of a script or flow. @throws BadRequest if it runs on behalf of a user who has left */
 export function createSubmission(
   ctx: WorkspaceContext,
   found: Runnable,
@@ -87,7 +89,7 @@ export function createSubmission(
     : createFlowSubmission(ctx, found.flow, args, options);
 }
 
-/** Creates the submission of a flow. @throws BadRequest if it runs on behalf of somebody who has left */
+/** Creates the submission of a flow. @throws BadRequest if it runs on behalf of a user who has left */
 export async function createFlowSubmission(
   ctx: WorkspaceContext,
   flow: DeployedFlow,
@@ -127,7 +129,7 @@ export async function createFlowSubmission(
 
 /**
  * Creates the submission of a script.
- * @throws BadRequest if it runs on behalf of somebody who has left, or for arguments that it refuses
+ * @throws BadRequest if it runs on behalf of a user who has left, or if the arguments do not match its schema
  */
 export async function createScriptSubmission(
   ctx: WorkspaceContext,
@@ -194,7 +196,7 @@ async function resolveOnBehalfOf(
   const member = await resolveMember(ctx.app, { ...nobody, email }, workspace_id);
   if (!member || member.disabled) {
     throw new BadRequest(
-      `the script runs on behalf of ${email}, who is no active member of workspace ${workspace_id}: deploy it again`,
+      `the script runs on behalf of ${email}, who is not an active member of workspace ${workspace_id}: deploy it again`,
     );
   }
   if (member.unasked) {

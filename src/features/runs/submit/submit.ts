@@ -33,7 +33,7 @@ export interface SubmitOptions {
 /** Audit entry of a run of a deployed flow, for all operations that start one. */
 export const RUN_FLOW_AUDIT = { operation: "jobs.run.flow", action_kind: "Execute" } as const;
 
-/** @throws Forbidden for a tag that the token may not run, or that is not open to the workspace */
+/** @throws Forbidden for a tag that the token may not use, or that the workspace may not use */
 export function requireTagPermission({ app, caller }: WorkspaceContext, submission: Submission): void {
   const { identity, member } = caller;
   const { tag, tag_as_written: written, is_tag_inherited } = submission;
@@ -42,15 +42,13 @@ export function requireTagPermission({ app, caller }: WorkspaceContext, submissi
   if (!isOpenTag(app, member.workspace_id, { tag, written })) throwTagNotAllowed(member.workspace_id, tag);
 }
 
-/**
- * Returns the user or group in whose name a job of this caller runs. Jobs started by a group's job run as the group.
- */
+/** Returns the user or group as whom a job of this caller runs. Jobs started by a group's job run as the group. */
 function ownIdentity({ token }: Identity, { username }: Member): string {
   const own = token?.job?.permissioned_as;
   return own?.startsWith("g/") ? own : `u/${username}`;
 }
 
-/** Returns the identity a submission runs as, and who started it if that is somebody else. */
+/** Returns the identity a submission runs as, and the caller if that is another user. */
 export function resolveRunAs({ caller }: WorkspaceContext, { runs_as }: Submission) {
   const { identity, member } = caller;
   return {
@@ -98,7 +96,7 @@ async function attemptSubmit(
   const scheduled_for = scheduledTime(options, now);
   const isDue = scheduled_for <= now;
   if (submission.delete_after_use && !app.queue.hasWorker())
-    throw new Unavailable("there is no worker here for a job that is kept nowhere");
+    throw new Unavailable("this process has no worker for a job that is not stored");
   using room = isDue && canDispatch(submission) ? app.queue.reserve(submission.tag) : undefined;
   const hand = chooseDispatch(app, submission, room);
   // A flow needs no slot: only its steps do.
@@ -113,7 +111,7 @@ async function attemptSubmit(
       {
         resource: submission.script_path ?? submission.kind,
         parameters: { job_id: job.id },
-        // A path may name a flow where the operation is about scripts.
+        // A path may name a flow even if the operation is about scripts.
         ...(submission.kind === "flow" && !submission.restarted_from ? { action: RUN_FLOW_AUDIT } : {}),
       },
       async (tx) => {
@@ -144,7 +142,7 @@ async function attemptSubmit(
   return job;
 }
 
-/** Returns whether a due job may be dispatched to this process's worker, if a slot is free. */
+/** Whether a due job may be dispatched to this process's worker, if a slot is free. */
 function canDispatch({ delete_after_use, flow, concurrency }: Submission): boolean {
   return !delete_after_use && !flow && !concurrency;
 }
@@ -160,8 +158,8 @@ function chooseDispatch(
 }
 
 /**
- * Rejects a call if more jobs are queued than it accepts.
- * @param maximum due jobs that may be queued on the whole instance
+ * Rejects a call if more jobs are queued than the call accepts.
+ * @param maximum number of due jobs that may be queued in the whole instance
  * @throws Unavailable
  */
 export async function requireQueueBelow({ app }: Context, maximum: number): Promise<void> {
@@ -237,7 +235,7 @@ export function toJobRow(
   };
 }
 
-/** Encodes for `flow_body` that a run starts at another step or function. */
+/** Encodes for `flow_body` that a run starts at a step other than the first, or runs another function. */
 function encodeStart({ restarted_from, entrypoint }: Submission): string | null {
   if (restarted_from) return encodeRestartPoint(restarted_from);
   return entrypoint === undefined ? null : encodeEntrypoint(entrypoint);

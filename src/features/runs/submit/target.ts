@@ -66,13 +66,13 @@ export async function resolveTarget(ctx: WorkspaceContext, target: RelockTarget)
   }
 }
 
-/** How long a call waits for the dependencies of what has just been deployed for the first time. */
+/** How long a call waits for the dependencies of a newly deployed script or flow. */
 const PREPARATION_TIMEOUT_MS = 30_000;
 const POLL_INTERVAL_MS = 100;
 
 /**
- * `resolveTarget` for a call that runs the target now: one that is still being prepared is waited for, for a limited
- * time and as long as the caller is there.
+ * Like `resolveTarget`, for a call that runs the target now: waits for a target that is still being prepared, for a
+ * limited time and as long as the caller is connected.
  * @throws as `resolveTarget`
  */
 export async function awaitTarget(ctx: WorkspaceContext, target: RelockTarget): Promise<Runnable> {
@@ -89,8 +89,8 @@ export async function awaitTarget(ctx: WorkspaceContext, target: RelockTarget): 
 }
 
 /**
- * Checks that the target of a trigger or schedule exists and that the caller may run it. A version that is still being
- * prepared is accepted.
+ * Checks that the target of a trigger or schedule exists and that the caller may run it. A version that is still
+ * being prepared is accepted.
  * @throws NotFound, BadRequest (archived), Forbidden (scope)
  */
 export async function requireTarget(ctx: WorkspaceContext, target: RelockTarget): Promise<void> {
@@ -144,7 +144,9 @@ async function getFlow(
   );
 }
 
-/** Finds a target named by hash or version. Its path, and so whether the token covers it, is only known afterwards. */
+/**
+ * Finds a target given by hash or version. Its path, and so whether the token covers it, is known only afterwards.
+ */
 async function findWithinScope<T extends { path: string }>(
   identity: Identity,
   scope: OperationScope,

@@ -15,7 +15,7 @@ import { type RelockTarget, resolveTarget } from "./target.ts";
 
 export interface Trigger {
   workspace_id: string;
-  /** The user whose rights the job has. */
+  /** The user with whose rights the job runs. */
   email: string;
   /** The job's `created_by`. */
   created_by: string;
@@ -43,7 +43,9 @@ export async function createTriggerContext(
   const identity = { email, super_admin, devops: false, token: undefined };
   const member = await resolveMember(app, identity, workspace_id);
   if (!member || member.disabled) {
-    throw new BadRequest(`${email}, in whose name it runs, is no active member of workspace ${workspace_id}`);
+    throw new BadRequest(
+      `${email}, in whose name it runs, is not an active member of workspace ${workspace_id}`,
+    );
   }
   return createContext({
     app,

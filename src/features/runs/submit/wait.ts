@@ -67,9 +67,8 @@ function checkWaits(watch: WaitWatch): void {
 }
 
 /**
- * Submits a job and waits for its completion. A hang-up or a timeout cancels the job.
- *
- * With an idempotency key it does not: the caller asks again with the same key and waits for the existing job.
+ * Submits a job and waits for its completion. If the caller disconnects or the wait times out, the job is canceled.
+ * With an idempotency key it is not: the caller repeats the request with the same key and waits for the existing job.
  * @throws WaitTimeout, CallerGone; Unavailable if too many calls wait or the server shuts down; IdempotencyKeyReused
  */
 export async function submitAndWait(
@@ -131,7 +130,7 @@ async function waitForJob(ctx: WorkspaceContext, id: string): Promise<JobFinishe
 }
 
 interface WaitOptions {
-  /** Whether the job is canceled or continues if its caller hangs up or times out. */
+  /** Whether the job is canceled or continues if its caller disconnects or the wait times out. */
   leave: "cancel" | "go on";
   /** The job may be a flow with an early result: it continues after the response. */
   early: boolean;

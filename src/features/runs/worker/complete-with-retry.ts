@@ -42,7 +42,7 @@ export async function completeWithRetry(
         const { status, result } = ending;
         app.events.publishFinished({ id: job.id, workspace_id: job.workspace_id, status, result });
       } else {
-        app.log.warn(jobLogFields(job), "a job ended here that another worker had been given");
+        app.log.warn(jobLogFields(job), "a job completed here, but another worker holds it by now");
       }
       return;
     } catch (cause) {

@@ -1,18 +1,18 @@
 /**
- * Collects garbage once after a burst of jobs. The engine grows its heap while it is busy rather than collect often, and
- * gives memory back only some time after it has become idle.
+ * Runs a garbage collection after a burst of jobs. The JavaScript engine grows its heap during a burst instead of
+ * collecting often, and returns memory only some time after it becomes idle.
  */
 import type { Service } from "../../../lib/async/service.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
 
 const INTERVAL_MS = 1_000;
-/** Writes that leave enough behind to be collected. */
+/** Number of writes in an interval that counts as a burst. */
 const BURST_WRITES = 2_000;
-/** With fewer writes in an interval the server is idle enough to be stopped for a collection. */
+/** If an interval has fewer writes than this, the server is idle enough to pause for a collection. */
 const IDLE_WRITES = 20;
 
-/** @param collect stops all other work for some 20 ms */
+/** @param collect runs the collection, which blocks all other work for about 20 ms */
 export function createIdleCollection(app: App, collect: () => void = () => Bun.gc(true)): Service {
   let before = 0;
   let collected = 0;

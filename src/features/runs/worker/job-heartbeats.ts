@@ -1,4 +1,4 @@
-/** Heartbeats of a worker for its running jobs, and the mark on jobs whose code has begun to run. */
+/** Heartbeats of a worker for its running jobs, and marks for jobs whose code has started. */
 import { and, eq, inArray, sql } from "drizzle-orm";
 import { createServiceGroup, type Service } from "../../../lib/async/service.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -7,10 +7,10 @@ import { skipLocked } from "../../../platform/queue/concurrency.ts";
 import { markBegun } from "../../../platform/queue/job-store.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 
-/** A job with more arguments gets a write of its own, since a database writes a row whole. */
+/** A job with larger arguments is updated separately, since a database rewrites the whole row. */
 const LARGE_ROW_BYTES = 1_000_000;
 
-/** Ids of jobs to be written together. */
+/** Groups the ids of jobs that are updated by one statement. */
 function groupBySize(held: ActiveJob[]): string[][] {
   const isLarge = ({ job }: ActiveJob) => job.args.length > LARGE_ROW_BYTES;
   const small = held.filter((each) => !isLarge(each)).map(({ job }) => job.id);
@@ -18,10 +18,7 @@ function groupBySize(held: ActiveJob[]): string[][] {
   return small.length > 0 ? [small, ...large] : large;
 }
 
-/**
- * Writes for each group, whatever becomes of the others.
- * @throws AggregateError of all failures, after the last group
- */
+/** Updates each group, even if others fail. @throws AggregateError of all failures, after the last group */
 async function forEachGroup(held: ActiveJob[], write: (ids: string[]) => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
   for (const ids of groupBySize(held)) await write(ids).catch((cause) => failures.push(cause));
@@ -34,13 +31,13 @@ export interface ActiveJob {
   isBound: boolean;
   controller: AbortController;
   next_claim?: Job;
-  /** The row says that it has begun (`jobs.begun`). */
+  /** Whether the row is marked as started (`jobs.begun`). */
   isMarked?: boolean;
 }
 
 /** Heartbeats in one lease. A worker that misses several is lost. */
 const HEARTBEATS_PER_LEASE = 6;
-/** A job that has run this long is marked as begun. Shorter jobs are not marked, which saves a write. */
+/** A job is marked as started once it has run this long. Shorter jobs are not marked, which saves a write. */
 const BEGUN_AFTER_MS = 250;
 
 /**
@@ -51,8 +48,8 @@ export function createJobHeartbeats(app: App, active: Map<string, ActiveJob>, on
   const { db, queue, config } = app;
 
   /**
-   * Marks long-running jobs as begun. Jobs claimed ahead are not: they may lose their worker more often before they
-   * fail.
+   * Marks long-running jobs as started. Jobs claimed ahead are not marked: they may lose their worker more often
+   * before they fail.
    */
   async function markLong(): Promise<void> {
     const long = app.runner.jobsBusyFor(BEGUN_AFTER_MS).flatMap((job_id) => active.get(job_id) ?? []);
@@ -66,7 +63,7 @@ export function createJobHeartbeats(app: App, active: Map<string, ActiveJob>, on
   const ping = () => forEachGroup([...active.values()], pingSome);
 
   async function pingSome(some: string[]): Promise<void> {
-    // Only jobs this process runs: rows left under its name by a broken connection are for the rescuer.
+    // Only jobs that this process runs: rows under its name from a broken connection are left to the rescuer.
     const mine = and(
       sql`${jobs.state} = 'running' AND ${jobs.worker} = ${queue.worker}`,
       inArray(jobs.id, some),

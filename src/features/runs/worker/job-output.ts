@@ -23,11 +23,14 @@ export interface OutputWriter {
   stream: (text: string) => void;
   /** From here on the stream is also the stream of this flow's job. */
   forwardStream: (flow_job: string) => void;
-  /** Stores output that is not stored yet; undefined: there is none. */
+  /** Stores new output; returns undefined if there is none. */
   store: (tx: Tx) => Promise<void> | undefined;
-  /** The job has ended: stops periodic flushes and resolves once none is in progress; undefined: none is. */
+  /**
+   * Call it when the job has ended: stops periodic flushes and resolves once none is in progress; undefined if none
+   * is.
+   */
   stop: () => Promise<unknown> | undefined;
-  /** Closes the live log and stream. Call it whatever became of the job, after its outcome was published. */
+  /** Closes the live log and stream. Call it after the outcome was published, or if that failed. */
   close: () => void;
   /** Ids of the jobs under which this output is stored. */
   jobIds: () => string[];
@@ -163,15 +166,16 @@ function createWriter(
   };
 }
 
-/** Returns whether this worker still holds the job: another worker stores its output otherwise. */
+/** Whether this worker still holds the job; otherwise another worker stores its output. */
 async function isJobHeldHere(app: App, tx: Tx, job_id: string): Promise<boolean> {
   const isMine = and(eq(jobs.id, job_id), eq(jobs.state, "running"), eq(jobs.worker, app.queue.worker));
   return (await tx.select({ id: jobs.id }).from(jobs).where(isMine)).length > 0;
 }
 
 /**
- * Merges a stream into its job's result. An iterable or nothing: the whole text as a string. An object: the object with
- * the whole text in its field `wm_stream`. Any other value stays unchanged; its text can be read as the job's stream.
+ * Merges a stream into its job's result. For an iterable, or no result: the whole text as a string. For an object:
+ * the object with the whole text in its field `wm_stream`. Any other value stays unchanged; its text can be read as
+ * the job's stream.
  */
 function mergeStream(result: string, stream: string): string {
   if (!result.startsWith("{")) return JSON.stringify(stream);
@@ -181,7 +185,7 @@ function mergeStream(result: string, stream: string): string {
 }
 
 /**
- * Returns whether a result has room for the stream: null, the empty text of an iterable that yielded nothing, or an
+ * Whether the stream can be merged into a result: null, the empty text of an iterable that yielded nothing, or an
  * object.
  */
 function canCarryStream(result: string): boolean {

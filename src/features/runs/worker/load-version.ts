@@ -28,7 +28,7 @@ export async function loadVersion(
     const { version, pins } = found instanceof Promise ? await found : found;
     requireRuntime(version.language);
     const whole = pins ? { ...version, imports: await loadImports(app, job.workspace_id, pins) } : version;
-    // Files that its run writes must not outlive it, so it gets a process of its own.
+    // Files written by the run must not outlive it, so it gets its own process.
     return job.delete_after_use ? { ...whole, isolation: "fresh" } : whole;
   }
   const content = job.raw_code ?? "";

@@ -27,7 +27,8 @@ type NextRun = Parameters<typeof insertJob>[1];
 /**
  * Returns the next run of a script with `restart_unless_cancelled`, whatever the outcome of `job` (success, failure,
  * cache hit, lost worker).
- * @returns undefined if the script is gone or no longer restarts; without waiting for most scripts, which never did
+ * @returns undefined if the script was deleted or no longer restarts; synchronous for most scripts, which have no
+ * such option
  */
 export function findNextRun(app: App, job: Job, now: Date): Promise<NextRun | undefined> | undefined {
   const { kind, script_path, script_hash } = job;

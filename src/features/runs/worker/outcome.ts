@@ -18,7 +18,7 @@ export function createFailure(error: JobError): JobOutcome {
   return { status: "failure", result: JSON.stringify({ error }) };
 }
 
-/** Returns whether the job resolves dependencies of a script or flow. */
+/** Whether the job resolves dependencies of a script or flow. */
 export function isDependencyJob({ kind }: Job): boolean {
   return kind === "dependencies" || kind === "flowdependencies";
 }

@@ -1,6 +1,4 @@
-/**
- * Requeues jobs of lost workers, so that an acknowledged job is never lost. Losses are counted on the row, and bounded.
- */
+/** Requeues jobs of lost workers, so that no acknowledged job is lost. Losses are counted on the row, and limited. */
 
 import type { Service } from "../../../lib/async/service.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -16,7 +14,10 @@ import { createFailure, type JobOutcome } from "./outcome.ts";
 
 /** Scans for lost workers in one lease. */
 const SCANS_PER_LEASE = 2;
-/** Part of a lease after which a starting server scans first. A live worker sends two heartbeats in that time. */
+/**
+ * Fraction of a lease after which a starting server runs its first scan. A live worker sends two heartbeats in that
+ * time.
+ */
 const FIRST_SCAN_LEASE_FRACTION = 1 / 3;
 
 export interface Rescuer extends Service {
@@ -49,7 +50,7 @@ export function createRescuer(app: App): Rescuer {
     }
     for (const job of exhausted) {
       const message = job.delete_after_use
-        ? "the job lost its worker, and its arguments were kept nowhere else"
+        ? "the job lost its worker, and its arguments were not stored"
         : `the job lost its worker ${countLosses(job)} times and was given up`;
       const where = job.script_path ?? job.kind;
       await end(job, createFailure({ name: "WorkerLost", message }), {
@@ -97,7 +98,7 @@ export function createRescuer(app: App): Rescuer {
     failure_message: "lost jobs could not be searched for",
     ...(app.db.dialect === "sqlite"
       ? { runs_on_start: true }
-      : // After an outage of the database, live workers send some heartbeats before the first scan.
+      : // After a database outage, live workers send some heartbeats before the first scan.
         { first_delay_ms: lease_ms * FIRST_SCAN_LEASE_FRACTION, interval_ms: lease_ms / SCANS_PER_LEASE }),
     async run() {
       if (performance.now() < waits_until) return;

@@ -79,7 +79,7 @@ async function prepareRun(
   signal: AbortSignal,
   output: OutputWriter,
 ): Promise<RunRequest | JobOutcome | "begun"> {
-  // A flow that waits for the job requested this while it was queued.
+  // The flow that waits for the job requested its cancellation while it was queued.
   if (job.cancel_requested) return readCanceledOutcome(app, job);
   if (isDependencyJob(job)) {
     const resolve = job.kind === "dependencies" ? resolveDependencies : resolveFlowDependencies;
@@ -95,7 +95,7 @@ async function prepareRun(
   }
   const place = job.flow_step_id === null ? undefined : await findFlowPlace(app, job);
   if (place?.stream_job) await forwardStream(app, job, place.stream_job, output);
-  // A flow's preprocessor is a step of its own. In a script it runs before main.
+  // A flow's preprocessor is a separate step. A script's runs before main.
   const isPreprocessor = job.flow_step_id === "preprocessor";
   const code = await loadVersion(app, job, signal, output);
   const version = isPreprocessor ? toPreprocessorVersion(code) : code;
@@ -179,7 +179,7 @@ async function forwardStream(app: App, job: Job, flow_job: string, output: Outpu
   output.forwardStream(flow_job);
 }
 
-/** Returns the outcome of a run that returned. @param result with what it has streamed */
+/** Returns the outcome of a successful run. @param result the result, merged with the stream */
 function createSuccess(
   app: App,
   job: Job,

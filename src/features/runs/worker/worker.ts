@@ -26,7 +26,10 @@ const CLAIM_AHEAD_MS = 100;
 const STALL_THRESHOLD_MS = 50;
 const MAX_AHEAD_PER_SLOT = 128;
 const MAX_CLAIM = 256;
-/** Completed jobs that may wait for the database beside the running ones. More of them mean that it cannot keep up. */
+/**
+ * Maximum number of completed jobs whose outcome waits for the database, beyond the number of slots. More would mean
+ * that the database cannot keep up.
+ */
 const MAX_COMPLETING = 1_024;
 /** Jobs that wait here behind long ones return to the queue after this time: another server's worker may be free. */
 const RELEASE_AFTER_MS = 250;
@@ -57,16 +60,16 @@ export interface TagFilter {
 export function createWorker(app: App, tags: TagFilter): Worker {
   const { db, queue, config } = app;
   const active = new Map<string, ActiveJob>();
-  /** Jobs in `active` that have run and whose outcome is being stored: they occupy no slot. */
+  /** Jobs in `active` that have finished running and whose outcome is being stored; they occupy no slot. */
   let ended = 0;
   let executed = 0;
   let last: { id: string; workspace_id: string } | undefined;
   let accepting = false;
   let claiming = false;
   let wakeAgain = false;
-  /** The last claim returned as many jobs as it asked for: the next needs no check. */
+  /** Whether the last claim returned as many jobs as it requested; then the next claim needs no check. */
   let more = false;
-  /** A wake-up came since the last claim. */
+  /** Whether a wake-up arrived since the last claim. */
   let unseen = false;
   let idle: (() => void) | undefined;
   const alarm = createAlarm(() => app.clock(), wake);
@@ -158,7 +161,7 @@ export function createWorker(app: App, tags: TagFilter): Worker {
       wakeAgain = true;
       return;
     }
-    // While enough jobs wait here, the next claim is delayed and takes many: the end of a running job calls this again.
+    // As long as enough jobs wait here, the next claim is delayed and takes many; each end of a job calls this again.
     if (room() < Math.max(1, ahead() / 4)) return;
     claiming = true;
     claim()
@@ -213,11 +216,11 @@ export function createWorker(app: App, tags: TagFilter): Worker {
       return;
     }
     unseen = true;
-    // There is room left, so nothing more is due: look once more to set the timer.
+    // Slots are left, so nothing more is due: check once more to set the timer.
     wakeAgain ||= room() > 0;
   }
 
-  /** Returns whether a job is due, which saves empty claims. Otherwise sets the timer for the next one. */
+  /** Whether a job is due, which avoids empty claims. Otherwise sets the timer for the next one. */
   async function anythingDue(): Promise<boolean> {
     const due = await nextQueuedAt(db.read, tags.claimed());
     alarm.clear();

@@ -26,10 +26,7 @@ export function storeFailedMigration(app: Pick<App, "config" | "log" | "clock">,
   try {
     writeFileSync(migrationReportPath(app.config.data_dir), JSON.stringify(failed), { mode: 0o600 });
   } catch (refused) {
-    app.log.warn(
-      { error: String(refused) },
-      "that the database could not be brought up to date is kept nowhere",
-    );
+    app.log.warn({ error: String(refused) }, "the failed migration could not be recorded");
   }
 }
 

@@ -105,7 +105,10 @@ function hashChannel({ email, chat_channel, webhook_url }: AlertChannel): string
   return sha256(JSON.stringify([email, chat_channel, webhook_url])).slice(0, 16);
 }
 
-/** Stores who was notified, and when the others are tried again. An alert acknowledged meanwhile stays done. */
+/**
+ * Stores which channels were notified, and when the others are tried again. If the alert was acknowledged in the
+ * meantime, it stays acknowledged.
+ */
 async function storeNotifyOutcome(app: App, alert: Alert, { told, failures }: NotifyOutcome): Promise<void> {
   const now = app.clock().getTime();
   const isOver = failures.length === 0 || now - alert.created_at.getTime() >= GIVE_UP_AFTER_MS;

@@ -87,7 +87,7 @@ export const testCriticalChannels = operation({
   method: "POST",
   path: "/settings/test_critical_channels",
   access: "superAdmin",
-  summary: "Send a trial alert to each of the given channels, and say how that went",
+  summary: "Send a test alert to each of the given channels, and report the results",
   body: z.array(z.unknown()).min(1, "must name a channel at least"),
   responds: responds.text("confirmation"),
   audit: { operation: "settings.test_critical_channels", action_kind: "Execute" },

@@ -3,7 +3,7 @@
  * commit (`notify-channels.ts`).
  *
  * Call `raiseAlert`, or `raiseAlertInTransaction` inside a transaction. Periodic checks of the disk, of alerts and of
- * the licence are in instance/self/maintenance.ts; mail is sent by signals/mail/send.ts.
+ * the license are in instance/self/maintenance.ts; mail is sent by signals/mail/send.ts.
  */
 import { and, count, desc, eq, gt, lt } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
@@ -103,10 +103,7 @@ async function storeAlert(app: App, tx: Tx, alert: NewAlert): Promise<number | u
   return row!.id;
 }
 
-/**
- * Returns whether the workspace's admins muted its alerts: they are stored as acknowledged. Channels are notified
- * anyway.
- */
+/** Whether the workspace's admins muted its alerts: they are stored as acknowledged. Channels are notified anyway. */
 async function isMuted(tx: Tx, workspace_id: string | undefined): Promise<boolean> {
   if (workspace_id === undefined) return false;
   const [row] = await tx

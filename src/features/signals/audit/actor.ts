@@ -1,4 +1,7 @@
-/** The person who requested a resumable operation, recorded so that it can complete in their name after the call. */
+/**
+ * The user who requested a resumable operation. It is recorded, so that the operation can complete in their name
+ * after the call.
+ */
 import type { App } from "../../../platform/app/context.ts";
 import { createContext } from "../../../platform/app/create-context.ts";
 import type { CancelContext } from "../../../platform/app/lifecycle.ts";
@@ -9,7 +12,7 @@ export interface Requester {
   email: string;
 }
 
-/** Creates the part of a context that canceling jobs needs, in the name of the requester. */
+/** Creates the part of a context that job cancellation needs, in the name of the requesting user. */
 export function createActorContext(
   app: App,
   workspace_id: string,

@@ -2,9 +2,7 @@ import { kit } from "../../../database/kit.ts";
 
 const { table, text, timestamp, json, serial, index } = kit;
 
-/**
- * The audit log: who did what, written in the transaction of the change. Rows are append-only and deleted by retention.
- */
+/** The audit log. Rows are inserted in the transaction of the change, never updated, and deleted by retention. */
 export const auditLog = table(
   "audit_log",
   {

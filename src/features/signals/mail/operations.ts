@@ -25,7 +25,7 @@ export const testSmtp = operation({
   method: "POST",
   path: "/settings/test_smtp",
   access: "superAdmin",
-  summary: "Send a mail through the given server, and say how that went",
+  summary: "Send a test mail through the given server, and report the result",
   body: z.object({ to: z.string(), smtp: TestSettings }),
   responds: responds.text("confirmation"),
   audit: { operation: "settings.test_smtp", action_kind: "Execute" },

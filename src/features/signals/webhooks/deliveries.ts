@@ -135,10 +135,7 @@ export async function listDeliveries(
   );
 }
 
-/**
- * Schedules deliveries again: one event, whatever its state, or all that have failed.
- * @returns how many. @throws NotFound
- */
+/** Schedules deliveries again: one event in any state, or all failed ones. @returns their number. @throws NotFound */
 export async function redeliverEvents(
   ctx: Context,
   workspace_id: string,

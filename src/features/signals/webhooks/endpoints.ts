@@ -291,5 +291,5 @@ export async function storeInstanceWebhook(app: App, tx: Tx, url: string | undef
   }
 }
 
-/** Allows every target, for instance events: whoever edits the instance's settings is trusted. */
+/** Allows every target, for instance events: users who edit the instance's settings are trusted. */
 export const ANY_TARGET: Targets = { allows: () => true };

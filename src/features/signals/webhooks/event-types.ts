@@ -54,7 +54,7 @@ const pathEvent =
   (type: EventType): EventFactory =>
   ({ workspace_id: workspace, resource: path }) => ({ type, keys: { workspace, path } });
 
-/** A rename gives the old and the new path; for other changes both are the same. */
+/** A rename contains the old and the new path; for other changes both are the same. */
 const movedEvent =
   (type: EventType): EventFactory =>
   ({ workspace_id: workspace, resource, parameters: { old_path, new_path } }) => ({

@@ -11,7 +11,7 @@ export type InstanceEvent =
   | { type: "UserAddedWorkspace" | "UserInvitedWorkspace"; workspace: string; email: string }
   | { type: "UserJoinedWorkspace"; workspace: string; email: string; username: string };
 
-/** Stores an event in the transaction of its change. Without a valid licence no event is stored. */
+/** Stores an event in the transaction of its change. Without a valid license no event is stored. */
 export async function recordInstanceEvent(app: App, tx: Tx, event: InstanceEvent): Promise<void> {
   const { license } = await readCurrentLicense(app);
   if (!license || licenseStateAt(license, app.clock()) === "over") return;

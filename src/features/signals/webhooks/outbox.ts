@@ -45,7 +45,7 @@ export function recordEvent(app: App, tx: Tx, workspace_id: string, event: Webho
   return recordEvents(app, tx, workspace_id, [event]);
 }
 
-/** Stores those of some events that an endpoint of the workspace, or of the instance (`global`), is subscribed to. */
+/** Stores those events that have a subscribed endpoint in the workspace or the instance (`global`). */
 export async function recordEvents(
   app: App,
   tx: Tx,
@@ -70,7 +70,7 @@ export async function recordEvents(
   tx.afterCommit(() => webhookSenderOf(app).wake());
 }
 
-/** Whether any endpoint of the workspace takes events, before many are recorded one by one. */
+/** Whether any endpoint of the workspace subscribes to events; check it before recording many of them one by one. */
 export async function hasListeners(db: Reader, workspace_id: string): Promise<boolean> {
   return (await db.exec(listeningStatement, { workspace_id })).length > 0;
 }

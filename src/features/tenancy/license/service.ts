@@ -1,6 +1,6 @@
 /**
- * The state of the instance's licence. When a licence expires, everything keeps working for GRACE_DAYS and an alert
- * reports it. After that, operations of the Enterprise Edition are refused until a new licence is set. Data stored by
+ * The state of the instance's license. When a license expires, everything keeps working for GRACE_DAYS and an alert
+ * reports it. After that, operations of the Enterprise Edition are refused until a new license is set. Data stored by
  * them stays.
  *
  * Every operation of the Enterprise Edition begins with `await requireLicense(app)`.
@@ -16,7 +16,7 @@ const DAY_MS = 24 * 3_600_000;
 
 export type LicenseState = "holds" | "grace" | "over";
 
-/** Returns the state of a licence at a given time. */
+/** Returns the state of a license at a given time. */
 export function licenseStateAt(license: License, now: Date): LicenseState {
   if (now < license.expires_at) return "holds";
   return now < graceEndOf(license) ? "grace" : "over";
@@ -31,31 +31,31 @@ interface LicenseStatus {
   problem?: string;
 }
 
-/** Caches the parsed licence, so its signature is verified once per key, not once per call. */
+/** Caches the parsed license, so its signature is verified once per key, not once per call. */
 const statusCache = perApp<App, { of: string; read: Promise<LicenseStatus> }>(() => ({
   of: "",
   read: Promise.resolve({}),
 }));
 
-/** Returns the configured licence, or the problem with it. */
+/** Returns the configured license, or the problem with it. */
 export function readCurrentLicense(app: App): Promise<LicenseStatus> {
   const [key, public_key] = [app.settings.get("license_key"), app.settings.get("license_public_key")];
-  if (key === undefined) return Promise.resolve({ problem: "no licence is set" });
+  if (key === undefined) return Promise.resolve({ problem: "no license is set" });
   const last = statusCache(app);
   const of = `${key}\n${public_key}`;
   if (last.of !== of) {
     last.of = of;
     last.read = readLicense(key, public_key).then(
       (license) => ({ license }),
-      (cause) => ({ problem: cause instanceof BadRequest ? cause.message : "the licence cannot be read" }),
+      (cause) => ({ problem: cause instanceof BadRequest ? cause.message : "the license cannot be read" }),
     );
   }
   return last.read;
 }
 
 /**
- * Returns whether Enterprise operations are served. With a licence all workspaces of the instance are premium, without
- * one none is.
+ * Whether Enterprise operations are available. With a license all workspaces of the instance are premium, without one
+ * none is.
  */
 export async function hasLicense(app: App): Promise<boolean> {
   const { license } = await readCurrentLicense(app);
@@ -63,22 +63,22 @@ export async function hasLicense(app: App): Promise<boolean> {
 }
 
 /**
- * Returns the valid licence. Every operation of the Enterprise Edition calls this first.
- * @throws EnterpriseRequired saying why there is no valid licence
+ * Returns the valid license. Every operation of the Enterprise Edition calls this first.
+ * @throws EnterpriseRequired saying why there is no valid license
  */
 export async function requireLicense(app: App): Promise<License> {
   const { license, problem } = await readCurrentLicense(app);
   if (license && licenseStateAt(license, app.clock()) !== "over") return license;
-  const why = license ? `the licence ended at ${license.expires_at.toISOString()}` : problem;
+  const why = license ? `the license ended at ${license.expires_at.toISOString()}` : problem;
   throw new EnterpriseRequired(`this needs the Enterprise Edition: ${why}`, {
     hint: "a super admin sets the setting license_key; what is stored stays as it is meanwhile",
   });
 }
 
-/** Describes a licence for people: its customer and its validity. */
+/** Describes a license for people: its customer and its validity. */
 export function describeLicense(license: License, now: Date): string {
   const { id, customer, seats, expires_at } = license;
-  const of = `licence ${id} of ${customer}${seats === undefined ? "" : ` (${seats} seats)`}`;
+  const of = `license ${id} of ${customer}${seats === undefined ? "" : ` (${seats} seats)`}`;
   const end = expires_at.toISOString();
   switch (licenseStateAt(license, now)) {
     case "holds":
@@ -91,8 +91,8 @@ export function describeLicense(license: License, now: Date): string {
 }
 
 /**
- * Parses a licence text before it is stored as the setting.
- * @throws BadRequest if it is not a licence, or its grace period is over
+ * Parses a license text before it is stored as the setting.
+ * @throws BadRequest if it is not a license, or its grace period is over
  */
 export async function parseLicenseKey(app: App, text: string): Promise<License> {
   const license = await readLicense(text, app.settings.get("license_public_key"));

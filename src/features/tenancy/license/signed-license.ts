@@ -1,16 +1,16 @@
 /**
- * Signed licences: JWTs (RFC 7519) signed with Ed25519 (RFC 8037), so a server verifies them offline. No vendor key is
- * built in: whoever issues licences creates a key pair (`svc license keygen`), keeps the private key and configures
+ * Signed licenses: JWTs (RFC 7519) signed with Ed25519 (RFC 8037), so a server verifies them offline. No vendor key is
+ * built in: whoever issues licenses creates a key pair (`svc license keygen`), keeps the private key and configures
  * instances to trust the public one.
  */
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
 import { describeIssues } from "../../../lib/validation-messages.ts";
 
-/** Loads jose on first use, to keep it off the start of the server. */
+/** Loads jose on first use, because it would slow down the server's start. */
 const loadJose = () => import("jose");
 
-/** The JWT `typ` of a licence; it tells a licence from any other token signed with the same key. */
+/** The JWT `typ` of a license; it tells a license from any other token signed with the same key. */
 const LICENSE_TOKEN_TYPE = "svc-license+jwt";
 /** 32 bytes in base64url: the public key as RFC 8037 §2 has it in `x`. */
 const PUBLIC_KEY_PATTERN = /^[\w-]{43}$/;
@@ -24,7 +24,7 @@ const LicenseClaims = z.object({
   iat: z.number().int(),
   exp: z.number().int(),
   seats: z.number().int().optional(),
-  /** URL at which the instance renews its licence: it posts the current one and receives the new one as text. */
+  /** URL at which the instance renews its license: it posts the current one and receives the new one as text. */
   renewal_url: HttpUrl.optional(),
   portal_url: HttpUrl.optional(),
 });
@@ -46,11 +46,11 @@ export async function createKeyPair(): Promise<{ private_pem: string; public_key
   return { private_pem: await exportPKCS8(privateKey), public_key: (await exportJWK(publicKey)).x! };
 }
 
-/** Signs a licence. @throws BadRequest when the PEM holds no private Ed25519 key */
+/** Signs a license. @throws BadRequest when the PEM holds no private Ed25519 key */
 export async function signLicense(license: License, private_pem: string): Promise<string> {
   const { CompactSign, importPKCS8 } = await loadJose();
   const key = await importPKCS8(private_pem, "Ed25519").catch((cause) => {
-    throw new BadRequest("this is no private key as svc license keygen makes it", { cause });
+    throw new BadRequest("this is not a private key as svc license keygen makes it", { cause });
   });
   const claims: z.input<typeof LicenseClaims> = {
     jti: license.id,
@@ -67,14 +67,14 @@ export async function signLicense(license: License, private_pem: string): Promis
 }
 
 /**
- * Verifies and parses a licence that was signed with one of the public keys. Does not check whether it has expired.
+ * Verifies and parses a license that was signed with one of the public keys. Does not check whether it has expired.
  * @param public_keys one or several, separated by spaces or commas: an old and a new one during key rotation
  * @throws BadRequest saying what is wrong; the key itself is not quoted
  */
 export async function readLicense(text: string, public_keys: string | undefined): Promise<License> {
   const trusted = parsePublicKeys(public_keys);
   if (trusted.length === 0) {
-    throw new BadRequest("no public key is set that a licence could be checked with", {
+    throw new BadRequest("no public key is set that a license could be checked with", {
       hint: "set SVC_LICENSE_PUBLIC_KEY, or the setting license_public_key, to what svc license keygen printed",
     });
   }
@@ -82,7 +82,7 @@ export async function readLicense(text: string, public_keys: string | undefined)
     const payload = await verifyPayload(text.trim(), x);
     if (payload !== undefined) return parseClaims(payload);
   }
-  throw new BadRequest("the licence was not signed with the key that this instance trusts");
+  throw new BadRequest("the license was not signed with the key that this instance trusts");
 }
 
 /** Splits the list of trusted public keys. @throws BadRequest for a malformed key */
@@ -91,32 +91,34 @@ export function parsePublicKeys(public_keys: string | undefined): string[] {
   const wrong = keys.find((key) => !PUBLIC_KEY_PATTERN.test(key));
   if (wrong === undefined) return keys;
   throw new BadRequest(
-    `"${wrong.slice(0, 60)}" is no public key of licences: svc license keygen prints one of 43 characters`,
+    `"${wrong.slice(0, 60)}" is not a public key of licenses: svc license keygen prints one of 43 characters`,
   );
 }
 
-/** Returns the payload, or undefined if another key signed it. @throws BadRequest if the text is not a licence */
+/** Returns the payload, or undefined if another key signed it. @throws BadRequest if the text is not a license */
 async function verifyPayload(text: string, x: string): Promise<unknown> {
   const { compactVerify, errors, importJWK } = await loadJose();
   const key = await importJWK({ kty: "OKP", crv: "Ed25519", x }, "EdDSA").catch((cause) => {
-    throw new BadRequest(`"${x}" is no public key of licences`, { cause });
+    throw new BadRequest(`"${x}" is not a public key of licenses`, { cause });
   });
   try {
     const { payload, protectedHeader } = await compactVerify(text, key, { algorithms: ["EdDSA", "Ed25519"] });
     if (protectedHeader.typ !== LICENSE_TOKEN_TYPE)
-      throw new BadRequest("this is a signed token, but no licence");
+      throw new BadRequest("this is a signed token, but no license");
     return JSON.parse(new TextDecoder().decode(payload));
   } catch (cause) {
     if (cause instanceof errors.JWSSignatureVerificationFailed) return undefined;
     if (cause instanceof BadRequest) throw cause;
-    throw new BadRequest("this is no licence: it must be the text that svc license issue prints", { cause });
+    throw new BadRequest("this is not a license: it must be the text that svc license issue prints", {
+      cause,
+    });
   }
 }
 
 function parseClaims(payload: unknown): License {
   const parsed = LicenseClaims.safeParse(payload);
   if (!parsed.success)
-    throw new BadRequest(`the licence lacks something: ${describeIssues("value", parsed.error, payload)}`);
+    throw new BadRequest(`the license lacks something: ${describeIssues("value", parsed.error, payload)}`);
   const { jti, sub, iat, exp, ...rest } = parsed.data;
   return {
     id: jti,

@@ -2,7 +2,7 @@ import { kit } from "../../../database/kit.ts";
 
 const { table, text, timestamp, serial } = kit;
 
-/** The history of licence renewals, one row per attempt. */
+/** The history of license renewals, one row per attempt. */
 export const licenseRenewals = table("license_renewals", {
   id: serial("id"),
   attempted_at: timestamp("attempted_at").notNull(),

@@ -3,7 +3,10 @@ import type { FolderRow } from "./folder-tables.ts";
 
 const BUILT_IN_FOLDERS = ["app_custom", "app_groups", "app_themes"];
 
-/** Returns the folder as it is until a row for it is stored: everybody may read it, admins write to it. */
+/**
+ * Returns the folder's initial state, which applies as long as no row is stored: everybody may read it, admins may
+ * write.
+ */
 function createBuiltInFolder(workspace_id: string, name: string): FolderRow {
   return {
     workspace_id,

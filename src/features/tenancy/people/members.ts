@@ -48,10 +48,10 @@ interface MemberLookup {
 }
 
 /**
- * Returns the caller's membership in the workspace. A super admin who is not a member is treated as an admin, with the
- * e-mail as username.
- * @param reads the caller only reads: super admins may do so in their workspace before anybody has created it, since
- * clients ask there for lists of the whole instance
+ * Returns the caller's membership in the workspace. A super admin who is not a member is treated as an admin, with
+ * the e-mail as username.
+ * @param reads whether the caller only reads. Super admins may read in their own workspace even before it was
+ * created, since clients request lists of the whole instance there
  * @returns undefined if the caller is not a member
  * @throws NotFound for an unknown workspace (super admins only, so that others learn nothing), BadRequest for an
  * archived one
@@ -135,7 +135,7 @@ type Row = typeof workspaceMembers.$inferSelect;
 
 /** Returns the identity of jobs that the server starts on its own: a group, whose grants decide what they may do. */
 export function groupRunAs(name: string): { email: string; permissioned_as: string } {
-  // No person can have such an address.
+  // No user can have such an address.
   return { email: `g/${name}`, permissioned_as: `g/${name}` };
 }
 
@@ -213,8 +213,8 @@ function withAdminRights(member: Member, { super_admin }: MemberLookup): Member 
 }
 
 /**
- * Returns whether the job runs as a super admin who is not a member of the workspace. Its rights last as long as they
- * are a super admin. The local admin has no account, so `isSuperAdmin` recognizes it by its e-mail.
+ * Whether the job runs as a super admin who is not a member of the workspace. Its rights last as long as that user is
+ * a super admin. The local admin has no account, so `isSuperAdmin` recognizes it by its e-mail.
  */
 async function isSuperAdminJob(app: App, { email, runs_as }: MemberLookup): Promise<boolean> {
   return runs_as === `u/${email}` && isSuperAdmin(app.db.read, email);

@@ -2,7 +2,7 @@ import { and, eq } from "drizzle-orm";
 import type { UserContext } from "../../../platform/app/context.ts";
 import { workspaceMembers, workspaces } from "../workspaces/tables.ts";
 
-/** The workspaces that the caller belongs to and that are not archived, with the name they have there. */
+/** Lists the caller's workspaces that are not archived, with the caller's username in each. */
 export function listOwnWorkspaces(ctx: UserContext) {
   return ctx.app.db.read
     .select({

@@ -1,13 +1,13 @@
 /**
- * Renamings of users that are not done yet (accounts/renaming), as every server knows them. What is theirs is partly
- * below the name before and partly below the new one: both names stand for them, and an item is looked for at both.
+ * Renamings of users that are in progress (accounts/renaming), as known to every server. Some items are still at the
+ * former path and some at the new one, so both usernames refer to the user, and items are looked up at both paths.
  */
 import type { Awaitable } from "../../../lib/async/awaitable.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import type { App, Renaming } from "../../../platform/app/context.ts";
 import { defineInvalidation } from "../../../platform/cluster/cache-invalidation.ts";
 
-/** By workspace; usually empty. */
+/** Renamings by workspace; usually empty. */
 const renamings = perApp<App, Map<string, Renaming>>(() => new Map());
 
 /** Announces a renaming on all servers. Call `invalidateMembers` after it. */
@@ -22,7 +22,7 @@ export const announceRenaming = defineInvalidation<[workspace_id: string, from: 
 /** Ends a renaming on all servers. Call `invalidateMembers` after it. */
 export const endRenaming = defineInvalidation<[workspace_id: string]>("renamed", {
   forget: (app, workspace_id) => void renamings(app).delete(workspace_id),
-  // One whose end was missed would keep everybody from changing what is theirs.
+  // If the end of a renaming was missed, all items of the user would stay unchangeable.
   forgetAll: (app) => renamings(app).clear(),
 });
 
@@ -30,7 +30,7 @@ export function findRenaming(app: App, workspace_id: string): Renaming | undefin
   return renamings(app).get(workspace_id);
 }
 
-/** Finds an item at a path or, while its owner is being renamed, at the other one. */
+/** Finds an item at a path or, while its owner is being renamed, at the corresponding other path. */
 export async function findAtEitherPath<T>(
   app: App,
   workspace_id: string,
@@ -43,7 +43,7 @@ export async function findAtEitherPath<T>(
   return elsewhere === undefined ? undefined : find(elsewhere);
 }
 
-/** Returns where an item may be that is not at `path`, because its owner is being renamed. */
+/** Returns the other path at which an item may be while its owner is being renamed; undefined if there is none. */
 function findOtherPath(app: App, workspace_id: string, path: string): string | undefined {
   const renaming = findRenaming(app, workspace_id);
   if (!renaming) return undefined;

@@ -21,8 +21,8 @@ export const users = table("users", {
 });
 
 /**
- * Usernames that were once used in a workspace, with the person who had them. A username is never given to anybody
- * else, because items below `u/<name>/` and jobs run as `u/<name>` belong to that person.
+ * Usernames formerly used in a workspace, with the user who had them. A username is never given to another user,
+ * because items below `u/<name>/` and jobs run as `u/<name>` belong to the former one.
  */
 export const formerUsernames = table(
   "former_usernames",

@@ -1,7 +1,7 @@
 /**
- * Operations that use many small transactions instead of a long one, so that other writers do not wait. The first
- * transaction stores the operation. It then always completes: if the process ends, the next start resumes it, or on
- * PostgreSQL another server does. Every step must therefore be idempotent.
+ * Resumable operations use many small transactions instead of a long one, so that other writers do not wait. The
+ * first transaction stores the operation, which is then always completed: if the process stops, the next start
+ * resumes it, or on PostgreSQL another server does. Every step must therefore be idempotent.
  */
 import { and, eq } from "drizzle-orm";
 import type { Reader, Tx } from "../../../database/database.ts";
@@ -112,7 +112,7 @@ export async function resumeAbandoned(app: App): Promise<void> {
     if (!operationKinds.has(row.kind) || others.includes(server) || runningOperations(app).has(row.id))
       continue;
     if (server !== app.queue.worker && (isYoung || !(await claimOperation(app, row)))) continue;
-    app.log.warn({ kind: row.kind, subject: row.subject }, "an operation that was cut off is being finished");
+    app.log.warn({ kind: row.kind, subject: row.subject }, "resuming an interrupted operation");
     await runOperation(app, row).catch((cause) => failures.push(cause));
   }
   if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join("; "));

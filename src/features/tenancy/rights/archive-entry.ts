@@ -1,4 +1,4 @@
-/** Files in the archive of a workspace, as existing clients know them. */
+/** Creates files of a workspace's archive, in the form that existing clients know. */
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import { type UnknownFields, unknownFieldsOf } from "./unknown-fields.ts";
 
@@ -16,5 +16,5 @@ export function createJsonEntry(
   return { name, content: JSON.stringify(content, null, 2) };
 }
 
-/** Leaves out what is false by default. */
+/** Returns undefined for false, so that fields with the default false are left out. */
 export const unlessFalse = (value: boolean) => value || undefined;

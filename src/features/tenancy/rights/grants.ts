@@ -58,7 +58,7 @@ export async function requireGrantee(
   throw new BadRequest(`body field \`${field}\`: there is no ${what} ${short} in workspace ${workspace_id}`);
 }
 
-/** Parameters of a grant's audit row: the grantee and the new right. */
+/** Returns the parameters of a grant's audit row: the grantee and the new right. */
 export function auditParameters(
   kind: string,
   owner: string,
@@ -68,9 +68,9 @@ export function auditParameters(
 }
 
 /**
- * The grants with one more or, when `write` is undefined, without the owner's.
- * @param of whose grants they are, such as `folder plans`
- * @throws BadRequest when nobody has the name, or there is no grant to revoke
+ * Returns the grants with one added or changed or, if `write` is undefined, with the grantee's removed.
+ * @param of owner of the grants, such as `folder plans`
+ * @throws BadRequest if no user or group has the name, or there is no grant to revoke
  */
 export async function withGrant(
   db: Reader,
@@ -95,7 +95,7 @@ async function hasUser(db: Reader, workspace_id: string, username: string): Prom
   return rows.length > 0;
 }
 
-/** Returns whether the workspace or the instance has a group of this name. */
+/** Whether the workspace or the instance has a group of this name. */
 export async function hasGroup(db: Reader, workspace_id: string, name: string): Promise<boolean> {
   if (name === EVERYONE_GROUP) return true;
   const own = await db
@@ -110,7 +110,7 @@ export async function hasGroup(db: Reader, workspace_id: string, name: string): 
   return ofInstance.length > 0;
 }
 
-/** Whether any item, folder or group grants something to the grantee. */
+/** Whether any item, folder or group has a grant to the grantee. */
 export async function hasGrants(
   app: App,
   db: Reader,
@@ -146,14 +146,14 @@ async function groupsGranting(db: Reader, workspace_id: string, name: string) {
   return rows.filter(({ extra_perms }) => name in extra_perms);
 }
 
-/** Revokes all grants of a grantee. */
+/** Revokes all grants to a grantee. */
 export async function revokeGrants(app: App, tx: Tx, workspace_id: string, grantee: string): Promise<void> {
   const replaced: Replaced = { workspace_id, from: grantee, to: undefined };
   for (const kind of itemKindsOf(app).values()) await replaceInItems(app, tx, kind, replaced);
   await replaceInFolders(app, tx, replaced);
 }
 
-/** Gives all grants of one grantee to another, in parts. */
+/** Transfers all grants from one grantee to another, in parts. */
 export async function* renameGrantee(
   app: App,
   db: Reader,
@@ -185,7 +185,7 @@ async function replaceInItems(
   }
 }
 
-/** Of folders and groups: there are few. */
+/** In folders and groups, of which there are few. */
 async function replaceInFolders(app: App, tx: Tx, { workspace_id, from, to }: Replaced): Promise<void> {
   for (const { name, owners, extra_perms } of await foldersGranting(tx, workspace_id, from)) {
     const others = owners.filter((owner) => owner !== from);

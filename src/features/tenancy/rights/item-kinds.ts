@@ -7,7 +7,7 @@ import type { Permissions } from "../../../platform/access/permissions.ts";
 import type { App } from "../../../platform/app/context.ts";
 import type { ItemKind } from "../../../platform/app/item-kind.ts";
 
-/** The kinds of items by name, in alphabetical order. */
+/** Returns the kinds of items by name, in alphabetical order. */
 export const itemKindsOf = perApp((app: App): ReadonlyMap<string, ItemKind> => {
   const kinds = app.features.flatMap(({ itemKinds = [] }) => itemKinds);
   return new Map(kinds.map((each) => [each.kind, each] as const).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -16,7 +16,7 @@ export const itemKindsOf = perApp((app: App): ReadonlyMap<string, ItemKind> => {
 const whereItem = ({ table, live }: ItemKind, workspace_id: string, path: string) =>
   and(eq(table.workspace_id, workspace_id), eq(table.path, path), live);
 
-/** The grants of an item; undefined when there is no such item, or no such kind. */
+/** Returns the grants of an item; undefined if there is no such item or kind. */
 export async function aclOf(
   db: Reader,
   kind: ItemKind | undefined,
@@ -32,7 +32,7 @@ export async function aclOf(
   return row?.extra_perms;
 }
 
-/** Stores the grants of an item, of a script with all its versions. */
+/** Stores the grants of an item; for a script, those of all versions. */
 export async function storeAcl(
   app: App,
   tx: Tx,
@@ -46,7 +46,7 @@ export async function storeAcl(
   tx.afterCommit(() => kind.invalidate?.(app, workspace_id, path));
 }
 
-/** The items that grant something to a grantee. @param slice only those that satisfy it */
+/** Yields the items with a grant to a grantee. @param slice selects some of them */
 export async function itemsGranting(
   db: Reader,
   { table, live }: ItemKind,
@@ -69,7 +69,7 @@ export async function itemsGranting(
   return [...byPath.values()].filter(({ extra_perms }) => grantee in extra_perms);
 }
 
-/** Whether anything stands below a place such as `f/data`: an item, listed or not, or a draft. */
+/** Whether anything exists below a path such as `f/data`: an item, listed or not, or a draft. */
 export async function hasItemsBelow(
   app: App,
   db: Reader,
@@ -80,8 +80,8 @@ export async function hasItemsBelow(
 }
 
 /**
- * One path that begins with `prefix` and is occupied, if there is any.
- * @param deleted also counts items that are only kept for their history
+ * Returns a path that begins with `prefix` and is in use, if there is any.
+ * @param deleted includes items that are kept only for their history
  */
 export async function findPathBelow(
   app: App,
@@ -101,7 +101,7 @@ export async function findPathBelow(
   return undefined;
 }
 
-/** The columns that say what stands at a path: those of the item kinds, and what else the features keep at paths. */
+/** Returns the columns with paths in use: those of item kinds, and others that features declare. */
 const occupiedColumnsOf = perApp((app: App): { column: AnyColumn; live?: SQL | undefined }[] =>
   app.features.flatMap(({ itemKinds = [], pathColumns = [] }) => [
     ...itemKinds.map(({ table, live }) => ({ column: table.path, live })),
@@ -109,7 +109,7 @@ const occupiedColumnsOf = perApp((app: App): { column: AnyColumn; live?: SQL | u
   ]),
 );
 
-/** How many items of a kind are listed below a place such as `f/data`. */
+/** Returns how many items of a kind are listed below a path such as `f/data`. */
 export async function countBelow(
   db: Reader,
   { table, live, listed = live }: ItemKind,

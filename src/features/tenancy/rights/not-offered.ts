@@ -1,6 +1,6 @@
 /**
- * Fields of newer clients that change how a script, flow or schedule runs, and that are not offered here. They are
- * stored and returned like other unknown fields; the answer to whoever sets one says in a header that it has no effect.
+ * Unsupported fields of newer clients that would change how a script, flow or schedule runs. They are stored and
+ * returned like other unknown fields, and a response header lists the ones without effect.
  */
 import { isJsonObject } from "../../../lib/json/json.ts";
 import { ResponseWithHeaders } from "../../../platform/http/operation.ts";
@@ -20,10 +20,10 @@ export const NOT_OFFERED: Readonly<Record<string, string>> = {
 const EXPRESSION_TAG = "$flow_expr";
 const TAG_ADVICE = `tags that begin with ${EXPRESSION_TAG} are not evaluated: use $args[name] or $workspace`;
 
-/** Fields below which a flow has further steps. */
+/** Fields that contain further steps of a flow. */
 const STRUCTURE = ["value", "modules", "branches", "default", "failure_module", "preprocessor_module"];
 
-/** Returns what an item, and the steps of a flow, ask for and do not get; each once. */
+/** Lists the unsupported options of an item and of a flow's steps, each once. */
 export function listNotOffered(item: unknown): string[] {
   const found = new Set<string>();
   collect(item, found);
@@ -46,7 +46,7 @@ function collect(item: unknown, found: Set<string>): void {
 const isAskedFor = (value: unknown) =>
   value !== undefined && value !== null && value !== false && value !== 0 && value !== "";
 
-/** Adds to an answer the header that says what of the body has no effect. */
+/** Adds the header that lists fields of the body without effect to a response. */
 export function withNotOffered<R>(answer: R, ...items: unknown[]): R | ResponseWithHeaders<R> {
   const warnings = listNotOffered(items);
   if (warnings.length === 0) return answer;

@@ -23,20 +23,20 @@ const CALL_OPTIONS = new Set([
   "path",
 ]);
 
-/** The code of a script: a file may be empty, and is no field of the metadata. */
+/** The code of a script: a file may be empty, and it is not part of the metadata. */
 const CODE = "content";
 
 /** Known fields that are kept nevertheless, because a second field has the same meaning. */
 const ALWAYS_KEPT = new Set(["mode"]);
 
-/** Returns whether a value means the same as leaving the field out. */
+/** Whether a value means the same as an absent field. */
 const isEmptyValue = (value: unknown) => value === null || value === false || value === 0 || value === "";
 
 /**
- * Extends a body schema to collect unknown fields in `extra`. Known fields given as null, false, 0 or "" are collected
- * too, since the item's columns cannot tell them from absent ones.
- * @param elsewhere names that another operation on the item knows. They are ignored: in an archive they would take effect
- * once that operation reads it
+ * Extends a body schema to collect unknown fields in `extra`. Known fields with the values null, false, 0 or "" are
+ * collected too, since the item's columns cannot distinguish them from absent ones.
+ * @param elsewhere fields of another operation on the item; they are ignored, because they would take effect when
+ * that operation reads them from an archive
  */
 export function keepUnknownFields<S extends z.ZodObject>(
   schema: S,

@@ -25,7 +25,7 @@ interface RunningJob {
   identity: Identity;
 }
 
-/** The jobs that each script process runs or was sent ahead, by process name. */
+/** The running and prefetched jobs of each script process, by process name. */
 const runningJobs = perApp<App, Map<string, RunningJob[]>>(() => new Map());
 
 /** Creates the runner's hook that issues and revokes job tokens. */

@@ -1,8 +1,8 @@
-/** Tokens as the API answers with them. */
+/** Token records of the HTTP interface. */
 import { z } from "zod";
 import { isoTimestamp } from "../../../platform/http/operation.ts";
 
-/** A token as lists show it, without its value. */
+/** A token as shown in lists, without its value. */
 export const TruncatedToken = z.object({
   token_prefix: z.string(),
   created_at: isoTimestamp,
@@ -11,6 +11,6 @@ export const TruncatedToken = z.object({
   expiration: isoTimestamp.nullish(),
   scopes: z.array(z.string()).nullish(),
   workspace_id: z.string().nullish(),
-  /** Whether a login, a user or a program created it. */
+  /** Whether it was created by a login, a user or a program. */
   kind: z.enum(["session", "user", "machine"]),
 });

@@ -23,7 +23,9 @@ const LEGACY_SCOPES: Record<string, string> = {
   "jobs:deletejob": "jobs:write",
 };
 
-/** Prefix of the scope that limits a token to jobs with certain tags. It grants and restricts nothing else. */
+/**
+ * Prefix of the scope that limits a token to jobs with certain tags. It neither grants nor restricts anything else.
+ */
 const TAG_FILTER_PREFIX = "if_jobs:filter_tags:";
 
 /** Valid domains: the nouns of the HTTP interface, and two of this service's own. */
@@ -89,7 +91,7 @@ function parseScopes(scopes: string[]): ScopeGrant[] {
   return grants;
 }
 
-/** Returns whether a pattern matches a resource. `prefix/*` matches the prefix itself and everything below it. */
+/** Whether a pattern matches a resource. `prefix/*` matches the prefix itself and everything below it. */
 function matchesPattern(pattern: string, resource: string): boolean {
   if (!pattern.endsWith("/*")) return pattern === resource;
   const prefix = pattern.slice(0, -2);
@@ -116,7 +118,7 @@ function matchesResource({ resources }: ScopeGrant, resource: string | undefined
   return resource !== undefined && resources.some((pattern) => matchesPattern(pattern, resource));
 }
 
-/** Returns whether the token is unrestricted or its scopes allow the operation. */
+/** Whether the token is unrestricted or its scopes allow the operation. */
 export function isScopeAllowed(
   { token }: Identity,
   scope: OperationScope,
@@ -137,8 +139,8 @@ export function requireScope(identity: Identity, scope: OperationScope, resource
 }
 
 /**
- * Returns whether the token can only run one script or flow, as a webhook token does. Such a token may be public: it
- * can read the jobs it started, but nothing about its owner.
+ * Whether the token can only run one script or flow, as a webhook token does. Such a token may be public: it can read
+ * the jobs it started, but nothing about its owner.
  */
 export function isTriggerToken({ token }: Identity): boolean {
   if (!token?.scopes?.length) return false;
@@ -150,7 +152,7 @@ export function isTriggerToken({ token }: Identity): boolean {
 /** @throws Forbidden for a token that can only run one script or flow */
 export function requireNoTriggerToken(identity: Identity): void {
   if (!isTriggerToken(identity)) return;
-  throw new Forbidden("the token runs what it was made for and reads those runs, and does nothing else");
+  throw new Forbidden("the token may only run the script or flow it was created for, and read those runs");
 }
 
 /** Returns the tags of the jobs that the token may run and see; undefined: all jobs. */
@@ -178,7 +180,7 @@ export function listRunnables(scopes: string[] | null): { kind: "scripts" | "flo
   );
 }
 
-/** Returns whether `inner` grants nothing that `outer` does not, so a restricted token cannot create a stronger one. */
+/** Whether `inner` grants nothing that `outer` does not, so that a restricted token cannot create a stronger one. */
 export function isScopeSubset(inner: string[] | undefined, outer: string[] | undefined): boolean {
   if (!outer || outer.length === 0) return true;
   if (!isTagSubset(inner, outer)) return false;

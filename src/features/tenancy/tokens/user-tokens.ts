@@ -24,7 +24,8 @@ const EPHEMERAL_LABEL = "ephemeral-script";
  */
 export async function createToken(ctx: UserContext, body: Omit<NewToken, "email" | "kind">): Promise<string> {
   const { email, token: own } = ctx.caller.identity;
-  if (own?.job) throw new Forbidden("a job's token ends with its job, so it makes none that stays");
+  if (own?.job)
+    throw new Forbidden("a job's token expires with its job, so it cannot create one that lasts longer");
   const token = { ...body, workspace_id: body.workspace_id ?? own?.workspace_id };
   requireAllowedToken(ctx, token);
   if (own?.workspace_id !== undefined && own.workspace_id !== token.workspace_id) {
@@ -48,7 +49,7 @@ function requireAllowedToken(ctx: UserContext, body: Omit<NewToken, "email" | "k
   for (const scope of body.scopes ?? []) requireValidScope(scope);
   if (body.expiration) requireValidExpiration(ctx.app, body.expiration);
   if (!isScopeSubset(body.scopes, ctx.caller.identity.token?.scopes)) {
-    throw new Forbidden("the new token's scopes reach further than the caller's");
+    throw new Forbidden("the new token's scopes exceed the caller's");
   }
   if (!body.label?.startsWith("webhook-")) return;
   const runs = (body.scopes ?? []).filter((scope) =>
@@ -98,8 +99,8 @@ export function toListedToken<T extends TokenLifetime>(app: App, row: T): T {
 }
 
 /**
- * Returns whose tokens are meant: the caller's own, or those of somebody else.
- * @throws Forbidden if the caller may not manage the tokens of others
+ * Returns the owner of the tokens: the caller, or another user.
+ * @throws Forbidden if the caller may not manage tokens of others
  */
 function resolveOwner({ caller: { identity } }: UserContext, given: string | undefined): string {
   const email = given === undefined ? identity.email : parseEmail(given);

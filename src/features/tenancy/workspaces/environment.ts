@@ -94,7 +94,7 @@ export const setEnvironmentVariable = operation({
   method: "POST",
   path: "/w/{workspace}/workspaces/set_environment_variable",
   access: "admin",
-  summary: "Set a variable in the environment of every job; without a value it is removed",
+  summary: "Set an environment variable of all jobs; without a value it is removed",
   body: z.object({
     name: z.string(),
     value: z.string().max(MAX_VALUE_CHARS, `must have at most ${MAX_VALUE_CHARS} characters`).nullish(),

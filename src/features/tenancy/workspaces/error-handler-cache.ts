@@ -1,4 +1,4 @@
-/** Caches which workspaces have an error handler, as every failed job asks. */
+/** Caches which workspaces have an error handler, because every failed job needs this information. */
 
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
@@ -15,7 +15,7 @@ export function hasNoErrorHandler(app: App, workspace_id: string): boolean {
   return handlerCache(app).get(workspace_id) === false;
 }
 
-/** Returns whether the workspace has an error handler. @param look reads the settings on a cache miss */
+/** Whether the workspace has an error handler. @param look reads the settings on a cache miss */
 export async function hasErrorHandler(
   app: App,
   workspace_id: string,

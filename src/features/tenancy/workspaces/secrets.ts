@@ -25,7 +25,7 @@ interface WorkspaceKey {
 
 interface CachedKeys {
   current: WorkspaceKey;
-  /** The key before the last rotation: texts that were read just before still need it. */
+  /** The key before the last rotation, needed for texts that were read just before it. */
   previous: WorkspaceKey | undefined;
   /** When the rotation was seen, in milliseconds since 1970. */
   changed_at: number;
@@ -72,7 +72,7 @@ export function wrapKey(app: App, workspace_id: string, text: string): string {
   return encrypt(app.instanceKey, text, `workspace key ${workspace_id}`);
 }
 
-/** The key of a workspace, and the one before while what that has encrypted is being re-encrypted. */
+/** The key of a workspace, and the previous one as long as its values are being re-encrypted. */
 interface StoredKeys {
   current: WorkspaceKey;
   previous: WorkspaceKey | undefined;
@@ -126,7 +126,7 @@ export async function readCurrentKey(app: App, db: Reader, workspace_id: string)
   return (await readStoredKeys(app, db, workspace_id)).current;
 }
 
-/** Returns committed keys to be cached. On a rotation the key before is kept for texts that were read earlier. */
+/** Returns committed keys for the cache. After a rotation, the previous key is kept for texts read earlier. */
 function toCached(app: App, workspace_id: string, { current, previous }: StoredKeys): CachedKeys {
   const before = cachedKeys(app).get(workspace_id);
   const at = Date.now();
@@ -183,10 +183,7 @@ export async function encryptSecret(
   return encrypt(key.bytes, plain, associatedData(workspace_id, purpose));
 }
 
-/**
- * Returns the purpose of an encrypted job argument. It names the person, so nobody else can have it decrypted by a job
- * of theirs.
- */
+/** Returns the purpose of an encrypted job argument: it names the user, so other users' jobs cannot decrypt it. */
 export const argumentPurpose = (email: string) => `argument of ${email}`;
 
 /** @throws BadRequest when the text was encrypted for another workspace or purpose, or not by this service */
@@ -284,7 +281,10 @@ export function createKey(app: App, workspace_id: string, text: string): Promise
   return unwrapKey(app, workspace_id, wrapKey(app, workspace_id, text));
 }
 
-/** Activates a new key after its commit. @param keep whether texts encrypted with the key before may still arrive */
+/**
+ * Activates a new key after its commit.
+ * @param keep whether texts encrypted with the previous key may still arrive
+ */
 export function activateKey(
   app: App,
   workspace_id: string,

@@ -165,7 +165,7 @@ export const WorkspaceSettings = z.object({
   deploy_ui: DeployUiSettings.nullable(),
   default_app: z.string().nullable(),
   default_scripts: DefaultScripts.nullable(),
-  /** Of schedules. Absent if unset, and for who is no admin: older clients do not know these fields. */
+  /** Only for admins, and absent if unset: older clients do not know these fields. */
   default_error_handler: DefaultHandler.optional(),
   default_recovery_handler: DefaultHandler.optional(),
   default_success_handler: DefaultHandler.optional(),

@@ -7,10 +7,10 @@ import { createRandomText } from "../../../lib/text/ids.ts";
 import type { App, WorkspaceScope } from "../../../platform/app/context.ts";
 import { workspaces } from "./tables.ts";
 
-/** Holds the folders of all workspaces. */
+/** Parent folder of all workspaces' folders. */
 export const storageDirectory = ({ config }: App): string => join(config.data_dir, "storage");
 
-/** The folder of a workspace's files. It does not change with the workspace's id. */
+/** Returns the folder of a workspace's files. It stays the same when the workspace's id changes. */
 export async function workspaceDirectory({ app, caller }: WorkspaceScope): Promise<string> {
   const { workspace_id } = caller.member;
   const [row] = await app.db.read
@@ -22,8 +22,8 @@ export async function workspaceDirectory({ app, caller }: WorkspaceScope): Promi
 
 /**
  * Chooses a folder for a new workspace that contains no files of another one. Such files may belong to a renamed
- * workspace, or be left over from an interrupted deletion.
- * @returns null if the workspace's id can be used
+ * workspace, or remain from an interrupted deletion.
+ * @returns null if the workspace's id can be used as its name
  */
 export async function newStorageFolder(app: App, workspace_id: string): Promise<string | null> {
   const [used] = await app.db.read

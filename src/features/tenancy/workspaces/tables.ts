@@ -13,7 +13,7 @@ export const workspaces = table("workspaces", {
   created_at: timestamp("created_at").notNull(),
   /** The workspace's encryption key, wrapped (encrypted) with the instance key. */
   wrapped_key: text("wrapped_key").notNull(),
-  /** The key before, wrapped likewise, while what it has encrypted is being re-encrypted. */
+  /** The previous key, wrapped likewise, as long as its values are being re-encrypted. */
   previous_wrapped_key: text("previous_wrapped_key"),
   /** Storage settings for the files of its jobs; null: no storage. */
   large_file_storage: json<LargeFileStorage>("large_file_storage"),

@@ -1,4 +1,4 @@
-/** The inputs of a component's run: those that its policy fixes, and those of the caller that the policy allows. */
+/** The inputs of a component's run: those fixed by its policy, and those of the caller that the policy allows. */
 import { isDeepStrictEqual } from "node:util";
 import { BadRequest, Forbidden } from "../../../lib/errors.ts";
 import { replaceReferences } from "../../assets/interpolate.ts";

@@ -29,7 +29,7 @@ const runComponent = operation({
   access: "anyone",
   scope: { domain: "apps", action: "run", resource: "path" },
   cors: true,
-  summary: "Run the script or flow of an app's component, as far as the app's policy allows",
+  summary: "Run the script or flow of an app's component, if the app's policy allows it",
   body: Execution,
   responds: responds.text("uuid of the job"),
   audit: { operation: "jobs.run", action_kind: "Execute" },

@@ -171,7 +171,7 @@ async function createPublisherContext(
   const member = identity && (await resolveMember(ctx.app, identity, workspace));
   if (!identity || !member || member.disabled) {
     throw new BadRequest(
-      `whoever deployed the app is no active member of workspace ${workspace} any more: deploy it again`,
+      `whoever deployed the app is not an active member of workspace ${workspace} any more: deploy it again`,
     );
   }
   return { ...ctx, caller: { identity, member } };

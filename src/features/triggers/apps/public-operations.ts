@@ -1,4 +1,4 @@
-/** Apps for people who need not be members: at a secret address, or at one that an admin has chosen. */
+/** Apps for non-members: at a secret address, or at one that an admin has chosen. */
 import { timingSafeEqual } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import { z } from "zod";

@@ -1,4 +1,4 @@
-/** Reads a request to be captured: the arguments that it makes, with what looks like a secret masked. */
+/** Reads a request to be captured: the resulting arguments, with likely secrets masked. */
 import { BadRequest } from "../../../lib/errors.ts";
 import { readBytes } from "../../../platform/http/input.ts";
 import { createArguments, readTextPayload } from "../../runs/arguments/arguments.ts";
@@ -12,7 +12,7 @@ import { MASK, maskQuerySecrets, SECRET_NAME } from "./mask.ts";
 const MAX_BODY_BYTES = 1_000_000;
 const METHODS_WITHOUT_BODY = new Set(["GET", "HEAD"]);
 
-/** What a webhook's address may say about its arguments. */
+/** Options in a webhook's URL that determine its arguments. */
 export interface WebhookOptions {
   raw: boolean;
   wrap_body: boolean;
@@ -32,8 +32,9 @@ export async function readWebhookCapture(request: Request, options: WebhookOptio
 }
 
 /**
- * @param path requested, below the address that captures
- * @param config of the route: `route_path` gives the parameters, `raw_string` and `wrap_body` the form of the arguments
+ * @param path the requested path, below the capture URL
+ * @param config the route's settings: `route_path` gives the parameters, `raw_string` and `wrap_body` the form of the
+ * arguments
  * @throws BadRequest, PayloadTooLarge
  */
 export async function readRouteCapture(
@@ -67,7 +68,7 @@ function findParameters(route: string, method: string, path: string): Record<str
   return table.find(method, path.split("/"))?.params ?? {};
 }
 
-/** Copies the request without its body; credentials of callers are no part of what a script needs to see. */
+/** Copies the request without its body and without callers' credentials, which a script does not need to see. */
 function maskSecrets({ url, method, headers }: Request): Request {
   const masked = [...headers].map(([name, value]) => [name, SECRET_NAME.test(name) ? MASK : value]);
   return new Request(maskQuerySecrets(url), { method, headers: masked as [string, string][] });
@@ -80,7 +81,7 @@ async function readCapturedPayload(request: Request): Promise<Payload> {
   return readTextPayload({ request, limit: MAX_BODY_BYTES }, true);
 }
 
-/** Reads a form. Files are not kept: their fields say name, type and size. */
+/** Reads a form. Files are not kept; their fields contain name, type and size. */
 async function readForm(request: Request, type: string): Promise<Payload> {
   const bytes = await readBytes(request, MAX_BODY_BYTES);
   const value: Record<string, unknown> = Object.create(null);
@@ -91,7 +92,7 @@ async function readForm(request: Request, type: string): Promise<Payload> {
       value[name] = parts.length === 1 ? parts[0] : parts;
     }
   } catch (cause) {
-    throw new BadRequest("the body is no valid multipart form", { cause });
+    throw new BadRequest("the body is not a valid multipart form", { cause });
   }
   return { text: "", value };
 }

@@ -1,4 +1,4 @@
-/** Captures: storing, reading and deleting what triggers received. */
+/** Captures: stores, reads and deletes requests and messages that triggers received. */
 import { and, desc, eq, notInArray } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { NotFound, PayloadTooLarge } from "../../../lib/errors.ts";
@@ -14,13 +14,13 @@ import {
 import { maskQuerySecrets } from "./mask.ts";
 import { type Capture, type CaptureKind, captureConfigs, captures } from "./tables.ts";
 
-/** Captures that are kept of each script or flow and kind of trigger. */
+/** Maximum number of captures kept per script or flow and kind of trigger. */
 const MAX_CAPTURES = 20;
 
-/** Text of one capture, in characters. */
+/** Maximum size of a capture in characters. */
 const MAX_CAPTURE_CHARS = 2_000_000;
 
-/** Captured input, each as the JSON text of an object. */
+/** Captured input; each field is the JSON text of an object. */
 export type CapturedInput = Pick<Capture, "main_args" | "preprocessor_args">;
 
 const whereRunnable = (
@@ -48,7 +48,7 @@ export async function storeCapture(app: App, place: CapturePlace, input: Capture
   });
 }
 
-/** Captures a message of a WebSocket while somebody captures for its script or flow. Best effort. */
+/** Captures a WebSocket message if a user is capturing for its script or flow. Best effort. */
 export async function captureMessage(
   app: App,
   runnable: CapturedRunnable,
@@ -104,7 +104,7 @@ export async function deleteCapture(ctx: WorkspaceContext, id: string): Promise<
 }
 
 /**
- * Moves configs and captures of a script or flow to its new path, where they replace what is there.
+ * Moves configs and captures of a script or flow to its new path, replacing existing ones.
  * @throws BadRequest for an invalid path, Forbidden
  */
 export async function moveCaptures(
@@ -144,7 +144,7 @@ async function getRow(ctx: WorkspaceContext, id: string): Promise<Capture> {
   return row;
 }
 
-/** Creates the record; clients before and after a renaming of its fields read one pair each. */
+/** Creates the record. The fields were renamed; older and newer clients read one pair each. */
 function toRecord({ id, trigger_kind, created_at, ...row }: Capture) {
   const main_args = parseJson(row.main_args);
   const preprocessor_args = parseJson(row.preprocessor_args);

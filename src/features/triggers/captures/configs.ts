@@ -1,4 +1,4 @@
-/** Configs of captures: where a person captures, and for how long. */
+/** Capture configs: for which trigger a user captures requests, and until when. */
 import { and, asc, eq, gte } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
 import { NotFound } from "../../../lib/errors.ts";
@@ -8,7 +8,7 @@ import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { aclOf, itemKindsOf } from "../../tenancy/rights/item-kinds.ts";
 import { type CaptureConfig, type CaptureKind, captureConfigs } from "./tables.ts";
 
-/** How long after its last ping a config captures. */
+/** How long a config stays active after its last ping. */
 const ACTIVE_MS = 60_000;
 
 /** A script or flow, deployed or not. */
@@ -18,7 +18,7 @@ export interface CapturedRunnable {
   is_flow: boolean;
 }
 
-/** Where requests of one kind of trigger are captured. */
+/** The script or flow and kind of trigger whose requests are captured. */
 export interface CapturePlace extends CapturedRunnable {
   trigger_kind: CaptureKind;
 }
@@ -34,7 +34,8 @@ const whereConfig = (place: CapturePlace) =>
   and(whereRunnable(place), eq(captureConfigs.trigger_kind, place.trigger_kind));
 
 /**
- * Returns the script or flow if the caller may write to its path: payloads may hold what only its authors should see.
+ * Returns the script or flow if the caller may write to its path: payloads may contain data that only its authors
+ * should see.
  * @throws BadRequest for an invalid path, Forbidden
  */
 export async function requireCaptureAccess(
@@ -48,7 +49,7 @@ export async function requireCaptureAccess(
   return { workspace_id, path, is_flow };
 }
 
-/** Sets a config, which is active from now on. @throws BadRequest for an invalid path, Forbidden */
+/** Sets a config, which is then active. @throws BadRequest for an invalid path, Forbidden */
 export async function setConfig(
   ctx: WorkspaceContext,
   {
@@ -102,7 +103,7 @@ export async function listConfigs(
     .orderBy(asc(captureConfigs.trigger_kind));
 }
 
-/** Returns the config if it was set or pinged a short while ago. */
+/** Returns the config if it was set or pinged recently. */
 export async function findActiveConfig(
   app: App,
   place: CapturePlace,

@@ -1,8 +1,11 @@
-/** Secrets in what is captured: names that carry credentials, and what is shown instead of their values. */
+/** Masks secrets in captures: names of fields that contain credentials, and the replacement of their values. */
 
 export const MASK = "*****";
 
-/** Names of headers and query parameters that carry credentials. Those of HTTP itself are left out altogether. */
+/**
+ * Names of headers and query parameters with credentials. Standard HTTP authentication headers are left out
+ * altogether.
+ */
 export const SECRET_NAME =
   /(^|[-_])(auth|sig|jwt|pwd)([-_]|$)|signature|authorization|cookie|session|credential|passw|secret|token|(api|access|private)[-_]?key$|^key$/i;
 

@@ -32,9 +32,9 @@ const CaptureRecord = z
   .object({
     id: z.number().int(),
     trigger_kind: z.string(),
-    /** Arguments that the script or flow would get. */
+    /** Arguments that the script or flow would receive. */
     main_args: z.unknown(),
-    /** Arguments that its preprocessor would get. */
+    /** Arguments that its preprocessor would receive. */
     preprocessor_args: z.unknown(),
     payload: z.unknown(),
     trigger_extra: z.unknown(),
@@ -47,7 +47,7 @@ const setCaptureConfig = operation({
   method: "POST",
   path: `${base}/set_config`,
   access: "author",
-  summary: "Begin to capture what a trigger of a script or flow receives",
+  summary: "Start capturing what a trigger of a script or flow receives",
   body: z.object({
     trigger_kind: TriggerKind,
     path: z.string(),
@@ -67,7 +67,7 @@ const createCapture = operation({
   method: "PUT",
   path: `${base}/{path}`,
   access: "author",
-  summary: "Begin to capture what the webhook of a flow receives, as older clients do",
+  summary: "Start capturing what the webhook of a flow receives, for older clients",
   responds: responds.created("the path of the flow"),
   audit: { operation: "capture.create", action_kind: "Update" },
   run: async (ctx, { path }) => {
@@ -81,7 +81,7 @@ const getFlowCapture = operation({
   method: "GET",
   path: `${base}/{path}`,
   access: "author",
-  summary: "Read the arguments of what was last captured for a flow, as older clients do",
+  summary: "Read the arguments of a flow's last capture, for older clients",
   responds: responds.json(z.unknown()),
   run: async (ctx, { workspace, path }) => {
     const newest = { trigger_kind: "webhook", page: 1, per_page: 1 } as const;
@@ -96,7 +96,7 @@ const pingCaptureConfig = operation({
   method: "POST",
   path: `${base}/ping_config/{trigger_kind}/{runnable_kind}/{path}`,
   access: "author",
-  summary: "Go on capturing for a minute",
+  summary: "Continue capturing for another minute",
   responds: responds.text("the path of the script or flow"),
   run: async (ctx, { trigger_kind, runnable_kind, path }) => {
     const kind = parseTriggerKind(trigger_kind);
@@ -110,7 +110,7 @@ const getCaptureConfigs = operation({
   method: "GET",
   path: `${base}/get_configs/{runnable_kind}/{path}`,
   access: "author",
-  summary: "List where a person captures what a script or flow is sent",
+  summary: "List the active captures of a script or flow",
   responds: responds.json(z.array(CaptureConfigRecord)),
   run: (ctx, { runnable_kind, path }) =>
     listConfigs(ctx, { path, is_flow: parseRunnableKind(runnable_kind) }),
@@ -121,7 +121,7 @@ const listCaptures = operation({
   method: "GET",
   path: `${base}/list/{runnable_kind}/{path}`,
   access: "author",
-  summary: "List what was captured for a script or flow, newest first",
+  summary: "List the captures of a script or flow, newest first",
   query: z.object({ trigger_kind: TriggerKind.optional(), ...paging }),
   responds: responds.json(z.array(CaptureRecord)),
   run: (ctx, { runnable_kind, path, query }) =>
@@ -133,7 +133,7 @@ const moveCapturesAndConfigs = operation({
   method: "POST",
   path: `${base}/move/{runnable_kind}/{path}`,
   access: "author",
-  summary: "Let captures and configs follow a script or flow to its new path",
+  summary: "Move captures and configs of a script or flow to its new path",
   body: z.object({ new_path: z.string() }),
   responds: responds.text("the new path"),
   audit: { operation: "capture.move", action_kind: "Update" },

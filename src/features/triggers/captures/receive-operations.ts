@@ -1,4 +1,4 @@
-/** Addresses that senders are pointed at while somebody captures. They start nothing. */
+/** URLs for senders while a user captures requests. They start no job. */
 import { z } from "zod";
 import { NotFound } from "../../../lib/errors.ts";
 import type { Context } from "../../../platform/app/context.ts";
@@ -24,7 +24,7 @@ const WebhookQuery = z.object({
   include_query: z.string().optional(),
 });
 
-/** Nobody needs credentials: a sender has none yet while its receiver is being written. */
+/** No credentials are needed: a sender has none while its receiver is still being developed. */
 const common = {
   access: "anyone",
   scope: false,
@@ -34,7 +34,7 @@ const common = {
   responds: { ...responds.raw("text/plain", "empty, once it is stored"), status: 204 },
 } as const;
 
-/** @throws NotFound unless somebody captures there */
+/** @throws NotFound unless a user is capturing for it */
 async function requireActiveConfig({ app }: Context, place: CapturePlace): Promise<CaptureConfig> {
   const config = await findActiveConfig(app, place);
   if (config) return config;
@@ -48,7 +48,7 @@ const receiveWebhook = operation({
   name: "captureWebhook",
   method: "POST",
   path: `${base}/webhook/{runnable_kind}/{path}`,
-  summary: "Capture a webhook's request while somebody pings its config",
+  summary: "Capture a webhook's request while a config for it is active",
   query: WebhookQuery,
   run: async (ctx, { workspace, runnable_kind, path, query }) => {
     const is_flow = parseRunnableKind(runnable_kind);
@@ -64,7 +64,7 @@ const receiveFlowPayload = operation({
   name: "updateCapture",
   method: "POST",
   path: `${base}/{path}`,
-  summary: "Capture what a flow is sent, as older clients do, while somebody captures its webhook",
+  summary: "Capture requests to a flow, for older clients, while a config for its webhook is active",
   run: async (ctx, { workspace, path }) => {
     const place = { workspace_id: workspace, path, is_flow: true, trigger_kind: "webhook" } as const;
     await requireActiveConfig(ctx, place);

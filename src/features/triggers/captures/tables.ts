@@ -6,7 +6,7 @@ const { table, text, boolean, timestamp, json, serial, index, primaryKey } = kit
 export const CAPTURE_KINDS = ["webhook", "http", "websocket"] as const;
 export type CaptureKind = (typeof CAPTURE_KINDS)[number];
 
-/** Where a person captures what a trigger receives: one per script or flow, deployed or not, and kind of trigger. */
+/** Active captures: one per script or flow, deployed or not, and kind of trigger. */
 export const captureConfigs = table(
   "capture_configs",
   {
@@ -14,10 +14,10 @@ export const captureConfigs = table(
     path: text("path").notNull(),
     is_flow: boolean("is_flow").notNull(),
     trigger_kind: text("trigger_kind").$type<CaptureKind>().notNull(),
-    /** The trigger's settings as the client has them, such as `route_path`. */
+    /** The trigger's settings as the client sent them, such as `route_path`. */
     trigger_config: json<unknown>("trigger_config"),
     edited_by: text("edited_by").notNull(),
-    /** Requests are captured for a while after it. */
+    /** Requests are captured for a limited time after it. */
     last_client_ping: timestamp("last_client_ping").notNull(),
   },
   (t) => [
@@ -26,7 +26,7 @@ export const captureConfigs = table(
   ],
 );
 
-/** Requests and messages as they arrived, as the arguments that they make. */
+/** Captured requests and messages, as the resulting arguments. */
 export const captures = table(
   "captures",
   {
@@ -37,7 +37,7 @@ export const captures = table(
     trigger_kind: text("trigger_kind").$type<CaptureKind>().notNull(),
     /** JSON text: arguments of the script or flow. */
     main_args: text("main_args").notNull(),
-    /** JSON text: arguments of a preprocessor, with the headers and the payload as it was sent. */
+    /** JSON text: arguments of a preprocessor, with the headers and the payload as sent. */
     preprocessor_args: text("preprocessor_args").notNull(),
     created_at: timestamp("created_at").notNull(),
   },

@@ -1,4 +1,4 @@
-/** Commands typed in the chat product: each starts the command script or flow of the connected workspace. */
+/** Commands entered in the chat product. Each starts the command script or flow of the connected workspace. */
 import { and, asc, eq, sql } from "drizzle-orm";
 import { z } from "zod";
 import { runInBackground } from "../../../lib/async/background.ts";
@@ -25,9 +25,10 @@ const Command = z.looseObject({
 });
 
 /**
- * Starts what a signed request of the chat product asks for. It responds in time, even if the start takes longer.
+ * Starts the job requested by a signed request of the chat product. It responds in time, even if the start takes
+ * longer.
  * @returns the text that the product shows to the sender
- * @throws Unauthorized for a request without a valid signature, NotFound while the signing secret is not set
+ * @throws Unauthorized for a request without a valid signature, NotFound if the signing secret is not set
  */
 export async function handleChatCommand(app: App, request: Request): Promise<string> {
   const secret = getSigningSecret(app);
@@ -38,7 +39,7 @@ export async function handleChatCommand(app: App, request: Request): Promise<str
   });
   const { token: _, ...form } = Object.fromEntries(new URLSearchParams(await signed.text()));
   const command = Command.safeParse(form);
-  if (!command.success) return "This is no command: it names no team.";
+  if (!command.success) return "This is not a command: it names no team.";
   return respondInTime(app, () => startCommand(app, command.data));
 }
 

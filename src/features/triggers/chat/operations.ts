@@ -17,7 +17,7 @@ const chatCommand = operation({
   path: "/oauth/chat_command",
   access: "anyone",
   scope: false,
-  summary: "Take a command that the chat product sends and signs; it starts the workspace's command script",
+  summary: "Receive a signed command of the chat product; it starts the workspace's command script",
   responds: responds.raw("application/json", "what is shown to who typed the command"),
   audit: { operation: "jobs.run", action_kind: "Execute" },
   run: async ({ app, request }) =>

@@ -1,4 +1,4 @@
-/** Triggers in the archive of a workspace. Who edited them, and where they run, is left out. */
+/** Triggers in the archive of a workspace. The editor and server-specific fields are left out. */
 import type { ZipEntry } from "../../../lib/files/zip.ts";
 import { createJsonEntry } from "../../tenancy/rights/archive-entry.ts";
 import type { UnknownFields } from "../../tenancy/rights/unknown-fields.ts";

@@ -1,4 +1,4 @@
-/** The mode of a trigger: newer clients send a word where older ones send a boolean. */
+/** The mode of a trigger: newer clients send a text, older ones a boolean. */
 import { z } from "zod";
 import { optional } from "../../../lib/zod.ts";
 

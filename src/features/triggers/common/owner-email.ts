@@ -6,7 +6,7 @@ import { users } from "../../tenancy/people/user-tables.ts";
 import { workspaceMembers, workspaces } from "../../tenancy/workspaces/tables.ts";
 
 /**
- * Returns the email of the user that a trigger runs as: the caller. The local admin is no user, so it is replaced by
+ * Returns the email of the user that a trigger runs as: the caller. The local admin is not a user, so it is replaced by
  * the workspace's owner, or else its first admin, if there is one.
  */
 export async function resolveOwnerEmail({ caller }: WorkspaceContext, db: Reader): Promise<string> {

@@ -1,8 +1,7 @@
 /**
  * Storage of schedules, HTTP routes and WebSocket triggers. Each has a path, runs a script or flow, and can be
- * disabled. It runs as its last editor, so that nobody's rights are used by a change they never saw.
- *
- * `trigger-operations.ts` makes their operations. Features declare what is counted as a trigger
+ * disabled. It runs as its last editor, so that an edit by another user cannot use someone else's rights.
+ * `trigger-operations.ts` creates their operations. Features declare what counts as a trigger
  * (lifecycle/trigger-counts).
  */
 import { and, asc, desc, eq } from "drizzle-orm";
@@ -15,7 +14,7 @@ import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import { toLimitOffset } from "../../../platform/http/operation.ts";
 import { resolveOwnerEmail } from "./owner-email.ts";
 
-/** Columns that every kind of trigger has: no others are used here. */
+/** Columns that all kinds of triggers have; this file uses no others. */
 interface TriggerRow {
   workspace_id: string;
   path: string;
@@ -25,7 +24,7 @@ interface TriggerRow {
   enabled: boolean;
   edited_by: string;
   edited_at: Date;
-  /** Of whoever edited it last: its runs act as that person. */
+  /** E-mail of the last editor, as whom its runs act. */
   email: string;
   /** Grants of other users and groups. */
   extra_perms: Record<string, boolean>;
@@ -55,7 +54,7 @@ interface StoreOptions<Row, Own extends keyof Row> {
   kind: "schedule" | "http_trigger" | "websocket_trigger";
   /** The kind in texts, such as `a schedule`. */
   one: string;
-  /** Returns the columns that each change sets. */
+  /** Returns the columns that every change sets. */
   anew: (row: Row, now: Date, before: Row | undefined) => Partial<Pick<Row, Own>>;
   /** Called in the transaction of each change, after it. @param row as stored; undefined: it was deleted */
   stored?: (
@@ -116,7 +115,7 @@ export class TriggerStore<Row extends TriggerRow, Own extends keyof Row = never>
   }
 
   /** Lists the triggers that the caller may read, last edited first. */
-  /** @param wanted looks at each row itself, where the database cannot */
+  /** @param wanted filters rows in code, where the database cannot */
   async list(ctx: WorkspaceContext, filters: TriggerFilters, wanted?: (row: Row) => boolean): Promise<Row[]> {
     const { member } = ctx.caller;
     const { path, is_flow, path_start, ...query } = filters;

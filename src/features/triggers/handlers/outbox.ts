@@ -23,7 +23,7 @@ export const handlerTaskOf = perApp<App, { wake(): void }>(() => ({ wake: () => 
 export const HANDLER_TRIGGER = "error_handler";
 
 /**
- * Returns whether failures of the job are handled: of deployed scripts and flows, and of the flow that retries a
+ * Whether failures of the job call handlers: those of deployed scripts and flows, and of the flow that retries a
  * schedule's script.
  */
 function isHandled({ kind, schedule_path }: EndedJob): boolean {
@@ -31,7 +31,7 @@ function isHandled({ kind, schedule_path }: EndedJob): boolean {
 }
 
 function canHaveHandlers(job: EndedJob, status: JobStatus): boolean {
-  // The next run of a schedule was left out: nothing has failed.
+  // The next run of a schedule was skipped; nothing has failed.
   if (job.state === "planned") return false;
   if (job.flow_step_id !== null) return false;
   if (status === "success" || status === "skipped") return job.schedule_path !== null;

@@ -216,7 +216,7 @@ function isCall({ job_id, occasion }: Pick<HandlerCall, "job_id" | "occasion">) 
 /** Retries later. A missing handler is not retried: an alert is raised instead. */
 async function retryLater(app: App, call: HandlerCall, cause: unknown): Promise<void> {
   const attempts = call.attempts + 1;
-  // A transient error (database outage, shutdown) is not the handler's fault and counts as no attempt.
+  // Transient errors (database outage, shutdown) are not the handler's fault and do not count as attempts.
   const passes = isTransient(cause);
   if (!(cause instanceof SvcError)) {
     app.log.error({ job: call.job_id, error: String(cause) }, "a handler could not be started yet");

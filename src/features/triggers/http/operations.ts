@@ -19,7 +19,7 @@ const orNull = <T extends z.ZodType>(schema: T) => withDefault(schema, null);
 const orFalse = withDefault(z.boolean(), false);
 
 const method = z.string().toLowerCase().pipe(z.enum(HTTP_METHODS));
-/** Existing tools say `windmill` for `token`. */
+/** Existing tools use `windmill` for `token`. */
 const authentication = z.preprocess(
   (value) => (value === "windmill" ? "token" : value),
   z.enum(AUTHENTICATION_METHODS),
@@ -58,7 +58,7 @@ const written = {
   retry: orNull(RetrySchema),
 };
 
-/** The place may be left out: it stays. */
+/** Route path and method may be omitted: they then stay the same. */
 const EditRoute = keepUnknownFields(
   z.object({
     ...written,
@@ -109,7 +109,7 @@ const HttpTriggerRecord = z
     static_asset_config: StaticAssets.nullish(),
     retry: z.unknown().nullish(),
     mode: TriggerMode,
-    /** Why it does not answer although it is enabled. */
+    /** Why the route is not served although it is enabled. */
     error: z.string().nullish(),
   })
   .meta({ id: "HttpTrigger" });
@@ -131,7 +131,7 @@ export const createHttpTrigger = operation({
   method: "POST",
   path: `${base}/create`,
   access: "author",
-  summary: "Serve a route below /api/r/ that runs a script or flow, or answers files",
+  summary: "Create a route below /api/r/ that runs a script or flow, or serves files",
   body: NewRoute,
   responds: responds.created("the path it is kept at"),
   audit: { operation: "http_triggers.create", action_kind: "Create" },
@@ -150,7 +150,7 @@ export const updateHttpTrigger = operation({
   method: "POST",
   path: `${base}/update/{path}`,
   access: "author",
-  summary: "Change a route; its runs act as whoever changed it last",
+  summary: "Update a route; its runs act as its last editor",
   body: EditRoute,
   responds: responds.text("the path it is kept at"),
   audit: { operation: "http_triggers.update", action_kind: "Update" },
@@ -189,7 +189,7 @@ const existsRoute = operation({
   path: `${base}/route_exists`,
   access: "member",
   scope: { domain: "http_triggers", action: "read" },
-  summary: "Say whether something answers at a route",
+  summary: "Check whether a route exists",
   body: z.object({
     route_path: z.string(),
     http_method: method,

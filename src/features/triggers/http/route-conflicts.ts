@@ -96,7 +96,7 @@ export async function requireNoOverlap(
   for (const other of await listOverlapping(tx, row, but)) {
     const isOwn = other.workspace_id === row.workspace_id;
     const who = isOwn && canRead(member, other.path, other.extra_perms) ? other.path : "another one";
-    if (!isOwn || isSame(row, other)) throw new BadRequest(`${what} is answered by ${who} already`, { hint });
+    if (!isOwn || isSame(row, other)) throw new BadRequest(`${what} is already served by ${who}`, { hint });
     if (!canWrite(member, other.path, other.extra_perms)) {
       throw new Forbidden(`${what} would answer requests of ${who}, which ${member.username} may not change`);
     }
@@ -130,7 +130,7 @@ async function listOverlapping(
   });
 }
 
-/** Returns whether a route exists at exactly this place. @param but the path of a route to ignore */
+/** Whether a route exists with exactly this path and method. @param but the path of a route to ignore */
 export async function isRouteTaken(app: App, row: RouteCandidate, but: string | undefined): Promise<boolean> {
   const found = await listOverlapping(app.db.read, row, but);
   return found.some((other) => other.workspace_id !== row.workspace_id || isSame(row, other));

@@ -14,7 +14,7 @@ import { listShapes, parseRoute, type RoutePlace } from "./route-table.ts";
 import { requireValidSecrets } from "./serve/authentication.ts";
 import { type HttpTrigger, httpTriggers } from "./tables.ts";
 
-/** Returns a key of the route's place. Edits that keep it do not change `placed_at`. */
+/** Returns a key of the route's path and method. Edits that keep it do not change `placed_at`. */
 const routePlaceKey = (route: RoutePlace & { http_method: string }) =>
   [route.http_method, ...listShapes(route)].join("\n");
 
@@ -87,7 +87,7 @@ async function parseRouteBody<B extends RouteBody>(ctx: WorkspaceContext, body: 
   return { ...body, route_path, static_asset_config: { ...static_asset_config, s3 } };
 }
 
-/** Returns whether a route exists at this place. @param but the path of a route to ignore */
+/** Whether a route exists with this path and method. @param but the path of a route to ignore */
 export function isRouteAnswered(
   ctx: WorkspaceContext,
   asked: Omit<RoutePlace, "workspace_id" | "is_static_website"> & { http_method: HttpTrigger["http_method"] },

@@ -48,7 +48,10 @@ export const httpTriggers = table(
     static_asset_config: json<StaticAssets>("static_asset_config"),
     /** Retries of a failed script, for asynchronous requests. */
     retry: json<Retry>("retry"),
-    /** Since when it has had its place: of two overlapping routes the older is active. Null: since its last edit. */
+    /**
+     * Time since when it has its path and method: of two overlapping routes the older one is active. Null: since its
+     * last edit.
+     */
     placed_at: timestamp("placed_at"),
     /** Unknown fields sent by clients, returned unchanged. */
     extra: json<Record<string, unknown>>("extra"),

@@ -6,7 +6,7 @@ import { findJob } from "../../runs/submit/find-and-cancel.ts";
 
 export interface JobListener {
   log(text: string): void;
-  /** Undefined if nobody wants progress: then it is not read. @param percent 0 to 100 */
+  /** Undefined if the client wants no progress; then it is not read. @param percent 0 to 100 */
   progress?(percent: number): void;
 }
 

@@ -55,7 +55,7 @@ const toolKey = ({ kind, path }: ToolTarget) => `${path} ${kind}`;
 function parseCursor(cursor: string): string {
   const key = Buffer.from(cursor, "base64url").toString();
   if (!/ (script|flow)$/.test(key))
-    throw new BadRequest("the cursor is none that a list of tools ended with");
+    throw new BadRequest("the cursor is not one that a list of tools returned");
   return key;
 }
 

@@ -1,4 +1,4 @@
-/** Next times of schedules when the clock was set back: they are times of the wall clock. */
+/** Recomputes next times of schedules after the clock was set back: they are wall-clock times. */
 import { and, eq, gt } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
 import { planNextRun } from "./planned-run.ts";
@@ -6,7 +6,7 @@ import { nextRunTime } from "./rule/cron.ts";
 import { schedulerOf } from "./scheduler-of.ts";
 import { type Schedule, schedules } from "./tables.ts";
 
-/** Works out the next times again, and stores those that are earlier than before. */
+/** Recomputes the next times, and stores those that are earlier than before. */
 export async function rescheduleAfterSetBack(app: App): Promise<void> {
   const now = app.clock();
   const rows = await app.db.read.select().from(schedules).where(gt(schedules.next_at, now));
@@ -26,13 +26,13 @@ export async function rescheduleAfterSetBack(app: App): Promise<void> {
   schedulerOf(app).wake();
 }
 
-/** Undefined where the stored time is right. */
+/** Returns undefined if the stored time is correct. */
 function earlierTime(row: Schedule, now: Date): Date | undefined {
   try {
     const next_at = nextRunTime(row, now);
     return next_at && next_at < row.next_at! ? next_at : undefined;
   } catch {
-    // Found out when it is due, and shown on the schedule.
+    // The error is found when the schedule is due, and shown on it.
     return undefined;
   }
 }

@@ -1,23 +1,23 @@
-/** How the runs of a schedule have ended, one after the other: what its own handlers are told of. */
+/** Counts consecutive outcomes of a schedule's runs, for its own handlers. */
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import type { EndedJob } from "../../../platform/app/job-ends.ts";
 import type { JobStatus } from "../../../platform/queue/states.ts";
 import { schedules } from "./tables.ts";
 
-/** A handler of a schedule that is to be started. */
+/** A schedule's handler to start. */
 export interface DueHandler {
   occasion: "failure" | "recovery" | "success";
-  /** How many runs in a row have failed, or have come to a good end since one did. */
+  /** Number of consecutive failures, or of consecutive successes since the last failure. */
   times?: number;
-  /** The run whose failure the schedule has recovered from. */
+  /** The failed run from which the schedule has recovered. */
   failed_job?: string;
 }
 
 /**
- * Counts a run of a schedule. The row of the schedule is held from here to the commit, so that of runs that end at the
- * same time each sees what the others have counted. A run that was canceled has neither failed nor succeeded.
- * @returns which of the schedule's handlers are to be started: none, of a job that no schedule has started
+ * Counts a run of a schedule. The schedule's row is locked until the commit, so that of runs that complete at the
+ * same time each sees the others' counts. Canceled runs count as neither failure nor success.
+ * @returns which of the schedule's handlers to start; none for jobs that no schedule started
  */
 export async function countRun(
   tx: Tx,

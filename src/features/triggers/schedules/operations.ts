@@ -24,7 +24,7 @@ import type { Schedule } from "./tables.ts";
 
 const base = "/w/{workspace}/schedules" as const;
 
-/** Number of times in a preview that does not say how many. */
+/** Default number of times in a preview. */
 const PREVIEW_COUNT = 5;
 const MAX_PREVIEW_COUNT = 100;
 
@@ -106,7 +106,7 @@ export const createSchedule = operation({
   method: "POST",
   path: `${base}/create`,
   access: "author",
-  summary: "Run a script or flow at times that cron tells, in a time zone",
+  summary: "Create a schedule that runs a script or flow by a cron rule, in a time zone",
   body: NewSchedule,
   responds: responds.created("the schedule's path"),
   audit: { operation: "schedule.create", action_kind: "Create" },
@@ -121,7 +121,7 @@ export const updateSchedule = operation({
   method: "POST",
   path: `${base}/update/{path}`,
   access: "author",
-  summary: "Change a schedule; its runs act as whoever changed it last",
+  summary: "Update a schedule; its runs act as its last editor",
   body: EditSchedule,
   responds: responds.text("the schedule's path"),
   audit: { operation: "schedule.edit", action_kind: "Update" },
@@ -175,7 +175,7 @@ const setDefaultHandler = operation({
   method: "POST",
   path: `${base}/setdefaulthandler`,
   access: "admin",
-  summary: "Settle the handler of new schedules that name none, and where asked for of all there are",
+  summary: "Set the default handler of schedules, on request also of all existing ones",
   body: z.object({
     handler_type: z.enum(HANDLER_TYPES),
     override_existing: orFalse,
@@ -213,7 +213,7 @@ export const previewSchedule = operation({
   access: "user",
   allowsWorkspaceTokens: true,
   scope: { domain: "schedules", action: "read" },
-  summary: "Tell the next times of a rule",
+  summary: "Preview the next times of a rule",
   body: z.object({
     schedule: z.string(),
     timezone: z.string(),

@@ -1,10 +1,9 @@
 /**
  * The next run of an enabled schedule, as a job in state `planned`: lists and the queue show it, and it can be
- * canceled. No worker claims it, and it counts for no limit. When the schedule is due, `run-schedule.ts` replaces the
- * row by the job that runs, which keeps the id.
- *
- * Each change of a schedule's next time is followed by `planNextRun` in the same transaction. That transaction has changed
- * the schedule's row before and so holds it: there is one planned job per schedule.
+ * canceled. No worker claims it, and it does not count towards limits. When the schedule is due, `run-schedule.ts`
+ * replaces the row by the job that runs, which keeps the id. Each change of a schedule's next time is followed by
+ * `planNextRun` in the same transaction. That transaction has changed the schedule's row before and so holds its
+ * lock: there is one planned job per schedule.
  */
 import { and, desc, eq, sql } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
@@ -31,7 +30,7 @@ export async function removePlannedRun(tx: Tx, place: Place): Promise<void> {
   await tx.delete(jobs).where(isPlannedFor(place));
 }
 
-/** Stores the planned job of a schedule in place of the one before; none without a next time. */
+/** Stores the planned job of a schedule, replacing the previous one; stores none without a next time. */
 export async function planNextRun(app: App, tx: Tx, row: Schedule): Promise<void> {
   await removePlannedRun(tx, row);
   if (!row.next_at) return;
@@ -50,7 +49,8 @@ export async function planNextRun(app: App, tx: Tx, row: Schedule): Promise<void
     script_path: row.script_path,
     language,
     tag: renderTagTemplate(tag, { workspace_id: row.workspace_id, args }),
-    // The run encrypts what its script takes for passwords, and is read with its own rights: the schedule has the rest.
+    // The run itself encrypts password arguments, and is read with its own rights; all other fields come from the
+    // schedule.
     args: "{}",
     visible_to_owner: !isHidden,
     trigger_kind: "schedule",
@@ -58,7 +58,7 @@ export async function planNextRun(app: App, tx: Tx, row: Schedule): Promise<void
   });
 }
 
-/** What is deployed now; the run takes what is deployed then. */
+/** Finds the version deployed now; the run uses the version deployed when it starts. */
 async function findDeployed(tx: Tx, { workspace_id, script_path, is_flow, tag }: Schedule) {
   if (is_flow) {
     const [flow] = await tx
@@ -80,7 +80,7 @@ async function findDeployed(tx: Tx, { workspace_id, script_path, is_flow, tag }:
   return { language, tag: tag || script?.tag || language || "other", isHidden };
 }
 
-/** A planned run that is canceled or deleted is left out: the schedule continues with the time after it. */
+/** If a planned run is canceled or deleted, the schedule continues with the next time. */
 export const planAfterCanceled: JobEndListener = (app, { state, workspace_id, schedule_path }) => {
   if (state !== "planned" || schedule_path === null) return undefined;
   return async (tx) => {

@@ -3,7 +3,7 @@ import type { App } from "../../../platform/app/context.ts";
 import type { TriggeredRunnable } from "../../../platform/app/lifecycle.ts";
 import { schedules } from "./tables.ts";
 
-/** The schedule at the path of a script or flow itself, if there is one. */
+/** Returns the schedule at the same path as a script or flow, if there is one. */
 export async function findPrimarySchedule(
   app: App,
   { workspace_id, path, is_flow }: TriggeredRunnable,

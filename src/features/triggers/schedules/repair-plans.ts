@@ -1,7 +1,8 @@
 /**
- * Makes planned jobs fit their schedules. Changes do so themselves; this is for schedules of an earlier version, and for
- * those that a server of an earlier version changes meanwhile. Archived workspaces are left out: one that is being given
- * another id is archived under both, and has its schedules and jobs moved one table after the other.
+ * Repairs missing or outdated planned jobs. Changes of schedules update them; this covers schedules of an earlier
+ * version, and those that a server of an earlier version changes in the meantime. Archived workspaces are skipped:
+ * while a workspace's id changes, it is archived under both ids, and its schedules and jobs are moved one table after
+ * the other.
  */
 import { and, eq, inArray, isNotNull, notExists, sql } from "drizzle-orm";
 import type { App } from "../../../platform/app/context.ts";
@@ -38,7 +39,7 @@ export function createPlanRepair(app: App): PeriodicTask {
   });
 }
 
-/** @returns how many schedules had no planned job at their next time */
+/** @returns the number of schedules that had no planned job at their next time */
 async function planMissing(app: App): Promise<number> {
   const planned = app.db.read
     .select({ one: sql`1` })
@@ -64,7 +65,7 @@ async function planMissing(app: App): Promise<number> {
       inArray(schedules.workspace_id, openWorkspaces(app)),
     );
     await app.db.write(async (tx) => {
-      // Holds the row, so that no other transaction plans meanwhile.
+      // Locks the row, so that no other transaction plans in the meantime.
       const [held] = await tx.update(schedules).set({ next_at: row.next_at }).where(isStill).returning();
       if (held) await planNextRun(app, tx, held);
     });

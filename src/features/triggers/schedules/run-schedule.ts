@@ -20,8 +20,8 @@ import { type Schedule, schedules } from "./tables.ts";
 
 /**
  * Starts a schedule's job in the transaction that sets its next time, so that exactly one server starts it. The job
- * takes the place of the planned one, with its id. Several missed times are made up for by one run.
- * @throws transient errors (`isTransient`): it stays due
+ * replaces the planned one, with the same id. Several missed times result in one run.
+ * @throws transient errors (`isTransient`): the schedule stays due
  * @param row as it was when found due
  */
 export async function runSchedule(app: App, row: Schedule): Promise<void> {
@@ -39,7 +39,7 @@ export async function runSchedule(app: App, row: Schedule): Promise<void> {
   try {
     next_at = nextRunTime(row, now);
   } catch (cause) {
-    // The rule or time zone is unknown to this machine: it would stay due forever.
+    // This machine does not know the rule or time zone; the schedule would stay due forever.
     const error = `the next time cannot be computed: ${(cause as Error).message}`;
     app.log.error({ ...about, error }, "a schedule has stopped until it is saved again");
     return void (await app.db.write(async (tx) => {
@@ -119,7 +119,7 @@ function toRetryingFlow(submission: Submission, { script_path, args, retry }: Sc
   };
 }
 
-/** Returns whether the previous run has not ended. */
+/** Whether the previous run has not ended. */
 async function hasUnfinishedRun(app: App, { workspace_id, path, script_path }: Schedule): Promise<boolean> {
   const [unfinished] = await app.db.read
     .select({ id: jobs.id })

@@ -21,7 +21,7 @@ export const schedules = table(
     summary: text("summary"),
     description: text("description"),
     tag: text("tag"),
-    /** Skips a run while the one before has not ended. */
+    /** Skips a run if the previous one has not ended. */
     no_flow_overlap: boolean("no_flow_overlap").notNull(),
     paused_until: timestamp("paused_until"),
     retry: json<Retry>("retry"),

@@ -86,8 +86,8 @@ export function parseWebsocketUrl(url: string): string {
 }
 
 /**
- * Has the triggers of a renamed user listened to anew, and those that run something of theirs. As after an edit, the
- * server that listens knows the trigger as it was, so its lease ends.
+ * Restarts the triggers of a renamed user, and those that run one of the user's items. As after an edit, their lease
+ * is cleared, because the listening server has the old settings.
  */
 export async function restartListening(
   app: App,

@@ -43,7 +43,7 @@ export async function readCurrentRow(app: App, held: LeasedTrigger): Promise<Web
   return row ?? held.row;
 }
 
-/** Returns whether a message matches all filters; without filters every message does. */
+/** Whether a message matches all filters; without filters every message does. */
 export function matchesFilters(filters: readonly MessageFilter[], message: string): boolean {
   if (filters.length === 0) return true;
   let value: unknown;
@@ -66,7 +66,7 @@ export interface StartedJob {
 
 /**
  * Starts the trigger's target for a message.
- * @param url that the message came from
+ * @param url URL that the message was received from
  * @returns undefined if the trigger is no longer leased by this server
  * @throws NotFound, BadRequest, Unavailable if it cannot start
  */
@@ -111,7 +111,7 @@ async function startJob(
   const ctx = await createTriggerContext(app, trigger, (tx) => renewLease(app, tx, held));
   const found = await resolveTarget(ctx, target);
   const given = JSON.stringify(args);
-  // Messages are untrusted, so references in them are escaped. The trigger's own arguments are its author's.
+  // Messages are untrusted, so references in them are escaped. The trigger's own arguments come from its author.
   const own = event ? await escapeReferences(app, ctx.caller.member, given) : given;
   const parameters = event && findPreprocessorParameters(found);
   const has_preprocessor_input = parameters !== undefined;

@@ -12,7 +12,7 @@ import { createRateLimiter } from "./rate-limiter.ts";
 
 /** Delay of responses to failed authentication above the rate limit. */
 const DELAY_MS = 2_000;
-/** Most responses delayed at once; each holds a connection. */
+/** Maximum number of responses delayed at once; each holds a connection. */
 const MAX_DELAYED_ANSWERS = 1_000;
 
 export interface AnonymousGuard {
@@ -76,9 +76,12 @@ export function createAnonymousGuard(app: App, site: Site): AnonymousGuard {
 
 function createUnauthorized(op: Operation, request: Request, site: Site): Unauthorized {
   if (op.cookie === "ignored" && request.headers.has("cookie")) {
-    return new Unauthorized("a valid token is needed: a cookie alone starts and changes nothing by GET", {
-      hint: "send the token in the header `Authorization: Bearer …`, or call by POST",
-    });
+    return new Unauthorized(
+      "a valid token is needed: a GET request with only a cookie cannot start or change anything",
+      {
+        hint: "send the token in the header `Authorization: Bearer …`, or call by POST",
+      },
+    );
   }
   if (!request.headers.has("cookie") || !isCrossSite(request, site)) {
     return new Unauthorized("a valid token is needed");

@@ -1,11 +1,11 @@
-/** The parts of an OpenAPI 3.1 document, as far as they are written here. */
+/** The parts of an OpenAPI 3.1 document that this server generates. */
 
 export interface Tag {
   name: string;
   description: string;
 }
 
-/** A JSON Schema (2020-12), as far as it is used here. */
+/** The parts of JSON Schema (2020-12) that this server generates. */
 export type JsonSchema = Record<string, unknown>;
 
 export interface DescribedParameter {

@@ -6,11 +6,11 @@ export const PROBLEM = {
   type: "object",
   required: ["type", "title", "status", "detail"],
   properties: {
-    type: { type: "string", description: "Always about:blank: the title says which error it is." },
+    type: { type: "string", description: "Always about:blank: the title names the error." },
     title: { type: "string", description: "Name of the error, as in the header svc-error." },
     status: { type: "integer" },
     detail: { type: "string" },
-    hint: { type: "string", description: "What may be done about it." },
+    hint: { type: "string", description: "Suggested remedy." },
   },
   example: {
     type: "about:blank",

@@ -36,7 +36,9 @@ import { ERROR_RESPONSES, errorResponsesOf, PROBLEM } from "./openapi-errors.ts"
  */
 export function requireDescriptionAccess({ app, caller }: Context): void {
   if (caller.identity || app.settings.get("open_description")) return;
-  throw new Unauthorized("a valid token is needed: this instance tells strangers nothing of itself");
+  throw new Unauthorized(
+    "a valid token is needed: this instance does not describe itself to anonymous callers",
+  );
 }
 
 /** Tags that group operations: descriptions by tag, and aliases (path segment to tag). */
@@ -108,13 +110,13 @@ export async function describeApi(all: readonly Operation[], nouns: ApiTags): Pr
       bearerAuth: {
         type: "http",
         scheme: "bearer",
-        description: "A token: of a session, or made for a program.",
+        description: "A token: of a session, or created for a program.",
       },
       cookieAuth: {
         type: "apiKey",
         in: "cookie",
         name: "token",
-        description: "The same token as a browser carries it; for pages of this server alone.",
+        description: "The same token as a cookie; accepted from pages of this server only.",
       },
     },
     responses: ERROR_RESPONSES,
@@ -216,13 +218,13 @@ const KNOWN_PARAMETERS: Record<string, { description: string; example?: string }
   },
   hash: { description: "Hash of one version of a script." },
   version: { description: "Number of a version." },
-  id: { description: "Id of what is meant." },
+  id: { description: "Id of the item." },
   job_id: { description: "Id of the job." },
-  name: { description: "Name of what is meant." },
-  email: { description: "E-mail address of the person.", example: "ann@example.org" },
-  username: { description: "Name of the person in the workspace.", example: "ann" },
-  page: { description: "Which page; the first is 1." },
-  per_page: { description: "How many on a page." },
+  name: { description: "Name of the item." },
+  email: { description: "E-mail address of the user.", example: "ann@example.org" },
+  username: { description: "Username in the workspace.", example: "ann" },
+  page: { description: "Page number; the first is 1." },
+  per_page: { description: "Number of entries per page." },
 };
 
 function parameter(

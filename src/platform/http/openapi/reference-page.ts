@@ -1,6 +1,6 @@
 /**
- * The reference page: the description as one HTML page without external resources. Its only script filters the
- * operations by what is typed; without it the page is whole.
+ * The reference page: the OpenAPI description as one HTML page without external resources. Its only script filters
+ * the operations while the user types; the page works without it.
  */
 import { createHash } from "node:crypto";
 import { escapeHtml } from "../../../lib/text/html.ts";
@@ -25,7 +25,7 @@ export function createReferenceOperation(all: () => readonly Operation[], nouns:
     path: "/docs",
     access: "anyone",
     scope: false,
-    summary: "Read about this interface on a page",
+    summary: "Show the reference of this interface as a page",
     responds: responds.raw("text/html", "a page"),
     run: async (ctx) => {
       requireDescriptionAccess(ctx);
@@ -86,7 +86,7 @@ const HEADERS = {
   ].join("; "),
 };
 
-/** What most readers look for, in the order of a first use; the other tags follow by name. */
+/** Tags that most readers need first, in that order; the other tags follow by name. */
 const FIRST_TAGS = [
   "jobs",
   "scripts",
@@ -110,7 +110,7 @@ function orderTags(tags: readonly Tag[]): Tag[] {
   return [...tags].sort((a, b) => rank(a) - rank(b));
 }
 
-/** Escapes a text, and shows what is in backticks as code. */
+/** Escapes a text and renders parts in backticks as code. */
 function renderText(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, "<code>$1</code>");
 }
@@ -130,7 +130,7 @@ function renderReferencePage(document: ApiDescription): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(info.title)} ${escapeHtml(info.version)}: the HTTP interface</title>
+<title>${escapeHtml(info.title)} ${escapeHtml(VERSION)}: the HTTP interface</title>
 <style>${STYLE}</style>
 </head>
 <body>
@@ -188,7 +188,7 @@ ${parts.join("\n")}
 </details>`;
 }
 
-/** Formats the call as a curl command, with placeholders in braces and the parameters that must be given. */
+/** Formats the call as a curl command, with its required parameters and placeholders in braces. */
 function formatCurl({ method, path, op }: RoutedOperation): string {
   const query = op.parameters.filter((one) => one.in === "query" && one.required);
   const search = query.map(({ name }, index) => `${index === 0 ? "?" : "&"}${name}={${name}}`).join("");
@@ -206,7 +206,7 @@ const ACCESS_LABELS: Record<string, string> = {
   anyone: "everybody",
   user: "everybody with a token",
   member: "members of the workspace",
-  author: "members of the workspace who are no operators",
+  author: "members of the workspace who are not operators",
   admin: "admins of the workspace",
   devops: "super admins and devops",
   superAdmin: "super admins",
@@ -223,7 +223,7 @@ function renderParameter({
   return `<tr><td><code>${escapeHtml(name)}</code><td>${place}<td><code>${renderSchema(schema)}</code><td>${renderText(said)}</tr>`;
 }
 
-/** Renders a success response. Errors are the same everywhere and explained once at the top. */
+/** Renders a success response. Error responses are the same everywhere and explained once at the top. */
 function renderResponse(status: string, { description = "", content = {}, $ref }: DescribedResponse): string {
   if ($ref !== undefined) return "";
   const shapes = Object.entries(content).map(

@@ -68,7 +68,7 @@ const cases = all.flatMap((op) => {
   return [...absent, ...other];
 });
 
-test("there are many, of most operations that take a body", () => {
+test("there are cases for most operations with a body", () => {
   expect(cases.length).toBeGreaterThan(100);
   const tried = new Set(cases.map(([name]) => name));
   const lists = ["globalUsersOverwrite", "overwriteInstanceGroups"];

@@ -25,7 +25,7 @@ afterEach(async () => {
 const run = (path: string, args: unknown = {}, query = "") =>
   ask("POST", `/w/acme/jobs/run_wait_result/p/${path}${query}`, args);
 
-describe("a call that is refused", () => {
+describe("a rejected call", () => {
   const json = { "content-type": "application/json" };
   const RUN = "/w/acme/jobs/run/p/u/admin/fine";
   const CREATE = "/w/acme/scripts/create";
@@ -170,7 +170,7 @@ describe("a call that is refused", () => {
     ],
     ["the wrong method", "GET", CREATE, undefined, 405, "MethodNotAllowed", "only POST"],
     [
-      "a URL that is no text",
+      "a URL that is not text",
       "GET",
       "/w/acme/scripts/get/p/u/admin/%zz",
       undefined,
@@ -210,7 +210,7 @@ describe("a call that is refused", () => {
     expect((await ask("GET", "/w/acme/scripts/exists/p/u/admin/new")).json()).toBe(false);
   });
 
-  test("what is in strings does not count as depth, and five hundred levels are not too many", async () => {
+  test("brackets in strings do not count as depth, and five hundred levels are allowed", async () => {
     const deep = `{"a":${"[".repeat(499)}${"]".repeat(499)},"text":${JSON.stringify('\\"[{'.repeat(2_000))}}`;
     expect((await ask("POST", RUN, deep, json)).status).not.toBe(400);
   });
@@ -237,7 +237,7 @@ describe("a call that is refused", () => {
     }
   });
 
-  test("a version of a package that does not exist: kept, and deployment_status says why", async () => {
+  test("a missing package version is stored, and deployment_status gives the reason", async () => {
     const body = {
       path: "u/admin/pinned",
       content: 'import x from "is-number@999.0.0"; export const main = () => x',

@@ -35,7 +35,7 @@ describe("a value of the wrong type", () => {
     [{ wm_headers: { "x-n": 1 }, result: 1 }, "wm_headers of the result must be an object of strings"],
     [{ wm_headers: ["x"] }, "must be an object of strings, and is an array"],
     [{ wm_content_transfer_encoding: true, result: "" }, "must be a string, and is a boolean"],
-  ])("%j is an error of the run, which says so", async (said, message) => {
+  ])("%j is an error of the run, which names it", async (said, message) => {
     const answer = await run(said);
     expect(answer.status).toBe(200);
     expect(answer.json().error).toEqual({
@@ -50,14 +50,14 @@ describe("a value of the wrong type", () => {
     expect([job.success, job.result.error.name]).toEqual([false, "InvalidControlKey"]);
   });
 
-  test("null counts as left out, and the same keys deeper in the result are ordinary ones", async () => {
+  test("null counts as absent, and the same keys deeper in the result are ordinary ones", async () => {
     for (const said of [{ wm_failure: null, a: 1 }, { inner: { wm_failure: true } }]) {
       const answer = await run(said);
       expect([answer.status, answer.json()]).toEqual([200, said]);
     }
   });
 
-  test("that a flow made of its input is told instead of an answer", async () => {
+  test("an invalid key that a flow takes from its input is reported instead of a response", async () => {
     const answer = await ask("POST", `${jobs}/run_wait_result/f/u/admin/flow`, { wm_status_code: "404" });
     expect([answer.status, answer.text]).toEqual([500, expect.stringContaining("must be a number")]);
   });
@@ -65,7 +65,7 @@ describe("a value of the wrong type", () => {
 
 describe("a run that reports a failure", () => {
   const error = { error: { name: "Error", message: "no tea" } };
-  test("tells why where it gives no result", async () => {
+  test("answers with the reason if it gives no result", async () => {
     expect([await run({ wm_failure: "no tea" })].map(({ status, text }) => [status, text])).toEqual([
       [200, JSON.stringify(error)],
     ]);
@@ -84,7 +84,7 @@ describe("a run that reports a failure", () => {
     expect([coded.status, coded.json()]).toEqual([418, error]);
   });
 
-  test("gives its result where it has one", async () => {
+  test("answers with its result if it has one", async () => {
     const answer = await run({ wm_failure: "no tea", wm_status_code: 418, result: "short" });
     expect([answer.status, answer.text]).toEqual([418, "short"]);
   });

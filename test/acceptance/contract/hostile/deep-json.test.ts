@@ -29,7 +29,7 @@ afterAll(() => server.stop());
 const post = (path: string, body: string, type = "application/json") =>
   ask("POST", path, body, { "content-type": type });
 
-test("brackets in texts do not count, and a text that breaks off does", () => {
+test("brackets in strings do not count, but those in truncated text do", () => {
   const bracket = "[".repeat(1000);
   expect(isTooDeep(JSON.stringify({ a: `${bracket}\\"${bracket}`, b: [bracket] }))).toBe(false);
   expect(isTooDeep(`["${bracket}`)).toBe(false);
@@ -42,7 +42,7 @@ test("brackets in texts do not count, and a text that breaks off does", () => {
 
 const WAYS: [what: string, send: () => ReturnType<Ask>][] = [
   ["arguments", () => post("/w/acme/jobs/run/p/u/admin/echo", `{"x":${deep()}}`)],
-  ["arguments that are no object", () => post("/w/acme/jobs/run/p/u/admin/echo", deep())],
+  ["arguments that are not an object", () => post("/w/acme/jobs/run/p/u/admin/echo", deep())],
   ["arguments of another type", () => post("/w/acme/jobs/run/p/u/admin/echo", deepObject(), "text/plain")],
   ["arguments that break off", () => post("/w/acme/jobs/run/p/u/admin/echo", "[".repeat(DEEP))],
   [
@@ -77,7 +77,7 @@ const WAYS: [what: string, send: () => ReturnType<Ask>][] = [
   ],
 ];
 
-test.each(WAYS)("%s: is rejected at once, by name", async (_, send) => {
+test.each(WAYS)("%s: is rejected at once, with the reason", async (_, send) => {
   const began = performance.now();
   const answer = await send();
   expect(answer.status).toBe(400);
@@ -110,7 +110,7 @@ const failing = async (path: string) => {
   return answer.json().error?.message as string;
 };
 
-test("a result fails its job, and so does an error that is nested", async () => {
+test("a too deep result fails its job, and so does a nested error", async () => {
   const code = `export function main() { let v: unknown = 1; for (let i = 0; i < 2_000; i++) v = [v]; return v }`;
   await deploy(ask, "acme", "u/admin/result", code);
   expect(await failing("u/admin/result")).toContain(`nested deeper than the ${MAX_JSON_DEPTH} levels`);
@@ -122,7 +122,7 @@ test("a result fails its job, and so does an error that is nested", async () => 
   expect(await failing("u/admin/python")).toContain("nested deeper");
 });
 
-test("a step fails whose arguments are nested by an expression or by going round", async () => {
+test("a step fails if an expression, or recursion, nests its arguments too deeply", async () => {
   const step = (id: string, expr: string) => ({
     id,
     value: { type: "script", path: "u/admin/echo", input_transforms: { x: { type: "javascript", expr } } },
@@ -137,7 +137,7 @@ test("a step fails whose arguments are nested by an expression or by going round
   expect(await flow(step("a", nested))).toContain("nested deeper");
 });
 
-test("a deep result of a chunk of a stream is text like any other", async () => {
+test("a deeply nested chunk of a stream is text like any other", async () => {
   const code = `export async function* main() { yield ${JSON.stringify(deep(2_000))} }`;
   await deploy(ask, "acme", "u/admin/stream", code);
   const id = (await expectOk(ask("POST", "/w/acme/jobs/run/p/u/admin/stream", {}))).text;
@@ -148,7 +148,7 @@ test("a deep result of a chunk of a stream is text like any other", async () => 
   expect(result).toBe(deep(2_000));
 });
 
-test("a form has a limit of fields", async () => {
+test("the number of a form's fields is limited", async () => {
   const form = "application/x-www-form-urlencoded";
   const few = await post("/w/acme/jobs/run/p/u/admin/echo", "x=1&y=2", form);
   expect(few.status).toBe(201);

@@ -36,7 +36,7 @@ const hostile = (count: number) => ({
 const run = async (modules: object[]) =>
   (await ask("POST", "/w/acme/jobs/run_wait_result/preview_flow", { value: { modules }, args: {} })).json();
 
-test("others are answered while they run, and each is evaluated once", async () => {
+test("other requests are served while they run, and each is evaluated once", async () => {
   let over = false;
   let answers = 0;
   const ended = run([hostile(5)]).finally(() => {
@@ -52,7 +52,7 @@ test("others are answered while they run, and each is evaluated once", async () 
   expect(answers).toBeGreaterThan(50);
 }, 60_000);
 
-test("a run that has had its share fails, and says where", async () => {
+test("a run that has used up its limit fails, and says where", async () => {
   expect(await run([hostile(30)])).toMatchObject({
     error: {
       name: "ExpressionError",

@@ -68,7 +68,7 @@ describe("a folder", () => {
     expect((await ann("POST", `${w}/variables/create`, variable("f/shut/mine", "x"))).status).toBe(403);
   });
 
-  test("whose owners an admin does not say is given back without any", async () => {
+  test("pushed by an admin without owners, it is returned without any", async () => {
     await post("/folders/create", { name: "unsaid", display_name: "unsaid", summary: "" });
     expect(await file("f/unsaid/folder.meta.json")).toEqual({ display_name: "unsaid", summary: "" });
     expect((await get("/folders/get/unsaid")).owners).toEqual(["u/admin"]);
@@ -86,7 +86,7 @@ describe("a secret that was encrypted elsewhere", () => {
     return Buffer.concat([cipher.update(plain), cipher.final()]).toString("base64");
   };
 
-  test("is kept, unreadable, given back as it was, and readable once its key has come", async () => {
+  test("is stored unreadable, returned unchanged, and readable once its key is imported", async () => {
     const { ask: there } = await server.workspace("moved");
     const value = sealed("hunter2 ü");
     const at = "/w/moved/variables";
@@ -107,7 +107,7 @@ describe("a secret that was encrypted elsewhere", () => {
     expect((await there("GET", `${at}/get_value/u/admin/moved`)).json()).toBe("hunter2 ü");
   });
 
-  test("holds up no archive of plain secrets", async () => {
+  test("does not block an archive of plain secrets", async () => {
     await post("/variables/create?already_encrypted=true", variable("u/admin/shut", "c2VhbGVk"));
     await post("/variables/create", variable("u/admin/open", "plain"));
     const more = "&plain_secrets=true";
@@ -129,7 +129,7 @@ describe("a route", () => {
   const send = (name: string, headers: Record<string, string> = {}, body = "{}") =>
     fetch(`${server.url}/api/r/${name}`, { method: "POST", headers, body });
 
-  test("that is disabled by a word stays disabled; unknown fields are returned", async () => {
+  test("disabled by a text stays disabled; unknown fields are returned", async () => {
     const retry = { constant: { attempts: 2, seconds: 1 } };
     const body = route("off", { mode: "disabled", retry, authentication_resource_path: null });
     await post("/http_triggers/create", body);
@@ -146,7 +146,7 @@ describe("a route", () => {
     expect(await get("/http_triggers/get/u/admin/off")).toMatchObject({ enabled: true, mode: "enabled" });
   });
 
-  test("whose key is not there yet lets nobody in, and those in who know it then", async () => {
+  test("rejects callers while its key does not exist, and accepts those with the key afterwards", async () => {
     const auth = { authentication_method: "api_key", authentication_resource_path: "u/admin/late_key" };
     await post("/http_triggers/create", route("late", auth));
     const key = { "x-api-key": "open sesame" };
@@ -156,7 +156,7 @@ describe("a route", () => {
     expect([(await send("late")).status, (await send("late", key)).status]).toEqual([401, 200]);
   });
 
-  test("does not tell its author by a key that came later and is somebody else's", async () => {
+  test("does not use a key that was created later by another user", async () => {
     const path = "u/admin/not_anns";
     await deploy(ann, "acme", "u/ann/x", "export const main = () => 1");
     const body = {
@@ -170,7 +170,7 @@ describe("a route", () => {
     expect((await send("acme/guess", { "x-api-key": "sesame" })).status).toBe(500);
   });
 
-  test("takes signatures by a resource of the interface's form", async () => {
+  test("accepts signatures configured by a resource of the API's form", async () => {
     const auth = { authentication_method: "signature", authentication_resource_path: "u/admin/signed" };
     await post("/http_triggers/create", route("signed", auth));
     const sign = (text: string, hash = "sha512") => ({
@@ -202,7 +202,7 @@ describe("a route", () => {
   test.each([
     ["Shopify", { secret_key: "x", signature_provider: "Shopify" }],
     ["Custom", { secret_key: "x", signature_provider: "Custom" }],
-  ])("refuses a resource that says nothing of use: %s", async (name, value) => {
+  ])("rejects a resource without usable content: %s", async (name, value) => {
     const path = `u/admin/bad_${name}`;
     await post("/resources/create", { path, resource_type: "signature_auth", value });
     const auth = { authentication_method: "signature", authentication_resource_path: path };
@@ -211,7 +211,7 @@ describe("a route", () => {
 });
 
 describe("a schedule", () => {
-  test("of a script that cannot run yet, and of a flow with a rule of tries, is kept", async () => {
+  test("for a script that cannot run yet, or a flow with retries, is stored", async () => {
     const script = {
       path: "u/admin/never",
       language: "bun",
@@ -232,8 +232,8 @@ describe("a schedule", () => {
   });
 });
 
-describe("lists of packages of a workspace", () => {
-  test("are kept, given back by language and name, and deleted", async () => {
+describe("package lists of a workspace", () => {
+  test("are stored, returned by language and name, and deleted", async () => {
     const create = (content: string, name?: string) =>
       post("/workspace_dependencies/create", { workspace_id: "acme", language: "python3", content, name });
     await create("pandas\n");
@@ -270,7 +270,7 @@ describe("an app of code", () => {
   test.each([
     [{}, "field `app`"],
     [{ app: "{" }, "is not JSON"],
-  ])("is refused without what it is: %j", async (fields, says) => {
+  ])("is rejected without its required parts: %j", async (fields, says) => {
     const body = new FormData();
     for (const [name, text] of Object.entries(fields)) body.append(name, text as string);
     const headers = { authorization: `Bearer ${token}` };
@@ -280,7 +280,7 @@ describe("an app of code", () => {
 });
 
 describe("a script", () => {
-  test("that was bundled runs its bundle and shows its own code", async () => {
+  test("that was bundled runs its bundle and shows its source", async () => {
     const content = "import { y } from '../lib/y.ts'; export const main = () => y;";
     const script = { path: "u/admin/bundled", content, language: "bun", codebase: "abc.esm" };
     const made = await form("/scripts/create_snapshot?skip_if_noop=true", "script", script, {
@@ -296,7 +296,7 @@ describe("a script", () => {
     expect([archive.status, archive.text]).toEqual([400, expect.stringContaining("one file of JavaScript")]);
   });
 
-  test("of no statement fails at the run, with what is not known given back", async () => {
+  test("without statements fails when it runs; unknown fields are returned", async () => {
     const told = { has_preprocessor: false, labels: ["x"], debounce_key: "k" };
     await post("/scripts/create", { path: "u/admin/empty", content: "", language: "sqlite", ...told });
     expect(await file("u/admin/empty.script.json")).toMatchObject(told);

@@ -106,7 +106,7 @@ async function faultsOf(op: Operation): Promise<string[]> {
 }
 
 test(
-  "no operation fails on the server's side, nor holds the thread, whatever it is sent",
+  "no operation fails with a server error or blocks the thread, whatever it receives",
   async () => {
     const faults: string[] = [];
     for (const op of operations) {

@@ -35,27 +35,30 @@ describe("the channel to the server", () => {
       await Bun.sleep(5_000);
     }`;
   test.each([
-    ["a result that is no JSON", '{"t":"done","result":"not json","fence":0,"leftovers":false}'],
-    ["labels that are no JSON", '{"t":"done","result":"{\\"wm_labels\\"","fence":0,"leftovers":false}'],
+    ["a result that is not JSON", '{"t":"done","result":"not json","fence":0,"leftovers":false}'],
+    ["labels that are not JSON", '{"t":"done","result":"{\\"wm_labels\\"","fence":0,"leftovers":false}'],
     ["an error without a name", '{"t":"done","error":1,"fence":0,"leftovers":false}'],
-    ["arguments that are no text", '{"t":"done","preprocessed_args":{},"fence":0,"leftovers":false}'],
-  ])("cannot be told %s", async (_, message) => {
+    ["arguments that are not text", '{"t":"done","preprocessed_args":{},"fence":0,"leftovers":false}'],
+  ])("cannot be used to report %s", async (_, message) => {
     expect((await answerOf(say(message))).json()).toEqual({
-      error: { name: "ExecutionErr", message: "the script's process answered what is no result" },
+      error: {
+        name: "ExecutionErr",
+        message: "the script's process answered something that is not a result",
+      },
     });
   });
 
   test.each(["null", "7", '"x"', "[]", "{", "\u0000"])(
-    "fails the job by what is no message: %p",
+    "fails the job by what is not a message: %p",
     async (said) => {
       expect((await answerOf(say(said))).json().error).toEqual({
         name: "ExecutionErr",
-        message: "the script's process sent the server what is no message",
+        message: "the script's process sent the server something that is not a message",
       });
     },
   );
 
-  test("that is closed fails the job at once, and the process takes no further one", async () => {
+  test("that the script closes fails the job at once, and the process takes no other one", async () => {
     const answer = await answerOf(
       "export async function main() { process.disconnect(); await Bun.sleep(9_000) }",
     );
@@ -72,7 +75,7 @@ describe("the channel to the server", () => {
 });
 
 describe("a stream", () => {
-  test("without an end is stopped at the size a stream may have", async () => {
+  test("without end is stopped at the size limit", async () => {
     const endless = `export async function main() {
       const piece = "x".repeat(50_000);
       process.stdout.write("WM_STREAM: ");
@@ -84,7 +87,7 @@ describe("a stream", () => {
     });
   });
 
-  test("in one long line arrives whole, escapes too", async () => {
+  test("in one long line arrives completely, escapes included", async () => {
     const long = `export async function main() {
       process.stdout.write("WM_STREAM: ");
       for (let i = 0; i < 20; i++) { process.stdout.write("\\\\n" + "ab".repeat(10_000) + "\\\\"); await Bun.sleep(1); process.stdout.write("n") }
@@ -102,7 +105,7 @@ describe("a stream", () => {
   });
 });
 
-test("a Python script may close what it prints to", async () => {
+test("a Python script may close its output", async () => {
   const python = { language: "python3" };
   expect((await answerOf("import sys\ndef main():\n    sys.stdout.close()\n    return 1", python)).text).toBe(
     "1",
@@ -123,7 +126,7 @@ describe("an answer", () => {
     ["X-Accel-Redirect", "/etc/passwd"],
     ["Sec-Session-Registration", "(ES256)"],
     ["svc-error", "Internal"],
-  ])("cannot set %s, which speaks for the whole service", async (name, value) => {
+  ])("cannot set %s, which affects the whole service", async (name, value) => {
     const headers = JSON.stringify({ [name]: value });
     const refused = await answerOf(`export const main = () => ({ wm_headers: ${headers}, result: 1 })`);
     const says = expect.stringContaining(`may not set ${name}`);
@@ -131,7 +134,7 @@ describe("an answer", () => {
     expect(refused.headers.get(name)).toBe(name === "svc-error" ? "Internal" : null);
   });
 
-  test("keeps what it says of itself, and leaves the connection to the server", async () => {
+  test("keeps its own headers, and leaves those of the connection to the server", async () => {
     const headers = {
       "Cache-Control": "max-age=5",
       "X-Own": "1",
@@ -146,7 +149,7 @@ describe("an answer", () => {
     expect(answer.headers.get("connection")).not.toBe("upgrade");
   });
 
-  test("that is a page is kept apart from the server's own origin", async () => {
+  test("that is a page is isolated from the server's own origin", async () => {
     const page = (more: string) =>
       `export const main = () => ({ wm_content_type: "text/html", ${more} result: "<p>hi</p>" })`;
     const answer = await answerOf(page(""));
@@ -160,7 +163,7 @@ describe("an answer", () => {
   });
 });
 
-test("a link on another site starts nothing with the cookie of who follows it", async () => {
+test("a link on another site starts nothing with the cookie of the user who follows it", async () => {
   const get = (site: string) =>
     server.as(undefined)("GET", "/w/acme/jobs/run_wait_result/p/u/admin/fine?payload=eyJuIjoxfQ", undefined, {
       cookie: `token=${token}`,

@@ -38,7 +38,7 @@ test.each(["g/all@example.org", "u/ann@example.org", "operator@localhost", "loca
   },
 );
 
-test("what an account called as the local admin has set up runs with its own rights", async () => {
+test("items created by an account that is named like the local admin run with that account's rights", async () => {
   const email = "operator@localhost";
   const key = { workspace_id: "acme", email, username: "mallory" };
   const row = { ...key, is_admin: false, operator: false, created_at: new Date() };
@@ -67,7 +67,7 @@ const BAD = [
   ".ann@example.org",
 ];
 
-test.each(BAD)("no account, member or invite is made of %j", async (email) => {
+test.each(BAD)("no account, member or invite can be created for %j", async (email) => {
   const account = { email, password: "long-enough", super_admin: false };
   const role = { email, is_admin: false, operator: false };
   const by = [
@@ -83,7 +83,7 @@ test.each([
   "ann.lee@sub.example-domain.org",
   "jürgen@münchen.example",
   "x@localhost",
-])("%s is an address like others", async (email) => {
+])("%s is an ordinary address", async (email) => {
   await expectOk(
     server.operator("POST", "/users/create", { email, password: "long-enough", super_admin: false }),
   );
@@ -116,7 +116,7 @@ test.each(["constructor", "__proto__", "..", ".", "a/b", "g/x"])(
   },
 );
 
-test("the local part of an address makes no reserved username", async () => {
+test("the local part of an address does not become a reserved username", async () => {
   for (const local of ["constructor", "chat", "anonymous"]) {
     const email = `${local}@example.org`;
     const role = { email, is_admin: false, operator: false };

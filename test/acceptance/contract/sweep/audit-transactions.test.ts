@@ -150,8 +150,8 @@ const CALLS: Call[] = [
 /** A deletion in many steps begins before its row, and can be made again. */
 const IN_STEPS = new Set(["/workspaces/delete/acme-corp"]);
 
-describe("a row that cannot be written", () => {
-  test("leaves everything as it was, whatever is asked for", async () => {
+describe("an audit row that cannot be written", () => {
+  test("leaves everything unchanged, for every operation", async () => {
     await furnish();
     const done: string[] = [];
     for (const [who, method, path, body] of CALLS) {
@@ -172,8 +172,8 @@ describe("a row that cannot be written", () => {
   }, 60_000);
 });
 
-describe("a row that is written", () => {
-  test("is changed and deleted by no operation: of a workspace that is gone, or has another id, it says so", async () => {
+describe("a written audit row", () => {
+  test("is changed and deleted by no operation; if its workspace is deleted or renamed, it says so", async () => {
     await furnish();
     const { app } = server.server;
     const columns = "id, timestamp, username, email, operation, action_kind, resource, parameters";

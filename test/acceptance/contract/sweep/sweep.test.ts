@@ -95,7 +95,7 @@ async function whoami(token: string): Promise<string> {
 }
 
 test.each([...OUTSIDERS, ...RESTRICTED, ...MEMBERS])(
-  "nothing of another's comes to: %s",
+  "no data of others is returned to: %s",
   async (caller) => {
     expect(await sweep(caller)).toEqual([]);
     expect(await seen(world)).toEqual(before);
@@ -103,7 +103,7 @@ test.each([...OUTSIDERS, ...RESTRICTED, ...MEMBERS])(
   90_000,
 );
 
-test("what is planted does come to whom it belongs", async () => {
+test("planted data is returned to its owner", async () => {
   const given: string[] = [];
   for (const op of operations) {
     if (op.method !== "GET") continue;

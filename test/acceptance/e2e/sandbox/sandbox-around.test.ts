@@ -70,11 +70,11 @@ if (support.landlock === 0) {
     return scripts.run<T>(name, args, "?timeout=60");
   }
 
-  describe("what is written to the channel beside the child's own answers", () => {
+  describe("messages on the channel that are not the child's own answers", () => {
     const residentMb = () =>
       Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.pid}/status`, "utf8"))?.[1]) / 1_024;
 
-    test("is stored for a limited time", async () => {
+    test("are stored for a limited time", async () => {
       let most = 0;
       const watching = setInterval(() => {
         most = Math.max(most, residentMb());
@@ -86,7 +86,7 @@ if (support.landlock === 0) {
       expect(most).toBeLessThan(450);
     }, 60_000);
 
-    test("is not kept without end while the script is loaded either", async () => {
+    test("are not stored without limit while the script is loading either", async () => {
       const code = `${TELL} for (let n = 0; n < 150; n++) tell(Buffer.alloc(4 << 20, 97)); for (;;) await Bun.sleep(50); export const main = () => 1`;
       expect((await runOnce<Failed>(code)).error?.message).toMatch(/more than \d+ MB at once/);
     }, 60_000);
@@ -99,15 +99,15 @@ if (support.landlock === 0) {
       ["an error of megabytes", `error: { name: "E", message: "a".repeat(5_000_000) }`],
       ["more memory than there is a number for", `result: "1", mem_peak_kb: 2 ** 53 - 1`],
       ["arguments that are none", `result: "1", preprocessed_args: "[1]"`],
-      ["a result that is no JSON", `result: "{"`],
-    ])("is no answer: %s", async (_, fields) => {
+      ["a result that is not JSON", `result: "{"`],
+    ])("are not taken as an answer: %s", async (_, fields) => {
       const { error } = await runOnce<Failed>(answer(fields));
       expect(error?.message).toMatch(
-        /^the script's process answered (what is no result|more than a result may be)$/,
+        /^the script's process answered (something that is not a result|more than a result may be)$/,
       );
     });
 
-    test("does not change the arguments of a job without a preprocessor", async () => {
+    test("do not change the arguments of a job without a preprocessor", async () => {
       const name = `once_${scripts.count()}`;
       await scripts.deploy(
         name,
@@ -121,13 +121,15 @@ if (support.landlock === 0) {
       expect(job.args).toEqual({ a: 1 });
     });
 
-    test("that is no message ends the job, and no other", async () => {
+    test("that are invalid end the job, and no other", async () => {
       const code = `${TELL} export async function main() { tell(Buffer.from("nonsense\\n")); await Bun.sleep(5_000) }`;
-      expect((await runOnce<Failed>(code)).error?.message).toContain("sent the server what is no message");
+      expect((await runOnce<Failed>(code)).error?.message).toContain(
+        "sent the server something that is not a message",
+      );
     });
   });
 
-  test("a line of output without an end costs the server no more than others", async () => {
+  test("an endless line of output costs the server no more than other output", async () => {
     const code = `head -c 400M /dev/zero | tr '\\0' a; echo; echo done`;
     expect(await runOnce<string>(code, { language: "bash" })).toBe("done");
   }, 60_000);
@@ -185,7 +187,7 @@ if (support.landlock === 0) {
     },
   );
 
-  describe("what a job stores where its folder does not show it", () => {
+  describe("storage of a job that its folder does not show", () => {
     test("files in memory", async () => {
       const code = `${CALL}
         export async function main() {
@@ -233,7 +235,7 @@ if (support.landlock === 0) {
     }, 60_000);
   });
 
-  describe("what a job leaves behind in a process that would be kept ends with the process", () => {
+  describe("a leftover in a reusable process ends with the process", () => {
     test.each([
       ["a timer that starts a program", `setTimeout(() => Bun.spawn(["sleep", "MARK"]), 200)`],
       ["a thread that works", `new Worker(URL.createObjectURL(new Blob(["for (;;);"])))`],
@@ -256,20 +258,20 @@ if (support.landlock === 0) {
     );
   });
 
-  describe("folders under names that are no text, closed, and deeper than a path can be long", () => {
+  describe("folders with invalid, inaccessible or too long names", () => {
     const children = join(place.data_dir, "runner/children");
     const HIDE = `odd=$(printf '\\xff\\xfe'); name=$(printf 'd%.0s' {1..250}); mkdir "$odd"; cd -P "./$odd"
       for i in {1..30}; do mkdir $name; cd -P ./$name; done; touch file; chmod 0 .; cd -P ..; chmod 0 .
       cd "$HOME"; chmod 0 "$odd"; echo "$HOME"`;
     const folderOf = (home: string) => home.split("/").at(-2)!;
 
-    test("go with the job", async () => {
+    test("are deleted with the job", async () => {
       const folder = folderOf(await runOnce<string>(HIDE, { language: "bash" }));
       const gone = async () => ((await readdir(children)).includes(folder) ? undefined : true);
       expect(await until(gone, "its folder to go")).toBe(true);
     }, 60_000);
 
-    test("of a server that was killed do not keep the next from starting", async () => {
+    test("of a killed server do not prevent the next start", async () => {
       const name = `once_${scripts.count()}`;
       await scripts.deploy(name, `${HIDE} > done; sleep 60`, { language: "bash" });
       const { text } = await scripts.ask("POST", `/jobs/run/p/u/ann/${name}`, {});

@@ -159,7 +159,7 @@ describe.each(found)("a server of $name", (variant) => {
   }
 
   test.each(LANGUAGES)(
-    "keeps what is its own from %s",
+    "protects its own files from %s",
     async (language) => {
       const { begins_with, proxies, ...tried } = await probe(language);
       const got = Object.keys(tried).filter((name) => tried[name] === "got");
@@ -179,7 +179,7 @@ describe.each(found)("a server of $name", (variant) => {
   );
 
   test.each(LANGUAGES)(
-    "begins each run of %s in an empty folder",
+    "starts each run of %s in an empty folder",
     async (language) => {
       expect((await probe(language)).begins_with).toBe("");
       expect((await probe(language)).begins_with).toBe("");
@@ -188,7 +188,7 @@ describe.each(found)("a server of $name", (variant) => {
   );
 
   test.if(!isOff).each(LANGUAGES)(
-    "ends what %s starts without end",
+    "kills endless processes of %s",
     async (language) => {
       const mark = `33.${Math.floor(Math.random() * 1e9)}`;
       const { error } = await started.scripts.run<{ error?: { name: string } }>(`bomb_${language}`, { mark });
@@ -201,7 +201,7 @@ describe.each(found)("a server of $name", (variant) => {
     60_000,
   );
 
-  test.if(isInBubblewrap)("shows scripts no process but their own", async () => {
+  test.if(isInBubblewrap)("hides other processes from scripts", async () => {
     await started.scripts.deploy("ps", "ls -d /proc/[0-9]* | wc -l", { language: "bash" });
     expect(Number(await started.scripts.run<string>("ps"))).toBeLessThan(10);
   });

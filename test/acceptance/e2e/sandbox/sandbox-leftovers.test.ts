@@ -17,8 +17,8 @@ const AWAY = `setsid sleep MARK.1 &
 const found = variants();
 if (found.length === 0) test.skip("process trees are ended on Linux", () => {});
 
-describe.each(found)("of a server of $name", (variant) => {
-  test("a killed one's processes end with it, or at the next start", async () => {
+describe.each(found)("for a server of $name", (variant) => {
+  test("processes of a killed server end with it, or at the next start", async () => {
     const here = await startVariant(variant);
     started.push(here);
     const mark = `6${Math.floor(Math.random() * 1e8)}`;

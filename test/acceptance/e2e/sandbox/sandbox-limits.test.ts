@@ -17,7 +17,7 @@ interface Failed {
 }
 
 if (process.platform !== "linux") {
-  test.skip("limits on what jobs take are kept on Linux", () => {});
+  test.skip("resource limits of jobs are enforced on Linux", () => {});
 } else {
   beforeAll(async () => {
     const env = {
@@ -60,12 +60,12 @@ if (process.platform !== "linux") {
       );
     }, 30_000);
 
-    test("counts with what the job has started", async () => {
+    test("includes processes started by the job", async () => {
       const code = "head -c 700m /dev/zero | tail -c 700m > /dev/null; sleep 1; echo done";
       expect(await errorOf(`(${code})`, { language: "bash" })).toMatchObject({ name: "OutOfMemory" });
     }, 30_000);
 
-    test("is as much as the script's own limit says", async () => {
+    test("is limited by the script's own limit", async () => {
       const name = `limit_${scripts.count()}`;
       await scripts.deploy(name, hoard(450), { memory_mb: 800 });
       expect(await scripts.run<number>(name)).toBe(45);
@@ -73,7 +73,7 @@ if (process.platform !== "linux") {
       expect(small).toMatchObject({ name: "OutOfMemory", limit_mb: 128 });
     }, 30_000);
 
-    test("that a job has left in its process is not the next one's", async () => {
+    test("left over from an earlier job does not count for the next one", async () => {
       const code = `const kept = [];
         export const main = () => { kept.push(new Uint8Array(200 << 20).fill(7)); return process.pid }`;
       await scripts.deploy("keeps", code);
@@ -83,7 +83,7 @@ if (process.platform !== "linux") {
     }, 30_000);
   });
 
-  test("processes beyond the limit end the job, and all of them", async () => {
+  test("too many processes end the job and are all killed", async () => {
     const mark = `30.${Math.floor(Math.random() * 1e9)}`;
     const code = `import { spawn } from "node:child_process";
       export async function main() {
@@ -94,7 +94,7 @@ if (process.platform !== "linux") {
     expect(await processesOf(mark)).toEqual([]);
   }, 30_000);
 
-  test("processes that start processes end too", async () => {
+  test("processes that keep starting processes are killed too", async () => {
     const mark = `31.${Math.floor(Math.random() * 1e9)}`;
     // Eight generations at most: 255 processes.
     const code = `f() { if [ "$1" -gt 0 ]; then f $(($1 - 1)) & f $(($1 - 1)) & wait; else sleep ${mark}; fi; }
@@ -103,7 +103,7 @@ if (process.platform !== "linux") {
     expect(await processesOf(mark)).toEqual([]);
   }, 30_000);
 
-  test("files that are open are limited for each process, and the next job has its own", async () => {
+  test("open files are limited per process, and do not count for the next job", async () => {
     const code = `import { openSync } from "node:fs";
       export const main = () => {
         let count = 0;
@@ -118,7 +118,7 @@ if (process.platform !== "linux") {
   }, 30_000);
 
   describe("the disk", () => {
-    test("takes no file beyond the limit", async () => {
+    test("stores no file larger than the limit", async () => {
       const code = `import { openSync, writeSync } from "node:fs";
         export const main = () => {
           const file = openSync("big", "w"); const piece = new Uint8Array(10 << 20);
@@ -132,7 +132,7 @@ if (process.platform !== "linux") {
       expect(await scripts.run<string | number>(name)).toBe("EFBIG");
     }, 30_000);
 
-    test("takes no more than that in a job's folder, which goes with the job", async () => {
+    test("stores no more than the limit in a job's folder, which is deleted with the job", async () => {
       const code = `import { writeFileSync } from "node:fs";
         export async function main() {
           for (let n = 0; n < 30; n++) { writeFileSync("file" + n, new Uint8Array(20 << 20)); await Bun.sleep(20) }
@@ -145,7 +145,7 @@ if (process.platform !== "linux") {
     }, 30_000);
   });
 
-  test("what a flow's jobs share counts as the disk that the one takes that runs", async () => {
+  test("counts a flow's shared folder for the running step", async () => {
     const content = `import { writeFileSync } from "node:fs";
       export async function main() {
         for (let n = 0; n < 30; n++) { writeFileSync("shared/file" + n, new Uint8Array(20 << 20)); await Bun.sleep(20) }
@@ -167,7 +167,7 @@ if (process.platform !== "linux") {
     });
   }, 30_000);
 
-  test("processor time of a shell script's processes counts, also of those that their parent left and that ended", async () => {
+  test("processor time of a shell script's processes counts, also of orphans", async () => {
     const work = (rounds: number) => `for ((i = 0; i < ${rounds}; i++)); do :; done`;
     // Each of the short ones has no parent but the warm process, which remains for the next job.
     const short = `for ((n = 0; n < 100; n++)); do

@@ -64,7 +64,7 @@ describe.if(process.platform === "linux" && support.seccomp)("a kernel without L
     30_000,
   );
 
-  test("runs no job where walls are required, and says why", async () => {
+  test("runs no job if the sandbox is required but unavailable, with the reason", async () => {
     const { run, place } = await started({ SVC_SANDBOX: "required" }, WITHOUT_LANDLOCK);
     expect(await run()).toEqual({
       error: {
@@ -80,7 +80,7 @@ describe.if(process.platform === "linux" && support.seccomp)("a kernel without L
 });
 
 test.if(support.landlock > 0)(
-  "required walls let jobs run where they hold",
+  "jobs run with a required sandbox that is available",
   async () => {
     const { run, place } = await started({ SVC_SANDBOX: "required" });
     expect(await run()).toMatchObject({ key: "EACCES", socket: "refused", signal: "EPERM", limited: true });
@@ -92,7 +92,7 @@ test.if(support.landlock > 0)(
   30_000,
 );
 
-test("without walls a script does what the server's user may", async () => {
+test("without the sandbox a script can do what the server's user can", async () => {
   const { run, place } = await started({ SVC_SANDBOX: "off" });
   expect(await run()).toMatchObject({
     key: "got",
@@ -113,7 +113,7 @@ const works =
 if (!works) test.skip("bwrap is not installed, or may not make namespaces here", () => {});
 const boxed = { SVC_SANDBOX: "bwrap", PATH: `${dirname(bwrap ?? "/bin/bwrap")}:/usr/bin:/bin` };
 test.if(works)(
-  "bubblewrap gives processes and temporary files of its own",
+  "bubblewrap gives a script its own processes and temporary files",
   async () => {
     const { run } = await started(boxed);
     const key = support.landlock > 0 ? expect.stringMatching(/EACCES|ENOENT/) : "ENOENT";
@@ -131,7 +131,7 @@ test.if(works)(
 );
 
 test.if(works)(
-  "what waits for its next job in bubblewrap waits on, and ends when a job has left something in it",
+  "an idle process in bubblewrap is kept, unless a job has left something running",
   async () => {
     const { scripts } = await started(boxed);
     await scripts.deploy("counts", "let n = 0; export const main = () => ++n");
@@ -150,7 +150,7 @@ test.if(works)(
   30_000,
 );
 
-test("bubblewrap that is asked for and not there is said", async () => {
+test("a missing bubblewrap is reported", async () => {
   const { run } = await started({ SVC_SANDBOX: "bwrap", PATH: "/nowhere" });
   expect((await run()).error).toMatchObject({
     name: "SandboxUnavailable",
@@ -158,7 +158,7 @@ test("bubblewrap that is asked for and not there is said", async () => {
   });
 }, 30_000);
 
-test("a folder that holds the data directory is not given to scripts", async () => {
+test("a folder that contains the data directory cannot be given to scripts", async () => {
   const place = newPlace();
   places.push(place);
   for (const folder of ["/", place.folder, place.data_dir, join(place.data_dir, "runner")]) {

@@ -61,7 +61,7 @@ test.if(support.landlock > 0 && process.geteuid?.() === 0 && Bun.which("setpriv"
 );
 
 test.if(support.landlock >= 4)(
-  "only the ports that are named can be connected to, by every language",
+  "scripts in every language can connect to the listed ports only",
   async () => {
     const [open, closed] = [0, 0].map(() =>
       Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("told") }),
@@ -93,14 +93,14 @@ test.if(support.landlock >= 4)(
   30_000,
 );
 
-test("ports that are none are refused at the start", async () => {
+test("invalid ports are rejected at startup", async () => {
   for (const ports of ["0", "https", "443,70000"]) {
     const { code, err } = await place().svc(["serve", "--port", "0"], { env: { SVC_SANDBOX_PORTS: ports } });
     expect([code === 0, err]).toEqual([false, expect.stringContaining("must be port numbers")]);
   }
 }, 30_000);
 
-test("svc script push says how alone a script runs and how much memory it gets, and keeps both", async () => {
+test("svc script push sets isolation and memory, and keeps both", async () => {
   const here = place();
   const { token, server, scripts } = await started(here, {});
   const file = join(here.folder, "takes.ts");
@@ -143,7 +143,7 @@ function entry(name: string, text: string, to?: string): Buffer {
   return Buffer.concat([head, body]);
 }
 
-test("a package's archive writes nowhere but in its own folder, and its links lead to nothing", async () => {
+test("a package's archive cannot write outside of its own folder, nor link there", async () => {
   const here = place();
   const up = "../".repeat(9);
   const archive = gzipSync(

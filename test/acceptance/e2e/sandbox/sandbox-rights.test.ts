@@ -101,7 +101,7 @@ describe.each(found)("a server of $name", (variant) => {
   }, 60_000);
   afterAll(() => started.place.remove());
 
-  test("lets scripts do with their own files what they do every day", async () => {
+  test("lets scripts use their own files normally", async () => {
     const { scripts } = started;
     const day = `( ${EVERY_DAY}\n) > log 2>&1; cat log > result.out`;
     await scripts.deploy("day", day, { language: "bash" });
@@ -125,7 +125,7 @@ describe.each(found)("a server of $name", (variant) => {
     30_000,
   );
 
-  test("stays as it is, or comes back to it, when a script turns the rights of its files", async () => {
+  test("keeps or restores its files' modes when a script changes them", async () => {
     const { place, scripts } = started;
     await scripts.deploy("turn", TURN);
     const tried = await scripts.run<Record<string, string>>("turn", { data: place.data_dir });
@@ -155,7 +155,7 @@ describe.each(found)("a server of $name", (variant) => {
     expect(await started.scripts.run<number>("fine")).toBe(42);
   }, 60_000);
 
-  test("starts again after a script has turned them and it was killed before it looked", async () => {
+  test("starts again after a script changed modes and the server was killed before it noticed", async () => {
     const { data_dir } = started.place;
     started.server.process.kill("SIGSTOP");
     for (const name of [

@@ -71,7 +71,7 @@ describe.each(EVERY_WALL)("a server of $name", ({ name }) => {
   }, 60_000);
   afterAll(remove);
 
-  test("runs each process as a user of its own, whose rights keep it from all others' files", async () => {
+  test("runs each process as a separate user without access to others' files", async () => {
     const { place, scripts } = here;
     const data = place.data_dir;
     await scripts.deploy(
@@ -104,7 +104,7 @@ describe.each(EVERY_WALL)("a server of $name", ({ name }) => {
     expect((statSync(data).mode & 0o7777).toString(8)).toBe("710");
   }, 30_000);
 
-  test("gives the jobs of a flow that share a folder the same user, in whichever language", async () => {
+  test("runs jobs of a flow that share a folder as the same user, in every language", async () => {
     const step = (id: string, language: string, content: string) => ({
       id,
       value: { type: "rawscript", language, content, input_transforms: {} },
@@ -135,11 +135,11 @@ describe.each(EVERY_WALL)("a server of $name", ({ name }) => {
   }, 30_000);
 });
 
-describe.if(EVERY_WALL.length > 0)("a server of root", () => {
+describe.if(EVERY_WALL.length > 0)("a server running as root", () => {
   const [name] = EVERY_WALL.map((each) => each.name);
   afterEach(remove);
 
-  test("ends what starts processes without end, answers meanwhile, and leaves none", async () => {
+  test("kills fork bombs, and stays responsive meanwhile", async () => {
     const { scripts, server } = await start(name!, range);
     await scripts.deploy("fine", "export const main = () => 42");
     // Thirteen generations at most.
@@ -173,7 +173,7 @@ describe.if(EVERY_WALL.length > 0)("a server of root", () => {
     expect(await until(() => (left().length === 0 ? true : undefined), "all to end")).toBe(true);
   }, 60_000);
 
-  test("has no limit of its own taken by them: a script ends at the one of its user", async () => {
+  test("is not affected by their process limits: a script is limited by its own user", async () => {
     const { scripts } = await start(name!, { ...range, SVC_JOB_PROCESSES: "30" });
     const code = `for i in $(seq 900); do sleep 20 & done 2> refused; echo started > result.out`;
     await scripts.deploy("many", code, { language: "bash" });
@@ -194,7 +194,7 @@ def main():
     expect([count > 100, count < 30 * 2 + 512]).toEqual([true, true]);
   }, 60_000);
 
-  test("fails a job for which no user id is left, and goes on", async () => {
+  test("fails a job for which no user id is left, and continues", async () => {
     const env = { SVC_JOB_UIDS: "300000-300001", SVC_BLANK_CHILDREN: "0", SVC_CHILD_IDLE_S: "1" };
     const { scripts } = await start(name!, env);
     await scripts.deploy(
@@ -217,7 +217,7 @@ def main():
     expect(await until(isFree, "the id to be free")).toBe(true);
   }, 30_000);
 
-  test("says at its start what it does about being root, and so does the doctor", async () => {
+  test("reports at startup how it handles running as root, and so does the doctor", async () => {
     const says = async (place: Place, env: Record<string, string>, about = "sandbox") => {
       const { out } = await place.svc(["doctor", "--json"], { env });
       const { findings } = JSON.parse(out) as { findings: { check: string; state: string; says: string }[] };
@@ -266,7 +266,7 @@ def main():
     }
   }, 60_000);
 
-  test("runs scripts also where other users do not get to its executable, behind the walls around files", async () => {
+  test("runs scripts also if other users cannot access its executable, with the sandbox", async () => {
     const here = await start("root, with Landlock", range);
     chmodSync(here.place.folder, 0o700);
     await here.again();

@@ -152,7 +152,7 @@ if (support.landlock === 0) {
     });
   });
 
-  test("what it needs is there: its own folder, the system, what the operator gives, and no more", async () => {
+  test("the resources that scripts need are available, and no others", async () => {
     await scripts.deploy(
       "needs",
       `import * as fs from "node:fs";
@@ -190,7 +190,7 @@ if (support.landlock === 0) {
     expect(readFileSync(join(given, "file"), "utf8")).toBe("x");
   });
 
-  describe("what a shell leaves as its result is read as its own file, not as the server", () => {
+  describe("a result file of a shell script is read with the script's rights, not the server's", () => {
     test.each([
       ["a link to the key", `ln -s "$1/instance.key" result.out`],
       ["a link to the key, as JSON", `ln -s "$1/instance.key" result.json`],
@@ -226,7 +226,7 @@ def main(data: str, pid: int):
     },
   );
 
-  test("a path, of a script or of a file, leads nowhere else", async () => {
+  test("paths of scripts and files cannot lead outside", async () => {
     for (const path of [
       "../../svc.db",
       "u/ann/../../x",

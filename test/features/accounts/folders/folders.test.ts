@@ -226,7 +226,7 @@ describe("a folder", () => {
     }
   });
 
-  test("created by a super admin who is no member has only the given owners", async () => {
+  test("created by a super admin who is not a member has only the given owners", async () => {
     await expectOk(post("root", "create", { name: "above", owners: ["u/ann"] }));
     expect((await get("ann", "get/above")).json()).toMatchObject({
       owners: ["u/ann"],

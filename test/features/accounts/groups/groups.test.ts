@@ -87,7 +87,7 @@ describe("a group", () => {
     const answer = await post("cid", "create", { name });
     expect([answer.status, answer.text]).toEqual([
       403,
-      expect.stringContaining("an admin has to make the group"),
+      expect.stringContaining("an admin has to create the group"),
     ]);
     await expectOk(post("admin", "create", { name }));
   });
@@ -120,7 +120,7 @@ describe("a group", () => {
     expect((await as[who]!("DELETE", "/w/acme/groups/delete/closed")).status).toBe(403);
   });
 
-  test("created by a super admin who is no member is empty", async () => {
+  test("created by a super admin who is not a member is empty", async () => {
     await expectOk(post("root", "create", { name: "above" }));
     expect((await get("ann", "get/above")).json()).toMatchObject({ members: [], extra_perms: {} });
   });

@@ -93,7 +93,7 @@ test("only super admins change and export groups; every user reads them", async 
   expect((await as.admin!("POST", "/groups/create", { name: "mine" })).status).toBe(403);
 });
 
-test("without a licence groups can be read, but neither changed nor exported", async () => {
+test("without a license groups can be read, but neither changed nor exported", async () => {
   await expectOk(post("create", { name: "kept", summary: "Stays" }));
   await expectOk(post("adduser/kept", { email: ANN }));
   await expectOk(server.operator("POST", "/settings/global/license_key", { value: null }));

@@ -292,14 +292,14 @@ test("a job that runs during the renaming continues under the new name, also aft
 }, 40_000);
 
 test.each([
-  ["what is no name", "a b", "cannot be a username"],
+  ["what is not a name", "a b", "cannot be a username"],
   ["the name of somebody on the instance", "root", "is that of root@example.org"],
   ["the name of another member", "dan", "the username dan is that of dan@example.org in workspace acme"],
   ["a name that another had", "eve", "the username eve was that of eve@example.org in workspace acme"],
   [
     "a name at which something stands",
     "fred",
-    "u/fred/thing stands where u/carl/… of workspace acme would go",
+    "u/fred/thing already exists where u/carl/… of workspace acme would be moved",
   ],
   ["no name", undefined, "`new_username`"],
 ])("renaming to %s is refused and changes nothing", async (_, to, message) => {

@@ -47,7 +47,7 @@ describe("an admin of a workspace who adds somebody", () => {
       expect(invites).toEqual([{ workspace_id: "acme", email, is_admin: false, operator: true }]);
       expect(await memberOf(email)).toBeUndefined();
       const refused = await runAs(email, `as_${name}`);
-      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("no active member")]);
+      expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("not an active member")]);
       await expectOk(ask("POST", "/users/accept_invite", { workspace_id: "acme" }));
       expect((await runAs(email, `as_${name}`)).json()[0]).toBe(email);
     },

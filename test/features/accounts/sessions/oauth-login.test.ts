@@ -169,7 +169,7 @@ test("an unverified address is refused", async () => {
   const refused = await (await cameBack(t, "none")).post();
   expect([refused.status, await refused.text()]).toEqual([
     400,
-    expect.stringContaining("tells no e-mail address"),
+    expect.stringContaining("does not return the e-mail address"),
   ]);
 });
 
@@ -268,13 +268,13 @@ test("a refusal by the provider is shown and logs nobody in", async () => {
   const mixed = new URL(end);
   mixed.searchParams.set("iss", "https://evil.example");
   const page = await browser.fetch(mixed.href);
-  expect([page.status, await page.text()]).toEqual([503, expect.stringContaining("makes no sense")]);
+  expect([page.status, await page.text()]).toEqual([503, expect.stringContaining("is invalid")]);
   const denied = await browser.fetch(
     `${t.server.url}/user/login_callback/house?error=access_denied&error_description=%3Cb%3Eno`,
   );
   expect([denied.status, await denied.text()]).toEqual([
     400,
-    expect.stringContaining("house refuses: access_denied: &lt;b&gt;no"),
+    expect.stringContaining("house rejected the request: access_denied: &lt;b&gt;no"),
   ]);
   expect(await userOf(t, "ann@example.org")).toBeUndefined();
 });
@@ -284,13 +284,13 @@ test.each([
     "nonsense in place of its description",
     "/openid-configuration",
     { body: "<html>" },
-    /cannot be asked: .* makes no sense/,
+    /cannot be asked: .* is invalid/,
   ],
   [
     "a description of somebody else",
     "/openid-configuration",
     { body: JSON.stringify({ issuer: "https://evil.example" }) },
-    /makes no sense/,
+    /is invalid/,
   ],
   [
     "an endless description",
@@ -322,13 +322,13 @@ test.each([
 });
 
 test.each([
-  ["nonsense for a token", "/token", { body: "[]" }, /the provider's answer makes no sense/],
-  ["a token without a token", "/token", { body: "{}" }, /the provider's answer makes no sense/],
+  ["nonsense for a token", "/token", { body: "[]" }, /the provider's answer is invalid/],
+  ["a token without a token", "/token", { body: "{}" }, /the provider's answer is invalid/],
   [
     "an ID token nobody signed for",
     "/token",
     { body: JSON.stringify({ access_token: "a", token_type: "bearer", id_token: "a.b.c" }) },
-    /makes no sense/,
+    /is invalid/,
   ],
   [
     "a failure",
@@ -340,14 +340,14 @@ test.each([
     "a redirect of the code",
     "/token",
     { status: 302, headers: { location: "https://evil.example" } },
-    /makes no sense/,
+    /is invalid/,
   ],
   ["nonsense for who it is", "/me", { body: "null" }, /who logs in cannot be read/],
   [
     "somebody else for who it is",
     "/me",
     { body: JSON.stringify({ sub: "eve", email: "eve@example.org" }) },
-    /makes no sense/,
+    /is invalid/,
   ],
 ] as const)("%s: the login does not end, and nothing of it is stored", async (_, at, trouble, expected) => {
   await using t = await startOAuthTest();

@@ -128,7 +128,7 @@ describe("a list that cannot be is refused as a whole", () => {
     ],
     ["with a name that is none", (list: any[]) => [{ ...list[0], username: "1st" }], "cannot be a username"],
     ["without what is needed", () => [{ email: "a@b.c" }], "super_admin"],
-    ["that is no list", () => ({}), "body"],
+    ["that is not a list", () => ({}), "body"],
   ])("%s", async (_, change, text) => {
     const list = await exported();
     const answer = await ask("POST", "/users/overwrite", change(structuredClone(list)));
@@ -138,7 +138,7 @@ describe("a list that cannot be is refused as a whole", () => {
   });
 });
 
-test("export and overwrite need a licence and a super admin, and store audit rows without hashes", async () => {
+test("export and overwrite need a license and a super admin, and store audit rows without hashes", async () => {
   const { ask: userAsk } = await server.user("ann");
   expect((await userAsk("GET", "/users/export")).status).toBe(403);
   expect((await userAsk("POST", "/users/overwrite", [])).status).toBe(403);

@@ -71,7 +71,7 @@ function later({ server }: OAuthTest, seconds: number): void {
 const isGood = async ({ idp }: OAuthTest, token: string) =>
   (await fetch(`${idp.issuer}/me`, { headers: { authorization: `Bearer ${token}` } })).status === 200;
 
-test.concurrent("what the browser brings back becomes tokens, an account and a variable that gives them", async () => {
+test.concurrent("the provider's redirect results in tokens, an account and a variable with the token", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { browser, code, state, end } = await cameBack(
@@ -123,7 +123,7 @@ test.concurrent("extra parameters are a JSON object of texts", async () => {
   ]);
 });
 
-test.concurrent("a token that is about to expire is refreshed when it is read, wherever it is read", async () => {
+test.concurrent("a token that is about to expire is refreshed when it is read, by any kind of read", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { tokens, id, path } = await connected(t, admin);
@@ -155,7 +155,7 @@ test.concurrent("a token that is about to expire is refreshed when it is read, w
   expect((await read(admin.ask)).json()).not.toBe(resource.json().token);
 });
 
-test.concurrent("of twenty jobs that read an expired token at once, one has it refreshed", async () => {
+test.concurrent("of twenty jobs that read an expired token at once, one refreshes it", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { tokens, path } = await connected(t, admin);
@@ -225,7 +225,7 @@ test.if(dialect === "postgres")(
   60_000,
 );
 
-test.concurrent("a failed refresh is kept and shown, asks no provider again at once, and goes when one succeeds", async () => {
+test.concurrent("a failed refresh is stored and shown, is not repeated immediately, and cleared by a success", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { tokens, id, path } = await connected(t, admin);
@@ -271,8 +271,8 @@ test.concurrent("a failed refresh is kept and shown, asks no provider again at o
 
 test.concurrent.each([
   ["is down", undefined, /cannot be reached/],
-  ["answers nonsense", { body: "<html>" }, /makes no sense/],
-  ["answers no token", { body: JSON.stringify({ token_type: "bearer" }) }, /makes no sense/],
+  ["answers nonsense", { body: "<html>" }, /is invalid/],
+  ["answers no token", { body: JSON.stringify({ token_type: "bearer" }) }, /is invalid/],
 ] as const)(
   "a provider that %s: the reader is told, and the account keeps what it has",
   async (_, trouble, expected) => {
@@ -328,7 +328,7 @@ async function outageOf(t: OAuthTest): Promise<() => Promise<void>> {
   };
 }
 
-test.concurrent("a token that was exchanged while the database cannot be written is stored once it can", async () => {
+test.concurrent("a token refreshed while the database cannot be written is stored later", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { tokens, id } = await connected(t, admin);
@@ -350,7 +350,7 @@ test.concurrent("a token that was exchanged while the database cannot be written
   expect([await isGood(t, (await read(admin.ask)).json()), refreshes(t)]).toEqual([true, 2]);
 }, 60_000);
 
-test.concurrent("who waits for another server's refresh writes nothing meanwhile", async () => {
+test.concurrent("a server that waits for another's refresh writes nothing meanwhile", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { id } = await connected(t, admin);
@@ -379,7 +379,7 @@ test.concurrent("who waits for another server's refresh writes nothing meanwhile
   expect(refreshes(t)).toBe(1);
 }, 60_000);
 
-test.concurrent("whoever held the lease and is gone holds nobody up for good", async () => {
+test.concurrent("the lease of a lost server expires", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { id } = await connected(t, admin);
@@ -394,7 +394,7 @@ test.concurrent("whoever held the lease and is gone holds nobody up for good", a
   expect(refreshes(t)).toBe(1);
 });
 
-test.concurrent("disconnecting revokes the token at the provider, and forgets the account", async () => {
+test.concurrent("disconnecting revokes the token at the provider, and deletes the account", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { id, tokens } = await connected(t, admin);
@@ -420,7 +420,7 @@ test.concurrent("disconnecting revokes the token at the provider, and forgets th
   expect(await t.server.server.app.db.read.select().from(oauthAccounts)).toEqual([]);
 });
 
-test.concurrent("an account is used by who connected it, and by admins", async () => {
+test.concurrent("an account is used by its owner, and by admins", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { id, path } = await connected(t, admin);
@@ -468,7 +468,7 @@ test.concurrent("an account is used by who connected it, and by admins", async (
   expect(refreshes(t)).toBe(0);
 });
 
-test.concurrent("with a workspace and a path the browser ends it: a secret and a resource, or nothing", async () => {
+test.concurrent("with a workspace and a path the redirect creates a secret and a resource, or nothing", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { browser, end } = await cameBack(t, admin.token, "?workspace=acme&path=u/admin/house");
@@ -516,7 +516,7 @@ test.concurrent("with a workspace and a path the browser ends it: a secret and a
   expect((await t.server.server.app.db.read.select().from(oauthAccounts)).length).toBe(2);
 });
 
-test.concurrent("tokens stand in no file in the clear, nor in a list, an audit row or an error", async () => {
+test.concurrent("tokens are in plain text in no file, list, audit row or error", async () => {
   await using t = await startOAuthTest();
   const admin = await t.server.workspace();
   const { tokens, path } = await connected(t, admin);

@@ -101,7 +101,7 @@ test.each([
   expect(body.get("code_verifier")).toMatch(/^[\w-]{43}$/);
 });
 
-test("the secret goes into the body where the provider wants it there; scopes come as a list", async () => {
+test("the secret is sent in the body if the provider requires it; scopes may be a list", async () => {
   await using server = await startTestServer();
   await using plain = startPlain({ token: { access_token: "a", scope: ["x", "y"], refresh_token: null } });
   await setClients(server, { plain: { ...some, connect_config: { ...plain.config, req_body_auth: true } } });
@@ -159,7 +159,7 @@ test.each([
   expect(await settings()).toEqual({});
 });
 
-test("the chat product connects the instance for a super admin alone", async () => {
+test("only a super admin connects the chat product to the instance", async () => {
   await using server = await startTestServer();
   await using plain = startPlain({ token: NEWER });
   await setClients(server, { chat: { ...some, connect_config: plain.config } });
@@ -176,7 +176,7 @@ test("the chat product connects the instance for a super admin alone", async () 
   });
 });
 
-test("the chat product's page ends what a browser began, for the workspace it was begun for", async () => {
+test("the chat product's page completes a connection for the workspace it was started for", async () => {
   await using server = await startTestServer();
   await using plain = startPlain({ token: NEWER });
   await setClients(server, { chat: { ...some, connect_config: plain.config } });
@@ -202,7 +202,7 @@ test("the chat product's page ends what a browser began, for the workspace it wa
 test.each([
   ["no team", { ok: true, access_token: "x" }, 503],
   ["a refusal", { ok: false, error: "invalid_code" }, 400],
-])("%s for an answer of the chat product connects nothing", async (_, token, status) => {
+])("%s in the chat product's response connects nothing", async (_, token, status) => {
   await using server = await startTestServer();
   await using plain = startPlain({ token });
   await setClients(server, { chat: { ...some, connect_config: plain.config } });

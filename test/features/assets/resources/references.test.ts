@@ -85,18 +85,18 @@ describe("a reference", () => {
     ["to a fact of the job", ["$WM_WORKSPACE", "$WM_USERNAME"], ["acme", "admin"]],
     ["that is none", ["$", "$5.00", "$NOT_KNOWN", "$constructor", "x $var:u/admin/region"], undefined],
   ];
-  test.each(followed)("%s is followed, and stored as it was given", async (_, given, found = given) => {
+  test.each(followed)("%s is resolved, and stored as it was given", async (_, given, found = given) => {
     const { success, result, args } = await run("u/admin/echo", { x: given });
     expect([success, result]).toEqual([true, found]);
     expect(args).toEqual({ x: given });
   });
 
-  test("is seen however its JSON is written", async () => {
+  test("is found in any JSON notation", async () => {
     const { result } = await run("u/admin/echo", String.raw`{"x":"\u0024var:u/admin/region"}`);
     expect(result).toBe("eu-1");
   });
 
-  test("to what was encrypted gives JSON, or text that is none", async () => {
+  test("to an encrypted value gives JSON, or else text", async () => {
     for (const [text, found] of [
       ["just text", "just text"],
       ['{"a":[1]}', { a: [1] }],
@@ -107,7 +107,7 @@ describe("a reference", () => {
     }
   });
 
-  test("to the token gives one that answers as the job", async () => {
+  test("to the token gives one that acts as the job", async () => {
     const content = `export async function main(token: string) {
       const url = process.env.BASE_INTERNAL_URL + "/api/w/acme/users/whoami";
       const answer = await fetch(url, { headers: { authorization: "Bearer " + token } });
@@ -120,12 +120,12 @@ describe("a reference", () => {
   test.each([
     ["bash", 'db="$1"\necho "$db"'],
     ["python3", "def main(db):\n    return db"],
-  ])("is followed for %s", async (language, content) => {
+  ])("is resolved for %s", async (language, content) => {
     await deploy(ask, "acme", `u/admin/in_${language}`, content, { language });
     expect((await run(`u/admin/in_${language}`, { db: "$var:u/admin/region" })).result).toBe("eu-1");
   });
 
-  test("is followed in previews", async () => {
+  test("is resolved in previews", async () => {
     const body = { content: "export const main = (x) => x", language: "bun", args: { x: "$res:u/admin/db" } };
     const { result } = await ended((await expectOk(ask("POST", "/w/acme/jobs/run/preview", body))).text);
     expect(result).toEqual(plainDb);
@@ -167,7 +167,7 @@ describe("a reference", () => {
     expect(JSON.stringify(result)).not.toContain(SECRET);
   });
 
-  test("of another workspace's key is refused", async () => {
+  test("encrypted by another workspace's key is rejected", async () => {
     await expectOk(
       server.operator("POST", "/workspaces/create", {
         id: "beyond",
@@ -184,7 +184,7 @@ describe("a reference", () => {
     expect(result.error.message).toContain("argument x");
   });
 
-  test("to a secret leaves the row that reading it leaves", async () => {
+  test("to a secret leaves the audit row of reading it", async () => {
     const { id } = await run("u/admin/echo", { x: ["$var:u/admin/secret", "$var:u/admin/region"] });
     const rows = (
       await ask("GET", "/w/acme/audit/list?operation=variables.decrypt_secret&per_page=100")
@@ -193,7 +193,7 @@ describe("a reference", () => {
     expect(own.map((row: any) => [row.resource, row.username])).toEqual([["u/admin/secret", "admin"]]);
   });
 
-  test("that no longer leads anywhere fails the next run, not the one before", async () => {
+  test("to a missing item fails the next run, not the previous one", async () => {
     await variable(ask, "u/admin/brief", "here");
     expect((await run("u/admin/echo", { x: "$var:u/admin/brief" })).result).toBe("here");
     await expectOk(ask("DELETE", "/w/acme/variables/delete/u/admin/brief"));
@@ -211,7 +211,7 @@ describe("a preprocessor", () => {
       "python3",
       "def preprocessor(event):\n    return {'seen': event['body']['x'], 'db': event['body']['x']}\ndef main(seen, db):\n    return db",
     ],
-  ])("in %s sees references as they came; those it makes are followed", async (language, content) => {
+  ])("in %s receives references unresolved; those in its result are resolved", async (language, content) => {
     const path = `u/admin/pre_${language}`;
     await deploy(ask, "acme", path, content, { language });
     const good = await run(path, { x: "$var:u/admin/secret" });
@@ -240,7 +240,7 @@ describe("a flow", () => {
     );
   };
 
-  test("hands references on as text until the step that uses them runs", async () => {
+  test("passes references on as text until the step that uses them runs", async () => {
     const modules = [
       step("fixed", fixed({ list: ["$res:u/admin/db"] })),
       step("handed", made("flow_input.db")),
@@ -253,13 +253,13 @@ describe("a flow", () => {
     expect([second.args, second.result]).toEqual([{ x: "$res:u/admin/db" }, plainDb]);
   });
 
-  test("fails at the step whose reference leads nowhere, by the argument's name", async () => {
+  test("fails at the step with a dangling reference, naming the argument", async () => {
     const { success, result } = await runFlow({ modules: [step("a", fixed({ y: "$var:u/admin/nope" }))] });
     expect(success).toBe(false);
     expect(result.error.message).toContain("argument x.y: $var:u/admin/nope");
   });
 
-  test("seals what its expressions make of secrets, and steps get it in plain", async () => {
+  test("encrypts results of expressions with secrets, and steps receive plain text", async () => {
     const modules = [
       step(
         "made",
@@ -286,7 +286,7 @@ describe("a flow", () => {
     });
   });
 
-  test("has sealed it for its own runner alone", async () => {
+  test("encrypts them for its own runner only", async () => {
     const modules = [step("a", made("variable('u/admin/secret')"), hide)];
     const [job] = await stepsOf((await runFlow({ modules })).id);
     const again = await run("u/admin/echo", { x: job.args.x });
@@ -296,7 +296,7 @@ describe("a flow", () => {
   });
 });
 
-test("an argument that the schema marks as a password is never stored in plain", async () => {
+test("an argument that the schema marks as a password is never stored in plain text", async () => {
   const schema = {
     type: "object",
     properties: {
@@ -332,7 +332,7 @@ test("an argument that the schema marks as a password is never stored in plain",
   expect((await readStored(server)).includes(given.one)).toBe(false);
 });
 
-test("secrets that jobs are given, print and fail with are in no file, list, error, log or audit row", async () => {
+test("secrets that jobs receive, print and fail with are in no file, list, error, log or audit row", async () => {
   await using own = await startTestServer();
   const { ask: admin } = await own.workspace();
   const marker = "zq7";

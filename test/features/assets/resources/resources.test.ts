@@ -30,7 +30,7 @@ const list = async (query: string, ask = as.dev!) =>
   (await expectOk(ask("GET", `${w}/list${query}`))).json().map(({ path }: { path: string }) => path);
 
 describe("a resource", () => {
-  test("is made, read, changed, renamed, asked for and deleted", async () => {
+  test("is created, read, changed, renamed, checked and deleted", async () => {
     const value = {
       host: "db",
       dbname: "main",
@@ -76,7 +76,7 @@ describe("a resource", () => {
     expect((await as.dev!("DELETE", `${w}/delete/u/dev/db2`)).status).toBe(404);
   });
 
-  test("is replaced by update_if_exists, and stays its maker's", async () => {
+  test("is replaced by update_if_exists, and keeps its creator", async () => {
     await expectOk(create("g/all/config", { v: 1 }, { description: "first" }));
     const again = `${w}/create?update_if_exists=true`;
     const body = { path: "g/all/config", value: { v: 2 }, resource_type: "state", description: "second" };
@@ -87,7 +87,7 @@ describe("a resource", () => {
     expect((await get("u/dev2/new", as.dev2)).value).toEqual({ v: 2 });
   });
 
-  test("is not renamed over another one nor out of reach", async () => {
+  test("cannot be renamed onto another one, nor to a path that the caller may not write", async () => {
     for (const path of ["u/dev/name", "u/dev/taken"]) await expectOk(create(path, 1));
     const rename = async (path: string) => (await as.dev!("POST", `${w}/update/u/dev/name`, { path })).status;
     expect([await rename("u/dev/taken"), await rename("u/dev2/name"), await rename("no path")]).toEqual([
@@ -96,7 +96,7 @@ describe("a resource", () => {
     expect((await get("u/dev/name")).value).toBe(1);
   });
 
-  test("is kept to the letter as state by the calls that scripts make", async () => {
+  test("is stored unchanged as state by the calls that scripts make", async () => {
     await deploy(
       as.dev!,
       "acme",
@@ -128,12 +128,12 @@ test.each([
   ["no value", { value: undefined }, "`value`"],
   ["no type", { resource_type: undefined }, "`resource_type`"],
   ["a type that is none", { resource_type: "a b" }, '"a b" cannot be a resource type'],
-])("a resource with %s is refused and says why", async (_, change, message) => {
+])("a resource with %s is rejected with the reason", async (_, change, message) => {
   const answer = await create("u/dev/bad", 1, change);
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(message)]);
 });
 
-test("who reads and who writes: owners, groups and admins", async () => {
+test("read and write access: owners, groups and admins", async () => {
   for (const path of ["u/dev2/own", "g/all/shared"]) await expectOk(create(path, { a: 1 }, {}, as.dev2));
   const cases: [who: string, path: string, read: number, write: number][] = [
     ["dev2", "u/dev2/own", 200, 200],
@@ -194,7 +194,7 @@ describe("the list", () => {
     expect(await list(`?path_start=u/dev/list/${query}`)).toEqual(paths);
   });
 
-  test("shows no values, and says which resource stands beside a variable", async () => {
+  test("contains no values, and says which resource has a variable of the same path", async () => {
     const rows = (await as.dev!("GET", `${w}/list?path_start=u/dev/list/`)).json();
     expect(rows.map(({ value }: any) => value)).toEqual([null, null, null]);
     expect(rows.map(({ is_linked }: any) => is_linked)).toEqual([false, false, true]);
@@ -206,7 +206,7 @@ describe("the list", () => {
     });
   });
 
-  test("for searching has the values, the list of names the names", async () => {
+  test("for searching has the values, the list of names only the names", async () => {
     const found = (await as.dev!("GET", `${w}/list_search`)).json();
     expect(found).toContainEqual({ path: c, value: { name: "Sea" } });
     expect((await as.dev2!("GET", `${w}/list_search`)).text).not.toContain(c);
@@ -244,7 +244,7 @@ describe("references", () => {
     expect((await interpolated("u/dev/alone")).json().list).toEqual(["value of plain"]);
   });
 
-  test("to a secret leave the row that reading it leaves", async () => {
+  test("to a secret leave the audit row of reading it", async () => {
     const rows = async () =>
       (await as.admin!("GET", "/w/acme/audit/list?operation=variables.decrypt_secret&username=dev")).json();
     const before = (await rows()).length;
@@ -256,7 +256,7 @@ describe("references", () => {
     expect({ ...second, id: 0, timestamp: "" }).toEqual({ ...first, id: 0, timestamp: "" });
   });
 
-  test("that the caller may not follow, and that lead nowhere, are refused by name", async () => {
+  test("that are unreadable for the caller, or dangling, are rejected by name", async () => {
     const cases: [path: string, value: unknown, status: number, says: string][] = [
       ["u/dev/r1", ["$var:u/dev2/hidden"], 400, "resource u/dev/r1: $var:u/dev2/hidden leads nowhere"],
       ["u/dev/r2", { a: "$var:u/dev/none" }, 400, "$var:u/dev/none leads nowhere"],
@@ -274,7 +274,7 @@ describe("references", () => {
     expect((await interpolated("u/dev2/none")).status).toBe(404);
   });
 
-  test("are followed so far and not without end", async () => {
+  test("are resolved up to a limit", async () => {
     for (let n = 1; n <= 21; n++) await expectOk(create(`u/dev/chain${n}`, [`$res:u/dev/chain${n + 1}`]));
     await expectOk(create("u/dev/chain22", "end"));
     expect((await interpolated("u/dev/chain3")).text).toContain("end");
@@ -297,7 +297,7 @@ describe("references", () => {
     expect(await run("$res:u/dev/deep1")).toContain("nested deeper than the 500 levels");
   });
 
-  test("to secrets are followed for operators only in their jobs", async () => {
+  test("to secrets are resolved for operators only in their jobs", async () => {
     await variable("g/all/hidden", "for jobs", true, as.admin);
     await expectOk(create("g/all/uses", { key: "$var:g/all/hidden" }, {}, as.admin));
     expect((await interpolated("g/all/uses", "", as.ops)).status).toBe(403);
@@ -310,7 +310,7 @@ describe("references", () => {
     expect(run.json()).toEqual({ key: "for jobs" });
   });
 
-  test("are within what a restricted token may read", async () => {
+  test("are limited by a restricted token's scopes", async () => {
     const token = async (scopes: string[]) =>
       server.as((await expectOk(as.dev!("POST", "/users/tokens/create", { scopes }))).text);
     const resourcesOnly = await token(["resources:read"]);
@@ -343,7 +343,7 @@ describe("a resource type", () => {
   const types = (call: string, ask = as.dev!) => ask("GET", `${w}/type/${call}`);
   const schema = { type: "object", properties: { a: { type: "string" } } };
 
-  test("is made, changed by its maker or an admin, and deleted", async () => {
+  test("is created, changed by its creator or an admin, and deleted", async () => {
     const made = await as.dev!("POST", `${w}/type/create`, {
       name: "c_thing",
       schema,
@@ -378,7 +378,7 @@ describe("a resource type", () => {
     expect((await change(as.dev!, {})).status).toBe(404);
   });
 
-  test("is there from the start for the usual services, and a workspace may have its own instead", async () => {
+  test("exists for common services from the start, and a workspace may have its own instead", async () => {
     const names = (await types("listnames")).json();
     for (const name of ["postgresql", "mysql", "s3", "smtp"]) expect(names).toContain(name);
     expect((await types("get/postgresql")).json()).toMatchObject({
@@ -393,7 +393,7 @@ describe("a resource type", () => {
     expect((await as.admin!("DELETE", `${w}/type/delete/smtp`)).status).toBe(404);
   });
 
-  test("of the workspace admins is seen by all, and lets files be named", async () => {
+  test("of the workspace admins is visible to all, and can set file extensions", async () => {
     const shared = "/w/admins/resources/type";
     const body = { name: "ini", schema, format_extension: "ini" };
     await expectOk(as.root!("POST", `${shared}/create`, body));
@@ -415,7 +415,7 @@ describe("a value that differs from its type", () => {
     ["misses a field", "postgresql", { host: "db" }, ["does not match resource type postgresql", "'dbname'"]],
     ["has a text for a number", "postgresql", { ...fits, port: "x" }, ["/port must be integer"]],
     ["has none of the choices", "postgresql", { ...fits, sslmode: "maybe" }, ["/sslmode", '"verify-full"']],
-    ["is no object", "postgresql", "postgres://db", ["the value must be object"]],
+    ["is not an object", "postgresql", "postgres://db", ["the value must be object"]],
     ["refers", "postgresql", { ...fits, port: "$var:u/dev/port" }, []],
     ["is a reference", "postgresql", "$res:u/dev/other", []],
     ["has a type nobody knows", "nobodys", {}, ["resource type nobodys is not known"]],
@@ -444,7 +444,7 @@ describe("a value that differs from its type", () => {
     ];
     for (const [name, schema, value, warned] of schemas) {
       const made = await expectOk(as.dev!("POST", `${w}/type/create`, { name, schema }));
-      expect([name, made.text.includes("warning: its schema is no JSON Schema")]).toEqual([name, warned]);
+      expect([name, made.text.includes("warning: its schema is not JSON Schema")]).toEqual([name, warned]);
       const answer = await expectOk(
         as.dev!("POST", `${w}/create`, { path: `u/dev/${name}`, value, resource_type: name }),
       );
@@ -453,7 +453,7 @@ describe("a value that differs from its type", () => {
   });
 });
 
-test("what is done to resources and types is in the audit", async () => {
+test("changes of resources and types are in the audit log", async () => {
   const rows = (await as.admin!("GET", "/w/acme/audit/list?per_page=1000")).json();
   const seen = new Set(rows.map(({ operation, action_kind }: any) => `${operation} ${action_kind}`));
   for (const row of [

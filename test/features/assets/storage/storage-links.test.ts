@@ -36,7 +36,7 @@ const linkOf = ({ s3, storage = "_default_", presigned }: Record<string, string>
   `${w}/s3_proxy/${storage}/${s3}?${presigned}`;
 const follow = (link: string, headers = {}) => server.as(undefined)("GET", link, undefined, headers);
 
-test("a link shows its file to anybody, as it is or in part", async () => {
+test("a link serves its file to anybody, whole or in part", async () => {
   const dev = await server.member("acme", "dev");
   const op = await server.member("acme", "op", "operator");
   const objects = [
@@ -59,7 +59,7 @@ test("a link shows its file to anybody, as it is or in part", async () => {
   expect(row).toMatchObject({ username: "dev", resource: "in/a b.txt, in/c.txt" });
 });
 
-test("it shows nothing else", async () => {
+test("it serves nothing else", async () => {
   const [signed] = await sign([{ s3: "in/c.txt" }]);
   const right = linkOf(signed);
   expect((await follow(right)).status).toBe(200);
@@ -80,16 +80,16 @@ test.each([
   [3600, 3600],
   [1, 60],
   [10_000_000, 604_800],
-])("made to last %p, it ends after %d seconds", async (expiry_secs, lasts) => {
+])("with a lifetime of %p, it expires after %d seconds", async (expiry_secs, lasts) => {
   const [signed] = await sign([{ s3: "in/c.txt" }], { expiry_secs });
   ahead_ms = (lasts - 5) * 1000;
   expect((await follow(linkOf(signed))).status).toBe(200);
   ahead_ms = (lasts + 1) * 1000;
   const ended = await follow(linkOf(signed));
-  expect([ended.status, ended.text]).toEqual([401, expect.stringContaining("the link has ended")]);
+  expect([ended.status, ended.text]).toEqual([401, expect.stringContaining("the link has expired")]);
 });
 
-test("is made by members, for files that could be, and ends with the workspace's key", async () => {
+test("is created by members, also for missing files, and expires when the workspace's key is rotated", async () => {
   const stranger = await server.user("stranger");
   const by = (s3_objects: object[], as: Ask) => as("POST", `${w}/apps/sign_s3_objects`, { s3_objects });
   expect((await by([{ s3: "in/c.txt" }], stranger.ask)).status).toBe(401);

@@ -31,12 +31,12 @@ const configure = (large_file_storage: unknown, ask = as.admin!) =>
   ask("POST", "/w/acme/workspaces/edit_large_file_storage_config", { large_file_storage });
 const query = (fields: Record<string, string>) => `?${new URLSearchParams(fields)}`;
 
-describe("who uses the storage", () => {
+describe("access to the storage", () => {
   const upload = (ask: Ask, more = {}) =>
     ask("POST", `${h}/upload_s3_file${query({ file_key: "who.txt", ...more })}`, "x");
   const remove = (ask: Ask) => ask("DELETE", `${h}/delete_s3_file?file_key=who.txt`);
 
-  test("members do; operators store and read, and take nothing away; others do not", async () => {
+  test("members have it; operators store and read, but do not delete; others have none", async () => {
     const stranger = (await server.user("stranger")).ask;
     for (const [ask, status] of [
       [as.dev!, 200],
@@ -61,7 +61,7 @@ describe("who uses the storage", () => {
     expect((await reader("GET", `${h}/move_s3_file?src_file_key=a&dest_file_key=b`)).status).toBe(403);
   });
 
-  test("a named resource is for who may read it", async () => {
+  test("a named resource requires read access to it", async () => {
     await createResource("u/dev/bucket", bucket.resource, as.dev);
     const mine = { s3_resource_path: "$res:u/dev/bucket" };
     expect((await upload(as.dev!, mine)).status).toBe(200);
@@ -87,7 +87,7 @@ describe("who uses the storage", () => {
     expect(after).toHaveLength(reads.length + 1);
   });
 
-  test("the keys of the workspace's bucket are told to who may read its resource, or to all", async () => {
+  test("the keys of the workspace's bucket are returned to readers of its resource, or to all if configured", async () => {
     const info = (ask: Ask, body: object = { storage: "bucket" }) =>
       ask("POST", `${h}/v2/s3_resource_info`, body);
     expect((await info(as.dev!)).status).toBe(404);
@@ -128,7 +128,7 @@ describe("who uses the storage", () => {
     });
   });
 
-  test("what is stored, moved and deleted is in the audit", async () => {
+  test("uploads, moves and deletions are in the audit log", async () => {
     await expectOk(upload(as.dev!));
     await expectOk(as.dev!("GET", `${h}/move_s3_file?src_file_key=who.txt&dest_file_key=moved.txt`));
     const rows = (await as.admin!("GET", "/w/acme/audit/list?operation=job_helpers&username=dev")).json();
@@ -145,7 +145,7 @@ describe("the setting of a workspace", () => {
   const settings = async (ask = as.dev!) =>
     (await expectOk(ask("GET", "/w/acme/workspaces/get_large_file_storage_config"))).json();
 
-  test("is an admin's to change, everybody's to read, and null without a storage", async () => {
+  test("is changed by admins, read by everybody, and null without a storage", async () => {
     await using own = await startTestServer();
     const admin = (await own.workspace()).ask;
     const dev = (await own.member("acme", "dev")).ask;
@@ -165,7 +165,7 @@ describe("the setting of a workspace", () => {
     expect([await settings(dev), await names(), (await upload()).status]).toEqual([null, [], 400]);
   });
 
-  test("is refused when it cannot work, and says why", async () => {
+  test("is rejected with the reason if it cannot work", async () => {
     const before = await settings();
     await createResource("u/admin/nobucket", { region: "x" });
     await createResource("u/admin/foreign", { ...bucket.resource, secretKey: "$var:u/dev/secret" });

@@ -107,7 +107,7 @@ describe.each([
     return [windmill_large_files.map(({ s3 }: any) => s3), next_marker];
   };
 
-  test("come back as they were, with type, length and name", async () => {
+  test("are returned unchanged, with type, length and name", async () => {
     const data = bytes(300_000);
     expect(await stored("here/dir/photo ü.jpg", data)).toBe("here/dir/photo ü.jpg");
     const answer = await get("here/dir/photo ü.jpg");
@@ -129,7 +129,7 @@ describe.each([
     expect(Date.now() - Date.parse(facts.last_modified)).toBeLessThan(60_000);
   });
 
-  test("take the place of one another, may be empty, and are larger than the limit of other bodies", async () => {
+  test("replace each other, may be empty, and larger than the limit of other bodies", async () => {
     for (const body of ["first", "", "a longer second", bytes(12_000_000)]) {
       await stored("replaced.bin", body);
       const answer = await get("replaced.bin");
@@ -138,7 +138,7 @@ describe.each([
     }
   });
 
-  test("keep the type and the name that were wished for, also in another place", async () => {
+  test("keep the given type and name, also after a move", async () => {
     const wishes = { content_type: "text/x-thing", content_disposition: "inline; filename=it" };
     const told = async (key: string, more = {}) => {
       const { headers } = await get(key, {}, more);
@@ -182,7 +182,7 @@ describe.each([
     if (!storage && status === 206) expect(answer.headers.get("content-length")).toBe(String(body.length));
   });
 
-  test("are read on only as long as they are the same", async () => {
+  test("are read on only as long as they are unchanged", async () => {
     await stored("if-range.txt", "0123456789");
     const etag = (await get("if-range.txt")).headers.get("etag")!;
     const part = async () => (await get("if-range.txt", { range: "bytes=5-", "if-range": etag })).text();
@@ -191,7 +191,7 @@ describe.each([
     expect(await part()).toBe("abcdefghij");
   });
 
-  test("get a key of the service where none is given, with the extension", async () => {
+  test("get a generated key with their extension if none is given", async () => {
     const keys = [await stored(undefined, "a", { file_extension: "csv" }), await stored(undefined, "b")];
     expect(keys[0]).toMatch(/^svc_uploads\/upload_\w{24}\.csv$/);
     expect(keys[1]).toMatch(/^svc_uploads\/upload_\w{24}$/);
@@ -230,7 +230,7 @@ describe.each([
     }
   });
 
-  test("are moved over what was there, and deleted", async () => {
+  test("are moved onto existing ones, and deleted", async () => {
     await stored("m/from/here.txt", "moved");
     await stored("m/to.txt", "replaced");
     const move = (src_file_key: string, dest_file_key: string) =>
@@ -261,7 +261,7 @@ describe.each([
     }
   });
 
-  test("show their beginning when they are text", async () => {
+  test("are previewed if they are text", async () => {
     const preview = async (file_key: string, more: object = {}) =>
       (
         await expectOk(as.dev!("GET", `${h}/load_file_preview${query({ storage, file_key, ...more })}`))
@@ -292,7 +292,7 @@ describe.each([
   test.each([
     ["a sender that hangs up, with its length told", ["content-length: 9000000"]],
     ["a sender that hangs up within a chunk", ["transfer-encoding: chunked"]],
-  ])("stay as they were after %s", async (_, headers) => {
+  ])("stay unchanged after %s", async (_, headers) => {
     await stored("broken.txt", "whole");
     // More than a part of an upload, less than the whole.
     const piece = "x".repeat(8_500_000);
@@ -311,7 +311,7 @@ describe.each([
     expect((await list({ prefix: "broken" }))[0]).toEqual(["broken.txt"]);
   });
 
-  test("beyond the limit of uploads are refused, announced or not, and leave nothing", async () => {
+  test("beyond the upload limit are rejected, announced or not, and leave nothing", async () => {
     const announced = await put("large.bin", new Uint8Array(20_000_001));
     expect([announced.status, await announced.text()]).toEqual([413, expect.stringContaining("20 MB")]);
     async function* pieces() {
@@ -323,7 +323,7 @@ describe.each([
     expect((await list({ prefix: "large" }))[0]).toEqual([]);
   });
 
-  test("have keys that cannot lead anywhere else", async () => {
+  test("have keys that cannot leave the storage", async () => {
     const bad = [
       "",
       "/etc/passwd",
@@ -368,7 +368,7 @@ describe("a folder of the server", () => {
     raw("POST", `/upload_s3_file${query({ file_key })}`, { body });
   const download = (file_key: string) => raw("GET", `/download_s3_file${query({ file_key })}`);
 
-  test("holds each file at the path that its key says, apart for each storage", async () => {
+  test("stores each file at the path of its key, separately for each storage", async () => {
     await upload("plain/file.txt", "as it is");
     expect(readFileSync(file("plain/file.txt"), "utf8")).toBe("as it is");
     await raw("POST", `/upload_s3_file${query({ file_key: "plain/file.txt", storage: "other" })}`, {
@@ -378,7 +378,7 @@ describe("a folder of the server", () => {
     expect(readFileSync(file("../other/plain/file.txt"), "utf8")).toBe("apart");
   });
 
-  test("is not left by links, and gives nothing but files", async () => {
+  test("cannot be left through links, and serves regular files only", async () => {
     const outside = join(server.data_dir, "outside");
     mkdirSync(outside);
     writeFileSync(join(outside, "secret.txt"), "out of reach");
@@ -402,7 +402,7 @@ describe("a folder of the server", () => {
     expect((await download("plain/file.txt/below")).status).toBe(404);
   });
 
-  test("says what stands in the way", async () => {
+  test("reports conflicting files", async () => {
     await upload("way/file", "x");
     const cases: [key: string, says: string][] = [
       ["way/file/below", "goes through what is a file already"],
@@ -415,7 +415,7 @@ describe("a folder of the server", () => {
     }
   });
 
-  test("keeps of uploads that come at once under one key one, with the type of that one", async () => {
+  test("keeps one of concurrent uploads to one key, with its own type", async () => {
     const kinds = { "text/html": "<script>", "text/plain": "plain", "image/png": "a picture" };
     const key = { file_key: "same/key.bin" };
     const wishes = () => readdirSync(file(".svc"), { recursive: true }).map(String).sort();
@@ -433,7 +433,7 @@ describe("a folder of the server", () => {
     expect(wishes()).toEqual(before);
   });
 
-  test("has no remains of a killed server", async () => {
+  test("contains no remains of a killed server", async () => {
     const own = await startTestServer();
     await own.workspace();
     const incoming = join(own.data_dir, "storage/acme/_default_/.svc/incoming");

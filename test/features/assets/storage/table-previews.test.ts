@@ -109,7 +109,7 @@ describe.each(["", "bucket"])("a table in storage %p", (storage) => {
   });
 });
 
-test("a CSV file may have another separator, or nothing in it", async () => {
+test("a CSV file may have another separator, or be empty", async () => {
   const page = await load("csv_preview/t/semicolons.csv", "csv_separator=%3B");
   expect([valuesOf(page, "a"), valuesOf(page, "b")]).toEqual([["1"], ["2"]]);
   expect(await load("csv_preview/t/empty.csv")).toEqual({ columns: [] });
@@ -121,12 +121,12 @@ test.each([
   ["an unknown column", "parquet_preview/t/numbers.parquet", "sort_col=x", 400, "no column x"],
   ["no file", "parquet_preview/t/none.parquet", "", 404, "t/none.parquet"],
   ["a path that leaves the folder", "csv_preview/t/..%2F..%2Fx", "", 400, "cannot be a file key"],
-])("%s is refused", async (_, what, query, status, says) => {
+])("%s is rejected", async (_, what, query, status, says) => {
   const answer = await ask("GET", `${h}/load_${what}?${query}`);
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(says)]);
 });
 
-test("the server answers others while a file is read", async () => {
+test("the server handles other requests while a file is read", async () => {
   const reads = Array.from({ length: 5 }, () => load("parquet_preview/t/numbers.parquet", "sort_col=name"));
   expect((await ask("GET", "/version")).status).toBe(200);
   for (const page of await Promise.all(reads)) expect(valuesOf(page, "n")[0]).toBe(0);

@@ -51,13 +51,13 @@ const resultOf = async (path: string, args: object = {}) => (await ended(await s
 
 const TOLD = [...SECRET].reverse().join("");
 
-test("a job that waits in the queue runs with its password after the key was exchanged", async () => {
+test("a queued job runs with its password after a key rotation", async () => {
   const id = await start("p/u/admin/tell?scheduled_in_secs=2", { x: SECRET });
   await exchange();
   expect((await ended(id)).result).toBe(TOLD);
 });
 
-test("a flow that waits for an approval continues with its encrypted values", async () => {
+test("a flow that waits for approval continues with its encrypted values", async () => {
   const script = (id: string, content: string, x?: string, more: object = {}) => ({
     id,
     value: {
@@ -98,7 +98,7 @@ test("a flow that waits for an approval continues with its encrypted values", as
   expect((await ended(id)).result).toEqual([SECRET.length, SECRET.length]);
 });
 
-test("schedules, triggers, handlers, saved inputs, flows and resources keep what `variables/encrypt` has sealed for them", async () => {
+test("values encrypted by `variables/encrypt` stay readable in schedules, triggers, handlers, saved inputs, flows and resources", async () => {
   const x = await sealed();
   const schedule = {
     path: "u/admin/yearly",
@@ -232,7 +232,7 @@ const onTheWay: [what: string, store: () => Promise<() => Promise<unknown>>, tol
   ],
 ];
 test.each(onTheWay)(
-  "%s opens with the key that was exchanged on its way to the database",
+  "%s is decrypted although the key was rotated before it was stored",
   async (_, store, told) => {
     const step = (x: object) => ({ type: "script", path: ONE, input_transforms: { x } });
     const expr = (text: string) => ({ type: "javascript", expr: text });
@@ -258,7 +258,7 @@ test.each(onTheWay)(
   },
 );
 
-test("what a form has uploaded is kept when the key is exchanged before its flow is stored", async () => {
+test("uploads of a form are kept if the key is rotated before its flow is stored", async () => {
   const storage = { large_file_storage: { type: "FilesystemStorage" } };
   await expectOk(ask("POST", "/w/acme/workspaces/edit_large_file_storage_config", storage));
   const step = { type: "script", path: "u/admin/tell", input_transforms: {} };
@@ -277,7 +277,7 @@ test("what a form has uploaded is kept when the key is exchanged before its flow
   expect([read.status, read.text]).toEqual([200, "uploaded"]);
 });
 
-test("reads the key once for a request with many encrypted values", async () => {
+test("the key is read once for a request with many encrypted values", async () => {
   await exchange();
   const db = server.server.app.db as { write: Database["write"] };
   const { write } = db;
@@ -300,7 +300,7 @@ test("reads the key once for a request with many encrypted values", async () => 
   await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
 });
 
-test("skip_reencrypt leaves them as they are, as it does secrets", async () => {
+test("skip_reencrypt leaves them unchanged, like secrets", async () => {
   const x = await sealed();
   await expectOk(
     ask("POST", "/w/acme/resources/create", { path: "u/admin/left", value: { x }, resource_type: "any" }),

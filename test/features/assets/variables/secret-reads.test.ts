@@ -46,7 +46,7 @@ async function run(asked: [path: string, value?: string][]) {
   return { told, read: rows.map(({ resource }: { resource: string }) => resource).reverse(), lazy };
 }
 
-test("every reading leaves its own row; a job that reads again what it was told waits for the first row alone", async () => {
+test("every read has an audit row; a job that reads a secret again waits only for the first row's flush", async () => {
   const [one, two] = ["u/admin/one", "u/admin/two"];
   const first = await run([[one], [one], [two], [one], [two]]);
   expect(first.told).toEqual([
@@ -65,7 +65,7 @@ test("every reading leaves its own row; a job that reads again what it was told 
   expect(second.lazy).toEqual([false, false, true]);
 });
 
-test("a person waits for the row of each reading", async () => {
+test("a user's read waits for its row", async () => {
   const db = server.server.app.db as { write: Database["write"] };
   const { write } = db;
   const lazy: unknown[] = [];

@@ -6,7 +6,7 @@ import {
 } from "../../../../src/features/tenancy/workspaces/signing.ts";
 import { expectOk, startTestServer } from "../../../support/harness.ts";
 
-test("each purpose and workspace has a key of its own, which ends with the workspace's", async () => {
+test("each purpose and workspace has its own key, derived from the workspace's key", async () => {
   await using test = await startTestServer();
   const { ask } = await test.workspace();
   await test.workspace("other");

@@ -26,7 +26,7 @@ const update = (path: string, body: object, query = "") =>
   as.dev!("POST", `${w}/update/${path}${query}`, body);
 
 describe("a variable", () => {
-  test("is made, read, asked for, listed and deleted", async () => {
+  test("is created, read, checked, listed and deleted", async () => {
     const answer = await create("u/dev/first", { description: "what for", value: "ünï" });
     expect([answer.status, answer.text]).toEqual([201, "variable u/dev/first created"]);
     const record = {
@@ -57,7 +57,7 @@ describe("a variable", () => {
     expect((await as.dev!("DELETE", `${w}/delete/u/dev/first`)).status).toBe(404);
   });
 
-  test("is gone after its date, and its path is free", async () => {
+  test("disappears after its expiry, and its path is free", async () => {
     await using own = await startTestServer();
     const { ask } = await own.workspace();
     const body = { path: "u/admin/short", value: "old", is_secret: true, description: "" };
@@ -123,7 +123,7 @@ describe("a secret", () => {
       expect(everything).not.toContain(secret);
   });
 
-  test("is encrypted anew each time, and can be decrypted within its workspace only", async () => {
+  test("is encrypted differently each time, and can be decrypted within its workspace only", async () => {
     const sealed = async () => (await expectOk(as.dev!("POST", `${w}/encrypt`, '"same"'))).text;
     const [one, two] = [await sealed(), await sealed()];
     expect(one).not.toBe(two);
@@ -168,7 +168,7 @@ test.each([
     { is_secret: false, value: "new" },
   ],
   [{ path: null, value: null, is_secret: null, description: null }, {}],
-])("an update with %j keeps the rest, of a secret and of a plain one", async (body, change) => {
+])("an update with %j keeps the other fields, of a secret and of a plain variable", async (body, change) => {
   for (const is_secret of [true, false]) {
     const path = `u/dev/kept_${Bun.randomUUIDv7()}`;
     await expectOk(create(path, { is_secret, value: "before", description: "before" }));
@@ -178,7 +178,7 @@ test.each([
   }
 });
 
-test("secrecy changes both ways: a plain value is sealed, a sealed one is never shown instead of a new one", async () => {
+test("secrecy can be changed: a plain value is encrypted, a secret never becomes plain without a new value", async () => {
   await expectOk(create("u/dev/turns", { value: "turned" }));
   await expectOk(update("u/dev/turns", { is_secret: true }));
   expect((await get("u/dev/turns", "?decrypt_secret=false")).value).toBeNull();
@@ -188,7 +188,7 @@ test("secrecy changes both ways: a plain value is sealed, a sealed one is never 
   expect((await get("u/dev/turns")).is_secret).toBe(true);
 });
 
-test("renaming moves a variable with its value, never over another one nor out of reach", async () => {
+test("renaming moves a variable with its value, never onto another one or to an unwritable path", async () => {
   await expectOk(create("u/dev/name", { value: "moving", is_secret: true }));
   await expectOk(create("u/dev/taken"));
   expect((await update("u/dev/name", { path: "u/dev/taken" })).status).toBe(400);
@@ -199,7 +199,7 @@ test("renaming moves a variable with its value, never over another one nor out o
   expect(await value("u/dev/renamed")).toBe("moving");
 });
 
-test("who reads and who writes: owners, groups, admins; operators read secrets through jobs alone", async () => {
+test("read and write access: owners, groups, admins; operators read secrets through jobs only", async () => {
   const secret = { is_secret: true, value: "hidden" };
   for (const path of ["u/dev2/own", "g/all/shared"]) await expectOk(create(path, secret, as.dev2));
   const cases: [who: string, path: string, read: number, write: number][] = [
@@ -243,13 +243,13 @@ test.each([
   ["a description that is null", { description: null }, "`description`"],
   ["an account that is text", { account: "1" }, "`account`"],
   ["a date that is none", { expires_at: "soon" }, "`expires_at`"],
-])("a variable with %s is refused and says why", async (_, change, message) => {
+])("a variable with %s is rejected with the reason", async (_, change, message) => {
   const answer = await create("u/dev/bad", change);
   expect(answer.status).toBe(400);
   expect(answer.text).toContain(message);
 });
 
-test("the contextual variables are listed with what a job of the caller is given", async () => {
+test("the contextual variables are listed with the values for a job of the caller", async () => {
   const listed: { name: string; value: string; description: string; is_custom: boolean }[] = (
     await expectOk(as.dev!("GET", `${w}/list_contextual`))
   ).json();
@@ -278,7 +278,7 @@ test("the contextual variables are listed with what a job of the caller is given
   expect(given.WM_USERNAME).toBe("dev");
 });
 
-test("a variable says whether a resource stands beside it", async () => {
+test("a variable says whether a resource has the same path", async () => {
   await expectOk(create("u/dev/beside"));
   expect(await get("u/dev/beside")).toMatchObject({
     is_linked: false,
@@ -292,7 +292,7 @@ test("a variable says whether a resource stands beside it", async () => {
   expect(listed.is_linked).toBe(true);
 });
 
-test("the character NUL is kept or refused, as the database can, and never a failure", async () => {
+test("a NUL character is stored or rejected, depending on the database, and never an internal error", async () => {
   const answer = await create("u/dev/nul", { value: "a\u0000b" });
   if (answer.status === 201) expect(await value("u/dev/nul")).toBe("a\u0000b");
   else expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("NUL")]);
@@ -303,7 +303,7 @@ test.each([
   ["/list?per_page=many", "`per_page`"],
   ["/list?page=-1", "`page`"],
   ["/get/u/dev/bad?decrypt_secret=maybe", "`decrypt_secret`"],
-])("the query %s is refused and says why", async (path, message) => {
+])("the query %s is rejected with the reason", async (path, message) => {
   const answer = await as.dev!("GET", `${w}${path}`);
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(message)]);
 });

@@ -85,7 +85,7 @@ test("anonymous: callers without a login run what the policy allows, with its au
   });
 });
 
-test("publisher: members who may read the app run it with the rights of who deployed it", async () => {
+test("publisher: members who may read the app run it with the rights of its deployer", async () => {
   const { server } = await startShop("publisher");
   await using _ = server;
   const ann = await server.member("acme", "ann");
@@ -124,7 +124,7 @@ test("viewer: everybody runs it with their own rights", async () => {
   });
 });
 
-test("only what the policy allows is run, with inputs that it lets through", async () => {
+test("only what the policy allows runs, with inputs that it allows", async () => {
   const { server, admin } = await startShop("anonymous");
   await using _ = server;
   await deploy(admin.ask, "acme", "u/admin/secret", "export function main() { return 1 }");
@@ -214,7 +214,12 @@ test("only what the policy allows is run, with inputs that it lets through", asy
       401,
       "log in",
     ],
-    ["arguments that are no object", { component: "button", path: echo, args: [] }, 400, "body field `args`"],
+    [
+      "arguments that are not an object",
+      { component: "button", path: echo, args: [] },
+      400,
+      "body field `args`",
+    ],
   ];
   for (const [what, body, status, said] of cases) {
     const answer = await execute(nobody, body);
@@ -239,7 +244,7 @@ test("only what the policy allows is run, with inputs that it lets through", asy
   expect(pick.args).toEqual({ name: "$res:u/admin/db" });
 });
 
-test("an inline script runs as the app holds it, whatever the caller says of its language and its lock", async () => {
+test("an inline script runs as stored in the app, whatever language and lock the caller sends", async () => {
   const { server } = await startShop("anonymous");
   await using _ = server;
   const nobody = server.as(undefined);
@@ -252,7 +257,7 @@ test("an inline script runs as the app holds it, whatever the caller says of its
   });
 });
 
-test("policies of the older form hold static inputs by runnable", async () => {
+test("policies of the older form contain static inputs by runnable", async () => {
   const { server } = await startShop("anonymous", {
     triggerables_v2: null,
     triggerables: {
@@ -308,11 +313,11 @@ test("an app whose publisher has left the workspace runs nothing", async () => {
   const refused = await execute(nobody, { ...button, args: {} });
   expect([refused.status, refused.text]).toEqual([
     400,
-    expect.stringContaining("whoever deployed the app is no active member"),
+    expect.stringContaining("whoever deployed the app is not an active member"),
   ]);
 });
 
-test("an author tries out what is not deployed, with their own rights; an operator does not", async () => {
+test("authors test undeployed apps with their own rights; operators may not", async () => {
   const { server } = await startShop("publisher");
   await using _ = server;
   const ann = await server.member("acme", "ann");

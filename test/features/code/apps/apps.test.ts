@@ -114,7 +114,7 @@ test("lists filter and order", async () => {
   expect(own.map((row: any) => row.path)).toEqual(["u/ann/d"]);
 });
 
-test("who may not read or write an app does neither", async () => {
+test("users without the right can neither read nor write an app", async () => {
   await using server = await startTestServer();
   const { ask } = await server.workspace();
   const ann = await server.member("acme", "ann");
@@ -150,7 +150,7 @@ test("who may not read or write an app does neither", async () => {
     ["a bad path", create(ask, app("nowhere")), 400],
     ["no value", create(ask, { ...app("u/admin/x"), value: null }), 400],
     ["a bad policy", create(ask, { ...app("u/admin/x"), policy: { execution_mode: "root" } }), 400],
-    ["a version that is no number", ask("GET", "/w/acme/apps/get/v/x"), 404],
+    ["a version that is not a number", ask("GET", "/w/acme/apps/get/v/x"), 404],
     ["nothing there", ask("POST", "/w/acme/apps/update/u/admin/none", {}), 404],
   ];
   for (const [who, asked, status] of cases) expect([who, (await asked).status]).toEqual([who, status]);
@@ -179,7 +179,7 @@ test("a rename keeps versions and frees the old path; the app runs as the user w
   });
 });
 
-test("drafts stand beside an app, and go when it is deployed; one that was never deployed has no past", async () => {
+test("drafts are stored beside an app and deleted by a deployment; an undeployed app has no history", async () => {
   await using server = await startTestServer();
   const { ask } = await server.workspace();
   const path = "u/admin/orders";
@@ -197,7 +197,7 @@ test("drafts stand beside an app, and go when it is deployed; one that was never
   expect("draft" in (await withDraft())).toBe(false);
 });
 
-test("an app that everybody may see is found by its secret or by the path an admin chose; others need a login", async () => {
+test("a public app is found by its secret or its custom path; others need a login", async () => {
   await using server = await startTestServer();
   const { ask } = await server.workspace();
   const ann = await server.member("acme", "ann");

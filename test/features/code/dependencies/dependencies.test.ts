@@ -26,10 +26,10 @@ const lockText = (manifest: object, packages: object) =>
   `${JSON.stringify(manifest)}\n//bun.lock\n${JSON.stringify({ lockfileVersion: 1, packages })}`;
 const good = ["is-number@7.0.0", "", {}, "sha512-AAAA"];
 
-describe("a lock that a client sends", () => {
+describe("a lock sent by a client", () => {
   const npm = "bun";
   const cases: [name: string, lock: string][] = [
-    ["is no lock", "is-number==7"],
+    ["is not a lock", "is-number==7"],
     ["is blank", "  \n"],
     ["is of another client", "{}\n//bun.lockb\nAAAA"],
     ["has no lock file", '{"dependencies":{"is-number":"latest"}}\n//bun.lock\n<empty>'],
@@ -46,11 +46,11 @@ describe("a lock that a client sends", () => {
     ],
     ["has no integrity", lockText({}, { "is-number": good.slice(0, 3) })],
   ];
-  test.each(cases)("and that %s is not used", async (_, lock) => {
+  test.each(cases)("that is %s is not used", async (_, lock) => {
     expect(await findUsableLock(npm, lock)).toBeUndefined();
   });
 
-  test("and that cannot be used still says which versions are wanted, of a script and of a step", async () => {
+  test("that cannot be installed from still determines the versions, for a script and a step", async () => {
     const lock = '{"dependencies":{"is-number":"6.0.0","left":"file:/etc"}}\n//bun.lockb\nAAAA';
     const hash = await deploy(ask, "acme", "u/admin/older", SOURCE, { lock });
     const status = await ask("GET", `/w/acme/scripts/deployment_status/h/${hash}`);
@@ -62,7 +62,7 @@ describe("a lock that a client sends", () => {
     await until(async () => (await readFlow()).value.modules[0].value.lock.includes('"is-number@6.0.0"'));
   }, 60_000);
 
-  test("and that is not used is resolved anew, for a version, a preview and a step", async () => {
+  test("that is not used is resolved again, for a version, a preview and a step", async () => {
     const [, lock] = cases.find(([name]) => name === "names a file")!;
     const hash = await deploy(ask, "acme", "u/admin/locked", SOURCE, { lock });
     const status = await ask("GET", `/w/acme/scripts/deployment_status/h/${hash}`);
@@ -76,7 +76,7 @@ describe("a lock that a client sends", () => {
     expect(flow.text).toBe("true");
   }, 60_000);
 
-  test("says one thing to who checks it and to who installs it", async () => {
+  test("cannot mean one thing to the validator and another to the installer", async () => {
     let asked = 0;
     const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(`${++asked}`) });
     const evil = `"is-number": ["is-number@http://127.0.0.1:${other.port}/x.tgz", {}, ""]`;
@@ -88,7 +88,7 @@ describe("a lock that a client sends", () => {
     expect(asked).toBe(0);
   }, 60_000);
 
-  test("is used as it is when it is a good one", async () => {
+  test("is used unchanged if it is valid", async () => {
     const first = await deploy(ask, "acme", "u/admin/resolved", SOURCE);
     const { lock } = (await ask("GET", `/w/acme/scripts/deployment_status/h/${first}`)).json();
     const second = await deploy(ask, "acme", "u/admin/carried", SOURCE, { lock });
@@ -161,7 +161,7 @@ function tar(files: Record<string, string>): Uint8Array {
   return Buffer.concat([...blocks, Buffer.alloc(1024)]);
 }
 
-test("a registry behind a password: its packages are installed, the password is in no lock and no answer", async () => {
+test("a registry with a password: its packages are installed, and the password is in no lock or response", async () => {
   const registry = privateRegistry();
   const before = process.env.npm_config_registry;
   process.env.npm_config_registry = `http://ann:hunter2@127.0.0.1:${registry.port}/`;
@@ -184,7 +184,7 @@ test("a registry behind a password: its packages are installed, the password is 
   }
 }, 60_000);
 
-test("the setting npm_config_registry says where packages come from, at once, with its token", async () => {
+test("the setting npm_config_registry selects the registry, at once, with its token", async () => {
   const registry = privateRegistry("Bearer hunter3");
   const set = (value: string | null) =>
     server.operator("POST", "/settings/global/npm_config_registry", { value });

@@ -58,7 +58,7 @@ test.each(["script", "flow", "app"])(
   },
 );
 
-test("a star stays on an app that is renamed, and on a bundle; lists of bundles show theirs", async () => {
+test("a star stays on a renamed app and bundle; lists of bundles show it", async () => {
   for (const kind of ["app", "raw_app"]) {
     await expectOk(star("ann", kind, "f/data/two"));
     await expectOk(as.ann!("POST", `/w/acme/${kind}s/update/f/data/two`, { path: "f/data/three" }));
@@ -66,13 +66,13 @@ test("a star stays on an app that is renamed, and on a bundle; lists of bundles 
   }
 });
 
-test("a star stays on a flow that is renamed", async () => {
+test("a star stays on a renamed flow", async () => {
   await expectOk(star("ann", "flow", "f/data/two"));
   await expectOk(as.ann!("POST", "/w/acme/flows/update/f/data/two", { ...FLOW, path: "f/data/three" }));
   expect(await starred("ann", "flow")).toEqual(["f/data/three"]);
 });
 
-test("what is starred and may not be read any more is in no list", async () => {
+test("starred items that are no longer readable are in no list", async () => {
   await expectOk(as.admin!("POST", "/w/acme/acls/add/script/u/admin/own", { owner: "u/ann" }));
   await expectOk(star("ann", "script", "u/admin/own"));
   expect(await starred("ann", "script")).toEqual(["u/admin/own"]);

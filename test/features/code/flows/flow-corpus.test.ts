@@ -94,7 +94,7 @@ for (const [at, file] of cases.sort().entries()) {
   });
 }
 
-test("fields that nobody knows, numbers with many digits, odd ids and text that looks like something else", () =>
+test("unknown fields, long numbers, unusual ids and texts that look like something else", () =>
   openAndSave("u/admin/odd", {
     summary: "yes",
     description: "null",

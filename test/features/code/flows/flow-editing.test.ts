@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test("a deployment made from a version that is no longer the newest is refused", async () => {
+test("a deployment based on a version that is no longer the newest is rejected", async () => {
   const path = "u/ann/both";
   const flow = { path, summary: "", value: { modules: [] } };
   const deploy = (more: object) => ann("POST", `/w/acme/flows/update/${path}`, { ...flow, ...more });
@@ -61,11 +61,11 @@ test.each([
   expect(await outcome(expr, scope)).toEqual(expected);
 });
 
-test("operators, who write no flows, evaluate nothing", async () => {
+test("operators, who may not write flows, evaluate nothing", async () => {
   expect((await evaluate("1", {}, viewer)).status).toBe(403);
 });
 
-test("one person cannot keep all threads of expressions busy", async () => {
+test("one user cannot occupy all threads of expressions", async () => {
   const endless = "(() => { for (;;); })()";
   const answers = await Promise.all(Array.from({ length: 12 }, () => evaluate(endless, {})));
   const refused = answers.filter(({ status }) => status === 429);

@@ -79,7 +79,7 @@ const run = async (path: string) => getDeployedFlowByPath(server.server.app, "ac
 const storedValue = async (path: string) => (await ask("GET", at(`get/${path}`))).json().value;
 
 describe("a version whose scripts need packages", () => {
-  test("is locked by a job, wherever the scripts stand; what needs none has an empty lock", async () => {
+  test("is locked by a job, wherever the scripts are; scripts without packages have an empty lock", async () => {
     const failure_module = needs("failure", "left-pad");
     await deploy("create", "u/admin/locked", [plain("a"), loop("b", [needs("c", "is-odd")])], {
       failure_module,
@@ -102,7 +102,7 @@ describe("a version whose scripts need packages", () => {
     expect(job.language).toBeUndefined();
   });
 
-  test("does not run before it is locked: the path goes on running the version before", async () => {
+  test("does not run before it is locked: the path runs the previous version", async () => {
     await deploy("create", "u/admin/waits", [plain("a")]);
     const first = await run("u/admin/waits");
     registry.close();
@@ -116,7 +116,7 @@ describe("a version whose scripts need packages", () => {
     expect((await run("u/admin/waits")).version).toBe(version_id);
   });
 
-  test("is waited for by whoever calls it right after its first deployment", async () => {
+  test("is waited for by calls right after its first deployment", async () => {
     registry.close();
     await deploy("create", "u/admin/at_once", [needs("a", "left-pad")]);
     const call = (url: string) => ask("POST", `/w/acme/jobs/${url}/u/admin/at_once`, {});
@@ -147,7 +147,7 @@ describe("a version whose scripts need packages", () => {
     expect((await Promise.all(called)).map((answer) => answer.status)).toEqual([200, 201, 201]);
   });
 
-  test("says why there is no lock, and the version before goes on", async () => {
+  test("shows why there is no lock, and the previous version still runs", async () => {
     await deploy("create", "u/admin/fails", [plain("a")]);
     const first = await run("u/admin/fails");
     await deploy("update/u/admin/fails", "u/admin/fails", [plain("a"), needs("b", "none-such")]);
@@ -165,7 +165,7 @@ describe("a version whose scripts need packages", () => {
     expect([runnables.includes("u/admin/fails"), runnables.includes("u/admin/never")]).toEqual([true, false]);
   });
 
-  test("says so when its job is canceled", async () => {
+  test("shows when its job is canceled", async () => {
     registry.close();
     await deploy("create", "u/admin/canceled", [needs("a", "slow-too")]);
     const { job_id } = await statusOf("u/admin/canceled");
@@ -176,7 +176,7 @@ describe("a version whose scripts need packages", () => {
     expect((await jobOf(job_id)).canceled).toBe(true);
   });
 
-  test("is settled where it stands by then: renamed, overtaken, deleted", async () => {
+  test("is handled correctly if it was renamed, superseded or deleted in the meantime", async () => {
     registry.close();
     await deploy("create", "u/admin/moves", [needs("a", "slow-three")]);
     const { job_id } = await statusOf("u/admin/moves");
@@ -196,7 +196,7 @@ describe("a version whose scripts need packages", () => {
     expect((await ask("GET", at("exists/u/admin/dropped"))).json()).toBe(false);
   });
 
-  test("with a lock for each script is ready at once, and asks nobody", async () => {
+  test("with a lock for each script is ready at once, without a job", async () => {
     await deploy("create", "u/admin/carries", [needs("a", "is-even")]);
     await settled("u/admin/carries");
     const { modules } = await storedValue("u/admin/carries");
@@ -207,10 +207,10 @@ describe("a version whose scripts need packages", () => {
   });
 });
 
-describe("locks of a flow that is not deployed", () => {
+describe("locks of an undeployed flow", () => {
   const path = "u/admin/local.flow";
 
-  test("come back in the flow; packages that are needed twice are asked for once", async () => {
+  test("are returned in the flow; packages needed twice are resolved once", async () => {
     const flow_value = {
       modules: [needs("a", "twice"), loop("b", [needs("c", "twice"), plain("d")])],
       notes: 1,
@@ -227,7 +227,7 @@ describe("locks of a flow that is not deployed", () => {
     expect((await ask("GET", at("list_paths"))).text).not.toContain("local");
   });
 
-  test("are found by a job of one's own asking", async () => {
+  test("are found by a job of the caller's", async () => {
     const body = { path, flow_value: { modules: [needs("a", "later")] } };
     const submitted = await ask("POST", "/w/acme/jobs/run/flow_dependencies_async", body);
     expect(submitted.status).toBe(201);
@@ -241,7 +241,7 @@ describe("locks of a flow that is not deployed", () => {
   test.each([
     [needs("b", "none-such"), "step b, `content`: dependencies could not be installed"],
     [raw("b", "export function main( {"), "step b, `content`: Syntax error at line 1"],
-  ])("are refused with the step: %o", async (module, says) => {
+  ])("are rejected with the step: %o", async (module, says) => {
     const body = { path, flow_value: { modules: [module] } };
     const answer = await ask("POST", "/w/acme/jobs/run/flow_dependencies", body);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);

@@ -51,7 +51,7 @@ test.each(["f", "p"])("a call of %s/… is answered by the early step, and the f
   expect(await approve(job.id)).toMatchObject({ success: true, canceled: false, result: "last" });
 });
 
-test("the early step says how it is answered", async () => {
+test("the early step controls the response", async () => {
   const content = "export const main = () => ({ wm_status_code: 202, result: 'soon' })";
   const path = await push("u/admin/controlled", [script("a", content), gate, last]);
   const answer = await ask("POST", `${jobs}/run_wait_result/f/${path}`, {});
@@ -60,7 +60,7 @@ test("the early step says how it is answered", async () => {
   await approve(job.id);
 });
 
-test("hanging up after the answer cancels nothing", async () => {
+test("a caller that disconnects after the response cancels nothing", async () => {
   const path = await push("u/admin/hang_up", [first, gate, last]);
   const caller = new AbortController();
   const answer = await fetch(`${server.url}/api${jobs}/run_wait_result/f/${path}`, {
@@ -79,7 +79,7 @@ test("hanging up after the answer cancels nothing", async () => {
   expect(await approve(job.id)).toMatchObject({ success: true, canceled: false });
 });
 
-test("the step that says the flow has failed says how that is answered, too", async () => {
+test("a step that declares the flow failed controls the response, too", async () => {
   const content =
     "export const main = () => ({ wm_failure: 'no tea', wm_status_code: 418, result: 'short' })";
   const path = await push("u/admin/marked", [first, script("m", content), last], {});
@@ -101,7 +101,7 @@ test("a flow that fails before its early step is answered with the failure", asy
   expect((await ask("POST", `${jobs}/run_wait_result/f/${stopped}`, {})).json()).toBe("stopped");
 });
 
-test("a repeated call is answered as the first one was, while the flow runs and after", async () => {
+test("a repeated call gets the response of the first one, while the flow runs and after", async () => {
   const path = await push("u/admin/repeated", [first, gate, last]);
   const call = async () =>
     (

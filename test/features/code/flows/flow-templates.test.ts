@@ -39,7 +39,7 @@ test.each(TEMPLATES.map(({ id, flow }) => [id, flow] as const))("%s", async (id,
   await expectOk(ann("POST", "/w/acme/flows/create", { ...flow, path: `u/ann/${id.replace("-", "_")}` }));
 });
 
-test("deployed as they are, they call another service, tell a chat, and wait for an approval", async () => {
+test("deployed unchanged, they call another service, post to a chat, and wait for an approval", async () => {
   const received: any[] = [];
   await using peer = Bun.serve({
     port: 0,
@@ -83,7 +83,7 @@ test("deployed as they are, they call another service, tell a chat, and wait for
   expect(end).toEqual({ order: 7, refunded: 250 });
 });
 
-test("the webhook's template refuses a wrong signature", async () => {
+test("the webhook's template rejects a wrong signature", async () => {
   const { flow } = TEMPLATES.find(({ id }) => id === "webhook")!;
   const args = { event: { id: 7 }, secret: "s", signature: "00" };
   const answer = await ann("POST", "/w/acme/jobs/run_wait_result/preview_flow", { value: flow.value, args });

@@ -36,7 +36,7 @@ const many = (count: number) => Array.from({ length: count }, (_, index) => step
 const REFUSED: [name: string, value: object, says: string][] = [
   ["no object", [], "must be an object with `modules`"],
   ["no modules", {}, "`modules` must be an array of steps"],
-  ["modules that are no list", { modules: { a: step("a") } }, "`modules` must be an array of steps"],
+  ["modules that are not a list", { modules: { a: step("a") } }, "`modules` must be an array of steps"],
   [
     "a step that is none",
     { modules: [step("a"), "b"] },
@@ -68,7 +68,7 @@ const REFUSED: [name: string, value: object, says: string][] = [
   ["more depth than can be meant", { modules: [nested(21)] }, "more than 20 deep"],
 ];
 
-test.each(REFUSED)("%s is refused", async (_, value, says) => {
+test.each(REFUSED)("%s is rejected", async (_, value, says) => {
   const answer = await create(value);
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
   expect((await ask("GET", "/w/acme/flows/exists/u/admin/checked")).json()).toBe(false);
@@ -156,7 +156,7 @@ const FAILS: [name: string, value: object, step: string | undefined, says: strin
     "parallelism must be a number of at least 1",
   ],
   [
-    "a time limit that is no number",
+    "a time limit that is not a number",
     { modules: [step("a", { timeout: { type: "static", value: "soon" } })] },
     "a",
     "timeout",
@@ -290,12 +290,12 @@ test("accepts the maximum depth", async () => {
   expect(await deployed({ modules: [nested(20)] }, (path) => run(path))).toEqual(expected);
 });
 
-test("a flow that calls itself whatever happens is stored, and fails", async () => {
+test("an unconditionally recursive flow is stored, and fails", async () => {
   const calls = { modules: [{ id: "b", value: flow("u/admin/odd") }] };
   expect((await deployed(calls, (path) => run(path))).error.name).toBe("RecursionError");
 });
 
-test("an undefined input is left out in TypeScript, and null in Python", async () => {
+test("an undefined input is omitted in TypeScript, and null in Python", async () => {
   const python = raw("p", {
     language: "python3",
     content: "def main(x='default'):\n    return [x]",

@@ -48,7 +48,7 @@ describe("a draft", () => {
   const save = (path: string, value: unknown, ask = ann) =>
     ask("POST", "/w/acme/drafts/create", { path, typ: "flow", value });
 
-  test("is kept beside a flow, replaced, deleted, and gone with the next deployment", async () => {
+  test("is stored beside a flow, replaced, deleted, and removed by the next deployment", async () => {
     await make("u/ann/drafted");
     expect((await read("get/draft/u/ann/drafted")).draft).toBeUndefined();
     expect((await save("u/ann/drafted", { half: "made" })).status).toBe(201);
@@ -63,7 +63,7 @@ describe("a draft", () => {
     expect((await read("get/draft/u/ann/drafted")).draft).toBeUndefined();
   });
 
-  test("belongs to a person: others have their own, see whose there are, and lose none by a deployment", async () => {
+  test("belongs to a user: others have their own, see who has one, and keep theirs after a deployment", async () => {
     const grant = { owner: "u/bob", write: true };
     await make("u/ann/both");
     await expectOk(ann("POST", "/w/acme/acls/add/flow/u/ann/both", grant));
@@ -92,12 +92,12 @@ describe("a draft", () => {
     expect("draft" in (await moved())).toBe(false);
   });
 
-  test.each([undefined, null])("that is %p is refused", async (value) => {
+  test.each([undefined, null])("that is %p is rejected", async (value) => {
     const answer = await save("u/ann/nothing", value);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("`value`: is missing")]);
   });
 
-  test("is kept and deleted only by who may deploy there", async () => {
+  test("is stored and deleted only by users who may deploy there", async () => {
     await make("u/ann/mine");
     await expectOk(save("u/ann/mine", 1));
     const remove = "/w/acme/drafts/delete/flow/u/ann/mine";
@@ -126,7 +126,7 @@ describe("a draft", () => {
 const run = async (path: string) => getDeployedFlowByPath(server.server.app, "acme", path);
 const runVersion = async (version: number) => getDeployedFlowByVersion(server.server.app, "acme", version);
 
-test("what is run is what was deployed last: nothing stale is remembered", async () => {
+test("runs use the last deployed version, not a cached one", async () => {
   await make("u/ann/fresh", { tag: "first", timeout: 5 });
   const first = await run("u/ann/fresh");
   expect(first).toMatchObject({ path: "u/ann/fresh", tag: "first", timeout_s: 5, priority: 0 });
@@ -156,7 +156,7 @@ test("what is run is what was deployed last: nothing stale is remembered", async
   await expect(runVersion(first.version)).rejects.toThrow(`flow version ${first.version}`);
 });
 
-test("a run that has begun keeps its steps when the flow is deleted", async () => {
+test("a started run keeps its steps when the flow is deleted", async () => {
   const { app } = server.server;
   await make("u/ann/leaves");
   const { version_id } = await read("get/u/ann/leaves");

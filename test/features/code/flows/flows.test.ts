@@ -71,7 +71,7 @@ describe("a flow", () => {
     expect(await read("exists/u/ann/none")).toBe(false);
   });
 
-  test("cannot be created where one is, nor at a path that is none", async () => {
+  test("cannot be created at a used or invalid path", async () => {
     await make("u/ann/taken");
     const body = { path: "u/ann/taken", summary: "", value: one };
     const again = await ann("POST", at("create"), body);
@@ -148,7 +148,7 @@ describe("a flow", () => {
     expect(told(await change("u/ann/never"))).toEqual([404, "NotFound"]);
   });
 
-  test("is archived, taken back, and taken up again by a new version", async () => {
+  test("is archived, restored, and replaced by a new version", async () => {
     await make("u/ann/old");
     await expectOk(ann("POST", at("archive/u/ann/old")));
     expect((await read("get/u/ann/old")).archived).toBe(true);
@@ -182,7 +182,7 @@ describe("a flow", () => {
   });
 });
 
-describe("who may", () => {
+describe("permissions", () => {
   beforeAll(() => make("u/ann/private"));
 
   const READS = ["get/u/ann/private", "history/p/u/ann/private", "get_latest_version/u/ann/private"];
@@ -204,12 +204,12 @@ describe("who may", () => {
     ["DELETE", "delete/u/ann/private", undefined],
     ["POST", "toggle_workspace_error_handler/u/ann/private", {}],
   ];
-  test.each(WRITES)("%s %s: not who may not read it, not operators", async (method, path, body) => {
+  test.each(WRITES)("%s %s: not without read access, not for operators", async (method, path, body) => {
     expect(told(await bob(method, at(path), body))).toEqual([404, "NotFound"]);
     expect(told(await viewer(method, at(path), body))).toEqual([403, "Forbidden"]);
   });
 
-  test("read what is shared with them, and change what is shared for writing", async () => {
+  test("shared items can be read, and changed if shared for writing", async () => {
     await make("u/ann/shared");
     const share = async (entry: boolean) => {
       const { flows } = await import("../../../../src/features/code/flows/tables.ts");
@@ -231,7 +231,7 @@ describe("who may", () => {
     expect(told(await change("u/ann/shared", { path: "u/ann/moved" }, bob))).toEqual([403, "Forbidden"]);
   });
 
-  test("create: in their own place, for themselves", async () => {
+  test("creation: at one's own path, on one's own behalf", async () => {
     const body = { path: "u/ann/by_bob", summary: "", value: one };
     expect(told(await bob("POST", at("create"), body))).toEqual([403, "Forbidden"]);
     const behalf = { path: "u/bob/behalf", summary: "", value: one, on_behalf_of_email: "ann@example.org" };
@@ -240,7 +240,7 @@ describe("who may", () => {
   });
 });
 
-test("lists show what is asked for, the newest first", async () => {
+test("lists apply their filters, newest first", async () => {
   const { ask } = await server.workspace("listed");
   const base = "/w/listed/flows";
   const create = (path: string, more: object = {}) =>
@@ -301,7 +301,7 @@ test("lists show what is asked for, the newest first", async () => {
   });
 });
 
-test("each change leaves a row of who did what", async () => {
+test("each change leaves an audit row with its user", async () => {
   const { ask } = await server.workspace("watched");
   const base = "/w/watched/flows";
   const body = { path: "u/admin/seen", summary: "", value: one };

@@ -91,11 +91,11 @@ test.each([
       }),
   ],
   ["a schedule", "dynamic_skip", () => schedule({ dynamic_skip: "u/admin/one" })],
-])("the answer to %s with %s says that it has no effect", async (_, name, asked) => {
+])("the response to %s with %s says that it has no effect", async (_, name, asked) => {
   expect(await warned(asked())).toContain(name);
 });
 
-test("nothing is said of what is left out, empty, or has an effect", async () => {
+test("absent, empty and effective fields are not mentioned", async () => {
   const empty = { dynamic_skip: null, debounce_delay_s: 0, delete_after_secs: null, debounce_key: "" };
   for (const asked of [
     script(empty),
@@ -107,7 +107,7 @@ test("nothing is said of what is left out, empty, or has an effect", async () =>
   }
 });
 
-test("a change of a flow or schedule is warned of as well", async () => {
+test("updates of a flow or schedule warn as well", async () => {
   const path = (await flow({})).text;
   const update = { path, summary: "", value: { modules: [identity], debounce_key: "x" } };
   expect(await warned(expectOk(ask("POST", `/w/acme/flows/update/${path}`, update)))).toContain(
@@ -115,7 +115,7 @@ test("a change of a flow or schedule is warned of as well", async () => {
   );
 });
 
-test("the reference lists each of them", () => {
+test("the reference lists each field", () => {
   const reference = readFileSync("src/REFERENCE.md", "utf8");
   for (const name of Object.keys(NOT_OFFERED)) expect(reference).toContain(`\`${name}\``);
 });
@@ -154,7 +154,7 @@ test("flow_env reaches the flows that a flow calls, which may replace parts of i
   expect(ran.json()).toEqual([{ stage: "inner", region: "eu" }]);
 });
 
-test("a failed stop has the step's result where that is asked for", async () => {
+test("a failed stop includes the step's result on request", async () => {
   const stops = (more: object) => ({
     modules: [{ ...identity, stop_after_if: { expr: "true", error_message: "enough", ...more } }],
   });
@@ -169,7 +169,7 @@ test("a failed stop has the step's result where that is asked for", async () => 
   expect((await ran({})).error.result).toBeUndefined();
 });
 
-test("lists have arguments where that is asked for", async () => {
+test("lists include arguments on request", async () => {
   const url = "/w/acme/jobs/run_wait_result/p/u/admin/one";
   await expectOk(ask("POST", url, { big: "x".repeat(100_000) }));
   await expectOk(ask("POST", url, { small: 1 }));

@@ -34,7 +34,7 @@ export async function main(name: string, times = 2) { return z && help && name.r
   });
 });
 
-test("packages of Python, as a requirements file names them", async () => {
+test("packages of Python, in the form of a requirements file", async () => {
   const found = await analyse(
     "python3",
     "import requests\ndef main(n: int = 1):\n    return requests and n\n",
@@ -42,7 +42,7 @@ test("packages of Python, as a requirements file names them", async () => {
   expect(found).toMatchObject({ has_main: true, packages: ["requests"] });
 });
 
-test("where code cannot be parsed is an answer, not an error", async () => {
+test("a syntax error is returned as a result, not as an error", async () => {
   const found = await analyse("bun", "export const main = () => 1;\nexport const x = (;");
   expect(found.problem).toMatchObject({ line: 2, message: expect.any(String) });
   expect(found.schema).toBeUndefined();
@@ -53,7 +53,7 @@ test("nothing is stored", async () => {
   expect(JSON.parse((await ask("GET", "/w/acme/scripts/list")).text)).toEqual([]);
 });
 
-test("a language that there is not is refused", async () => {
+test("an unknown language is rejected", async () => {
   const answer = await ask("POST", "/w/acme/scripts/analyse", { language: "cobol", content: "" });
   expect(answer.status).toBe(400);
 });

@@ -72,7 +72,7 @@ test.skipIf(!Bun.which("rustc"))("a compiler ends with the jobs that wait for it
   expect((await ask("GET", `/w/acme/jobs_u/completed/get_result/${id}`)).json()).toBe(7);
 });
 
-test("what was used least recently is removed while all is too large", async () => {
+test("the least recently used are removed while the total is too large", async () => {
   using folder = { path: openFolder("svc-size-"), [Symbol.dispose]() {} };
   const now = Date.now();
   const version = async (name: string, mb: number, minutes_ago: number) => {

@@ -41,7 +41,7 @@ test.each(["deno", "bunnative"])("%s runs as TypeScript", async (language) => {
   expect((await ask("GET", `/w/acme/scripts/get/p/${path}`)).json().language).toBe(language);
 });
 
-test("limits of 0 are none, and are given back", async () => {
+test("limits of 0 mean no limit, and are returned", async () => {
   const none = { concurrent_limit: 0, concurrency_time_window_s: 0, timeout: 0, cache_ttl: 0 };
   await create("u/admin/none", "bun", "export const main = () => 1", none);
   expect((await ask("GET", "/w/acme/scripts/get/p/u/admin/none")).json()).toMatchObject(none);

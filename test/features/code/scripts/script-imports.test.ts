@@ -67,7 +67,7 @@ describe("TypeScript", () => {
     expect(await run(path)).toBe("please");
   });
 
-  test("imports through other scripts, in circles too", async () => {
+  test("imports indirectly, and in cycles", async () => {
     await deploy("f/lib/even", "export const isEven = (n: number): boolean => n === 0;");
     await deploy(
       "f/lib/odd",
@@ -117,7 +117,7 @@ describe("Python", () => {
 });
 
 describe("an import", () => {
-  test("that is missing fails the deployment, and mends it once it is there", async () => {
+  test("of a missing script fails the deployment, and is repaired when that is deployed", async () => {
     const status = await deploy(
       "f/app/early",
       'import { late } from "/f/lib/late";\nexport const main = () => late;',
@@ -134,7 +134,7 @@ describe("an import", () => {
     );
   });
 
-  test("mends importers whose packages could not be resolved, and those whose other import is missing", async () => {
+  test("repairs importers whose packages could not be resolved, and those with another missing import", async () => {
     // A registry that answers nothing but errors.
     using registry = Bun.serve({ port: 0, fetch: () => new Response("gone", { status: 404 }) });
     const set = (value: string | null) =>
@@ -163,7 +163,7 @@ describe("an import", () => {
     }
   });
 
-  test("is one that the deployer may read", async () => {
+  test("must be readable by the deployer", async () => {
     const { ask: outsider } = await server.member("acme", "olga");
     const { ask: author } = await server.member("acme", "ines");
     await ask("POST", "/w/acme/folders/create", { name: "closed", extra_perms: {} });
@@ -187,7 +187,7 @@ describe("an import", () => {
     expect(preview.json().error.message).toContain("f/closed/secret");
   });
 
-  test("is pinned: its importers run with it as it was, until they are locked again, with the reason", async () => {
+  test("is pinned: its importers run with the old version until they are locked again, with the reason", async () => {
     await deploy("f/lib/price", "export const price = 1;");
     await deploy(
       "f/lib/total",
@@ -221,7 +221,7 @@ describe("an import", () => {
     expect(await run("f/app/bill")).toBe(12);
   });
 
-  describe("in a workspace that closes", () => {
+  describe("in a workspace that is being closed", () => {
     const lockJobs = (path: string) =>
       server.server.app.db.read
         .select()
@@ -237,7 +237,7 @@ describe("an import", () => {
       }
     }
 
-    test("is not deployed anew, and its importers are not locked again", async () => {
+    test("is not deployed, and its importers are not locked again", async () => {
       await deploy("f/lib/shut", "export const n = 1;");
       await deploy("f/app/uses_shut", 'import { n } from "/f/lib/shut";\nexport const main = () => n;');
       const before = await lockJobs("f/app/uses_shut");
@@ -251,7 +251,7 @@ describe("an import", () => {
       expect((await ask("GET", "/w/acme/scripts/get/p/f/lib/shut")).json().hash).toBe(parent_hash);
     });
 
-    test("keeps the lock that a job has found, and queues nothing", async () => {
+    test("keeps the lock that a job has resolved, and queues nothing", async () => {
       await deploy("f/lib/late", "export const n = 1;");
       await deploy("f/app/uses_late", 'import { n } from "/f/lib/late";\nexport const main = () => n;');
       await deploy("f/lib/late", 'import "./absent";\nexport const n = 2;');
@@ -286,8 +286,8 @@ describe("an import", () => {
   });
 });
 
-describe("code that is not deployed by itself", () => {
-  test("a preview imports from its path, and without one from the root", async () => {
+describe("undeployed code", () => {
+  test("a preview imports relative to its path, and without one to the root", async () => {
     await deploy("f/lib/shared", "export const shared = 'yes';");
     const preview = (content: string, path?: string) =>
       ask("POST", "/w/acme/jobs/run_wait_result/preview", { content, path, language: "bun", args: {} });

@@ -85,7 +85,7 @@ describe("run forms", () => {
 describe("a cached result", () => {
   const content = "let runs = 0; export const main = (a: number, b?: number) => [++runs, a, b]";
 
-  test("serves runs with the same arguments, in whatever order, until it expires", async () => {
+  test("is used for runs with the same arguments, in any order, until it expires", async () => {
     await deploy(ask, "acme", "u/admin/cached", content, { cache_ttl: 600 });
     expect((await call("u/admin/cached", { a: 1, b: 2 })).json()).toEqual([1, 1, 2]);
     expect((await call("u/admin/cached", { b: 2, a: 1 })).json()).toEqual([1, 1, 2]);
@@ -151,7 +151,7 @@ describe("a concurrency limit", () => {
   const overlap = (intervals: [number, number][]) =>
     Math.max(...intervals.map(([at]) => intervals.filter(([from, to]) => from <= at && at < to).length));
 
-  test("lets no more run at once, loses none, and keeps their order", async () => {
+  test("limits concurrent runs, loses none, and keeps their order", async () => {
     await deploy(ask, "acme", "u/admin/limited", busy, { concurrent_limit: 2 });
     const ids: string[] = [];
     for (let index = 0; index < 8; index++) ids.push(await start("u/admin/limited", { ms: 60, beside: 2 }));
@@ -169,7 +169,7 @@ describe("a concurrency limit", () => {
     expect(overlap(answers.map((answer) => answer.json()))).toBe(1);
   });
 
-  test("counts what began within the window", async () => {
+  test("counts runs started within the window", async () => {
     await deploy(ask, "acme", "u/admin/windowed", busy, {
       concurrent_limit: 2,
       concurrency_time_window_s: 1,
@@ -182,7 +182,7 @@ describe("a concurrency limit", () => {
     expect(begins[3]! - begins[1]!).toBeGreaterThanOrEqual(1000);
   });
 
-  test("is shared by what has the same key, and apart by its arguments", async () => {
+  test("applies per key, and separately by arguments", async () => {
     const options = { concurrent_limit: 1, concurrency_key: "customer-$args[customer.id]" };
     await deploy(ask, "acme", "u/admin/keyed", busy, options);
     const a1 = await start("u/admin/keyed", { ms: 400, customer: { id: "a" } });
@@ -196,7 +196,7 @@ describe("a concurrency limit", () => {
     expect(second.result[0]).toBeGreaterThanOrEqual(first.result[1]);
   });
 
-  test("moves on when a waiting job or a running one is canceled", async () => {
+  test("continues when a waiting or running job is canceled", async () => {
     await deploy(ask, "acme", "u/admin/stuck", busy, { concurrent_limit: 1 });
     const [running, waiting, last] = [
       await start("u/admin/stuck", { ms: 60_000 }),
@@ -209,7 +209,7 @@ describe("a concurrency limit", () => {
     expect((await completed(waiting!)).canceled).toBe(true);
   });
 
-  test("moves on when those that wait are canceled or removed in any number", async () => {
+  test("continues when any number of waiting jobs is canceled or deleted", async () => {
     await deploy(ask, "acme", "u/admin/crowd", busy, { concurrent_limit: 1 });
     const [running, last] = [await start("u/admin/crowd", { ms: 60_000 }), crypto.randomUUID()];
     await until(async () => ((await state(running)).running ? true : undefined));
@@ -228,7 +228,7 @@ describe("a concurrency limit", () => {
   test.each([
     ["removed", "delete"],
     ["canceled", "queue/cancel_selection"],
-  ])("moves on when the next ones are %s, whose time was set", async (what, operation) => {
+  ])("continues when the next jobs, whose time is set, are %s", async (what, operation) => {
     const window = { concurrent_limit: 1, concurrency_time_window_s: 2 };
     const path = `u/admin/next_${what}`;
     await deploy(ask, "acme", path, busy, window);
@@ -254,7 +254,7 @@ describe("delete_after_use", () => {
     return { said: text, wm_labels: [text] };
   }`;
 
-  test("leaves nothing of a synchronous call: not in the API, not on disk", async () => {
+  test("stores nothing of a synchronous call: neither for the API nor on disk", async () => {
     await deploy(ask, "acme", "u/admin/traceless", content, { delete_after_use: true });
     const answer = await call("u/admin/traceless", { text: secret });
     expect(answer.json().said).toBe(secret);
@@ -267,7 +267,7 @@ describe("delete_after_use", () => {
     expect(await readStored(server)).not.toContain(secret);
   });
 
-  test("neither of a failure, nor of a call that was repeated with its key", async () => {
+  test("stores nothing of a failure, nor of a call repeated with its key", async () => {
     const throwing = `export function main(text: string) { console.log(text); throw new Error("bad " + text); }`;
     await deploy(ask, "acme", "u/admin/traceless_fails", throwing, { delete_after_use: true });
     const key = { "idempotency-key": "once-and-away" };
@@ -286,7 +286,7 @@ describe("delete_after_use", () => {
     expect(answers.map((answer) => answer.json())).toEqual(numbers);
   });
 
-  test("keeps to a limit of concurrency: what cannot wait in the queue is told to come back", async () => {
+  test("respects a concurrency limit: a call that cannot wait in the queue is told to retry", async () => {
     const slow = "export async function main(ms: number) { await Bun.sleep(ms); return ms }";
     const options = { delete_after_use: true, concurrent_limit: 1 };
     await deploy(ask, "acme", "u/admin/traceless_limited", slow, options);
@@ -301,7 +301,7 @@ describe("delete_after_use", () => {
     expect((await call("u/admin/traceless_limited", { ms: 2 })).json()).toBe(2);
   });
 
-  test("takes no effect on an asynchronous call", async () => {
+  test("has no effect on an asynchronous call", async () => {
     const job = await completed(await start("u/admin/traceless", { text: "kept" }));
     expect(job.result.said).toBe("kept");
     expect(job.deleted).toBeFalsy();
@@ -338,7 +338,7 @@ describe("a script that restarts until it is canceled", () => {
     await expectOk(ask("POST", `${jobs}_u/queue/cancel_persistent/u/admin/perpetual_cached`, {}));
   });
 
-  test("stops when a newer version does not ask for it", async () => {
+  test("stops when a newer version does not have the option", async () => {
     const content = "export async function main() { await Bun.sleep(300); return 1 }";
     await deploy(ask, "acme", "u/admin/retired", content, { restart_unless_cancelled: true });
     const id = await start("u/admin/retired");
@@ -349,10 +349,10 @@ describe("a script that restarts until it is canceled", () => {
   });
 });
 
-describe("on behalf of somebody", () => {
+describe("on behalf of another user", () => {
   const content = "export const main = () => [process.env.WM_EMAIL, process.env.WM_PERMISSIONED_AS]";
 
-  test("a script runs as who deployed it so, and its caller may follow the job", async () => {
+  test("a script runs as its deployer, and its caller may follow the job", async () => {
     const owner = await server.member("acme", "olga");
     const caller = await server.member("acme", "carl");
     await deploy(owner.ask, "acme", "u/olga/acting", content, { on_behalf_of_email: "olga@example.org" });
@@ -364,7 +364,7 @@ describe("on behalf of somebody", () => {
     expect(job).toMatchObject({ created_by: "admin", permissioned_as: "u/olga", email: "olga@example.org" });
   });
 
-  test("only an admin says so for others", async () => {
+  test("only an admin can set it for others", async () => {
     const dev = await server.member("acme", "dave");
     const body = { path: "u/dave/acting", content, language: "bun", on_behalf_of_email: "olga@example.org" };
     expect((await dev.ask("POST", "/w/acme/scripts/create", body)).status).toBe(403);
@@ -380,7 +380,7 @@ describe("an Idempotency-Key", () => {
   const counting =
     "let runs = 0; export async function main(ms = 0) { const n = ++runs; await Bun.sleep(ms); return n }";
 
-  test("makes a repeated call return the first job's uuid or result", async () => {
+  test("makes a repeated call return the first job's id or result", async () => {
     await deploy(ask, "acme", "u/admin/counting", counting);
     const key = { "idempotency-key": '"5a6b-async"' };
     const id = await start("u/admin/counting", { ms: 0 }, "", key);
@@ -394,7 +394,7 @@ describe("an Idempotency-Key", () => {
     expect((await call("u/admin/counting", { ms: 1 })).json()).toBe(first.json() + 1);
   });
 
-  test("starts one job when many calls come at once", async () => {
+  test("starts one job for many concurrent calls", async () => {
     await deploy(ask, "acme", "u/admin/at_once", counting);
     const key = { "idempotency-key": "stampede" };
     const calls = Array.from({ length: 20 }, () => call("u/admin/at_once", { ms: 50 }, "", key));
@@ -403,7 +403,7 @@ describe("an Idempotency-Key", () => {
     expect(list.length).toBe(1);
   });
 
-  test("survives a caller that hangs up: the job goes on and the retry has its result", async () => {
+  test("survives a caller that disconnects: the job continues and the retry has its result", async () => {
     await deploy(ask, "acme", "u/admin/hung_up", counting);
     const controller = new AbortController();
     const headers = {
@@ -437,14 +437,14 @@ describe("an Idempotency-Key", () => {
   test.each([
     ["empty", '""'],
     ["too long", "x".repeat(256)],
-  ])("that is %s is refused", async (_, value) => {
+  ])("that is %s is rejected", async (_, value) => {
     const answer = await call("u/admin/owned", {}, "", { "idempotency-key": value });
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("Idempotency-Key")]);
   });
 });
 
 describe("tags", () => {
-  test("name the workspace and arguments; the call's wins", async () => {
+  test("may contain the workspace and arguments; the call's takes precedence", async () => {
     const content = "export const main = () => 1";
     await deploy(ask, "acme", "u/admin/tagged", content, { tag: "$workspace-$args[size]" });
     expect((await completed(await start("u/admin/tagged", { size: "xl" }))).tag).toBe("acme-xl");

@@ -34,7 +34,7 @@ describe("a draft beside a script", () => {
   const save = (path: string, value: unknown) =>
     expectOk(ann("POST", "/w/acme/drafts/create", { path, typ: "script", value }));
 
-  test("is read with it, marked in lists, and gone with the next deployment", async () => {
+  test("is returned with it, marked in lists, and removed by the next deployment", async () => {
     const parent_hash = await make("u/ann/drafted");
     expect((await read("get/draft/u/ann/drafted")).draft).toBeUndefined();
     await save("u/ann/drafted", { content: "half" });
@@ -67,13 +67,13 @@ describe("a script that is only a draft", () => {
     expect((await run("p/u/ann/only")).json()).toBe("deployed");
   });
 
-  test("never takes the place of one that is deployed", async () => {
+  test("never replaces a deployed one", async () => {
     await make("u/ann/standing");
     const answer = await ann("POST", at("create"), { ...body, path: "u/ann/standing" });
     expect(told(answer)).toEqual([400, "BadRequest"]);
   });
 
-  test("is deleted by who manages it", async () => {
+  test("is deleted by users who manage it", async () => {
     await expectOk(ann("POST", at("create"), { ...body, path: "u/ann/given_up" }));
     await expectOk(ann("POST", at("delete/p/u/ann/given_up"), undefined));
     expect((await ann("GET", at("get/p/u/ann/given_up"))).status).toBe(404);
@@ -81,7 +81,7 @@ describe("a script that is only a draft", () => {
 });
 
 describe("versions", () => {
-  test("the newest is told, and what each changed is said afterwards", async () => {
+  test("return the newest, and accept a message for each later", async () => {
     const path = "u/ann/versions";
     const first = await make(path, "1");
     const second = await make(path, "2", { parent_hash: first, deployment_message: "two" });
@@ -94,7 +94,7 @@ describe("versions", () => {
     expect(told(await say(bob, first))).toEqual([404, "NotFound"]);
   });
 
-  test("lists to search in hold the newest source of what the caller may read", async () => {
+  test("for searching contain the newest sources that the caller may read", async () => {
     const path = "u/ann/searched";
     await make(path, "new", { parent_hash: await make(path, "old") });
     const found = async (ask: Ask) =>
@@ -107,7 +107,7 @@ describe("versions", () => {
 });
 
 describe("sources", () => {
-  test("are read without the versions that imports name", async () => {
+  test("are returned without the versions in imports", async () => {
     const content = 'import x from "is-number@7.0.0"\nexport const main = () => x(1)';
     const script = { path: "u/ann/pinned", content, language: "bun", draft_only: true };
     await expectOk(ann("POST", at("create"), script));
@@ -122,7 +122,7 @@ describe("sources", () => {
     ["somebody's from outside", async () => (await server.user("outside")).token, 401],
     ["one for something else", () => scoped(["scripts:read:u/ann/other"]), 403],
     ["one for it", () => scoped(["scripts:read:u/ann/loaded"]), 200],
-  ])("are read with a token in the URL: %s", async (_, token, status) => {
+  ])("are returned for a token in the URL: %s", async (_, token, status) => {
     if ((await ann("GET", at("exists/p/u/ann/loaded"))).text === "false") await make("u/ann/loaded");
     const url = `/scripts_u/tokened_raw/acme/${await token()}/u/ann/loaded.ts`;
     const answer = await server.as(undefined)("GET", url);
@@ -135,7 +135,7 @@ describe("sources", () => {
 });
 
 describe("deleting", () => {
-  test("a path is for admins, and takes everything along", async () => {
+  test("a path is for admins, and deletes all versions", async () => {
     const path = "u/ann/deleted";
     const hash = await make(path, "1");
     await make(path, "2", { parent_hash: hash });
@@ -148,7 +148,7 @@ describe("deleting", () => {
     expect(await make(path, "1")).toBe(hash);
   });
 
-  test("a version wipes it, and the same may be deployed again", async () => {
+  test("a version deletes its content, and the same content can be deployed again", async () => {
     const path = "u/ann/wiped";
     const first = await make(path, "1");
     const second = await make(path, "2", { parent_hash: first });
@@ -161,7 +161,7 @@ describe("deleting", () => {
     expect((await run(`p/${path}`)).json()).toBe("2");
   });
 
-  test("is told as DeleteScriptPath and DeleteScript", async () => {
+  test("sends DeleteScriptPath and DeleteScript events", async () => {
     const { webhookEvents } = await import("../../../../src/features/signals/webhooks/tables.ts");
     const { asc, like } = await import("drizzle-orm");
     const url = "https://example.org/told";

@@ -29,7 +29,7 @@ const once = (status: number) =>
   }, `health to answer ${status}`);
 
 describe("/api/health", () => {
-  test("says little to anybody, and more to who runs the instance", async () => {
+  test("returns little to anybody, and more to users who run the instance", async () => {
     expect((await anyone("/health")).json()).toEqual({ status: "ready", failing: [] });
     expect((await anyone("/health", admin.token)).json()).toEqual({ status: "ready", failing: [] });
     for (const ask of [root.ask, server.operator]) {
@@ -56,7 +56,7 @@ describe("/api/health", () => {
     expect((await anyone("/health", bound.text)).json()).toEqual({ status: "ready", failing: [] });
   });
 
-  test("is unready while the schema is not this executable's, and says so", async () => {
+  test("is not ready while the schema is not this executable's, with the reason", async () => {
     await change("INSERT INTO svc_migrations (name, applied_at) VALUES ('9999_adds', 0)");
     await until(async () => {
       const { status, checks: now } = (await server.operator("GET", "/health")).json();
@@ -76,7 +76,7 @@ describe("/api/health", () => {
     expect((await once(200)).json().status).toBe("ready");
   });
 
-  test("is unready while the database does not answer; the process is alive all the same", async () => {
+  test("is not ready while the database does not respond; the process is still alive", async () => {
     await change("ALTER TABLE svc_migrations RENAME TO gone");
     expect((await once(503)).json()).toEqual({ status: "unready", failing: ["database"] });
     expect((await server.operator("GET", "/health")).json().checks[0].detail).toContain("does not answer");
@@ -85,7 +85,7 @@ describe("/api/health", () => {
     await once(200);
   });
 
-  test("answers who comes with a token that it cannot look up, while the database does not answer", async () => {
+  test("accepts a token that cannot be looked up while the database does not respond", async () => {
     const { token } = await server.user("late");
     await change("ALTER TABLE tokens RENAME TO tokens_gone");
     await change("ALTER TABLE svc_migrations RENAME TO gone");
@@ -102,14 +102,14 @@ describe("/api/health", () => {
     await once(200);
   });
 
-  test("is unready while the server drains", async () => {
+  test("is not ready while the server drains", async () => {
     server.server.app.acceptsJobs = false;
     expect((await once(503)).json().failing).toEqual(["accepting"]);
     server.server.app.acceptsJobs = true;
     await once(200);
   });
 
-  test("may be asked as often as a probe likes", async () => {
+  test("is not rate limited", async () => {
     for (let n = 0; n < 30; n++) expect((await anyone("/health/live")).status).toBe(200);
   });
 });
@@ -146,7 +146,7 @@ describe("/api/metrics", () => {
     expect((await anyone("/metrics", scoped.text)).status).toBe(403);
   });
 
-  test("count what happens", async () => {
+  test("count events", async () => {
     await deploy(admin.ask, "acme", "u/admin/one", "export const main = () => 1");
     await deploy(admin.ask, "acme", "u/admin/bad", "export const main = () => { throw new Error('no') }");
     const before = await figures();
@@ -175,7 +175,7 @@ describe("/api/metrics", () => {
     expect(after.get("process_resident_memory_bytes")).toBeGreaterThan(10_000_000);
   });
 
-  test("tell who waits", async () => {
+  test("show waiting callers", async () => {
     const slow = "export async function* main() { yield 'a'; await new Promise(() => {}); }";
     await deploy(admin.ask, "acme", "u/admin/slow", slow);
     const authorization = `Bearer ${admin.token}`;
@@ -215,7 +215,7 @@ describe("/api/metrics", () => {
   });
 });
 
-test("figures are written as Prometheus reads them", () => {
+test("figures have the format of Prometheus", () => {
   const figures: Sample[] = [
     { value: 1, labels: { path: 'a"b\\c\nd', status: 200 } },
     { value: Number.POSITIVE_INFINITY },

@@ -1,4 +1,4 @@
-/** Licences: signed elsewhere, checked here without asking anybody, renewed where they say, and never in the way of data. */
+/** Licenses: signed elsewhere, checked here without asking anybody, renewed where they say, and never in the way of data. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { CompactSign, importPKCS8 } from "jose";
 import { renewLicenseIfDue } from "../../../../src/features/instance/license/renewal.ts";
@@ -33,7 +33,7 @@ beforeEach(async () => {
 const set = (key: string, value: unknown) => expectOk(ask("POST", `/settings/global/${key}`, { value }));
 const post = (path: string, body?: unknown) => ask("POST", `/settings/${path}`, body);
 
-/** A licence that ends so many days from now. */
+/** A license that ends so many days from now. */
 const issue = (days: number, more: object = {}, pem = keys.private_pem) =>
   signLicense(
     {
@@ -63,12 +63,12 @@ function expectRefused(answer: Answer, text: string) {
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(text)]);
 }
 
-describe("a licence", () => {
-  test("holds once it is set, and is no more in sight than any secret", async () => {
+describe("a license", () => {
+  test("applies once it is set, and is as hidden as any secret", async () => {
     expect(await licenseId()).toBe("");
     const key = await issue(300, { seats: 5 });
     expect((await post("test_license_key", { license_key: key })).text).toMatch(
-      /^licence lic-1 of Acme \(5 seats\) holds until 20/,
+      /^license lic-1 of Acme \(5 seats\) holds until 20/,
     );
     expect(await licenseId()).toBe("");
     await set("license_key", key);
@@ -77,7 +77,7 @@ describe("a licence", () => {
     expect(await readStored(server)).not.toContain(key);
   });
 
-  test("of another key, changed, or none at all is refused, and the one before stays", async () => {
+  test("with another key, changed or missing is rejected, and the previous one stays", async () => {
     await set("license_key", await issue(300));
     const other = await createKeyPair();
     const [head, body, signature] = (await issue(300)).split(".") as [string, string, string];
@@ -93,11 +93,11 @@ describe("a licence", () => {
     const cases: [string, string][] = [
       [await issue(300, {}, other.private_pem), "was not signed with the key that this instance trusts"],
       [`${head}.${longer}.${signature}`, "was not signed with the key that this instance trusts"],
-      [unsigned, "this is no licence"],
-      ["nonsense", "this is no licence"],
-      [await sign({ sub: "Acme" }, "JWT"), "a signed token, but no licence"],
-      [await sign({ sub: "Acme" }, "svc-license+jwt"), "the licence lacks something: value field `jti`"],
-      [await issue(-31), "licence lic-1 of Acme ended at"],
+      [unsigned, "this is not a license"],
+      ["nonsense", "this is not a license"],
+      [await sign({ sub: "Acme" }, "JWT"), "a signed token, but no license"],
+      [await sign({ sub: "Acme" }, "svc-license+jwt"), "the license lacks something: value field `jti`"],
+      [await issue(-31), "license lic-1 of Acme ended at"],
     ];
     for (const [license_key, text] of cases) {
       expectRefused(await post("test_license_key", { license_key }), text);
@@ -106,7 +106,7 @@ describe("a licence", () => {
     expect(await licenseId()).toBe("lic-1");
   });
 
-  test("is checked with the old and the new public key while keys change, and never without one", async () => {
+  test("is verified with the old and the new public key during key rotation, and never without one", async () => {
     const next = await createKeyPair();
     await set("license_key", await issue(300));
     await set("license_public_key", `${next.public_key}, ${keys.public_key}`);
@@ -118,7 +118,7 @@ describe("a licence", () => {
     expectRefused(await post("test_license_key", { license_key: await issue(1) }), "no public key is set");
     expectRefused(
       await ask("POST", "/settings/global/license_public_key", { value: "short" }),
-      '"short" is no public key',
+      '"short" is not a public key',
     );
     await set("license_public_key", keys.public_key);
     expect(await licenseId()).toBe("lic-1");
@@ -142,7 +142,7 @@ describe("a licence", () => {
     expect(alerts[0].message).toContain("Enterprise operations keep working until");
     await later(41, async () => {
       const answer = await exported();
-      expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("the licence ended at")]);
+      expect([answer.status, answer.text]).toEqual([403, expect.stringContaining("the license ended at")]);
       expect((await server.operator("GET", "/ee_license")).text).toBe("");
       expect((await server.operator("GET", "/users/exists/root@example.org")).json()).toBe(true);
     });
@@ -151,7 +151,7 @@ describe("a licence", () => {
 });
 
 describe("renewal", () => {
-  /** Where licences are given out. */
+  /** Where licenses are given out. */
   function office(answer: (body: any) => Promise<Response> | Response) {
     const asked: any[] = [];
     const listener = Bun.serve({
@@ -169,17 +169,17 @@ describe("renewal", () => {
 
   test("has no attempts at first", async () => {
     expect(await latest()).toBeNull();
-    expectRefused(await post("renew_license_key"), "no licence is set");
-    expectRefused(await post("customer_portal"), "no licence is set");
+    expectRefused(await post("renew_license_key"), "no license is set");
+    expectRefused(await post("customer_portal"), "no license is set");
   });
 
-  test("asks where the licence says, and sets what it is given", async () => {
+  test("requests the URL in the license, and stores the response", async () => {
     using place = office(async () => new Response(`${await issue(400, { id: "lic-2" })}\n`));
     const { renewal_url } = place;
     const key = await issue(20, { renewal_url });
     await set("license_key", key);
     const began = Date.now();
-    expect((await expectOk(post("renew_license_key"))).text).toContain("licence lic-2 of Acme holds until");
+    expect((await expectOk(post("renew_license_key"))).text).toContain("license lic-2 of Acme holds until");
     expect(await licenseId()).toBe("lic-2");
     expect(place.asked).toEqual([
       { license_key: key, instance: server.server.app.settings.get("uid"), version: expect.any(String) },
@@ -196,11 +196,11 @@ describe("renewal", () => {
     [
       "a refusal",
       () => new Response("no", { status: 402 }),
-      "gives out no new licence: it answers with status 402",
+      "issued no new license: it answers with status 402",
     ],
-    ["an older licence", async () => new Response(await issue(10)), "the answer is no newer licence"],
-    ["nonsense", () => new Response("<html>"), "this is no licence"],
-  ])("keeps the present one on %s, and says so", async (_, answer, text) => {
+    ["an older license", async () => new Response(await issue(10)), "the answer is not a newer license"],
+    ["nonsense", () => new Response("<html>"), "this is not a license"],
+  ])("keeps the current one on %s, with the reason", async (_, answer, text) => {
     using place = office(answer);
     await set("license_key", await issue(20, { renewal_url: place.renewal_url }));
     expectRefused(await post("renew_license_key"), text);
@@ -208,16 +208,16 @@ describe("renewal", () => {
     expect((await latest()).result).toContain(text);
   });
 
-  test("needs to be told where", async () => {
+  test("needs a URL", async () => {
     await set("license_key", await issue(20));
     expectRefused(await post("renew_license_key"), "does not say where it is renewed");
     expectRefused(await post("customer_portal"), "names no customer portal");
-    const portal_url = "https://licences.example.org/acme";
+    const portal_url = "https://licenses.example.org/acme";
     await set("license_key", await issue(20, { portal_url }));
     expect(await post("customer_portal")).toMatchObject({ status: 200, text: portal_url });
   });
 
-  test("happens by itself near the end, once a day until it works; a failure is an alert", async () => {
+  test("happens automatically near the end, once a day until it works; a failure raises an alert", async () => {
     let open = false;
     using place = office(async () =>
       open ? new Response(await issue(400, { id: "lic-3" })) : new Response("no", { status: 503 }),

@@ -85,7 +85,7 @@ async function verify(token: string, more: object = {}, of = server) {
 }
 
 describe("an identity token", () => {
-  test("says which job asks, and is checked by stock libraries", async () => {
+  test("identifies the job, and is verified by standard libraries", async () => {
     const { status, text, job } = await idToken();
     expect([status, text.split(".").length]).toEqual([200, 3]);
     const { payload } = await verify(text);
@@ -113,7 +113,7 @@ describe("an identity token", () => {
     expect(again.payload.jti).not.toBe(payload.jti);
   });
 
-  test("of a flow's step says the flow as well", async () => {
+  test("of a flow's step contains the flow as well", async () => {
     const step = {
       id: "a",
       value: {
@@ -134,7 +134,7 @@ describe("an identity token", () => {
     expect(payload.root_job_id).not.toBe(payload.job_id);
   });
 
-  test("has no claims that the caller of the job can choose", async () => {
+  test("has no claims that the job's caller can choose", async () => {
     const { ask: dev } = await server.member("acme", "selfmade");
     await expectOk(dev("POST", "/w/acme/groups/create", { name: "deployers" }));
     await expectOk(server.operator("POST", "/groups/create", { name: "staff" }));
@@ -174,7 +174,7 @@ describe("an identity token", () => {
     });
   });
 
-  test("is for its audience and its time alone", async () => {
+  test("is valid for its audience and lifetime only", async () => {
     const other = (await idToken({ audience: "https://api.example.org/x y" })).text;
     expect((await verify(other, { audience: "https://api.example.org/x y" })).payload.aud).toBe(
       "https://api.example.org/x y",
@@ -187,7 +187,7 @@ describe("an identity token", () => {
     await expect(verify(text, { currentDate: new Date(Date.now() + 3_700_000) })).rejects.toThrow("exp");
   });
 
-  test("holds as long as the setting says, or less", async () => {
+  test("is valid as long as the setting says, or less", async () => {
     const lifetime = async (query = "") => {
       const { exp, iat } = (await verify((await idToken({ query })).text)).payload;
       return exp! - iat!;
@@ -207,7 +207,7 @@ describe("an identity token", () => {
     await expectOk(set(null));
   });
 
-  test("is rejected without a job, an audience or a licence", async () => {
+  test("is rejected without a job, an audience or a license", async () => {
     const path = `/w/acme/oidc/token/${AUDIENCE}`;
     const person = await ask("POST", path);
     expect([person.status, person.text]).toEqual([403, expect.stringContaining("which job asks")]);
@@ -221,7 +221,7 @@ describe("an identity token", () => {
     expect([status, text]).toEqual([403, expect.stringContaining("Enterprise Edition")]);
   });
 
-  test("leaves a row in the audit log, and is nowhere else; nor is the key", async () => {
+  test("leaves an audit row, and is stored nowhere; nor is the key", async () => {
     const { text, job } = await idToken();
     const rows = (await expectOk(ask("GET", "/w/acme/audit/list?operation=oidc.token"))).json();
     expect(rows[0]).toMatchObject({ resource: AUDIENCE, parameters: { job, path: "u/admin/identity" } });
@@ -232,7 +232,7 @@ describe("an identity token", () => {
 });
 
 describe("the issuer", () => {
-  test("is described at its own place and at the root, for anybody, from anywhere", async () => {
+  test("is described at its own URL and at the root, for anybody, from any origin", async () => {
     const at = (path: string) => fetch(`${server.url}${path}`);
     for (const path of ["/.well-known/openid-configuration", "/api/oidc/.well-known/openid-configuration"]) {
       const answer = await at(path);
@@ -247,7 +247,7 @@ describe("the issuer", () => {
     }
   });
 
-  test("shows public keys, and nothing of the private ones", async () => {
+  test("shows public keys only", async () => {
     const answer = await fetch(`${server.url}/api/oidc/jwks`);
     expect(answer.headers.get("cache-control")).toBe("public, max-age=3600");
     const { keys } = (await answer.json()) as { keys: object[] };
@@ -263,7 +263,7 @@ describe("keys", () => {
   const shown = async (of = server) =>
     ((await (await fetch(`${of.url}/api/oidc/jwks`)).json()) as any).keys.map(({ kid }: any) => kid);
 
-  test("change by themselves, each shown before it signs and after", async () => {
+  test("are rotated automatically, each published before it signs and after", async () => {
     await using own = await startTestServer();
     const running = own.server.app as { clock: () => Date };
     const at = (ms: number) => {
@@ -299,7 +299,7 @@ describe("keys", () => {
     ).rejects.toThrow("no applicable key");
   }, 30_000);
 
-  test("may be of another algorithm, which signs once its key has been shown; what was signed before holds", async () => {
+  test("may use another algorithm, which signs once its key was published; earlier tokens stay valid", async () => {
     await using own = await startTestServer();
     const running = own.server.app as { clock: () => Date };
     const at = (ms: number) => {
@@ -358,7 +358,7 @@ describe("keys", () => {
     rmSync(data_dir, { recursive: true, force: true });
   }, 30_000);
 
-  test("that many ask for at once are made once", async () => {
+  test("are created once by many concurrent requests", async () => {
     await using own = await startTestServer();
     const asked = await Promise.all(Array.from({ length: 10 }, () => shown(own)));
     expect(new Set(asked.flat()).size).toBe(1);

@@ -45,7 +45,7 @@ describe("test_object_storage_config", () => {
     expect(readdirSync(join(server.data_dir, "storage"))).toEqual([]);
   });
 
-  test("says which step failed, and why, without the keys", async () => {
+  test("reports the failed step and the reason, without the keys", async () => {
     const cases: [object, string][] = [
       [{ ...s3(), bucket: "nowhere" }, "writing an object failed: bucket nowhere"],
       [
@@ -69,7 +69,7 @@ describe("test_object_storage_config", () => {
     expect((await trial([])).status).toBe(400);
   });
 
-  test("tries with the keys that are set, where the list's mask comes in", async () => {
+  test("uses the stored keys for masked ones", async () => {
     await set("object_store_cache_config", s3());
     const list = (await expectOk(ask("GET", "/settings/list_global"))).json();
     const shown = list.find((setting: any) => setting.name === "object_store_cache_config").value;
@@ -101,7 +101,7 @@ SAAwRQIhAM6y9e0v2+NJL7M7P71BjsFqxaI8UOmrf4CfHnZePInGAiAsPmysL+ms
 
   const trial = (text: string) => ask("POST", "/saml/test_metadata", JSON.stringify(text));
 
-  test("says what good metadata says, with any prefix, and of one in a federation", async () => {
+  test("describes valid metadata, with any prefix, and one provider of a federation", async () => {
     const said = [
       "identity provider https://idp.example.org/a&b",
       "single sign-on at https://idp.example.org/sso?a=1&b=2 (HTTP-Redirect)",
@@ -123,7 +123,7 @@ SAAwRQIhAM6y9e0v2+NJL7M7P71BjsFqxaI8UOmrf4CfHnZePInGAiAsPmysL+ms
     expect((await trial(ENTITY(IDP(KEY(CERT, "") + SSO())))).status).toBe(200);
   });
 
-  test("is fetched where a URL is given", async () => {
+  test("is fetched if a URL is given", async () => {
     const place = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
@@ -140,7 +140,7 @@ SAAwRQIhAM6y9e0v2+NJL7M7P71BjsFqxaI8UOmrf4CfHnZePInGAiAsPmysL+ms
     expect((await trial(`${at}/good`)).text).toContain("127.0.0.1 cannot be reached");
   });
 
-  test("the host that is named may be of this machine, where it leads on to may not", async () => {
+  test("the named host may be on this machine, its redirect targets may not", async () => {
     const elsewhere = Bun.serve({ port: 0, hostname: "127.0.0.2", fetch: () => new Response(ENTITY()) });
     const place = Bun.serve({
       port: 0,
@@ -164,11 +164,11 @@ SAAwRQIhAM6y9e0v2+NJL7M7P71BjsFqxaI8UOmrf4CfHnZePInGAiAsPmysL+ms
 
   test.each([
     ["nothing", " ", "it is empty"],
-    ["no XML", "hello", "it is no XML"],
+    ["no XML", "hello", "it is not XML"],
     [
       "an element that is not closed",
       ENTITY().replace("</md:IDPSSODescriptor>", ""),
-      "it is no XML: Expected closing tag 'md:IDPSSODescriptor'",
+      "it is not XML: Expected closing tag 'md:IDPSSODescriptor'",
     ],
     ["a DOCTYPE", `<!DOCTYPE a [<!ENTITY b "c">]>${ENTITY()}`, "it has a DOCTYPE"],
     ["another root", "<html/>", "its root element is html, not EntityDescriptor"],
@@ -194,7 +194,7 @@ SAAwRQIhAM6y9e0v2+NJL7M7P71BjsFqxaI8UOmrf4CfHnZePInGAiAsPmysL+ms
     [
       "a Location that is none",
       ENTITY(IDP(KEY() + SSO("HTTP-POST", "javascript:alert(1)"))),
-      "Location of SingleSignOnService (HTTP-POST) is no URL",
+      "Location of SingleSignOnService (HTTP-POST) is not a URL",
     ],
     ["no key", ENTITY(IDP(SSO())), "IDPSSODescriptor has no KeyDescriptor for signing"],
     [
@@ -225,7 +225,7 @@ SAAwRQIhAM6y9e0v2+NJL7M7P71BjsFqxaI8UOmrf4CfHnZePInGAiAsPmysL+ms
     [
       "an end that is none",
       ENTITY(IDP(), 'entityID="a" validUntil="soon"'),
-      'validUntil of EntityDescriptor is no moment: "soon"',
+      'validUntil of EntityDescriptor is not a time: "soon"',
     ],
     [
       "a federation",
@@ -233,14 +233,14 @@ SAAwRQIhAM6y9e0v2+NJL7M7P71BjsFqxaI8UOmrf4CfHnZePInGAiAsPmysL+ms
       "EntitiesDescriptor holds 2 identity providers",
     ],
     ["an abyss", `<a>${"<b>".repeat(50_000)}${"</b>".repeat(50_000)}</a>`, ""],
-  ])("names what is wrong: %s", async (_, xml, text) => {
+  ])("reports invalid metadata: %s", async (_, xml, text) => {
     const answer = await trial(xml);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(text)]);
     const kept = await ask("POST", "/settings/global/saml_metadata", { value: xml });
     expect([kept.status, kept.text]).toEqual([400, expect.stringContaining(text.slice(0, 9))]);
   });
 
-  test("wants a text, from a super admin", async () => {
+  test("requires a text, from a super admin", async () => {
     expect((await ask("POST", "/saml/test_metadata", {})).text).toContain("must be a JSON string");
     const { ask: userAsk } = await server.user("ann");
     expect((await userAsk("POST", "/saml/test_metadata", '"x"')).status).toBe(403);
@@ -250,7 +250,7 @@ SAAwRQIhAM6y9e0v2+NJL7M7P71BjsFqxaI8UOmrf4CfHnZePInGAiAsPmysL+ms
 });
 
 describe("send_stats", () => {
-  test("sends nothing unless it is switched on, and shows exactly what it sends", async () => {
+  test("sends nothing unless enabled, and shows exactly what it sends", async () => {
     const taken: string[] = [];
     let status = 200;
     const place = Bun.serve({

@@ -18,7 +18,7 @@ test.each([
   ["/version", "CE v1.423.2"],
   ["/uptodate", "unknown: the setting newest_version_url names no address to compare with"],
   ["/ee_license", ""],
-])("%s answers a text, to a browser's cookie as to a bearer token", async (path, says) => {
+])("%s returns a text, for a browser's cookie and a bearer token", async (path, says) => {
   const credentials: Record<string, string>[] = [
     { authorization: `Bearer ${token}` },
     { cookie: `token=${token}` },
@@ -30,7 +30,7 @@ test.each([
   }
 });
 
-test("a setting closes what describes the program to who is not logged in", async () => {
+test("a setting hides the program's description from anonymous callers", async () => {
   const set = (value: boolean | null) =>
     expectOk(server.operator("POST", "/settings/global/open_description", { value }));
   await set(false);
@@ -42,7 +42,7 @@ test("a setting closes what describes the program to who is not logged in", asyn
   expect((await server.as(undefined)("GET", "/version")).status).toBe(200);
 });
 
-describe("whether it is up to date", () => {
+describe("the update check", () => {
   const ask = async () => (await expectOk(server.as(token)("GET", "/uptodate"))).text;
   const set = (value: string | null) =>
     expectOk(server.operator("POST", "/settings/global/newest_version_url", { value }));
@@ -72,7 +72,7 @@ describe("whether it is up to date", () => {
     [at("null"), "names no version"],
     [at(VERSION, "/gone"), "answers with status 503"],
     ["http://127.0.0.1:1", "unknown: "],
-  ])("is what %s says: %s", async (url, says) => {
+  ])("returns %s: %s", async (url, says) => {
     await set(url);
     const before = asked;
     expect(await ask()).toContain(says);
@@ -81,7 +81,7 @@ describe("whether it is up to date", () => {
   });
 });
 
-test("the version and the interface's description are for anybody, and say the same; the licence is not", async () => {
+test("the version and the API's description are public and agree; the license is not public", async () => {
   const nobody = server.as(undefined);
   const version = await nobody("GET", "/version");
   expect(version.text).toBe("CE v1.423.2");

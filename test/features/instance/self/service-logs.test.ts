@@ -25,7 +25,7 @@ afterAll(async () => {
 
 const get = async (path: string) => (await expectOk(server.operator("GET", path))).json();
 
-test("the files are listed, newest first, with their numbers of lines", async () => {
+test("the files are listed, newest first, with their line counts", async () => {
   const files = await get("/service_logs/list_files");
   expect(files).toHaveLength(2);
   expect(files[0].log_ts > "2026").toBe(true);
@@ -41,7 +41,7 @@ test("the files are listed, newest first, with their numbers of lines", async ()
   expect(await get("/service_logs/list_files?after=2020-01-01T06:00:00Z")).toHaveLength(1);
 });
 
-test("a file is read as it is, and nothing else of the machine", async () => {
+test("a file is returned unchanged, and no other file of the machine", async () => {
   const read = (path: string) => server.operator("GET", `/service_logs/get_log_file/${path}`);
   expect((await expectOk(read("web-1/2020-01-01T05.log"))).text).toBe(`${OLD.join("\n")}\n`);
   const [own] = await get("/service_logs/list_files");
@@ -63,7 +63,7 @@ test("lines are found by words, host and time", async () => {
   expect(counted.count_per_host).toEqual({ "web-1": 2, "web-2": 0 });
 });
 
-test("filters of a search that no file meets leave nothing", async () => {
+test("filters that match no file find nothing", async () => {
   const [own] = await get("/service_logs/list_files");
   const search = (more: string) =>
     get(`/srch/index/search/service_logs?hostname=web-1&search_query=here&${more}`);
@@ -73,7 +73,7 @@ test("filters of a search that no file meets leave nothing", async () => {
   expect((await search("worker_group=elsewhere")).hits).toEqual([]);
 });
 
-test("a file that has vanished is left out, and not found", async () => {
+test("a deleted file is left out, and not found", async () => {
   const path = "web-1/2020-01-01T06.log";
   const read = () => server.operator("GET", `/service_logs/get_log_file/${path}`);
   const full = join(log_dir, path);
@@ -89,7 +89,7 @@ test("a file that has vanished is left out, and not found", async () => {
   }
 });
 
-test("what takes long is continued from file to file, and counted another time", async () => {
+test("a search beyond the time limit continues from file to file, and counts later", async () => {
   for (const hour of ["07", "08"])
     writeFileSync(
       join(log_dir, `web-1/2020-01-01T${hour}.log`),
@@ -135,7 +135,7 @@ test("nobody but super admins reads the log", async () => {
   );
 });
 
-test("old files of the own host are deleted when a new one begins", async () => {
+test("old files of the same host are deleted when a new one starts", async () => {
   const [own] = await get("/service_logs/list_files");
   writeFileSync(join(log_dir, own.hostname, "2020-01-01T05.log"), "{}\n");
   await using next = await startTestServer({ log_dir, log_level: "debug" });

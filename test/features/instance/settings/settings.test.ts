@@ -97,7 +97,7 @@ const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
   oidc_token_lifetime_secs: { good: 60, bad: [59, 86_401, ...SECONDS] },
   oidc_token_algorithm: { good: "EdDSA", bad: ["none", "HS256", "rs256"] },
   chat: { good: { access_token: "x" }, bad: [{ access_token: "" }, { access_token: "x", api_url: "y" }] },
-  license_key: { good: LICENSE, bad: ["no licence", "a.b.c", LONG] },
+  license_key: { good: LICENSE, bad: ["no license", "a.b.c", LONG] },
   license_public_key: { good: public_key, bad: ["short", `${"x".repeat(43)} short`] },
   uid: aText,
   disable_stats: aFlag,
@@ -134,7 +134,7 @@ const EXAMPLES: Record<SettingKey, { good: unknown; bad: unknown[] }> = {
   instance_python_version: aText,
 };
 
-describe("keys that are known", () => {
+describe("known keys", () => {
   test.each([
     ["base_url", "https://svc.example.org"],
     ["retention_period_secs", 86_400],
@@ -145,7 +145,7 @@ describe("keys that are known", () => {
     ["custom_tags", ["gpu"]],
     ["automate_username_creation", true],
     ["oauths", { github: { id: "abc", secret: "xyz", allowed_domains: ["example.org"] } }],
-  ])("%s is kept as it was set, and null removes it", async (key, value) => {
+  ])("%s is stored unchanged, and null removes it", async (key, value) => {
     expect(await get(key)).toBeNull();
     expect(await set(key, value)).toMatchObject({ status: 200, text: `set ${key}` });
     expect(await get(key)).toEqual(value);
@@ -176,8 +176,8 @@ describe("keys that are known", () => {
     ["critical_error_channels", [{ webhook_url: "ftp://x.org" }], "must be a URL"],
     ["oauths", { github: { secret: "abc" } }, "value field `github.id`"],
     ["chat", {}, "access_token or bot.bot_access_token"],
-    ["license_key", "", "the text of a licence"],
-  ])("%s refuses %j, says what is allowed, and keeps what it was", async (key, value, allowed) => {
+    ["license_key", "", "the text of a license"],
+  ])("%s rejects %j, says what is allowed, and keeps its value", async (key, value, allowed) => {
     const before = await get(key);
     const answer = await set(key, value);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`setting ${key} must be `)]);
@@ -186,7 +186,7 @@ describe("keys that are known", () => {
   });
 
   test.each(Object.keys(INSTANCE_SETTINGS) as SettingKey[])(
-    "%s refuses each other type and each wrong value, says so, and stays as it was",
+    "%s rejects each other type and each invalid value with the reason, and keeps its value",
     async (key) => {
       const { good, bad } = EXAMPLES[key];
       if (key === "license_key") await expectOk(set("license_public_key", public_key));
@@ -211,20 +211,20 @@ describe("keys that are known", () => {
     },
   );
 
-  test("a refused value leaves the one before", async () => {
+  test("a rejected value leaves the previous one", async () => {
     await expectOk(set("timeout_wait_result", 33));
     expect((await set("timeout_wait_result", "soon")).status).toBe(400);
     expect(await get("timeout_wait_result")).toBe(33);
     await expectOk(set("timeout_wait_result", null));
   });
 
-  test("a body without a value, and a key that cannot be one, are refused", async () => {
+  test("a body without a value, and an invalid key, are rejected", async () => {
     expect((await ask("POST", "/settings/global/base_url", {})).text).toContain("body field `value`");
     expect((await ask("POST", "/settings/global/a%20b", { value: 1 })).text).toContain("cannot be the key");
     expect((await ask("GET", "/settings/global/a%20b")).status).toBe(400);
   });
 
-  test("the list of all names each known key with its meaning and variable", async () => {
+  test("the list of all contains each known key with its meaning and variable", async () => {
     const all = (await expectOk(ask("GET", "/settings/list_global?all=true"))).json();
     for (const key of Object.keys(INSTANCE_SETTINGS)) {
       expect(all.find((setting: { name: string }) => setting.name === key)).toMatchObject({
@@ -277,7 +277,7 @@ describe("secrets", () => {
     "inner-key-of-nobody-here",
   ];
 
-  test("stand masked in the list, in audit rows and in errors, and encrypted in what is stored", async () => {
+  test("are masked in the list, in audit rows and in errors, and stored encrypted", async () => {
     for (const [key, value] of Object.entries(SECRETS)) await expectOk(set(key, value));
     const list = (await expectOk(ask("GET", "/settings/list_global"))).text;
     const local = (await expectOk(ask("GET", "/settings/local"))).text;
@@ -299,7 +299,7 @@ describe("secrets", () => {
     });
   });
 
-  test("are read whole by their key, which leaves an audit row", async () => {
+  test("are returned completely by their key, which leaves an audit row", async () => {
     expect(await get("smtp_settings")).toEqual(SMTP);
     const { auditLog } = await import("../../../../src/features/signals/audit/tables.ts");
     const rows = await server.server.app.db.read.select().from(auditLog);
@@ -308,7 +308,7 @@ describe("secrets", () => {
     );
   });
 
-  test("stay what they were when what the list showed comes in again", async () => {
+  test("stay unchanged if the masked value is written back", async () => {
     for (const key of Object.keys(SECRETS)) {
       const shown = (await listed(key))?.value;
       await expectOk(set(key, shown));
@@ -363,7 +363,7 @@ describe("a setting takes effect at once", () => {
 });
 
 describe("the environment", () => {
-  test("wins over what is stored, and says so", async () => {
+  test("takes precedence over stored values, and is shown as the source", async () => {
     process.env.SVC_BASE_URL = "https://env.example.org";
     process.env.SVC_SMTP_SETTINGS = JSON.stringify(SMTP);
     process.env.SVC_DISABLE_STATS = "false";
@@ -401,7 +401,7 @@ describe("the environment", () => {
     }
   });
 
-  test("that says what a key cannot be keeps the server from starting, and quotes no secret", async () => {
+  test("with an invalid value prevents the start, without quoting secrets", async () => {
     process.env.SVC_SMTP_SETTINGS = '{"smtp_password":"hunter2"}';
     process.env.SVC_CUSTOM_TAGS = "gpu";
     try {
@@ -418,7 +418,7 @@ describe("the environment", () => {
   });
 });
 
-test("what was set is there after a restart, and the instance keeps its name", async () => {
+test("settings persist over a restart, and the instance keeps its uid", async () => {
   const data_dir = mkdtempSync(join(tmpdir(), "svc-settings-"));
   const database = process.env.DATABASE_URL
     ? await createDatabase(process.env.DATABASE_URL, "migrated")
@@ -445,7 +445,7 @@ test("what was set is there after a restart, and the instance keeps its name", a
 });
 
 test.if(process.env.DATABASE_URL !== undefined)(
-  "another server of the same database reads a change within the stated time",
+  "another server of the same database applies a change within the documented time",
   async () => {
     const data_dir = mkdtempSync(join(tmpdir(), "svc-settings-"));
     const { database_url } = server.server.app.config;

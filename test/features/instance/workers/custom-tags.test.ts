@@ -95,12 +95,12 @@ async function flow(more: object, ...modules: object[]): Promise<string> {
 
 const REFUSED = "the tag gpu may not be given to jobs in workspace acme";
 
-describe("a tag that the instance does not list", () => {
-  test.each(Object.keys(PLACES))("is refused %s", async (place) => {
+describe("an unlisted tag", () => {
+  test.each(Object.keys(PLACES))("is rejected for %s", async (place) => {
     expect(await PLACES[place]!()).toContain(REFUSED);
   });
 
-  test.each(Object.keys(PLACES))("runs %s once it is listed for the workspace", async (place) => {
+  test.each(Object.keys(PLACES))("can be used by %s once it is listed for the workspace", async (place) => {
     await allow(["gpu(other+acme)"]);
     expect(await PLACES[place]!()).not.toContain("may not be given");
   });
@@ -135,7 +135,7 @@ test("a tag template is allowed by its text or by its rendered value", async () 
   expect((await sync("plain", "?tag=%24args%5Bsize%5D", dev, { size: "gpu" })).status).toBe(403);
 });
 
-test("super admins give any, and their jobs none by themselves; tags that jobs have anyway are everybody's", async () => {
+test("super admins use any, but their jobs do not; tags that jobs have anyway are allowed", async () => {
   expect((await sync("gpu", "", root)).status).toBe(200);
   for (const tag of (await dev("GET", "/workers/get_default_tags")).json()) {
     expect([tag, (await dev("POST", `${base}/run/p/u/dev/plain?tag=${tag}`, {})).status]).toEqual([tag, 201]);
@@ -148,7 +148,7 @@ test("super admins give any, and their jobs none by themselves; tags that jobs h
   expect(ran.json()).toBe(403);
 });
 
-test("a flow on behalf of a super admin gives no more tags than who started it may", async () => {
+test("a flow on behalf of a super admin allows only the tags that its starter may use", async () => {
   const value = { modules: [step("a", { ...raw, tag: "gpu" })] };
   const body = { path: "f/app_custom/above", summary: "", value, on_behalf_of_email: "root@example.org" };
   const add = { email: "root@example.org", is_admin: true, operator: false };

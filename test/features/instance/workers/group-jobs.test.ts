@@ -37,7 +37,7 @@ const ended = (who: string, query: string) =>
     return job && (await expectOk(as[who]!("GET", `/w/acme/jobs_u/completed/get/${job.id}`))).json();
   }, `a job with ${query}`);
 
-test("a script in a group's place runs as the member who starts it, and all members see the job", async () => {
+test("a script at a group's path runs as the member who starts it, and all members see the job", async () => {
   await deploy(as.ann!, "acme", "g/ops/who", WHOAMI);
   expect((await run("cid", "g/ops/who")).status).toBe(404);
   const id = (await expectOk(run("bob", "g/ops/who"))).text;
@@ -46,7 +46,7 @@ test("a script in a group's place runs as the member who starts it, and all memb
   expect([await seen("ann", id), await seen("cid", id)]).toEqual([200, 404]);
 });
 
-test("a schedule in a group's place runs as the member who edited it last", async () => {
+test("a schedule at a group's path runs as the member who edited it last", async () => {
   await deploy(as.ann!, "acme", "g/ops/tick", WHOAMI);
   const body = { schedule: "* * * * * *", timezone: "UTC", args: {} };
   const schedule = { ...body, path: "g/ops/tick", script_path: "g/ops/tick", enabled: false };
@@ -88,7 +88,7 @@ test.each(["error_handler", "chat"])("the group %s is made by admins alone", asy
   const answer = await author("POST", `/w/${workspace}/groups/create`, { name });
   expect([answer.status, answer.text]).toEqual([
     403,
-    expect.stringContaining("an admin has to make the group"),
+    expect.stringContaining("an admin has to create the group"),
   ]);
   await expectOk(as.admin!("POST", `/w/${workspace}/groups/create`, { name }));
 });

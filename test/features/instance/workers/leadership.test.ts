@@ -23,7 +23,7 @@ setDefaultTimeout(90_000);
 /** On top of the stated time: until the test looks, and what a busy machine takes. */
 const SLACK_MS = 5_000;
 
-test("a server with a database of its own always leads", async () => {
+test("a server with its own database always leads", async () => {
   if (process.env.DATABASE_URL) return;
   await using server = await startTestServer();
   expect(server.server.app.leader.isLeader()).toBe(true);
@@ -70,7 +70,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
       )
     ).json();
 
-  test("one leads, and does what another has asked for", async () => {
+  test("one leads, and runs tasks that others wake", async () => {
     await using back = await startTestServer(shared);
     const atBack = back.as((await front.user("ben", { super_admin: true })).token);
     expect([leads(front), leads(back)]).toEqual([true, false]);
@@ -104,7 +104,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
     expect(runs.get(back)).toBe(0);
   });
 
-  test("a leader that stops resigns: the next leads at once", async () => {
+  test("a leader that stops resigns: the next one leads at once", async () => {
     const { app } = front.server;
     await using back = await startTestServer(shared);
     await using third = await startTestServer(shared);
@@ -120,7 +120,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
     ask = front.as((await back.user("eve", { super_admin: true })).token);
   });
 
-  test("one that is killed is taken over from when its lease ends", async () => {
+  test("a killed leader is replaced when its lease expires", async () => {
     await front.stop();
     const data_dir = mkdtempSync(join(tmpdir(), "svc-leader-"));
     const killed = Bun.spawn(
@@ -159,7 +159,7 @@ describe.skipIf(!process.env.DATABASE_URL)("of several servers", () => {
     }
   });
 
-  test("one that cannot renew its lease knows when it leads no more", async () => {
+  test("a leader that cannot renew its lease notices when it no longer leads", async () => {
     const { app } = front.server;
     await until(() => leads(front) || undefined, "the leader");
     let now = app.clock().getTime();

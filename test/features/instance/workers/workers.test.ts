@@ -40,7 +40,7 @@ const result = (id: string) =>
     return answer.status === 200 ? answer.json() : undefined;
   }, "the result");
 
-test("the process lists itself, with what it does", async () => {
+test("the process lists itself, with its activity", async () => {
   await result(await run("u/admin/bash"));
   const [worker, ...others] = await get("/workers/list", root);
   expect(others).toEqual([]);
@@ -74,7 +74,7 @@ test.if(dialect === "postgres")(
   },
 );
 
-test("where a worker is, and which job it ran last, is for those who run the instance", async () => {
+test("a worker's address and last job are visible to users who run the instance", async () => {
   const [worker] = await get("/workers/list");
   expect(worker.ip).toBe("");
   expect(Object.keys(worker)).not.toContain("last_job_id");
@@ -85,7 +85,7 @@ test("jobs know the group of their worker", async () => {
   expect(await result(await run("u/admin/bash"))).toBe("heavy");
 });
 
-test("what a group is given is what its workers take, at once", async () => {
+test("a change of a group's tags applies to its workers at once", async () => {
   await expectOk(root("POST", "/settings/global/custom_tags", { value: ["gpu"] }));
   await give(["gpu", "dependency"]);
   expect((await get("/workers/list"))[0].custom_tags).toEqual(["gpu", "dependency"]);
@@ -112,13 +112,13 @@ test("what a group is given is what its workers take, at once", async () => {
 
 test.each([
   ["a name that is none of a group", "/configs/update/other", {}, "it reads worker__"],
-  ["tags that are no list", "/configs/update/worker__x", { worker_tags: "gpu" }, "worker_tags"],
-])("%s is refused", async (_, path, body, message) => {
+  ["tags that are not a list", "/configs/update/worker__x", { worker_tags: "gpu" }, "worker_tags"],
+])("%s is rejected", async (_, path, body, message) => {
   const answer = await root("POST", path, body);
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(message)]);
 });
 
-test("tags there are", async () => {
+test("existing tags", async () => {
   expect(await get("/workers/get_default_tags")).toEqual(
     expect.arrayContaining(["bun", "python3", "flow", "dependency"]),
   );

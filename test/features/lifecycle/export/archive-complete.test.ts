@@ -29,7 +29,7 @@ const NOT_EXPORTED: Record<string, string> = {
   jobs: "history and work under way",
 };
 
-test("every table of a workspace is exported, or says why not", async () => {
+test("every table of a workspace is exported, or exempted with a reason", async () => {
   const exported = new Set(
     features.flatMap(({ archiveSections = [] }) =>
       archiveSections.flatMap(({ tables }) => tables.map(getTableName)),

@@ -129,7 +129,7 @@ async function allJobsEnded(): Promise<void> {
   }, "all jobs to end");
 }
 
-test("any request is answered, with a result or with what is wrong with it, and its job comes to an end", async () => {
+test("any request gets a result or an error, and its job ends", async () => {
   let answered = 0;
   const call = fc.record({
     method: fc.constantFrom("POST", "POST", "POST", "GET"),
@@ -160,7 +160,7 @@ test("any request is answered, with a result or with what is wrong with it, and 
   await allJobsEnded();
 }, 120_000);
 
-test("any result is answered: as JSON, or as its response controls say", async () => {
+test("any result gets a response: as JSON, or as its response controls say", async () => {
   const control = (suffix: string, value: fc.Arbitrary<unknown>) =>
     fc
       .tuple(fc.constantFrom("wm_", "svc_", "windmill_"), value)

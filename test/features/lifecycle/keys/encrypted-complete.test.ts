@@ -71,7 +71,7 @@ const NOT_CONCERNED: Record<string, string> = {
   "idempotency_keys.key": "chosen by callers",
 };
 
-test("every column that can hold encrypted values is declared, or says why it does not follow the key", async () => {
+test("every column that can hold encrypted values is declared, or exempted with a reason", async () => {
   const tables = await allTables();
   expect(tables.length).toBeGreaterThan(40);
   const declared = new Set(

@@ -57,7 +57,7 @@ const stored = async (name: string) =>
       .where(eq(variables.path, `u/admin/${name}`))
   )[0]!.value;
 
-test("the key is an admin's to read and to exchange, and both leave a row that does not tell it", async () => {
+test("only admins read and rotate the key, and both leave an audit row without it", async () => {
   const key = (await expectOk(admin("GET", path))).json().key;
   expect(key).toMatch(/^[A-Za-z0-9]{64}$/);
   expect((await dev("GET", path)).status).toBe(403);
@@ -77,12 +77,12 @@ test.each([
   [{}, "`new_key`"],
   [{ new_key: "" }, "must have 1 to 1000 characters"],
   [{ new_key: "x".repeat(1001) }, "must have 1 to 1000 characters"],
-])("%j is refused and says what would be right", async (body, says) => {
+])("%j is rejected with the allowed form", async (body, says) => {
   const answer = await admin("POST", path, body);
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
 });
 
-test("every secret is sealed anew; what the old key has sealed opens no more", async () => {
+test("every secret is re-encrypted; the old key decrypts nothing new", async () => {
   await expectOk(admin("POST", "/w/acme/variables/create", secret("one")));
   const plain = { ...secret("plain"), is_secret: false };
   await expectOk(admin("POST", "/w/acme/variables/create", plain));
@@ -100,7 +100,7 @@ test("every secret is sealed anew; what the old key has sealed opens no more", a
   await expectOk(admin("DELETE", `/w/acme/variables/delete/${old.path}`));
 });
 
-test("any text is a key, which seals with more than its own digest", async () => {
+test("any text can be a key, and uses more than its own digits", async () => {
   const { createHash } = await import("node:crypto");
   const { decrypt } = await import("../../../../src/lib/crypto/seal.ts");
   await expectOk(admin("POST", "/w/acme/variables/create", secret("short_key")));
@@ -116,7 +116,7 @@ test("any text is a key, which seals with more than its own digest", async () =>
   expect(decrypt(digest, await stored("short_key"), "acme")).toBe("value of short_key");
 });
 
-test("webhook secrets and sealed arguments follow the key, and the id of the workspace", async () => {
+test("webhook secrets and encrypted arguments follow the key, and the id of the workspace", async () => {
   const ask = (await server.workspace("sealed")).ask;
   const { app } = server.server;
   const echo = "export const main = (own: string, given: string) => `${own.length} ${given.length}`";
@@ -163,7 +163,7 @@ test("webhook secrets and sealed arguments follow the key, and the id of the wor
   expect(again.json()).toBe("1 4");
 }, 30_000);
 
-test("skip_reencrypt leaves secrets as they are: they were sealed with that key elsewhere", async () => {
+test("skip_reencrypt leaves secrets unchanged: they were encrypted with that key elsewhere", async () => {
   await expectOk(admin("POST", "/w/acme/variables/create", secret("kept")));
   const before = await stored("kept");
   await expectOk(admin("POST", path, { new_key: keyNumber(4), skip_reencrypt: true }));
@@ -173,7 +173,7 @@ test("skip_reencrypt leaves secrets as they are: they were sealed with that key 
   expect(await read("kept")).toBe("value of kept");
 });
 
-test("reading and writing go on while the key of many secrets is exchanged, and none is lost", async () => {
+test("reads and writes continue while the key of many secrets is rotated, and none is lost", async () => {
   const { app } = server.server;
   const many = Array.from({ length: 10_000 }, (_, index) => `many_${index}`);
   const rows = await Promise.all(
@@ -214,7 +214,7 @@ test("reading and writing go on while the key of many secrets is exchanged, and 
   }
 }, 60_000);
 
-test("what is sealed and read at the moment of an exchange opens before and after it", async () => {
+test("secrets encrypted and read during a rotation can be decrypted before and after it", async () => {
   const { app } = server.server;
   const before = await stored("one");
   await Promise.all([
@@ -231,7 +231,7 @@ test("what is sealed and read at the moment of an exchange opens before and afte
   expect(await read("late")).toBe("value of late");
 }, 30_000);
 
-test("two exchanges at once leave one key, with which everything opens", async () => {
+test("two concurrent rotations leave one key, which decrypts everything", async () => {
   const keys = [keyNumber(31), keyNumber(32), keyNumber(33)];
   await Promise.all(keys.map((new_key) => expectOk(admin("POST", path, { new_key }))));
   expect(keys).toContain((await admin("GET", path)).json().key);
@@ -239,7 +239,7 @@ test("two exchanges at once leave one key, with which everything opens", async (
 }, 60_000);
 
 test.each([1, 2, 4])(
-  "an exchange that is cut off after %d commits goes on, and all opens at any time",
+  "a rotation interrupted after %d commits continues, and all secrets stay readable",
   async (commits) => {
     const place: Parameters<typeof cutOff>[0] = { data_dir: mkdtempSync(join(tmpdir(), "svc-key-")) };
     const own = process.env.DATABASE_URL ? await createDatabase(process.env.DATABASE_URL) : undefined;

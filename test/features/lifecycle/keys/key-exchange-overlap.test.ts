@@ -52,7 +52,7 @@ const hasBegunExchange = (how: How) => how?.parameters?.skip_reencrypt === "fals
 test.each([
   ["that re-encrypts", false],
   ["that leaves the secrets as they are", true],
-])("an archive during which an exchange %s begins and ends is refused", async (_, skip) => {
+])("an archive is rejected if a rotation %s begins and ends during it", async (_, skip) => {
   let n = skip ? 20 : 10;
   const other = () => expectOk(exchange(n++, skip));
   const answer = await after(hasReadKey, other, () => archive("include_key=true"));
@@ -67,12 +67,12 @@ test.each([
   expect(await read()).toBe("opens");
 });
 
-test("an archive of plain secrets needs no key, and is made beside an exchange", async () => {
+test("an archive of plain secrets needs no key, and is created during a rotation", async () => {
   const plain = () => expectOk(archive("plain_secrets=true"));
   await after(hasBegunExchange, plain, () => expectOk(exchange(30)));
 });
 
-test("while a key is being exchanged, archives and the end of the workspace are refused, and it stays open", async () => {
+test("during a rotation, archives and deleting the workspace are rejected, and it stays open", async () => {
   const refused: [number, string][] = [];
   const others = async () => {
     for (const answer of [
@@ -91,7 +91,7 @@ test("while a key is being exchanged, archives and the end of the workspace are 
   expect(await read()).toBe("opens");
 });
 
-test("of an exchange and an archiving at once, each is done or refused", async () => {
+test("of a concurrent rotation and archiving, each succeeds or is rejected", async () => {
   const answers = await Promise.all([exchange(50), admin("POST", "/w/acme/workspaces/archive")]);
   for (const { status, text } of answers) {
     if (status !== 200)

@@ -34,7 +34,7 @@ const KEPT: Record<string, string> = {
   workspaces: UNTIL_DELETED,
 };
 
-test("every table with an age is one whose old rows are deleted, or says why they stay", async () => {
+test("every table with timestamps has a retention, or is exempted with a reason", async () => {
   const deleted = new Set([
     ...PRUNED,
     ...features.flatMap(({ retention }) => retention?.tables.map(getTableName) ?? []),

@@ -4,7 +4,7 @@ import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { startTestServer, until } from "../../../support/harness.ts";
 import { completedRow, HOUR, idOf } from "../../../support/job-rows.ts";
 
-test("a server prunes by itself, soon after its start", async () => {
+test("a server prunes automatically, soon after its start", async () => {
   await using server = await startTestServer({ retention_s: 24 * 3_600 });
   const { db } = server.server.app;
   const [old, young] = [30 * 24, 2].map((hours, at) =>

@@ -75,7 +75,7 @@ const idsOf = async ({ server }: TestServer) =>
   (await server.app.db.read.select({ id: jobs.id }).from(jobs).orderBy(asc(jobs.id))).map(({ id }) => id);
 
 describe("a completed job", () => {
-  test("goes after its time, with its log and its stream", async () => {
+  test("is deleted after its retention, with its log and stream", async () => {
     await using server = await startTestServer(KEPT);
     const { ask } = await server.workspace();
     const content = `export async function* main() {
@@ -109,7 +109,7 @@ describe("a completed job", () => {
     expect((await ask("GET", `/w/acme/jobs_u/completed/get_result/${second}`)).json()).toBe("streamed");
   });
 
-  test("goes with the values that the scripts of its flow have kept for each other", async () => {
+  test("is deleted with the values that scripts of its flow share", async () => {
     await using server = await startTestServer(KEPT);
     await server.workspace();
     const { db } = server.server.app;
@@ -121,7 +121,7 @@ describe("a completed job", () => {
     expect(await db.read.select().from(flowUserStates)).toEqual([kept[1]!]);
   });
 
-  test("is kept for good with a retention of 0, and so are audit rows", async () => {
+  test("is kept forever with a retention of 0, and so are audit rows", async () => {
     await using server = await startTestServer({ retention_s: 0, audit_retention_s: 0 });
     await server.workspace();
     await store(server, [job("old")]);
@@ -131,7 +131,7 @@ describe("a completed job", () => {
     expect((await server.server.app.db.read.select().from(auditLog)).length).toBeGreaterThan(0);
   });
 
-  test("of whatever state and family: what has not ended, or has a young or unfinished parent, stays", async () => {
+  test("in any state and flow stays if it is unfinished, or has a recent or unfinished parent", async () => {
     await using server = await startTestServer({ ...KEPT, workers: 1 });
     const unfinished = { completed_at: null, status: null, result: null } as const;
     const far = new Date(Date.now() + 365 * DAY_S * 1000);
@@ -159,7 +159,7 @@ describe("a completed job", () => {
     expect(await idsOf(server)).toEqual([...stays, ...many].map(({ id }) => id).sort());
   });
 
-  test("goes with a log of any size and any number of pieces", async () => {
+  test("is deleted with a log of any size and number of pieces", async () => {
     await using server = await startTestServer(KEPT);
     const { db } = server.server.app;
     await store(server, [job("a"), job("b"), job("c"), job("young", { completed_at: new Date() })]);
@@ -181,7 +181,7 @@ describe("a completed job", () => {
   });
 });
 
-test("cached results, idempotency keys, variables and audit rows go when their time has come", async () => {
+test("cached results, idempotency keys, variables and audit rows are deleted after their retention", async () => {
   await using server = await startTestServer(KEPT);
   const { db } = server.server.app;
   const soon = new Date(Date.now() + 60_000);
@@ -238,7 +238,7 @@ test("cached results, idempotency keys, variables and audit rows go when their t
   expect((await db.read.select().from(auditLog)).map(({ username }) => username)).toEqual(["new"]);
 });
 
-test("10,000 jobs go while the server answers, also when two prune, and the file gives their space back", async () => {
+test("10,000 jobs are deleted while the server responds, also by two pruners, and the file shrinks", async () => {
   await using server = await startTestServer(KEPT);
   const { ask } = await server.workspace();
   const { db } = server.server.app;
@@ -287,7 +287,7 @@ describe("files of versions", () => {
   const noneWarm = ({ server }: TestServer) =>
     until(() => (server.app.runner.stats().idle === 0 ? true : undefined), "warm processes to end");
 
-  test("go with their dependencies when nobody uses them, and come back when somebody does", async () => {
+  test("are deleted with their dependencies when unused, and recreated on demand", async () => {
     await using server = await startTestServer({ ...KEPT, child_idle_s: 0.1 });
     const { ask } = await server.workspace();
     const content = 'import isNumber from "is-number"; export const main = () => isNumber(1)';

@@ -5,7 +5,7 @@ import { jobs } from "../../../../src/platform/queue/tables.ts";
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 
 test.skipIf(!process.env.DATABASE_URL)(
-  "a row that is completed while its job still has its result in memory alone",
+  "a row completed while the job's result is still only in memory",
   async () => {
     const server = await startTestServer();
     const { ask } = await server.workspace();

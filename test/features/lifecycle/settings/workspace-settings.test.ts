@@ -177,7 +177,7 @@ test.each([
   expect(JSON.stringify(row)).not.toContain("example.org/x");
 });
 
-test("what members are told: all of it but where events and errors are sent", async () => {
+test("members read all settings except the targets of events and errors", async () => {
   await expectOk(admin("POST", `${w}/edit_webhook`, { webhook: "https://example.org/secret" }));
   await expectOk(admin("POST", `${w}/edit_error_handler`, handler));
   const all = await settings();
@@ -206,7 +206,7 @@ test("what members are told: all of it but where events and errors are sent", as
   expect((await expectOk(dev("GET", `${w}/get_workspace_name`))).text).toBe("acme");
 });
 
-test("what newer clients say beside a setting is no fault, and what they keep in it is given back", async () => {
+test("fields of newer clients are accepted and returned", async () => {
   const include = { include_path: ["f/**"], exclude_path: ["f/private/**"] };
   await expectOk(admin("POST", `${w}/edit_git_sync_config`, { git_sync_settings: include, version: 2 }));
   expect((await settings()).git_sync).toEqual(include);
@@ -294,7 +294,7 @@ describe("a variable of the workspace's environment", () => {
     expect(JSON.stringify(rows)).not.toContain("eu-1");
   });
 
-  test("yields to the script's own value, and is never another workspace's", async () => {
+  test("is overridden by the script's own value, and does not reach other workspaces", async () => {
     await set("REGION", "workspace");
     const own = await deploy(dev, "acme", "u/dev/own", "export const main = () => process.env.REGION", {
       envs: ["REGION=script"],
@@ -312,8 +312,8 @@ describe("a variable of the workspace's environment", () => {
   });
 });
 
-describe("what a workspace uses", () => {
-  test("one execution for every second that a job has begun, this month, by workspace", async () => {
+describe("the usage of a workspace", () => {
+  test("is one execution for every started second of a job, this month, by workspace", async () => {
     const { ask } = await server.workspace("counted");
     const usage = async () => (await expectOk(ask("GET", "/w/counted/workspaces/usage"))).json();
     expect(await usage()).toBe(0);

@@ -26,7 +26,7 @@ const NONE = {
   nats_count: 0,
 };
 
-test("triggers that are there are told, and counted by what they start", async () => {
+test("existing triggers are counted by the script or flow that they start", async () => {
   const path = "u/admin/both";
   await deploy(ask, "acme", path, "export const main = () => 1");
   const flow = { path, summary: "", value: { modules: [{ id: "a", value: { type: "identity" } }] } };

@@ -1,9 +1,9 @@
-/** Views that people make for their reports are no tables of a workspace: nothing of it is moved or deleted there. */
+/** Views that people make for their reports are not tables of a workspace: nothing of it is moved or deleted there. */
 import { expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { deploy, expectOk, startTestServer } from "../../../support/harness.ts";
 
-test("a view beside the tables stops no change of id and no deletion", async () => {
+test("a view on the tables prevents neither a change of id nor a deletion", async () => {
   await using server = await startTestServer();
   const { app } = server.server;
   const { ask } = await server.workspace("acme");

@@ -140,7 +140,7 @@ async function furnished(id: string): Promise<{ ask: Ask; bound: string }> {
 }
 
 describe("an archived workspace", () => {
-  test("lets nobody in and runs nothing, webhooks included, until it is brought back", async () => {
+  test("denies access and runs nothing, webhooks included, until it is restored", async () => {
     const { ask, bound } = await furnished("closed");
     const dev = server.as(bound);
     const running = (await expectOk(ask("POST", "/w/closed/jobs/run/p/u/admin/sleep", {}))).text;
@@ -219,7 +219,7 @@ describe("an archived workspace", () => {
 });
 
 describe("a deleted workspace", () => {
-  test("leaves nothing behind in any table nor on the disk, and nothing that runs", async () => {
+  test("leaves nothing in any table nor on the disk, and nothing running", async () => {
     const { ask, bound } = await furnished("gone");
     await expectOk(ask("POST", "/w/gone/jobs/run_wait_result/p/u/admin/hello", {}));
     await fillSearchIndex(server.server.app, new Date(Date.now() + 120_000));
@@ -259,7 +259,7 @@ describe("a deleted workspace", () => {
     expect(told).toMatchObject({ resource: "gone", username: "root@example.org" });
   }, 30_000);
 
-  test("leaves its id to a new one, which finds nothing of it", async () => {
+  test("frees its id for a new one, which sees nothing of it", async () => {
     const first = await server.workspace("again");
     await deploy(first.ask, "again", "u/admin/hello", HELLO);
     await expectOk(first.ask("POST", "/w/again/jobs/run_wait_result/p/u/admin/hello", {}));
@@ -275,8 +275,8 @@ describe("a deleted workspace", () => {
   });
 });
 
-describe("another id", () => {
-  test("is followed by everything: rows, secrets, files, tokens, jobs that wait", async () => {
+describe("a changed id", () => {
+  test("applies to everything: rows, secrets, files, tokens, waiting jobs", async () => {
     const { ask, bound } = await furnished("before");
     const other = await server.workspace("points-there");
     await expectOk(other.ask("POST", "/w/points-there/workspaces/edit_deploy_to", { deploy_to: "before" }));
@@ -346,12 +346,12 @@ describe("another id", () => {
     [{ new_id: "global" }, "stands for the whole instance"],
     [{ new_name: "x" }, "`new_id`"],
     [{ new_id: "fine", new_name: " " }, "`new_name`"],
-  ])("is refused where it is %j", async (body, says) => {
+  ])("is rejected if it is %j", async (body, says) => {
     const answer = await root("POST", "/w/after/workspaces/change_workspace_id", body);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
   });
 
-  test("only the name is changed by its own operation, with or without the unknown field", async () => {
+  test("its own operation changes only the name, with or without the unknown field", async () => {
     const ask = (await server.workspace("named")).ask;
     const change = (body: object) => ask("POST", "/w/named/workspaces/change_workspace_name", body);
     for (const body of [{ new_name: "One" }, { new_name: "Two", username: "x" }]) {
@@ -363,7 +363,7 @@ describe("another id", () => {
   });
 });
 
-test("the super admins' workspace is neither archived nor deleted nor given another id", async () => {
+test("the super admins' workspace can be neither archived nor deleted nor renamed", async () => {
   await expectOk(root("POST", "/workspaces/create", { id: "admins", name: "admins", username: "root" }));
   for (const answer of [
     await root("POST", "/w/admins/workspaces/archive"),

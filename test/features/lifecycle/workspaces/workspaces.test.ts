@@ -24,7 +24,7 @@ const create = (ask: Ask, body: object) => ask("POST", "/workspaces/create", { n
 const everybody = (value: boolean) =>
   as.machine!("POST", "/settings/global/create_workspace_require_superadmin", { value });
 
-test("only super admins make workspaces, until the instance says otherwise; operators never do", async () => {
+test("only super admins create workspaces, unless the instance allows all users; operators never do", async () => {
   for (const who of ["admin", "developer", "operator", "outsider"]) {
     const refused = await create(as[who]!, { id: "mine" });
     expect([who, refused.status, refused.text]).toEqual([who, 403, expect.stringContaining("super admin")]);
@@ -38,7 +38,7 @@ test("only super admins make workspaces, until the instance says otherwise; oper
 describe("a new workspace", () => {
   beforeAll(() => everybody(false));
 
-  test("has its creator as admin, and is in the lists of who belongs there", async () => {
+  test("has its creator as admin, and is in the lists of its members", async () => {
     const { ask, email } = await server.user("maker");
     const answer = await create(ask, { id: "made", username: "boss" });
     expect([answer.status, answer.text]).toEqual([201, "Created workspace made"]);
@@ -80,7 +80,7 @@ describe("a new workspace", () => {
     expect((await server.as(token)("GET", `/w/${id}/users/whoami`)).json().username).toBe(expected);
   });
 
-  test("belongs to another user or nobody only if a super admin says so", async () => {
+  test("belongs to another user or nobody only if a super admin creates it", async () => {
     const owner = "outsider@example.org";
     expect((await create(as.developer!, { id: "gift", owner })).status).toBe(403);
     expect((await create(as["super admin"]!, { id: "gift", owner: "no@example.org" })).status).toBe(404);
@@ -90,12 +90,12 @@ describe("a new workspace", () => {
     expect((await ask("GET", "/w/gift/users/whoami")).json().is_admin).toBe(true);
   });
 
-  test("never shares its id: the first of many at once wins", async () => {
+  test("has a unique id: the first of many concurrent requests wins", async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(as.outsider!, { id: "race" })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(400)]);
   });
 
-  test("of the instance's own names is for super admins, or for nobody", async () => {
+  test("with a reserved name is for super admins, or for nobody", async () => {
     expect((await create(as.developer!, { id: "admins" })).status).toBe(403);
     expect((await create(as["super admin"]!, { id: "global" })).status).toBe(400);
     expect((await create(as["super admin"]!, { id: "admins" })).status).toBe(201);
@@ -117,13 +117,13 @@ test.each([
   ["no name", { id: "ok", name: undefined }, "`name`"],
   ["a bad username", { id: "ok", username: "1x" }, '"1x" cannot be a username'],
   ["the name of nobody", { id: "ok", username: "anonymous" }, '"anonymous" cannot be a username'],
-])("a workspace with %s is refused and says why", async (_, body, message) => {
+])("a workspace with %s is rejected with the reason", async (_, body, message) => {
   const answer = await create(as["super admin"]!, body);
   expect(answer.status).toBe(400);
   expect(answer.text).toContain(message);
 });
 
-test("whether an id is taken, every user may ask", async () => {
+test("every user may check whether an id is taken", async () => {
   for (const [id, expected] of [["acme", true] as const, ["nowhere", false] as const]) {
     const answer = await as.outsider!("POST", "/workspaces/exists", { id });
     expect([answer.status, answer.json()]).toEqual([200, expected]);
@@ -161,7 +161,7 @@ test.each([
   expect((await as[who]!(method, path, body)).status).toBe(status);
 });
 
-test("a super admin who is no member stands in as an admin named by e-mail", async () => {
+test("a super admin who is not a member acts as an admin named by e-mail", async () => {
   const me = (await as["super admin"]!("GET", "/w/acme/users/whoami")).json();
   expect(me).toMatchObject({ username: "root@example.org", is_admin: true, is_super_admin: true });
 });
@@ -187,7 +187,7 @@ test.each([
   expect(problem.json().detail).toStartWith(prefix);
 });
 
-test("a failure of ours hides in the answer, and its log tells no values", async () => {
+test("an internal error is hidden in the response, and its log contains no values", async () => {
   await using own = await startTestServer();
   const { ask } = await own.workspace();
   const logged: unknown[] = [];

@@ -98,11 +98,11 @@ beforeAll(async () => {
   }
 });
 
-describe("an approval that groups guard and starters may not give", () => {
+describe("an approval that neither group members nor starters may give", () => {
   test.each([
     ["a member", () => ann],
     ["an operator", () => olga],
-  ])("is not replayed with other input by %s", async (_, who) => {
+  ])("is not reused with other input by %s", async (_, who) => {
     const by = who();
     const run = await approved(await push([asking(), paying]), by);
     expect(await cameTo(run)).toEqual({ result: "paid 1" });
@@ -119,7 +119,7 @@ describe("an approval that groups guard and starters may not give", () => {
 describe("an approval that anybody may give", () => {
   const open = { required_events: 1 };
 
-  test("counts for the same arguments of the same person only", async () => {
+  test("is reused for the same arguments of the same user only", async () => {
     const run = await approved(await push([asking(open), paying]), ann);
     await cameTo(run);
     expect(await cameTo(await restart(ann, run, "pay"))).toEqual({ result: "paid 1" });
@@ -144,7 +144,7 @@ describe("an approval that anybody may give", () => {
       }),
     ],
   ];
-  test.each(nested)("counts so inside of %s", async (_, around) => {
+  test.each(nested)("is reused so inside of %s", async (_, around) => {
     const inner = { ...asking(open), value: { type: "identity", input_transforms: {} } };
     const last = { ...paying, id: "last" };
     const run = await approved(await push([{ id: "around", value: around(inner) }, last]), ann);
@@ -155,7 +155,7 @@ describe("an approval that anybody may give", () => {
     expect((await get(changed)).flow_status.restarted_from.step_id).toBe("around");
   });
 
-  test("counts so in a flow that was called, and after another run took it over", async () => {
+  test("is reused so in a called flow, and after another run reused it", async () => {
     const called = await push([asking(open)]);
     const value = { type: "flow", path: called, input_transforms: { order: js("flow_input.order") } };
     const run = await approved(await push([{ id: "call", value }, paying]), ann);
@@ -169,7 +169,7 @@ describe("an approval that anybody may give", () => {
     }
   });
 
-  test("counts so for iterations of a loop that begins in the middle", async () => {
+  test("is reused so for iterations of a loop that starts in the middle", async () => {
     const each = script("each", "export const main = (i: number) => i", { i: js("flow_input.iter.value") });
     const inner = { ...asking(open), value: { type: "identity" } };
     const modules = [{ ...inner, suspend: open }, each];
@@ -191,7 +191,7 @@ describe("an approval that anybody may give", () => {
     expect((await get(same)).flow_status.restarted_from).toMatchObject({ branch_or_iteration_n: 1 });
   });
 
-  test("counts for the same steps only, in a flow that is not deployed", async () => {
+  test("is reused for the same steps only, in an undeployed flow", async () => {
     const value = { modules: [asking(open), paying] };
     const preview = async (body: object) =>
       (await expectOk(ann("POST", `${jobs}/run/preview_flow`, body))).text;
@@ -208,14 +208,14 @@ describe("an approval that anybody may give", () => {
   });
 });
 
-describe("a link in the name of somebody else", () => {
+describe("a link in the name of another user", () => {
   const links = `const { BASE_INTERNAL_URL: at, WM_TOKEN: token } = process.env;
     const sign = async (job: string, by: string) => {
       const url = at + "/api/w/acme/jobs/resume_urls/" + job + "/1?approver=" + by;
       return (await fetch(url, { headers: { authorization: "Bearer " + token } })).status;
     };`;
 
-  test("is made by a script of the flow and by the flow's owners, not by whoever started it", async () => {
+  test("is created by a script of the flow and by the flow's owners, not by the user who started it", async () => {
     const code = `${links} export const main = () => sign(process.env.WM_JOB_ID!, "boss")`;
     const asks = script("ask", code, {}, { suspend: { required_events: 2 } });
     const told = script("told", "export const main = (a: number) => a", { a: js("results.ask") });
@@ -231,7 +231,7 @@ describe("a link in the name of somebody else", () => {
         expect((await signed(ann, own)).status).toBe(200);
       expect((await signed(admin, "boss")).status).toBe(200);
     }
-    // A job of one's own is no script of the flow, whatever it says it belongs to.
+    // A job of one's own is not a script of the flow, whatever it says it belongs to.
     const content = `${links} export const main = (job: string) => sign(job, "boss")`;
     const body = { language: "bun", content, args: { job } };
     const query = `?root_job=${id}&parent_job=${id}`;
@@ -251,6 +251,9 @@ test("a token that only triggers a flow does not approve it", async () => {
   const id = await start(path, webhook);
   await cameTo(id);
   const refused = await webhook("POST", `${jobs}/flow/resume/${id}`, {});
-  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining("nothing else")]);
+  expect([refused.status, refused.text]).toEqual([
+    403,
+    expect.stringContaining("may only run the script or flow it was created for"),
+  ]);
   expect(await cameTo(id)).toEqual({ asks: "ask" });
 });

@@ -85,7 +85,7 @@ describe("signed links", () => {
     }
   });
 
-  test("are signed over the job, the number and the approver", async () => {
+  test("sign the job, the number and the approver", async () => {
     const flow = await start([asks(), after]);
     const job = await waiting(flow);
     const given = async (approver?: string) => {
@@ -111,7 +111,7 @@ describe("signed links", () => {
     ["no hex at all", (link: string) => link.replace(/([0-9a-f]{64})/, "zz")],
     ["of another job", (link: string) => link.replace(/[0-9a-f-]{36}/, crypto.randomUUID())],
     ["of another workspace", (link: string) => link.replace("/w/acme/", "/w/other/")],
-  ])("a signature %s is refused, and nothing goes on", async (_, change) => {
+  ])("a signature %s is rejected, and the flow does not continue", async (_, change) => {
     const flow = await start([asks(), after]);
     const { resume, cancel } = await urls(await waiting(flow), 5, "ann");
     for (const link of [resume, cancel]) {
@@ -122,7 +122,7 @@ describe("signed links", () => {
     await expectOk(ask("POST", `${open}/queue/cancel/${flow}`, {}));
   });
 
-  test("read what the step came to, and nothing beside it", async () => {
+  test("give access to the step's result, and to nothing else", async () => {
     const flow = await start([asks({ required_events: 2 }), after], ask, {
       failure_module: script("failure", "export const main = () => 0"),
     });
@@ -171,7 +171,7 @@ describe("signed links", () => {
     expect((await ended(flow)).suspend).toBeUndefined();
   });
 
-  test("what a run waits for is listed with its form, and why somebody may not answer", async () => {
+  test("the approvals that a run waits for are listed with their forms, and why a user may not answer", async () => {
     const resume_form = {
       schema: { properties: { size: { type: "string" }, note: { type: "string" } }, required: ["size"] },
     };
@@ -224,7 +224,7 @@ describe("signed links", () => {
     expect(result.resume.error.name).toBe("Disapproved");
   });
 
-  test("each number answers once, and after the end nothing is waited for", async () => {
+  test("each number answers once, and after the end nothing waits for answers", async () => {
     const flow = await start([asks({ required_events: 2 }), after]);
     const job = await waiting(flow);
     const [one, two, three] = await Promise.all([urls(job, 1), urls(job, 2), urls(job, 3)]);
@@ -268,12 +268,12 @@ describe("signed links", () => {
       return job === first ? undefined : job;
     });
     const late = await nobody("POST", two.resume, {});
-    expect([late.status, late.text]).toEqual([409, expect.stringContaining("has gone on")]);
+    expect([late.status, late.text]).toEqual([409, expect.stringContaining("has continued")]);
     expect((await nobody("POST", (await urls(second, 1)).resume, {})).status).toBe(201);
     expect((await ended(flow)).result).toBe("asked");
   });
 
-  test("say what is wrong with a job or number", async () => {
+  test("report an invalid job or number", async () => {
     const flow = await start([script("a", "export const main = () => 1")]);
     const { flow_status } = await ended(flow);
     const job = flow_status.modules[0].job;
@@ -307,7 +307,7 @@ describe("an answer before the flow waits", () => {
     expect(refused.result.error.name).toBe("Disapproved");
   });
 
-  test("counts with those that come later, in a branch too", async () => {
+  test("counts together with later ones, in a branch too", async () => {
     const inner = asks({ required_events: 2 }, early("resume"));
     const branch = {
       id: "o",
@@ -323,7 +323,7 @@ describe("an answer before the flow waits", () => {
 });
 
 describe("an owner", () => {
-  test("approves without a link, others may not", async () => {
+  test("approves without a link; others may not", async () => {
     const flow = await start([asks(), after]);
     await waiting(flow);
     expect((await nobody("POST", `${jobs}/flow/resume/${flow}`, {})).status).toBe(401);
@@ -333,7 +333,7 @@ describe("an owner", () => {
     expect((await ask("POST", `${jobs}/flow/resume/${flow}`, {})).status).toBe(409);
   });
 
-  test("is reported if nothing waits", async () => {
+  test("gets an error if nothing waits", async () => {
     const flow = await start([script("a", "export const main = () => 1")]);
     await ended(flow);
     expect((await ask("POST", `${jobs}/flow/resume/${flow}`, {})).status).toBe(409);
@@ -342,13 +342,13 @@ describe("an owner", () => {
   });
 });
 
-describe("who may answer", () => {
+describe("approvers", () => {
   async function linkOf(suspend: object) {
     const flow = await start([asks(suspend), after]);
     return { flow, ...(await urls(await waiting(flow), 1)) };
   }
 
-  test("only who is logged in", async () => {
+  test("only logged-in users", async () => {
     const { flow, resume, page } = await linkOf({ user_auth_required: true });
     expect((await nobody("POST", resume, {})).status).toBe(401);
     const { ask: outsider } = await server.user("outsider");
@@ -361,7 +361,7 @@ describe("who may answer", () => {
     expect((await ended(flow)).result.approvers).toEqual(["ann"]);
   });
 
-  test("only members of groups, which an expression may tell", async () => {
+  test("only members of groups, which an expression may compute", async () => {
     const everybody = await linkOf({ user_groups_required: js("[result === 'asked' ? 'all' : 'none']") });
     expect((await nobody("POST", everybody.resume, {})).status).toBe(401);
     expect((await ann("POST", everybody.resume, {})).status).toBe(201);
@@ -372,7 +372,7 @@ describe("who may answer", () => {
     await expectOk(ask("POST", `${open}/queue/cancel/${few.flow}`, {}));
   });
 
-  test("not who started the flow, nor a script of theirs", async () => {
+  test("not the user who started the flow, nor their scripts", async () => {
     const { flow, resume, cancel } = await linkOf({ self_approval_disabled: true });
     expect((await nobody("POST", resume, {})).status).toBe(401);
     for (const link of [resume, cancel]) {
@@ -420,7 +420,7 @@ test("answers leave audit rows", async () => {
   expect(refused).toMatchObject([{ username: "admin", parameters: { resume_id: "2" } }]);
 });
 
-test("scripts of a flow keep values for each other", async () => {
+test("scripts of a flow share values", async () => {
   const flow = await start([script("a", "export const main = () => 1")]);
   const at = `${jobs}/flow/user_states/${flow}/key`;
   expect((await ask("GET", at)).json()).toBeNull();
@@ -455,7 +455,7 @@ describe("the page", () => {
   const send = (page: string, fields: Record<string, string>, headers: Record<string, string> = {}) =>
     fetch(page, { method: "POST", body: new URLSearchParams(fields), headers });
 
-  test("shows the step's result without links that were made for others, wherever in it they are", async () => {
+  test("shows the step's result without links of other approvers, at any depth", async () => {
     const others = `export const main = () => ({
       amount: 12, ann: "https://svc.example/api/w/acme/jobs_u/resume/1/2/3",
       all: [{ bob: "https://svc.example/approve/acme/1/2/3" }, "kept"] })`;
@@ -466,7 +466,7 @@ describe("the page", () => {
     expect(text).not.toContain("svc.example");
   });
 
-  test("shows what is asked, with a form, and nothing that could run", async () => {
+  test("shows the request with a form, and no active content", async () => {
     const flow = await start([{ ...asks({ resume_form }, content), summary: evil }, after]);
     const { page } = await urls(await waiting(flow), 1, evil);
     const shown = await fetch(page);
@@ -508,7 +508,7 @@ describe("the page", () => {
     expect(late).not.toContain("<form");
   });
 
-  test("rejects without the form, and hides that where the flow says so", async () => {
+  test("rejects without the form, and hides that if the flow says so", async () => {
     const flow = await start([asks({ resume_form, hide_cancel: true }), after]);
     const { page } = await urls(await waiting(flow), 1);
     expect(await (await fetch(page)).text()).not.toContain(`value="reject"`);
@@ -518,7 +518,7 @@ describe("the page", () => {
     expect((await fetch(page, { method: "DELETE" })).status).toBe(405);
   });
 
-  test("knows who is logged in, but not when another site sends the form", async () => {
+  test("knows the logged-in user, but not when another site sends the form", async () => {
     const flow = await start([asks({ user_auth_required: true }), after]);
     const { page } = await urls(await waiting(flow), 1);
     const cookie = `token=${token}`;
@@ -529,7 +529,7 @@ describe("the page", () => {
   });
 });
 
-test("the time to approve passes", async () => {
+test("the approval times out", async () => {
   const { error } = (await ended(await start([asks({ timeout: 1 }), after]))).result;
   expect(error).toMatchObject({ name: "ApprovalTimeout", step_id: "a" });
 });

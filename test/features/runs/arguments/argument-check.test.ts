@@ -21,7 +21,7 @@ test.each([
   ["a missing argument", {}, "must have required property 'name'"],
   ["an unknown argument", { name: "a", tims: 2 }, "must NOT have additional properties: tims"],
   ["an argument of another type", { name: "a", times: "2" }, "`times` must be number"],
-])("%s is refused before a job exists", async (_, args, message) => {
+])("%s is rejected before a job is created", async (_, args, message) => {
   const before = await countJobs();
   for (const way of ["run", "run_wait_result"]) {
     const answer = await ask("POST", `/w/acme/jobs/${way}/p/u/admin/strict`, args);
@@ -31,7 +31,7 @@ test.each([
   expect(await countJobs()).toBe(before);
 });
 
-test("matching arguments, references and defaults run; a script that does not ask for it takes anything", async () => {
+test("matching arguments, references and defaults run; a script without the option accepts anything", async () => {
   const run = (path: string, args: object) =>
     ask("POST", `/w/acme/jobs/run_wait_result/p/u/admin/${path}`, args);
   expect((await expectOk(run("strict", { name: "a", times: 3 }))).json()).toBe("aaa");
@@ -44,7 +44,7 @@ test("matching arguments, references and defaults run; a script that does not as
   expect((await expectOk(run("open", { name: "b", tims: 2 }))).json()).toBe("b");
 });
 
-test("the setting is read back, stays with archives, and is off when it is left out", async () => {
+test("the setting is returned, kept by archives, and off by default", async () => {
   const read = async (name: string) =>
     (await expectOk(ask("GET", `/w/acme/scripts/get/p/u/admin/${name}`))).json().validate;
   expect([await read("strict"), await read("open")]).toEqual([true, false]);

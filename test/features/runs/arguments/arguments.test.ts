@@ -56,7 +56,7 @@ const rows: Row[] = [
   ["wrap_body of text", "text/plain", "hi", "?wrap_body=true", { body: "hi", raw_string: "hi" }],
 
   ["raw, to the letter", json, '{ "a" : 1 }\n', "?raw=true", { a: 1, raw_string: '{ "a" : 1 }\n' }],
-  ["raw of what is no object", json, "[1 ]", "?raw=true", { body: [1], raw_string: "[1 ]" }],
+  ["raw of what is not an object", json, "[1 ]", "?raw=true", { body: [1], raw_string: "[1 ]" }],
   ["raw that wins over a key", json, '{"raw_string":1}', "?raw=true", { raw_string: '{"raw_string":1}' }],
   ["raw of a form", form, "a=%31", "?raw=true", { a: "1", raw_string: "a=%31" }],
   ["raw of nothing", json, "", "?raw=true", { raw_string: "" }],
@@ -80,7 +80,7 @@ const rows: Row[] = [
   ["XML that calls itself text", "text/xml", "<a/>", "", { raw_string: "<a/>" }],
   ["any other type", "application/x-yaml", "a: 1", "", { raw_string: "a: 1" }],
   ["any other type that is JSON", "application/x-thing", '{"a":1}', "", { a: 1 }],
-  ["what is no text", "image/x-thing", binary, "", { raw_string: "\ufffd\ufffd\0A" }],
+  ["what is not text", "image/x-thing", binary, "", { raw_string: "\ufffd\ufffd\0A" }],
   ["a +json type", "application/vnd.thing+json", '{"a":1}', "", { a: 1 }],
   ["no type, JSON", undefined, '{"a":1}', "", { a: 1 }],
   ["what calls itself JSON and is none", json, "{a}", "", { raw_string: "{a}" }],
@@ -128,7 +128,7 @@ test.each(rows)("%s", async (_, type, body, query, args) => {
   expect(await argsOf(body, type, query)).toEqual(args);
 });
 
-test("a name that means something to JavaScript is a name like any other", async () => {
+test("a name with a meaning in JavaScript is an ordinary name", async () => {
   const { text } = await run('{"constructor":1}', json, "?include_query=__proto__&__proto__=x");
   expect((await ask("GET", `/w/acme/jobs_u/get_args/${text}`)).text).toBe(
     '{"constructor":1,"__proto__":"x"}',
@@ -140,7 +140,7 @@ const refused: [what: string, type: string, body: string, says: string][] = [
   ["form-data without an object storage", "multipart/form-data; boundary=x", "--x--", "object storage"],
 ];
 
-test.each(refused)("%s is refused", async (_, type, body, says) => {
+test.each(refused)("%s is rejected", async (_, type, body, says) => {
   expect(await run(body, type)).toEqual({ status: 400, text: expect.stringContaining(says) });
 });
 
@@ -181,7 +181,7 @@ describe("a call by GET", () => {
     ["include_query", "?include_query=q&q=1", { q: "1" }],
   ];
 
-  test("has what this table needs", () => {
+  test("has all cases of this table", () => {
     expect(base64(object)).toMatch(/\+.*\/.*=/);
   });
 
@@ -195,7 +195,7 @@ describe("a call by GET", () => {
     ["base64 of no JSON", base64url("hello")],
     ["base64 of no text", Buffer.from([0x22, 0xff, 0x22]).toString("base64url")],
     ["a percent sign alone", "%25"],
-  ])("a payload that is %s is refused", async (_, payload) => {
+  ])("a payload that is %s is rejected", async (_, payload) => {
     const answer = await call(`?payload=${payload}`);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("`payload`")]);
   });

@@ -62,7 +62,7 @@ const runs = async (ask: Ask, target: string, x: unknown) => {
 const says = (text: string) => expect.stringContaining(text);
 
 describe.each([["p/u/admin/for"], ["f/u/admin/flow"]])("%s, which runs on behalf of its author", (target) => {
-  test("follows what the caller may read, and nothing of the author's", async () => {
+  test("resolves what the caller may read, and nothing of the author's", async () => {
     const cases: [x: unknown, status: number, told: unknown][] = [
       ["$var:u/ann/key", 200, "of-ann"],
       [["$res:u/ann/own"], 200, [{ host: "db", password: "of-ann" }]],
@@ -78,7 +78,7 @@ describe.each([["p/u/admin/for"], ["f/u/admin/flow"]])("%s, which runs on behalf
     expect(await runs(admin, target, "$var:u/admin/key")).toEqual([200, SECRET]);
   });
 
-  test("is stored without what the references lead to, and each reading is the caller's in the audit log", async () => {
+  test("is stored without the referenced values, and each read is in the audit log as the caller's", async () => {
     const id = (await expectOk(ann("POST", `/w/acme/jobs/run/${target}`, { x: "$var:u/ann/key" }))).text;
     const job = (await admin("GET", `/w/acme/jobs_u/get/${id}`)).json();
     expect(job.args.x).toStartWith("$encrypted:");
@@ -89,7 +89,7 @@ describe.each([["p/u/admin/for"], ["f/u/admin/flow"]])("%s, which runs on behalf
   });
 });
 
-test("what was sealed for the caller reaches a job of somebody else's; what was sealed for others does not", async () => {
+test("values encrypted for the caller reach another user's job; those encrypted for others do not", async () => {
   const sealed = (await expectOk(ann("POST", "/w/acme/variables/encrypt", '"told"'))).text;
   expect(await runs(ann, "p/u/admin/for", `$encrypted:${sealed}`)).toEqual([200, "told"]);
   const token = await restricted(["jobs:run:scripts:u/admin/echo"]);
@@ -102,7 +102,7 @@ async function restricted(scopes: string[]): Promise<Ask> {
   return server.as((await expectOk(admin("POST", "/users/tokens/create", body))).text);
 }
 
-test("a restricted token has followed what it may read itself", async () => {
+test("a restricted token's references are resolved within its scopes", async () => {
   const webhook = await restricted(["jobs:run:scripts:u/admin/echo"]);
   const target = "p/u/admin/echo";
   expect(await runs(webhook, target, "$var:u/admin/key")).toEqual([
@@ -120,7 +120,7 @@ test("a restricted token has followed what it may read itself", async () => {
   expect(await runs(admin, target, "$var:u/admin/key")).toEqual([200, SECRET]);
 });
 
-test("what is sent to a route is text", async () => {
+test("input of a route is text", async () => {
   for (const script_path of ["u/admin/echo", "u/admin/for"]) {
     const route_path = `open-${script_path.slice(8)}`;
     const route = {
@@ -143,7 +143,7 @@ test.each([
   ["failure", "() => { throw '$var:u/admin/key' }", { error: { message: "$var:u/admin/key" } }],
   ["success", "() => '$var:u/admin/key'", { result: "$var:u/admin/key" }],
   ["success", "() => ({ deep: ['$WM_TOKEN'] })", { deep: ["$WM_TOKEN"] }],
-])("what a job leaves is text to the handler that is told of its %s", async (end, main, left) => {
+])("a job's result is text for the handler of its %s", async (end, main, left) => {
   const at = `u/admin/${Bun.randomUUIDv7().replaceAll("-", "")}`;
   await deploy(admin, "acme", `${at}/runs`, `export const main = ${main}`);
   const handler =
@@ -174,7 +174,7 @@ describe("a preprocessor", () => {
   const PREPROCESSED = `export const preprocessor = (event: any) => ({ x: event.body.x });
     ${ECHO}`;
 
-  test("hands on as text what came by a restricted token or a route", async () => {
+  test("passes on as text what came by a restricted token or a route", async () => {
     await deploy(admin, "acme", "u/admin/prepared", PREPROCESSED);
     const route = { path: "u/admin/prepared", script_path: "u/admin/prepared", route_path: "prepared" };
     const how = { is_flow: false, http_method: "post", is_async: false, requires_auth: false };
@@ -220,14 +220,14 @@ describe("an approval", () => {
       return answer.completed ? answer.result.x : undefined;
     }, "the flow");
 
-  test("by a holder of the link carries text", async () => {
+  test("by the holder of a link carries text", async () => {
     const { id, resume } = await waiting();
     const payload = { key: "$var:u/admin/key", token: "$WM_TOKEN" };
     await expectOk(server.as(undefined)("POST", resume, payload));
     expect(await resultOf(id)).toEqual(payload);
   });
 
-  test("brings along what it did, also when the workspace's key is exchanged before the flow goes on", async () => {
+  test("keeps its value, also if the workspace's key is rotated before the flow continues", async () => {
     const { id, resume, link } = await waiting(2);
     await expectOk(server.as(undefined)("POST", resume, { key: "$var:u/admin/key" }));
     // The one before the last is no longer in anybody's memory.
@@ -246,7 +246,7 @@ describe("an approval", () => {
     ]);
   });
 
-  test("by a member is followed as the member may read; of whoever runs the flow, by the flow", async () => {
+  test("by a member is resolved as the member; by the user who runs the flow, as the flow", async () => {
     const other = await waiting();
     expect(await ann("POST", other.resume, { key: "$var:u/admin/key" })).toMatchObject({ status: 400 });
     await expectOk(ann("POST", other.resume, { key: "$var:u/ann/key" }));
@@ -272,7 +272,7 @@ describe("an app that runs with its author's rights", () => {
     await expectOk(admin("POST", `/w/acme/acls/add/app/${APP}`, { owner: "u/ann", write: true }));
   });
 
-  test("takes along a resource of the viewer's, which its author need not be able to read", async () => {
+  test("accepts a resource of the viewer's, which its author need not be able to read", async () => {
     const id = (await expectOk(execute(ann, picks("$res:u/ann/own")))).text;
     const job = await until<any>(async () => {
       const answer = await ann("GET", `/w/acme/jobs_u/completed/get/${id}`);
@@ -282,7 +282,7 @@ describe("an app that runs with its author's rights", () => {
     expect(job.args.x).toStartWith("$encrypted:");
   });
 
-  test("reads nothing for the viewer that a resource of theirs refers to", async () => {
+  test("reads nothing for the viewer that their resource refers to", async () => {
     await expectOk(ann("POST", "/w/acme/acls/add/resource/u/ann/greedy", { owner: "u/admin" }));
     const refused = await execute(ann, picks("$res:u/ann/greedy"));
     expect([refused.status, refused.text]).toEqual([400, says("$var:u/admin/key leads nowhere")]);
@@ -299,7 +299,7 @@ describe("an app that runs with its author's rights", () => {
     expect((await execute(ann, asked)).status).toBe(200);
   });
 
-  test("runs as whoever deployed what is in it last", async () => {
+  test("runs as the user who last deployed its content", async () => {
     await expectOk(ann("POST", `/w/acme/apps/update/${APP}`, { value: { grid: [] } }));
     const { policy } = (await ann("GET", `/w/acme/apps/get/p/${APP}`)).json();
     expect(policy).toMatchObject({ on_behalf_of: "u/ann", on_behalf_of_email: "ann@example.org" });

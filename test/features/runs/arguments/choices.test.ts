@@ -51,12 +51,12 @@ const choose = (who: string, runnable_ref: object, more: object = {}) =>
     ...more,
   });
 
-describe("the named function says it", () => {
+describe("the named function returns choices", () => {
   test.each([
     ["operator", "of a script", DEPLOYED, "u/olga", "script"],
     ["operator", "of a flow", FLOW, "u/olga", "preview"],
     ["admin", "of code that is not deployed", INLINE, "u/admin", "preview"],
-  ])("to the %s, %s, with the rights of who asks", async (who, _, ref, permissioned_as, job_kind) => {
+  ])("to the %s, %s, with the rights of the caller", async (who, _, ref, permissioned_as, job_kind) => {
     const answer = await choose(who, ref);
     expect(answer.status).toBe(201);
     const job = await until(async () => {
@@ -73,9 +73,9 @@ describe("the named function says it", () => {
   });
 });
 
-describe("it is refused", () => {
+describe("the call is rejected", () => {
   test.each([
-    ["operator", INLINE, {}, 403, "only what is deployed"],
+    ["operator", INLINE, {}, 403, "only run deployed scripts and flows"],
     ["stranger", DEPLOYED, {}, 404, "u/admin/form"],
     ["admin", DEPLOYED, { entrypoint_function: "nothing" }, 400, "exports no function `nothing`"],
     ["admin", INLINE, { entrypoint_function: "nothing" }, 400, "exports no function `nothing`"],
@@ -86,7 +86,7 @@ describe("it is refused", () => {
     expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(message)]);
   });
 
-  test("to a token that may run one thing only", async () => {
+  test("to a token that may only run one script or flow", async () => {
     for (const [scope, status] of [
       ["jobs:run:scripts:u/admin/form", 403],
       ["jobs:run", 201],

@@ -64,7 +64,7 @@ describe("structured mode", () => {
     expect([answer.status, answer.json()]).toEqual([200, { ...args, WEBHOOK__METADATA__: metadata }]);
   });
 
-  test("a type with parameters, and the extras a URL asks for", async () => {
+  test("a type with parameters, and the extras requested by the URL", async () => {
     const envelope = JSON.stringify({ ...core, data: { a: 1 } });
     const query = "?wrap_body=true&raw=true&include_query=q&q=1";
     const answer = await call(envelope, `${structured}; charset=UTF-8`, query);
@@ -87,17 +87,17 @@ describe("structured mode", () => {
     ["another version", { ...core, specversion: "0.3" }, "`specversion` is 0.3"],
     ["an empty id", { ...core, id: "" }, "`id` must be text"],
     ["an id that is a number", { ...core, id: 1 }, "`id` must be text"],
-    ["a source that is no URI reference", { ...core, source: "a b" }, "`source`"],
+    ["a source that is not a URI reference", { ...core, source: "a b" }, "`source`"],
     ["a time that is none", { ...core, time: "yesterday" }, "`time`"],
     ["an empty time", { ...core, time: "" }, "`time` must be text"],
-    ["a schema that is no URI", { ...core, dataschema: "schema" }, "`dataschema`"],
+    ["a schema that is not a URI", { ...core, dataschema: "schema" }, "`dataschema`"],
     ["an attribute's name in capitals", { ...core, myExtension: 1 }, '"myExtension"'],
     ["an attribute that is an object", { ...core, extension: {} }, "`extension` must be"],
     ["data twice", { ...core, data: 1, data_base64: "AA==" }, "both `data` and `data_base64`"],
     ["base64 that is none", { ...core, data_base64: "***" }, "`data_base64`"],
   ];
 
-  test.each(refused)("%s is refused", async (_, envelope, says) => {
+  test.each(refused)("%s is rejected", async (_, envelope, says) => {
     const answer = await call(envelope);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
   });
@@ -105,7 +105,7 @@ describe("structured mode", () => {
   test.each([
     ["application/cloudevents-batch+json", "[]", "send one event a request"],
     ["application/cloudevents+avro", "x", "send application/cloudevents+json"],
-  ])("%s is refused", async (type, body, says) => {
+  ])("%s is rejected", async (type, body, says) => {
     const answer = await call(body, type);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
   });
@@ -151,7 +151,7 @@ describe("binary mode", () => {
     });
   });
 
-  test("the extras a URL asks for", async () => {
+  test("the extras requested by the URL", async () => {
     const answer = await send("[1 ]", { ...headers, "content-type": "application/json" }, "?raw=true");
     expect(answer.json()).toMatchObject({ body: [1], raw_string: "[1 ]" });
   });
@@ -164,7 +164,7 @@ describe("binary mode", () => {
     ["an attribute's name with a dash", { "ce-my-extension": "1" }, '"my-extension"'],
   ];
 
-  test.each(refused)("%s is refused", async (_, change, says) => {
+  test.each(refused)("%s is rejected", async (_, change, says) => {
     const answer = await send("{a", { ...headers, "content-type": "application/json", ...change });
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
   });
@@ -178,7 +178,7 @@ describe("binary mode", () => {
   });
 });
 
-describe("a sender that asks whether it may deliver", () => {
+describe("a sender that asks for permission to deliver", () => {
   const origin = "eventemitter.example.com";
   const ask = (method: string, path: string, headers: Record<string, string> = {}) =>
     fetch(`${server.url}/api/w/acme/${path}`, {
@@ -199,13 +199,13 @@ describe("a sender that asks whether it may deliver", () => {
     }
   });
 
-  test("is reported again with each delivery", async () => {
+  test("gets it again with each delivery", async () => {
     const authorization = `Bearer ${token}`;
     const response = await ask("POST", "jobs/run_wait_result/p/u/admin/args", { authorization });
     expect([response.status, ...granted(response)]).toEqual([200, origin, "*"]);
   });
 
-  test("receives nothing if nothing is delivered, and without a request", async () => {
+  test("gets none for a non-delivery, or without a request", async () => {
     expect(granted(await ask("OPTIONS", "jobs_u/completed/get/x"))).toEqual([null, null]);
     const silent = await fetch(url, { method: "OPTIONS" });
     expect([silent.status, ...granted(silent)]).toEqual([204, null, null]);

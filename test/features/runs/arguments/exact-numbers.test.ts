@@ -56,11 +56,11 @@ describe("arguments keep their numbers", () => {
     expect(await run(path, body)).toBe(NUMBERS);
   });
 
-  test("a body that is nothing but a number", async () => {
+  test("a body that is a single number", async () => {
     expect(await run("p/u/admin/whole", "12345678901234567891")).toBe("12345678901234567891");
   });
 
-  test("of somebody who runs what runs on another's behalf", async () => {
+  test("of a caller who runs a script on another's behalf", async () => {
     const { ask: bob } = await server.member("acme", "bob");
     await expectOk(ask("POST", "/w/acme/acls/add/script/u/admin/for", { owner: "u/bob" }));
     expect(await run("p/u/admin/for", `{"x":${NUMBERS},"key":"$NOT_ANY"}`, bob)).toBe(NUMBERS);
@@ -69,7 +69,7 @@ describe("arguments keep their numbers", () => {
     expect(await run("p/u/admin/for", `{"x":${NUMBERS},"key":"$var:u/bob/own"}`, bob)).toBe(NUMBERS);
   });
 
-  test("in a query's payload, in a CloudEvent, and in what the job shows", async () => {
+  test("in a query's payload, in a CloudEvent, and in the job's record", async () => {
     const payload = Buffer.from(`{"x":${NUMBERS}}`).toString("base64url");
     const got = await ask("GET", `/w/acme/jobs/run_wait_result/p/u/admin/show?payload=${payload}`);
     expect(shown(got)).toBe(NUMBERS);
@@ -116,7 +116,7 @@ describe("flows keep numbers", () => {
     expect(one).toBe("12345678901234567891");
   });
 
-  test("of what a loop goes over, and what is written into the flow", async () => {
+  test("of a loop's items, and in the flow itself", async () => {
     const loop = {
       id: "l",
       value: {
@@ -136,7 +136,7 @@ describe("flows keep numbers", () => {
     expect(await run("preview_flow", body)).toBe(VALUES);
   });
 
-  test("and reckon with them as JavaScript does", async () => {
+  test("and compute with them like JavaScript", async () => {
     const sum = { type: "javascript", expr: "flow_input.n + 1 > 0 && flow_input.one === 1 ? 'yes' : 'no'" };
     expect(await preview({ modules: [step("a", sum)] }, '{"n":12345678901234567891,"one":1.0}')).toBe("yes");
     const zero = { type: "javascript", expr: "flow_input.zero ? 'yes' : 'no'" };
@@ -181,7 +181,7 @@ test("results keep numbers wherever they are read", async () => {
   }
 });
 
-test("the cache tells numbers apart by all of their digits", async () => {
+test("the cache distinguishes numbers by all of their digits", async () => {
   const code = 'n="$1"\necho "$n"\n';
   await deploy(ask, "acme", "u/admin/cached", code, { language: "bash", cache_ttl: 600 });
   for (const n of ["9007199254740993", "9007199254740992", "1", "1.0"]) {
@@ -189,7 +189,7 @@ test("the cache tells numbers apart by all of their digits", async () => {
   }
 });
 
-test("a result serves others only for as long as they ask for", async () => {
+test("a result is reused for others only within their own time", async () => {
   const code = "export function main() { return crypto.randomUUID() }";
   await deploy(ask, "acme", "u/admin/fresh", code, { cache_ttl: 600 });
   const usual = await run("p/u/admin/fresh", "{}");
@@ -199,7 +199,7 @@ test("a result serves others only for as long as they ask for", async () => {
   expect(await run("p/u/admin/fresh?cache_ttl=900000", "{}")).toBe(stretched);
 });
 
-describe("an honest retry with an Idempotency-Key", () => {
+describe("a retry with an Idempotency-Key", () => {
   const retried = async (of: Ask, path: string, body: string, key: string) => {
     const headers = { ...JSON_TYPE, "idempotency-key": key };
     const answers = [1, 2].map(() => of("POST", `/w/acme/jobs/run/p/${path}`, body, headers));
@@ -210,11 +210,11 @@ describe("an honest retry with an Idempotency-Key", () => {
     expect(other.status).toBe(422);
   };
 
-  test("is answered with the first job's id though a password was sealed", async () => {
+  test("gets the first job's id although a password was encrypted", async () => {
     await retried(ask, "u/admin/locked", '{"x":1,"key":"open sesame"}', "with-password");
   });
 
-  test("and though references were settled for the caller", async () => {
+  test("and although references were resolved for the caller", async () => {
     const scoped = { workspace_id: "acme", scopes: ["jobs:run:scripts:u/admin/show", "variables:read"] };
     const token = (await expectOk(ask("POST", "/users/tokens/create", scoped))).text;
     await retried(server.as(token), "u/admin/show", '{"x":"$var:u/admin/key"}', "with-reference");

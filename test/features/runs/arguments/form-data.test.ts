@@ -117,7 +117,7 @@ describe.each([
     expect(await Promise.all(texts)).toEqual(["first", "", "bytes"]);
   });
 
-  test("comes as browsers and other senders write it", async () => {
+  test("is parsed as sent by browsers and other clients", async () => {
     const before = await place.keys();
     const body = [
       "a preamble\r\n",
@@ -138,7 +138,7 @@ describe.each([
     expect(empty).toEqual({});
   });
 
-  test("takes headers and query along, may be wrapped, and is there as one text where that is asked for", async () => {
+  test("includes headers and query, may be wrapped, and is available as raw text on request", async () => {
     const body = `${part('name="a"', "1")}--xx--\r\n`;
     const query = "?wrap_body=true&include_header=x-sign&include_query=q&q=2";
     const args = await argsOf(place.ask, id, await send(id, place.runner, body, TYPE, query));
@@ -172,7 +172,7 @@ describe.each([
       "12 MB",
     ],
   ];
-  test.each(refused)("%s is refused, and leaves nothing", async (_, type, body, status, says) => {
+  test.each(refused)("%s is rejected, and leaves nothing", async (_, type, body, status, says) => {
     const before = await place.keys();
     const pieces = async function* () {
       for (let at = 0; at < body.length; at += 65_536)
@@ -185,7 +185,7 @@ describe.each([
     expect(await place.keys()).toEqual(before);
   });
 
-  test("whose job is refused, or whose sender hangs up, leaves nothing", async () => {
+  test("whose job is rejected, or whose sender disconnects, leaves nothing", async () => {
     const before = await place.keys();
     const job_id = await (await send(id, place.runner, "{}", "application/json")).text();
     const again = await send(id, place.runner, `${file}--xx--\r\n`, TYPE, `?job_id=${job_id}`);
@@ -216,7 +216,7 @@ describe.each([
   });
 });
 
-test("without a storage a form is refused, and says what is missing", async () => {
+test("without a storage a form is rejected with the reason", async () => {
   const place = await workspace("nowhere", undefined);
   const answer = await send(place.id, place.runner, `${part('name="a"', "1")}--xx--\r\n`, TYPE);
   expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("no object storage")]);
@@ -231,7 +231,7 @@ test("an unreachable storage is reported without waiting for the form", async ()
   expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining("cannot be used now")]);
 });
 
-test("a form that is sent again with its idempotency key starts no second job and stores nothing twice", async () => {
+test("a form repeated with its idempotency key starts no second job and stores nothing twice", async () => {
   const { id, ask, runner, keys } = await workspace("again", { type: "FilesystemStorage" });
   const again = async () => {
     const form = new FormData();

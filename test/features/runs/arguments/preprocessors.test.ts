@@ -87,7 +87,7 @@ describe.each(dialects)("in $language", ({ language, event, named }) => {
   const path = `u/admin/named_${language}`;
   beforeAll(() => deploy(ask, "acme", path, named, { language }));
 
-  test("one parameter `event` is given the request, in a new process and in a warm one", async () => {
+  test("a single parameter `event` receives the request, in a new process and in a warm one", async () => {
     const takesEvent = `u/admin/event_${language}`;
     await deploy(ask, "acme", takesEvent, event, { language });
     const pids = new Set<number>();
@@ -108,7 +108,7 @@ describe.each(dialects)("in $language", ({ language, event, named }) => {
     expect(pids.size).toBe(1);
   });
 
-  test("other parameters are given the arguments by name, and what started it", async () => {
+  test("other parameters receive the arguments by name, and the trigger", async () => {
     const pids = new Set<number>();
     for (const b of [1, 2]) {
       const job = await run(path, { a: "x", b, ignored: true });
@@ -119,7 +119,7 @@ describe.each(dialects)("in $language", ({ language, event, named }) => {
     expect(pids.size).toBe(1);
   });
 
-  test("skip_preprocessor=true hands main the arguments as they are", async () => {
+  test("skip_preprocessor=true passes the arguments to main unchanged", async () => {
     const job = await run(path, { a: "x", kind: "y", missing: "z" }, "?skip_preprocessor=true");
     expect(job.result).toMatchObject({ a: "x", kind: "y", missing: "z" });
     expect([job.preprocessed, job.args]).toEqual([undefined, { a: "x", kind: "y", missing: "z" }]);
@@ -149,7 +149,7 @@ describe("the event", () => {
     ["a byte order mark", '\ufeff{"a":1}', "application/json", "", { a: 1 }],
   ];
 
-  test.each(bodies)("holds the body and its text: %s", async (_, body, type, query, seen) => {
+  test.each(bodies)("contains the body and its text: %s", async (_, body, type, query, seen) => {
     const answer = await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}${query}`, body, {
       "content-type": type,
     });
@@ -157,20 +157,20 @@ describe("the event", () => {
     expect(answer.json().body).toEqual(seen);
   });
 
-  test("holds the data of a CloudEvent", async () => {
+  test("contains the data of a CloudEvent", async () => {
     const body = '{"specversion":"1.0","id":"1","source":"/","type":"t","data":{"a":1}}';
     const headers = { "content-type": "application/cloudevents+json" };
     const answer = await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, body, headers);
     expect(answer.json()).toMatchObject({ body: { a: 1 }, raw_string: body });
   });
 
-  test("holds the payload of a call by GET", async () => {
+  test("contains the payload of a GET request", async () => {
     const payload = Buffer.from('{"a": 1}').toString("base64url");
     const answer = await ask("GET", `/w/acme/jobs/run_wait_result/p/${path}?payload=${payload}`);
     expect(answer.json()).toMatchObject({ body: { a: 1 }, raw_string: '{"a": 1}', query: { payload } });
   });
 
-  test("holds every header and query parameter but what speaks for the caller", async () => {
+  test("contains every header and query parameter except credentials", async () => {
     const asNobody = server.as(undefined);
     const answer = await asNobody(
       "POST",
@@ -191,7 +191,7 @@ describe("the event", () => {
   });
 });
 
-test("an argument may be called event, where it is not the only one", async () => {
+test("an argument may be called event if it is not the only one", async () => {
   const path = "u/admin/an_event";
   const content = "export const preprocessor = (event: any, wm_trigger: any) => ({ event, wm_trigger })";
   await deploy(ask, "acme", path, `${content}\nexport const main = ({ ...all }: object) => all`);
@@ -199,7 +199,7 @@ test("an argument may be called event, where it is not the only one", async () =
   expect(job.result).toEqual({ event: 1, wm_trigger: { kind: "webhook" } });
 });
 
-describe("what a preprocessor must not do", () => {
+describe("invalid preprocessors", () => {
   const python = { language: "python3" };
   const rows: [what: string, content: string, more: object, error: object][] = [
     [
@@ -260,7 +260,7 @@ describe("what a preprocessor must not do", () => {
       { name: "InvalidPreprocessorResult", message: expect.stringContaining("returned null") },
     ],
     [
-      "return what is no JSON, in Python",
+      "return what is not JSON, in Python",
       "def preprocessor():\n  return {'a': object()}\ndef main():\n  pass",
       python,
       {
@@ -287,7 +287,7 @@ test.each([
     "export const preprocessor = () => ({ b: 2 })\nexport const main = () => { throw new Error('mine') }",
   ],
   ["Python", "python3", "def preprocessor():\n  return {'b': 2}\ndef main(b):\n  raise Exception('mine')"],
-])("when main fails, its arguments are told all the same: %s", async (_, language, content) => {
+])("when main fails, its arguments are still shown: %s", async (_, language, content) => {
   const path = `u/admin/fails_${language}`;
   await deploy(ask, "acme", path, content, { language });
   const job = await run(path, { a: 1 });
@@ -295,7 +295,7 @@ test.each([
   expect([job.preprocessed, job.args]).toEqual([true, { b: 2 }]);
 });
 
-describe("what the preprocessor is handed", () => {
+describe("the preprocessor's input", () => {
   const path = "u/admin/kept";
   const headers = { "x-api-key": "secret-of-the-sender" };
   beforeAll(() =>
@@ -326,7 +326,7 @@ describe("what the preprocessor is handed", () => {
     expect(await stored(id)).toBeNull();
   });
 
-  test("goes with a job that is canceled before it ran", async () => {
+  test("is deleted with a job that is canceled before it ran", async () => {
     const call = ask("POST", `/w/acme/jobs/run/p/${path}?scheduled_in_secs=3600`, { n: 1 }, headers);
     const id = (await expectOk(call)).text;
     await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, {}));
@@ -354,7 +354,7 @@ describe("a flow's preprocessor", () => {
   const startedAs = async (path: string, query: string) =>
     (await expectOk(ask("POST", `/w/acme/jobs/run/f/${path}${query}`, { n: [1] }, headers))).text;
 
-  test("is handed the request, and makes the flow's input of it", async () => {
+  test("receives the request, and returns the flow's input", async () => {
     const path = await push("u/admin/flow_reads", READS, [identity]);
     const call = ask("POST", `/w/acme/jobs/run_wait_result/f/${path}?q=1`, { n: [1] }, headers);
     expect((await expectOk(call)).json()).toEqual(wanted);
@@ -366,7 +366,7 @@ describe("a flow's preprocessor", () => {
     expect(skipped.json()).toEqual({ n: 1 });
   });
 
-  test("is handed the arguments by name where it asks for these", async () => {
+  test("receives the arguments by name if it declares them", async () => {
     const content =
       "export const preprocessor = (wm_trigger: any, n: number[], q: string) => ({ wm_trigger, n, q })";
     const path = await push("u/admin/flow_named", content, [identity]);
@@ -374,7 +374,7 @@ describe("a flow's preprocessor", () => {
     expect(job.result).toEqual({ wm_trigger: { kind: "webhook" }, n: [1], q: "1" });
   });
 
-  test("shows its input to nobody, and nothing is left of it after the run", async () => {
+  test("shows its input to nobody, and nothing remains after the run", async () => {
     const gate = { ...identity, suspend: { required_events: 1 } };
     const seen = raw("z", "export const main = (all: any) => all", {
       all: { type: "javascript", expr: "flow_input" },
@@ -394,7 +394,7 @@ describe("a flow's preprocessor", () => {
     expect((await completed(id)).result).toEqual(wanted);
   });
 
-  test("of a flow that begins later is handed the same, and its failure is the flow's", async () => {
+  test("in a flow that starts later receives the same, and its failure is the flow's", async () => {
     const path = await push("u/admin/flow_later", READS, [identity]);
     const id = await startedAs(path, "?q=1&scheduled_in_secs=1");
     expect((await completed(id)).result).toEqual(wanted);

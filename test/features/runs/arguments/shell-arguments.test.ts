@@ -30,13 +30,13 @@ test.each([
   ["only a space", " "],
   ["nothing", ""],
   ["more than the system lets a program be started with", "x".repeat(300_000)],
-])("an argument arrives to the letter: %s", async (_, text) => {
+])("an argument arrives unchanged: %s", async (_, text) => {
   const content = `a="$1"\nb="$2"\nprintf '%s.%s' "$a" "$b" | base64 -w0 > result.out`;
   const result = (await run(content, { a: text, b: "last" })) as string;
   expect(Buffer.from(result, "base64").toString()).toBe(`${text}.last`);
 });
 
-test("a script is started as by its name: its own `$0`, no more arguments, nothing left of how they came", async () => {
+test("a script starts as if run by name: its own `$0`, no further arguments, no trace of how they were passed", async () => {
   const content = [
     'a="$1"',
     "set -u",
@@ -52,12 +52,12 @@ test("a script is started as by its name: its own `$0`, no more arguments, nothi
 test.each([
   [["POSIXLY_CORRECT=1"], "y"],
   [["BASH_ENV=/dev/null"], "/dev/null"],
-])("what bash goes by when it starts is the script's as ever: %p", async (envs, expected) => {
+])("variables that bash reads at startup are the script's: %p", async (envs, expected) => {
   const content = 'a="$1"\nshopt -qo posix && echo "$a y" || echo "$a $BASH_ENV"';
   expect(await run(content, { a: "given" }, { envs })).toBe(`given ${expected}`);
 });
 
-test("a secret that a reference leads to is in no process's command line or environment", async () => {
+test("a secret from a reference is in no process's command line or environment", async () => {
   const content = [
     'a="$1"',
     // What programs that it starts are given, and what it was started with.

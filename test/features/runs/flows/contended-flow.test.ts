@@ -5,7 +5,7 @@ import { type Ask, expectOk, startTestServer, type TestServer } from "../../../s
 
 const fixed = (value: unknown) => ({ type: "static", value });
 
-describe.skipIf(!process.env.DATABASE_URL)("a run that others change all the time", () => {
+describe.skipIf(!process.env.DATABASE_URL)("a run that others change continuously", () => {
   let server: TestServer;
   let ask: Ask;
 

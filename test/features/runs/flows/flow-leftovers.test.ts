@@ -67,7 +67,7 @@ test("all of many parallel steps run here", async () => {
   expect((await ran({ modules: [loop, counts], same_worker: true })).result).toBe(10);
 });
 
-test("a step that is deleted after its use leaves neither arguments, result nor log", async () => {
+test("a step with delete_after_use leaves neither arguments, result nor log", async () => {
   const secret = script(
     "a",
     "export const main = (v: string) => { console.log('said', v); return 'made ' + v }",

@@ -77,7 +77,7 @@ describe.concurrent("a flow's timeout", () => {
     expect(step).toMatchObject({ canceled: true, success: false });
   });
 
-  test("of one that another calls is a failure of that step", async () => {
+  test("of a called flow is a failure of that step", async () => {
     const inner = await push([forever], {}, { timeout: 1 });
     const outer = await push([calls("a", inner, { continue_on_error: true }), after]);
     expect(await run(outer)).toBe("after");
@@ -87,7 +87,7 @@ describe.concurrent("a flow's timeout", () => {
     });
   });
 
-  test("that has not passed changes nothing", async () => {
+  test("that is not reached changes nothing", async () => {
     expect(await run(await push([after], {}, { timeout: 60 }))).toBe("after");
   });
 });
@@ -111,21 +111,21 @@ describe("a cached result", () => {
   }
   const n = { n: js("flow_input.n") };
 
-  test("of a step written in the flow serves later runs with the same input", async () => {
+  test("of an inline step is reused by later runs with the same input", async () => {
     const path = await push([script("a", await counted("step_runs"), { cache_ttl: 600 }, n)]);
     expect(await run(path, { n: 1 })).toEqual({ n: 1, run: 1 });
     expect(await run(path, { n: 1 })).toEqual({ n: 1, run: 1 });
     expect(await run(path, { n: 2 })).toEqual({ n: 2, run: 2 });
   });
 
-  test("of a step that leaves nothing behind is not kept", async () => {
+  test("of a step with delete_after_use is not stored", async () => {
     const step = script("a", await counted("deleted_runs"), { cache_ttl: 600, delete_after_use: true }, n);
     const path = await push([step]);
     expect(await run(path, { n: 1 })).toMatchObject({ run: 1 });
     expect(await run(path, { n: 1 })).toMatchObject({ run: 2 });
   });
 
-  test("of a flow serves later runs of the same version", async () => {
+  test("of a flow is reused by later runs of the same version", async () => {
     const modules = [script("a", await counted("flow_runs"), {}, n)];
     const path = await push(modules, { cache_ttl: 600 });
     expect(await run(path, { n: 1 })).toEqual({ n: 1, run: 1 });
@@ -140,7 +140,7 @@ describe("a cached result", () => {
     expect(await run(path, { n: 1 })).toEqual({ n: 1, run: 3 });
   });
 
-  test("of a flow that another calls, by its own wish or the step's", async () => {
+  test("of a called flow, by its own setting or the step's", async () => {
     const own = await push([script("a", await counted("own_runs"), {}, n)], { cache_ttl: 600 });
     const outer = await push([calls("x", own, {}, n)]);
     expect(await run(outer, { n: 1 })).toEqual({ n: 1, run: 1 });
@@ -171,7 +171,7 @@ describe("an early return inside of a branch", () => {
     value: { type: "branchone", branches: [{ expr: "flow_input.yes", modules: [early, gate] }], default: [] },
   };
 
-  test("answers the call where the branch is taken, and later calls that wait", async () => {
+  test("answers the call if the branch is taken, and later calls that wait", async () => {
     const path = await push([branch, last], { early_return: "early" });
     const headers = { "idempotency-key": "in a branch" };
     const call = async () =>
@@ -183,7 +183,7 @@ describe("an early return inside of a branch", () => {
     await expectOk(ask("POST", `${jobs}_u/queue/cancel/${job.id}`, {}));
   });
 
-  test("waits for the end where it is not", async () => {
+  test("waits for the end if it is not", async () => {
     const path = await push([branch, last], { early_return: "early" });
     expect(await run(path, { yes: false })).toBe("last");
   });

@@ -21,8 +21,8 @@ const double = script("a", "export const main = (n: number) => n * 2", { n: js("
 const previewed = (modules: object[], more: object = {}) => ({ value: { modules }, args: { n: 4 }, ...more });
 const waitResult = (body: object, as = ask) => as("POST", `${jobs}/run_wait_result/preview_flow`, body);
 
-describe("a flow that is not deployed", () => {
-  test("runs by a job that keeps it", async () => {
+describe("an undeployed flow", () => {
+  test("runs from its job's row", async () => {
     const body = previewed([double], { path: "u/admin/tried", tag: "heavy" });
     const started = await expectOk(ask("POST", `${jobs}/run/preview_flow`, body));
     expect(started.status).toBe(201);
@@ -63,7 +63,7 @@ describe("a flow that is not deployed", () => {
     expect(failing.json().error).toMatchObject({ message: "no", step_id: "a" });
   });
 
-  test("is refused where it has no form, and else fails when it comes to what cannot run", async () => {
+  test("is rejected if malformed, and otherwise fails at a step that cannot run", async () => {
     const answer = await waitResult(previewed([double, double]));
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("there is a step a already")]);
     const cases: [modules: object[], says: string][] = [
@@ -80,13 +80,13 @@ describe("a flow that is not deployed", () => {
     }
   });
 
-  test("is refused to operators", async () => {
+  test("is rejected for operators", async () => {
     const operator = await server.member("acme", "olga", "operator");
     expect((await waitResult(previewed([double]), operator.ask)).status).toBe(403);
     expect((await operator.ask("POST", `${jobs}/run/preview_flow`, previewed([double]))).status).toBe(403);
   });
 
-  test("has the dependencies of its scripts looked up when it runs", async () => {
+  test("has its scripts' dependencies resolved when it runs", async () => {
     const content = `import missing from "@svc-no-such-scope/no-such-package"; export const main = () => missing`;
     const { error } = (await waitResult(previewed([script("a", content)]))).json();
     // Without a lock the import itself would fail, by another name.
@@ -94,7 +94,7 @@ describe("a flow that is not deployed", () => {
   });
 });
 
-describe("steps know their place in the flow", () => {
+describe("steps know their position in the flow", () => {
   const names = [
     "FLOW_JOB_ID",
     "ROOT_FLOW_JOB_ID",
@@ -106,7 +106,7 @@ describe("steps know their place in the flow", () => {
   const tells = `export const main = () => Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith("WM_")))`;
   const told = (found: Record<string, string>) => names.map((name) => found[`WM_${name}`]);
 
-  test("in a deployed flow, in loops of it, and in no flow at all", async () => {
+  test("in a deployed flow, in loops of it, and outside of flows", async () => {
     const path = "u/admin/telling";
     const iterations = (id: string, modules: object[]) => ({
       id,
@@ -135,7 +135,7 @@ describe("steps know their place in the flow", () => {
     expect(a.WM_ROOT_JOB_ID).toBe(id);
   });
 
-  test("in one that is not deployed, with a path and without", async () => {
+  test("in an undeployed one, with a path and without", async () => {
     const modules = [script("a", tells)];
     const at = (await waitResult(previewed(modules, { path: "u/admin/later" }))).json();
     expect([at.WM_FLOW_PATH, at.WM_FLOW_STEP_ID, at.WM_STATE_PATH]).toEqual([

@@ -40,7 +40,7 @@ const loop = (id: string, modules: object[], more: object = {}) => ({
   value: { type: "forloopflow", iterator: js("flow_input.items"), skip_failures: false, modules, ...more },
 });
 
-test("the result of a step is read by its id, as far as it is there", async () => {
+test("the result of a step is read by its id, as far as it exists", async () => {
   const branch = {
     id: "one",
     value: { type: "branchone", branches: [], default: [script("deep", "export const main = () => 'deep'")] },
@@ -84,7 +84,7 @@ async function untilRunning(id: string, step: string): Promise<any> {
   }
 }
 
-test("the jobs of a run are told with their steps and iterations, of the whole run or of a part of it", async () => {
+test("the jobs of a run are listed with their steps and iterations, of all or a part of it", async () => {
   const nested = loop("l", [loop("m", [script("x", "export const main = () => 'a long text'")])]);
   const job = await ran([script("a", "export const main = () => 1"), nested], { items: [1, 2] });
   const listed = async (id: string) =>
@@ -107,21 +107,21 @@ test("the jobs of a run are told with their steps and iterations, of the whole r
   expect((await other.ask("GET", `${jobs}/flow/steps/${job.id}`)).status).toBe(404);
 });
 
-test("the results of others are not told", async () => {
+test("the results of others are not returned", async () => {
   const job = await ran([script("a", "export const main = () => 1")]);
   const other = await on.server.member("acme", "otto");
   expect((await other.ask("GET", `${jobs}/result_by_id/${job.id}/a`)).status).toBe(404);
   expect((await other.ask("POST", `${jobs}/restart/f/${job.id}/from/a`, {})).status).toBe(404);
 });
 
-describe("a run from a step of another one on", () => {
+describe("a run from a step of another run on", () => {
   const restart = (id: string, from: string, args: object = {}) =>
     on.ask("POST", `${jobs}/restart/f/${id}/from/${from}`, args);
   async function restarted(id: string, from: string, args?: object): Promise<any> {
     return on.completed((await expectOk(restart(id, from, args))).text);
   }
 
-  test("takes over the results of the steps before, and the arguments", async () => {
+  test("reuses the results of the steps before, and the arguments", async () => {
     const stamp = script("a", "export const main = () => crypto.randomUUID()");
     const both = script("c", "export const main = (a: string, p: string, x: number) => [a, p, x]", {
       a: js("results.a"),
@@ -229,7 +229,7 @@ describe("a run from a step of another one on", () => {
     expect((await restarted(refused.id, "told")).result).toEqual(refused.result);
   });
 
-  test("does not pass over an approval that was not given, nor over a failure", async () => {
+  test("does not reuse an approval that was not given, or a failure", async () => {
     const waiting = await start(await push([asking(), told]));
     await untilAsked(waiting);
     await expectOk(on.ask("POST", `${jobs}_u/queue/cancel/${waiting}`, {}));
@@ -249,7 +249,7 @@ describe("a run from a step of another one on", () => {
     expect((await restarted(passed.id, "told")).success).toBe(true);
   });
 
-  test("is refused where there is nothing to go on from", async () => {
+  test("is rejected if there is nothing to continue from", async () => {
     const fails = script("b", "export const main = () => { throw new Error('no') }");
     const job = await ran([loop("l", [stampOf("x")]), fails, counting("c")], { items: [1] });
     const cases: [from: string, says: string][] = [
@@ -264,7 +264,7 @@ describe("a run from a step of another one on", () => {
       expect([from, answer.status, answer.text]).toEqual([from, 400, expect.stringContaining(says)]);
     }
     const step = job.flow_status.modules[1].job;
-    expect((await restart(step, "b")).text).toContain("is no run of a flow");
+    expect((await restart(step, "b")).text).toContain("is not a run of a flow");
   });
 });
 
@@ -287,7 +287,7 @@ describe("results by id", () => {
   });
   const args = { items: [1, 2] };
 
-  test("are found of any finished step, also inside branches and loops; an unknown one is null", async () => {
+  test("are found for any finished step, also inside branches and loops; an unknown one is null", async () => {
     const WAYS: [modules: object[], expr: string, expected: unknown][] = [
       [[branch([ten])], "[results.deep, results.one]", [10, 10]],
       [[branch([ten]), loop("l", [read("in", "results.deep")])], "results.l", [10, 10]],
@@ -329,7 +329,7 @@ test("the labels of a flow's result are its job's, each once", async () => {
   expect(await ran([labelled])).toMatchObject({ labels: ["red", "blue"] });
 });
 
-test("what fails beside others lets them end, and leaves the list so far", async () => {
+test("a failure beside others lets them end, and leaves the list so far", async () => {
   const odd = script(
     "i",
     `${on.gates.script}export const main = async (v: number) => {

@@ -46,7 +46,7 @@ async function result(modules: object[], args: object = {}, more: object = {}): 
 
 const add = "export const main = (a: number, b: number) => a + b";
 
-describe("steps one after the other", () => {
+describe("sequential steps", () => {
   test("take flow_input, results and previous_result", async () => {
     const modules = [
       script("a", add, { a: js("flow_input.x"), b: fixed(1) }),
@@ -106,7 +106,7 @@ describe("steps one after the other", () => {
   });
 });
 
-describe("what a step takes from outside of the flow", () => {
+describe("values that a step takes from outside of the flow", () => {
   const seen = (expr: string) => script("a", "export const main = (x: unknown) => x", { x: js(expr) });
 
   beforeAll(async () => {
@@ -142,7 +142,7 @@ describe("what a step takes from outside of the flow", () => {
     },
   );
 
-  test("by a super admin who is no member of the workspace", async () => {
+  test("by a super admin who is not a member of the workspace", async () => {
     const { ask: root } = await server.user("root", { super_admin: true });
     for (const [expr, told] of [
       ["variable('u/admin/word')", "hush"],
@@ -153,7 +153,7 @@ describe("what a step takes from outside of the flow", () => {
     }
   });
 
-  test("a script's version, by its hash, goes on being run when there is a newer one", async () => {
+  test("a script's version, by its hash, still runs after a newer one is deployed", async () => {
     const path = "u/admin/pinned";
     const hash = await deploy(ask, "acme", path, "export const main = () => 1");
     await deploy(ask, "acme", path, "export const main = () => 2");
@@ -166,7 +166,7 @@ describe("what a step takes from outside of the flow", () => {
   });
 });
 
-test("the priority and the tag of a step are those of its job", async () => {
+test("the priority and tag of a step apply to its job", async () => {
   await deploy(ask, "acme", "u/admin/tagged", "export const main = () => 1");
   const steps = [
     { ...script("a", "export const main = () => 1"), priority: 7 },
@@ -189,7 +189,7 @@ test("the priority and the tag of a step are those of its job", async () => {
   ]);
 });
 
-test("the priority of a flow is that of its steps, also inside of loops", async () => {
+test("the priority of a flow applies to its steps, also inside of loops", async () => {
   const loop = {
     id: "l",
     value: {
@@ -213,7 +213,7 @@ test("the priority of a flow is that of its steps, also inside of loops", async 
 test.each([
   ["that never ends", "(() => { for (;;); })()", "The limit of 1000 ms"],
   ["that takes all memory", "'x'.repeat(2 ** 29)", "The limit of 64 MB of memory"],
-])("an expression %s fails its step alone", async (_, expr, says) => {
+])("an expression %s fails its step only", async (_, expr, says) => {
   const { error } = await result([script("a", "export const main = () => 1", { x: js(expr) })]);
   expect(error.step_id).toBe("a");
   expect(error.message).toContain(says);
@@ -267,7 +267,7 @@ describe("loops and branches", () => {
     ]);
   });
 
-  test("a while loop until its step says stop", async () => {
+  test("a while loop, until its step stops it", async () => {
     const step = script(
       "w",
       "export const main = (i: number) => i",
@@ -281,7 +281,7 @@ describe("loops and branches", () => {
     ).toEqual([0, 1, 2, 3]);
   });
 
-  test("branches: the first that holds, the default, or all", async () => {
+  test("branches: the first whose condition is true, the default, or all", async () => {
     const say = (id: string, text: string) => script(id, `export const main = () => ${JSON.stringify(text)}`);
     const one = {
       id: "b",
@@ -323,7 +323,7 @@ describe("loops and branches", () => {
 });
 
 describe("options", () => {
-  test("a step is tried again, constantly and then exponentially, until it works", async () => {
+  test("a step is retried, with constant and then exponential delays, until it succeeds", async () => {
     const content =
       "let n = 0; export const main = () => { if (++n < 4) throw new Error('again ' + n); return n }";
     const retry = {
@@ -365,7 +365,7 @@ describe("options", () => {
     expect(Date.now() - began).toBeGreaterThanOrEqual(300);
   });
 
-  test("the failure module has the last word", async () => {
+  test("the failure module determines the result", async () => {
     const failing = script("a", "export const main = () => { throw new Error('broken') }");
     const failure_module = script("failure", "export const main = (message: string) => ({ told: message })", {
       message: js("error.message"),
@@ -377,7 +377,7 @@ describe("options", () => {
   });
 });
 
-test("a flow's job tells its steps, by any form and version", async () => {
+test("a flow's job shows its steps, started by any form and version", async () => {
   const path = await push([script("a", "export const main = () => 1")]);
   const started = await expectOk(ask("POST", `${jobs}/run/p/${path}`, { x: 1 }));
   const job: any = await until(async () => {

@@ -25,7 +25,7 @@ const runAndStream = (path: string) =>
   on.open(`/jobs/run_and_stream/f/${path}`, { method: "POST", body: "{}" });
 const other = script("a", `export function* main() { yield "not this" }`);
 
-test("run_and_stream tells pieces as they are made, and at the end the whole", async () => {
+test("run_and_stream sends chunks as they are produced, and the whole at the end", async () => {
   const last = script(
     "b",
     `${on.gates.script}export async function* main() { yield "one\\n"; await pass("second"); yield "two\\n" }`,
@@ -48,7 +48,7 @@ test("run_and_stream tells pieces as they are made, and at the end the whole", a
   expect((afterwards.at(-1)!.job as any).result).toBe("one\ntwo\n");
 });
 
-test("a flow that goes on after its last step is followed to its end", async () => {
+test("a flow that continues after its last step is followed to its end", async () => {
   const failing = script("b", `export function* main() { yield "so far"; throw new Error("no") }`);
   const path = `u/admin/flow_${++count}`;
   const failure_module = script(
@@ -63,7 +63,7 @@ test("a flow that goes on after its last step is followed to its end", async () 
   expect((await events.rest()).at(-1)).toMatchObject({ completed: true, only_result: "mended" });
 });
 
-test("other steps, and one that may be tried again, stream for themselves alone", async () => {
+test("other steps, and steps with retries, are not forwarded to the flow's stream", async () => {
   const retry = { constant: { attempts: 1, seconds: 0 } };
   const plain = script("b", "export const main = () => 1");
   for (const modules of [[other, plain], [script("a", `export function* main() { yield "x" }`, { retry })]]) {

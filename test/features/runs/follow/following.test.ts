@@ -61,7 +61,7 @@ describe("following a job", () => {
     expect(inside.new_result_stream).toBe(text.slice(2));
   });
 
-  test("from any place of a long text, stored or not, gives all of it once", async () => {
+  test("from any offset of a long text, stored or not, returns all of it once", async () => {
     const path = await on.script(`${on.gates.script}export async function* main() {
       for (let i = 0; i < 200_000; i++) {
         const line = "line 😀 " + i + "\\n";
@@ -137,7 +137,7 @@ describe("following a job", () => {
     }
   });
 
-  test("who knows nothing yet is told what is, who knows it only what changes", async () => {
+  test("a caller without state gets the current one, others only changes", async () => {
     const path = await on.script(
       `${on.gates.script}export async function main() { console.log("begun"); await pass("belief"); return 1 }`,
     );
@@ -177,7 +177,7 @@ describe("following a job", () => {
     });
   });
 
-  test("a job that waits for its time begins with an update, and ends when it is canceled", async () => {
+  test("a job scheduled for later sends an update first, and ends when it is canceled", async () => {
     const path = await on.script("export const main = () => 1");
     const id = (await on.ask("POST", `/w/acme/jobs/run/p/${path}?scheduled_in_secs=3600`, {})).text;
     const events = reader(await on.open(`/job_u/getupdate_sse/${id.toUpperCase()}?only_result=true`));
@@ -189,7 +189,7 @@ describe("following a job", () => {
     });
   });
 
-  test("the job's progress is told to who asks for it", async () => {
+  test("the job's progress is sent on request", async () => {
     const path = await on.script(`${on.gates.script}export const main = () => pass("progress")`);
     const id = await on.start(path);
     const progress = (percent: number) =>
@@ -212,7 +212,7 @@ describe("following a job", () => {
     await events.rest();
   });
 
-  test("what another process runs is told from the database", async () => {
+  test("output of another process is sent from the database", async () => {
     const id = (
       await on.ask(
         "POST",
@@ -245,7 +245,7 @@ describe("following a job", () => {
     });
   });
 
-  test("a job that there is not is a 404, and so is a job of others", async () => {
+  test("a missing job is a 404, and so is a job of others", async () => {
     const path = await on.script("export function* main() { yield 'mine' }");
     const id = await on.start(path);
     await on.completed(id);

@@ -30,7 +30,7 @@ const completed = (id: string): Promise<any> =>
     return answer.status === 200 ? answer.json() : undefined;
   }, `job ${id}`);
 
-test("arguments and results too big for a record are told in its place, and whole where they are asked for", async () => {
+test("arguments and results too big for a record have a placeholder in it, and are returned completely on request", async () => {
   await deploy(ask, "acme", "u/admin/echoes", "export const main = (text: string) => ({ text })");
   const large = { text: "x".repeat(90_001) };
   const job = await completed(await start("u/admin/echoes", large));
@@ -43,7 +43,7 @@ test("arguments and results too big for a record are told in its place, and whol
   expect([small.args, small.result]).toEqual([{ text: "x" }, { text: "x" }]);
 });
 
-test("stored JSON is answered letter by letter; a path picks what it holds itself", async () => {
+test("stored JSON is returned byte for byte; a path selects a value in it", async () => {
   const code = 'def main():\n  return {"n": 12345678901234567890, "list": [{"a.b": 1}, None]}\n';
   await deploy(ask, "acme", "u/admin/digits", code, { language: "python3" });
   const args = '{"big": 12345678901234567890, "nul": "\\u0000"}';
@@ -57,7 +57,7 @@ test("stored JSON is answered letter by letter; a path picks what it holds itsel
   expect(await result("?json_path=constructor.name")).toBe("null");
 });
 
-test("a record comes without its code, and the end of a log without the record", async () => {
+test("a record is returned without code on request, and the end of a log without the record", async () => {
   const preview = { content: "export const main = () => console.log('x'.repeat(30_000))", language: "bun" };
   const id = (await expectOk(ask("POST", "/w/acme/jobs/run/preview", preview))).text;
   const job = await completed(id);
@@ -68,7 +68,7 @@ test("a record comes without its code, and the end of a log without the record",
   expect((await get(`jobs_u/get_completed_logs_tail/${id}`, server.as(undefined))).status).toBe(400);
 });
 
-test("what waits is counted, has a place and a time; when it began is told to who may see it", async () => {
+test("queued jobs are counted, and have a position and a time; start times are shown to users who may see the job", async () => {
   await deploy(
     ask,
     "acme",
@@ -115,7 +115,7 @@ test("what waits is counted, has a place and a time; when it began is told to wh
   expect((await get(`jobs/queue/scheduled_for/${running}`)).status).toBe(404);
 });
 
-test("what is completed is counted: all of it, by tag, outcome and age", async () => {
+test("completed jobs are counted: all of them, by tag, outcome and age", async () => {
   await server.workspace("counted");
   const run = async (code: string, tag: string) => {
     const body = { content: `export const main = () => { ${code} }`, language: "bun", args: {}, tag };

@@ -52,7 +52,7 @@ describe("a stream larger than allowed", () => {
     ["of a Python generator", "def main():\n    while True:\n        yield 'x' * 10_000", "python3"],
     ["of bash", "while true; do printf 'WM_STREAM: %10000s\\n' x; done", "bash"],
   ];
-  test.each(rows)("%s fails the job, and says so; what came before stays", async (_, content, language) => {
+  test.each(rows)("%s fails the job, with the reason; earlier output stays", async (_, content, language) => {
     const response = await runAndStream(content, { language });
     const events = await allEvents(response);
     expect(events.at(-1)!.only_result).toEqual({
@@ -75,7 +75,7 @@ describe("a stream larger than allowed", () => {
     expect(only_result).toMatchObject({ error: { name: "StreamTooLarge" } });
   });
 
-  test("what a stream and a result are together must fit a result", async () => {
+  test("a stream and a result together must fit in a result", async () => {
     const content = `export function main() {
       console.log("WM_STREAM: " + "x".repeat(900_000)); return { big: "y".repeat(1_500_000) };
     }`;
@@ -85,7 +85,7 @@ describe("a stream larger than allowed", () => {
 });
 
 describe("a reader that does not read", () => {
-  test("holds up no job, and finds everything when it reads", async () => {
+  test("delays no job, and finds everything when it reads", async () => {
     await using server = await startTestServer();
     const { ask, token } = await server.workspace();
     const line = `${"a stream whose reader sleeps ".repeat(30)}\n`;
@@ -115,7 +115,7 @@ describe("time", () => {
     (app as { -readonly [K in keyof App]: App[K] }).clock = () => new Date(Date.now() + ms);
   }
 
-  test("a quiet stream pings, and one of getupdate_sse ends after half a minute, to be taken up again", async () => {
+  test("a quiet stream sends pings, and getupdate_sse ends after half a minute, to be resumed", async () => {
     await using server = await startTestServer();
     const { ask, token } = await server.workspace();
     const { app } = server.server;
@@ -152,7 +152,7 @@ describe("time", () => {
   });
 });
 
-test("a stream that the server cannot go on with ends with an event that says so", async () => {
+test("a stream that the server cannot continue ends with an event that says so", async () => {
   await using server = await startTestServer();
   const { ask, token } = await server.workspace();
   await deploy(ask, "acme", "u/admin/lost", "export function* main() { yield 'a' }");

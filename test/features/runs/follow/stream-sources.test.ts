@@ -190,7 +190,7 @@ async def main():
     expect(events.at(-1)!.only_result).toEqual({ n: 1, wm_stream: "a\nbc" });
   }, 60_000);
 
-  test("is in the result once, also when the script has put something there", async () => {
+  test("is in the result once, also if the script has set that field", async () => {
     const content = `${emit}export function main() { emit("a"); return { wm_stream: "b", n: 1 } }`;
     const answer = await on.ask("POST", `/w/acme/jobs/run_wait_result/p/${await on.script(content)}`, {});
     expect(answer.text).toBe('{"wm_stream":"a","n":1}');
@@ -207,7 +207,7 @@ async def main():
     ["bash", "echo 'WM_STREAM: so far'\necho half way >&2\nexit 3", bash, "ExecutionErr"],
   ];
   test.each(halfway)(
-    "stays when %s fails half way, and the end tells the error",
+    "stays when %s fails in the middle, and the last event has the error",
     async (_, content, language, name) => {
       const response = await on.runAndStream(await on.script(content, language));
       const id = response.headers.get("svc-job-id")!;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => on.stop());
 
 describe("run_and_stream", () => {
-  test("tells a piece as it is made, and at the end the whole", async () => {
+  test("sends a chunk when it is produced, and the whole at the end", async () => {
     const path = await on.script(
       `${on.gates.script}export async function* main() { console.log("said"); yield "one\\n"; await pass("second"); yield "two\\n"; }`,
     );
@@ -32,7 +32,7 @@ describe("run_and_stream", () => {
     expect(logged([...before, ...after])).toBe("");
   });
 
-  test("makes its pieces also while the script blocks its thread", async () => {
+  test("produces its chunks also while the script blocks its thread", async () => {
     const path = await on.script(`export function* main() {
       yield String(Date.now()); Bun.sleepSync(500); yield "|"; yield String(Date.now());
     }`);
@@ -62,7 +62,7 @@ describe("run_and_stream", () => {
     }
   });
 
-  test("begins at once, also when the job has to wait for its turn", async () => {
+  test("starts at once, also if the job has to wait for a slot", async () => {
     await using narrow = await startStreaming({ workers: 1 });
     const waits = await narrow.script(`${narrow.gates.script}export const main = () => pass("held")`);
     const next = await narrow.script("export function* main() { yield 'x' }");
@@ -78,7 +78,7 @@ describe("run_and_stream", () => {
     expect(rest.at(-1)).toMatchObject({ completed: true, only_result: "x" });
   });
 
-  test("of a caller who hangs up goes on, and is taken up where it was left", async () => {
+  test("of a caller who disconnects continues, and is resumed at its offset", async () => {
     const path = await on.script(
       `${on.gates.script}export async function* main() { yield "before "; await pass("hangup"); yield "after" }`,
     );

@@ -102,7 +102,7 @@ test("secret arguments are not in the index", async () => {
   expect(await indexed(sealed.slice(0, 64))).toEqual([]);
 });
 
-test("what is wiped or deleted leaves the index", async () => {
+test("wiped or deleted jobs leave the index", async () => {
   await run({ x: "wiped" });
   await run({ x: "removed" });
   await fill();
@@ -114,7 +114,7 @@ test("what is wiped or deleted leaves the index", async () => {
   expect([...(await indexed("wiped")), ...(await indexed("removed"))]).toEqual([]);
 });
 
-test("jobs that are imported are indexed, however old they are", async () => {
+test("imported jobs are indexed, however old they are", async () => {
   await run({ x: "carried" });
   await fill();
   const [job] = await indexed("carried");
@@ -129,7 +129,7 @@ test("jobs that are imported are indexed, however old they are", async () => {
   expect(await indexed("carried")).toEqual([job!]);
 });
 
-test("the index holds the newest jobs only; older ones are found without it", async () => {
+test("the index contains the newest jobs only; older ones are found without it", async () => {
   const { db } = server.server.app;
   const start = Date.now() - 500 * HOUR;
   const rows = Array.from({ length: 250 }, (_, n) =>
@@ -147,7 +147,7 @@ test("the index holds the newest jobs only; older ones are found without it", as
   expect(await find("old24")).toHaveLength(11);
 });
 
-test("retention and the end of a workspace empty the index", async () => {
+test("retention and deleting the workspace empty the index", async () => {
   await limit(100);
   const other = await server.workspace("gone");
   await deploy(other.ask, "gone", "u/admin/echo", "export const main = () => 'farewell'");

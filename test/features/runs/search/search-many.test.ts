@@ -72,26 +72,26 @@ test("the newest are found first, and further pages down to the oldest", async (
   expect(await find("often", `&pagination_offset=${offset}`)).toEqual(here.slice(offset));
 });
 
-test("a filter that few meet finds each of them", async () => {
+test("a filter that few jobs match finds each of them", async () => {
   const rare = numbersOf((n) => n % EVERY === 0);
   expect(await find("often", "&script_path_exact=u/admin/rare")).toEqual(rare);
   expect(await find("often", "&created_by=nobody")).toEqual([]);
 });
 
-test("a rare word beside a frequent one, and none at all", async () => {
+test("a rare word with a frequent one, and an unknown word", async () => {
   expect(await find("often once")).toEqual([idOf(7)]);
   expect(await find("often nowhere")).toEqual([]);
   expect(await find('"often everywhere"')).toEqual(here.slice(0, 100));
 });
 
-test("bounds on the creation hold, and other workspaces are not searched", async () => {
+test("limits on the creation time apply, and other workspaces are not searched", async () => {
   const at = (n: number) => encodeURIComponent(createdAt(n).toISOString());
   const between = numbersOf((n) => n >= 4_450 && n < 4_470);
   expect(await find("often", `&created_after=${at(4_440)}&created_before=${at(4_460)}`)).toEqual(between);
   expect(await find("often", "", elsewhere, "small")).toEqual(numbersOf((n) => n % 1_000 === 1));
 });
 
-test("a caller who goes leaves room for the next ones", async () => {
+test("a caller who disconnects frees the slot for the next ones", async () => {
   const { db } = server.server.app;
   const url = `${server.url}/api/srch/w/acme/index/search/job?search_query=often&created_by=nobody`;
   // Held up so that each is under way, or waits, when it goes.
@@ -106,7 +106,7 @@ test("a caller who goes leaves room for the next ones", async () => {
   await held;
 });
 
-test("a search whose read of the index takes too long fails with 503, and the next one works", async () => {
+test("a search whose index query takes too long fails with 503, and the next one works", async () => {
   const { db } = server.server.app;
   const slow = sql.raw(
     "(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000000) SELECT count(*) FROM n)",

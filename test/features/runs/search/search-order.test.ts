@@ -73,7 +73,7 @@ const indexedJobs = async () =>
     ({ job_id }) => job_id,
   );
 
-test("an old job that is imported takes no place of a newer one", async () => {
+test("an imported old job does not displace a newer one", async () => {
   await limit(10);
   await store(Array.from({ length: 10 }, (_, n) => job(100 + n, "plenty")));
   await fill();
@@ -91,7 +91,7 @@ test("an old job that is imported takes no place of a newer one", async () => {
   expect((await search("plenty")).ids).toHaveLength(12);
 });
 
-test("what is found is in the order of creation, wherever it is found", async () => {
+test("results are ordered by creation, wherever they are found", async () => {
   await limit(4);
   const long = { completed_at: new Date(start.getTime() + 500_000) };
   await store([1, 2, 3, 4].map((n) => job(n * 10, "mixed")));
@@ -106,7 +106,7 @@ test("what is found is in the order of creation, wherever it is found", async ()
   expect(await indexedJobs()).toHaveLength(4);
 });
 
-test("more jobs than have ids in one millisecond are indexed and found", async () => {
+test("more jobs than ids within one millisecond are indexed and found", async () => {
   await limit(2_000);
   const moment = { created_at: start, completed_at: start };
   await store(Array.from({ length: 1_100 }, (_, n) => job(n, "crowd", moment)));
@@ -116,7 +116,7 @@ test("more jobs than have ids in one millisecond are indexed and found", async (
   expect((await search("crowd", ask, `${before}&pagination_offset=1050`)).ids).toHaveLength(50);
 });
 
-test("a search that is continued skips nothing of what is indexed", async () => {
+test("a continued search skips nothing that is indexed", async () => {
   await limit(100);
   await store([job(10, "needle"), job(45, "needle"), job(46, "hay")]);
   await fill();
@@ -128,7 +128,7 @@ test("a search that is continued skips nothing of what is indexed", async () => 
   expect(calls).toBeGreaterThan(2);
 });
 
-test("a search for what is frequent in the index, with a filter that is rare, is continued", async () => {
+test("a search for a frequent word with a rare filter is continued", async () => {
   await limit(1_000);
   await store(Array.from({ length: 600 }, (_, n) => job(n, "often", n === 3 ? { tag: "rare" } : {})));
   await fill();
@@ -137,7 +137,7 @@ test("a search for what is frequent in the index, with a filter that is rare, is
   expect(calls).toBeGreaterThan(1);
 });
 
-test("what is found by several reads of the index is complete and in order", async () => {
+test("results of several index queries are complete and in order", async () => {
   const total = 1_600;
   const numbers = Array.from({ length: total }, (_, n) => n);
   // Completed in another order than created, and so indexed in that order.
@@ -215,7 +215,7 @@ test("a search in a small workspace reads nothing of large ones", async () => {
   expect(await searchOnSlowClock("shared", "", elsewhere, "small")).toEqual({ ids: [idOf(1)], calls: 1 });
 });
 
-test("the index follows a workspace that is given another id, and how far it got outlives one", async () => {
+test("the index follows a workspace to a changed id, and its position survives that", async () => {
   await limit(100);
   await server.workspace("before");
   await store([job(1, "traveller", { workspace_id: "before" })]);
@@ -234,7 +234,7 @@ test("the index follows a workspace that is given another id, and how far it got
   expect(await server.server.app.db.read.select().from(jobSearchProgress)).toHaveLength(1);
 });
 
-test("a short word must be whole, a longer one may go on", async () => {
+test("a short word must match completely, a longer one as a prefix", async () => {
   await limit(100);
   await store([job(1, "ab abc abcd"), job(2, "abcd")]);
   const find = async (query: string) => (await search(query)).ids;

@@ -29,20 +29,20 @@ test.each([
   expect(hasTerms(job('{"city":"大東京都","n":12.5}'), parseTerms(query))).toBe(isFound);
 });
 
-test("encrypted values have no words, and neither has what stands far behind", () => {
+test("encrypted values have no words, and neither has text beyond the limit", () => {
   const words = wordsOfJob(job('{"key":"$encrypted:c2VjcmV0","next":"\\"plain\\""}'));
   expect(words).toEndWith("key next plain");
   expect(wordsOfJob(job(`["${"x ".repeat(40_000)}","end"]`)).length).toBeLessThan(8_100);
 });
 
-test("JSON that is cut anywhere has the words before the cut", () => {
+test("JSON that is truncated anywhere has the words before that", () => {
   const text = '{"a":"one \\"two\\" \\u0074hree"}';
   for (let length = 0; length <= text.length; length++)
     expect(() => wordsOfJob(job(text.slice(0, length)))).not.toThrow();
   expect(wordsOfJob(job(text.slice(0, 16)))).toEndWith("a one two");
 });
 
-test("a long word is cut, in jobs and in queries", () => {
+test("a long word is truncated, in jobs and in queries", () => {
   const word = "k".repeat(300);
   expect(hasTerms(job(`{"a":"${word}"}`), parseTerms(word))).toBe(true);
 });

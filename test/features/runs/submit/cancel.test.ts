@@ -33,7 +33,7 @@ const completed = (id: string): Promise<any> =>
     return answer.status === 200 ? answer.json() : undefined;
   }, `job ${id}`);
 
-test("cancel_selection cancels queued and scheduled jobs, but none of a schedule, completed, unknown or of others", async () => {
+test("cancel_selection cancels queued and scheduled jobs, but not planned, completed, unknown or others' ones", async () => {
   const done = await start(0);
   await completed(done);
   const running = await start(60_000);
@@ -55,7 +55,7 @@ test("cancel_selection cancels queued and scheduled jobs, but none of a schedule
   expect((await ask("POST", "/w/acme/jobs/queue/cancel_selection", ["x"])).status).toBe(400);
 });
 
-test("force_cancel ends a job whose worker is gone, and one that runs here with its process", async () => {
+test("force_cancel ends a job whose worker is lost, and one that runs here with its process", async () => {
   const lost = await start(0, "?scheduled_in_secs=3600");
   await server.server.app.db.write(async (tx) => {
     const gone = { state: "running", worker: "gone", last_ping: new Date(), started_at: new Date() } as const;
@@ -86,7 +86,7 @@ test("force_cancel ends a job whose worker is gone, and one that runs here with 
   expect((await force(here)).text).toContain("already completed");
 });
 
-test("a job tells its times and the root of its run", async () => {
+test("a job shows its times and the root of its run", async () => {
   const top = await start(5);
   const middle = await start(0, `?parent_job=${top}`);
   const leaf = await start(0, `?parent_job=${middle}`);

@@ -41,7 +41,7 @@ describe("a script behind a webhook", () => {
     expect((await call("u/admin/hello", all)).json()).toEqual({ name: "Bob", n: 5, year: 2020 });
   });
 
-  test("a deployment makes a new version: the path runs the newest, a hash its own", async () => {
+  test("a deployment creates a new version: the path runs the newest, a hash its own", async () => {
     const first = await deploy(ask, "acme", "u/admin/versioned", "export const main = () => 1");
     expect(first).toMatch(/^[0-9a-f]{16}$/);
     const second = await deploy(ask, "acme", "u/admin/versioned", "export const main = () => 2");
@@ -147,7 +147,7 @@ describe("a script behind a webhook", () => {
     expect((await call("u/admin/py", { name: "bad" })).json().error).toMatchObject({ name: "KeyError" });
   });
 
-  test("contextual variables and a token that stands for the job", async () => {
+  test("contextual variables and a token that acts as the job", async () => {
     const content = `export async function main() {
       const { WM_TOKEN, WM_WORKSPACE, WM_JOB_ID, BASE_INTERNAL_URL, WM_USERNAME } = process.env;
       const headers = { authorization: "Bearer " + WM_TOKEN };
@@ -162,7 +162,7 @@ describe("a script behind a webhook", () => {
     expect((await server.as(result.token.join(""))("GET", "/users/email")).status).toBe(401);
   });
 
-  test("a job of a super admin who is no member has their rights while they are super admin", async () => {
+  test("a job of a super admin who is not a member has their rights while they are super admin", async () => {
     const content = `export async function main() {
       const { WM_TOKEN, BASE_INTERNAL_URL } = process.env;
       const headers = { authorization: "Bearer " + WM_TOKEN };
@@ -194,7 +194,7 @@ describe("a script behind a webhook", () => {
     expect(lock).toContain('"is-number": "7.0.0"');
   }, 60_000);
 
-  test("a version whose package does not exist is stored with the reason, and the one before still runs", async () => {
+  test("a version whose package does not exist is stored with the reason, and the previous one still runs", async () => {
     await deploy(ask, "acme", "u/admin/missing", "export const main = () => 'before'");
     const hash = await deploy(
       ask,
@@ -210,7 +210,7 @@ describe("a script behind a webhook", () => {
     expect(pinned.text).toContain("could not be resolved");
   }, 60_000);
 
-  test("a preview runs code that is not deployed", async () => {
+  test("a preview runs undeployed code", async () => {
     const id = (
       await expectOk(
         ask("POST", "/w/acme/jobs/run/preview", {
@@ -224,7 +224,7 @@ describe("a script behind a webhook", () => {
   });
 });
 
-describe("what a script prints", () => {
+describe("output of a script", () => {
   test("10,000 lines arrive in the job's log, complete and in order", async () => {
     await deploy(
       ask,
@@ -295,7 +295,7 @@ describe("canceling", () => {
     expect((await completed(id)).result.name).toBe("soon");
   });
 
-  test("a caller that hangs up cancels the job", async () => {
+  test("a caller that disconnects cancels the job", async () => {
     const controller = new AbortController();
     const hanging = fetch(`${server.url}/api/w/acme/jobs/run_wait_result/p/u/admin/sleeps`, {
       method: "POST",

@@ -27,7 +27,7 @@ const unfinished = async () =>
   (await ask("GET", `${jobs}/list`)).json().filter((job: any) => job.type === "QueuedJob").length;
 const queued = async () => (await ask("GET", `${jobs}/queue/count`)).json().database_length;
 
-test("synchronous calls beyond the limit get 503 with Retry-After; those that wait are answered", async () => {
+test("synchronous calls beyond the limit get 503 with Retry-After; waiting ones are answered", async () => {
   const long = call(1500);
   await until(async () => ((await unfinished()) === 1 ? true : undefined), "the only slot to be taken");
   const waiting = [long, call(1), call(2)];
@@ -41,7 +41,7 @@ test("synchronous calls beyond the limit get 503 with Retry-After; those that wa
   expect(list.filter((job: any) => job.script_path).length).toBe(4);
 });
 
-test("a call with queue_limit is refused while more jobs are queued", async () => {
+test("a call with queue_limit is rejected while more jobs are queued", async () => {
   // While jobs are short the worker takes some ahead, and those count as running.
   for (const ms of [200, 200, 200]) await call(ms);
   for (const ms of [800, 1, 1]) await expectOk(ask("POST", `${jobs}/run/p/u/admin/slow`, { ms }));
@@ -54,7 +54,7 @@ test("a call with queue_limit is refused while more jobs are queued", async () =
   expect((await call(5, "?queue_limit=2")).json()).toBe(5);
 });
 
-test("a body above the limit is refused with or without Content-Length", async () => {
+test("a body above the limit is rejected with or without Content-Length", async () => {
   const large = "x".repeat(1_100_000);
   expect((await ask("POST", `${jobs}/run/p/u/admin/slow`, { large })).status).toBe(413);
   const body = new ReadableStream({

@@ -37,7 +37,7 @@ describe("a preview", () => {
     expect(job.job_kind).toBe("identity");
   });
 
-  test("without code is refused", async () => {
+  test("without code is rejected", async () => {
     const answer = await ask("POST", `${jobs}/run/preview`, { args: {} });
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("`content`")]);
   });
@@ -49,7 +49,7 @@ describe("a preview", () => {
       body: form,
     });
 
-  test("of a bundle runs the file that comes beside it", async () => {
+  test("of a bundle runs the file sent with it", async () => {
     const form = new FormData();
     form.append("preview", JSON.stringify({ args: { n: 2 }, language: "bun", path: "u/admin/bundled" }));
     form.append("file", new Blob(["var twice=(n)=>n*2;export{twice as main};"]), "main.js");
@@ -58,7 +58,7 @@ describe("a preview", () => {
     expect(await completed(await answer.text())).toMatchObject({ result: 4, script_path: "u/admin/bundled" });
   });
 
-  test("of code that does not parse makes a job that fails", async () => {
+  test("of code with a syntax error creates a job that fails", async () => {
     const form = new FormData();
     form.append("preview", "{}");
     form.append("file", new Blob(["export const = 1"]));
@@ -70,8 +70,8 @@ describe("a preview", () => {
 
   test.each([
     ["no file", { preview: "{}" }, "`file`"],
-    ["a preview that is no JSON", { preview: "{", file: new Blob(["export const main = 1"]) }, "not JSON"],
-  ])("of a bundle with %s is refused", async (_, parts, says) => {
+    ["a preview that is not JSON", { preview: "{", file: new Blob(["export const main = 1"]) }, "not JSON"],
+  ])("of a bundle with %s is rejected", async (_, parts, says) => {
     const form = new FormData();
     for (const [name, value] of Object.entries(parts)) form.append(name, value as Blob);
     const answer = await send(form);
@@ -79,26 +79,26 @@ describe("a preview", () => {
   });
 });
 
-describe("the lock of code that is not deployed", () => {
+describe("the lock of undeployed code", () => {
   const script = (raw_code: string, language = "bun") => ({
     raw_scripts: [{ raw_code, language, script_path: "u/admin/new" }],
     entrypoint: "u/admin/new",
   });
 
-  test("is found at once, or by a job", async () => {
+  test("is resolved at once, or by a job", async () => {
     const body = script("echo hi", "bash");
     expect((await ask("POST", `${jobs}/run/dependencies`, body)).json()).toEqual({ lock: "" });
     const started = await expectOk(ask("POST", `${jobs}/run/dependencies_async`, body));
     expect((await completed(started.text)).result).toEqual({ lock: "" });
   });
 
-  test("of code that cannot be resolved is an error that says why", async () => {
+  test("of code that cannot be resolved is an error with the reason", async () => {
     const answer = await ask("POST", `${jobs}/run/dependencies`, script("export const = 1"));
     expect(answer.status).toBe(201);
     expect(answer.json().error.message).toContain("line 1, column 14");
   });
 
-  test("takes one script, which is the entrypoint", async () => {
+  test("accepts one script, which is the entrypoint", async () => {
     for (const body of [
       { raw_scripts: [], entrypoint: "x" },
       { ...script("1"), entrypoint: "u/admin/other" },
@@ -138,7 +138,7 @@ describe("many jobs at once", () => {
     expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(preview)]);
   });
 
-  test("flows run again, in the version they had or in the latest", async () => {
+  test("flows run again, in their version or the latest", async () => {
     const path = "u/admin/flow_again";
     const js = (expr: string) => ({ type: "javascript", expr });
     const flow = (a: string, b: string) => {
@@ -178,7 +178,7 @@ describe("many jobs at once", () => {
     }
   });
 
-  test("more than there is room for are stored at once, and each runs once", async () => {
+  test("more than there are slots are stored at once, and each runs once", async () => {
     const root = await server.user("crowd", { super_admin: true });
     const path = "u/admin/crowd";
     const content = "export const main = () => Bun.env.WM_JOB_ID";
@@ -210,7 +210,7 @@ describe("many jobs at once", () => {
     expect(calls.reduce((sum, row) => sum + Number(row.parameters.jobs), 0)).toBe(ids.length);
   }, 60_000);
 
-  test("of a script with a limit begin as it allows, and those that wait can be canceled", async () => {
+  test("of a script with a limit start within the limit, and waiting ones can be canceled", async () => {
     const root = await server.user("limiter", { super_admin: true });
     const path = "u/admin/limited";
     const content = "export const main = () => Bun.sleep(60_000)";

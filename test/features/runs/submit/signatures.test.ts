@@ -102,19 +102,19 @@ describe.each(Object.entries(schemes))("%s", (name, { rule, sign, needs, timed }
   const body = '{ "a": "ü" }';
   beforeAll(() => deploy(ask, "acme", path, echo, { signature: rule }));
 
-  test("takes what is signed", async () => {
+  test("accepts signed requests", async () => {
     expect(await send(path, body, sign(body))).toEqual({ status: 200, text: '{"a":"ü"}' });
     expect(await send(path, "", sign(""))).toEqual({ status: 200, text: "{}" });
   });
 
-  test("checks the bytes, which need not be text", async () => {
+  test("verifies the bytes, which need not be text", async () => {
     const bytes = new Uint8Array([0xef, 0xbb, 0xbf, 0x22, 0xff, 0x22]);
     expect((await send(path, bytes, sign(bytes))).status).toBe(200);
     const asText = new TextDecoder().decode(bytes);
     expect((await send(path, bytes, sign(asText))).status).toBe(401);
   });
 
-  test("refuses another body and another secret, and does not tell what would be right", async () => {
+  test("rejects another body and another secret, without revealing the right signature", async () => {
     const right = sign(`${body} `);
     for (const headers of [right, sign(body, { key: "another" })]) {
       const answer = await send(path, body, headers);
@@ -137,7 +137,7 @@ describe.each(Object.entries(schemes))("%s", (name, { rule, sign, needs, timed }
     ]);
   });
 
-  test("refuses a header that is no signature", async () => {
+  test("rejects an invalid header", async () => {
     const garbled = Object.fromEntries(Object.keys(sign(body)).map((header) => [header, "x, =,v1=zz"]));
     expect((await send(path, body, garbled)).status).toBe(401);
     const empty = Object.fromEntries(
@@ -155,7 +155,7 @@ describe.each(Object.entries(schemes))("%s", (name, { rule, sign, needs, timed }
     expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("more than 300 s off")]);
   });
 
-  test("takes what was signed within the tolerance, which can be set", async () => {
+  test("accepts requests within the tolerance, which can be configured", async () => {
     expect((await send(path, body, sign(body, { at: now() - 280 }))).status).toBe(200);
     const strict = `u/admin/${name}_strict`;
     await deploy(ask, "acme", strict, echo, { signature: { ...rule, tolerance_s: 60 } });
@@ -164,7 +164,7 @@ describe.each(Object.entries(schemes))("%s", (name, { rule, sign, needs, timed }
   });
 });
 
-describe("hmac_sha256 takes a digest", () => {
+describe("hmac_sha256 accepts a digest", () => {
   const path = "u/admin/digest";
   const signature = { scheme: "hmac_sha256", secret: "u/admin/secret", header: "x-digest" };
   beforeAll(() => deploy(ask, "acme", path, echo, { signature }));
@@ -179,7 +179,7 @@ describe("hmac_sha256 takes a digest", () => {
   });
 });
 
-describe("a script that takes signed requests only", () => {
+describe("a script that requires signed requests", () => {
   const { rule, sign } = schemes.github!;
   const path = "u/admin/signed";
   let hash: string;
@@ -188,7 +188,7 @@ describe("a script that takes signed requests only", () => {
   });
   const jobsOf = async () => (await ask("GET", `/w/acme/jobs/list?script_path_exact=${path}`)).json().length;
 
-  test("tells so in its record and in lists", async () => {
+  test("shows it in its record and in lists", async () => {
     const stored = { scheme: "github", secret: "u/admin/secret" };
     expect((await ask("GET", `/w/acme/scripts/get/p/${path}`)).json().signature).toEqual(stored);
     const [listed] = (await ask("GET", `/w/acme/scripts/list?path_exact=${path}`)).json();
@@ -210,7 +210,7 @@ describe("a script that takes signed requests only", () => {
     expect(await jobsOf()).toBe(before + 1);
   });
 
-  test("asks for a token all the same, which needs no right to the secret", async () => {
+  test("requires a token as well, which needs no right to the secret", async () => {
     const answer = await send(path, "{}", { ...sign("{}"), authorization: "" });
     expect([answer.status, answer.text]).toEqual([401, expect.stringContaining("a valid token is needed")]);
     const shared = "g/all/signed";
@@ -222,7 +222,7 @@ describe("a script that takes signed requests only", () => {
     );
   });
 
-  test("leaves no trace of reading the secret", async () => {
+  test("leaves no audit row for reading the secret", async () => {
     const reads = async () =>
       (await ask("GET", "/w/acme/audit/list?operation=variables.decrypt_secret")).json();
     const before = (await reads()).length;
@@ -230,7 +230,7 @@ describe("a script that takes signed requests only", () => {
     expect(await reads()).toHaveLength(before);
   });
 
-  test("takes CloudEvents and preprocessors as any other", async () => {
+  test("accepts CloudEvents and preprocessors like any other", async () => {
     const event = '{"specversion":"1.0","id":"1","source":"/","type":"t","data":{"a":1}}';
     const answer = await send(path, event, {
       ...sign(event),
@@ -243,7 +243,7 @@ describe("a script that takes signed requests only", () => {
     expect(await send("u/admin/both", "{ }", sign("{ }"))).toEqual({ status: 200, text: '"{ }"' });
   });
 
-  test("asks for nothing any more once a version without the rule is deployed", async () => {
+  test("no longer requires it once a version without the rule is deployed", async () => {
     const open = "u/admin/opened";
     await deploy(ask, "acme", open, echo, { signature: rule });
     expect((await send(open, "{}", {})).status).toBe(401);
@@ -252,7 +252,7 @@ describe("a script that takes signed requests only", () => {
   });
 });
 
-describe("a secret that cannot be had is the operator's to mend", () => {
+describe("an unavailable secret is the operator's problem", () => {
   const change = (path: string, values: object) =>
     server.server.app.db.write((tx) => tx.update(variables).set(values).where(eq(variables.path, path)));
 
@@ -272,7 +272,7 @@ describe("a secret that cannot be had is the operator's to mend", () => {
     expect([answer.status, answer.text]).toEqual([500, expect.stringContaining(`variable ${secret}`)]);
   });
 
-  test("is no base64, where the scheme asks for it", async () => {
+  test("is not base64, where the scheme asks for it", async () => {
     const { sign } = schemes.standard_webhooks!;
     const signature = { scheme: "standard_webhooks", secret: "u/admin/secret" };
     await deploy(ask, "acme", "u/admin/no_base64", echo, { signature });
@@ -281,7 +281,7 @@ describe("a secret that cannot be had is the operator's to mend", () => {
   });
 });
 
-describe("a rule that cannot be kept is refused when it is deployed", () => {
+describe("an invalid rule is rejected when it is deployed", () => {
   const secret = "u/admin/secret";
   const rows: [what: string, signature: object, says: string][] = [
     ["an unknown scheme", { scheme: "paypal", secret }, "signature.scheme"],

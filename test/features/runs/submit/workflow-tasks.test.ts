@@ -53,7 +53,7 @@ test("a named function runs as a child job with its own parameters", async () =>
   expect((await ask("GET", `${jobs}_u/get/${job.parent_job}`)).json()).toMatchObject({ job_kind: "script" });
 });
 
-test("of code that is not deployed, in Python too, by the shorter path", async () => {
+test("of undeployed code, in Python too, by the shorter path", async () => {
   const body = { content: SCRIPT, language: "bun", args: { name: "area", args: { width: 1 } } };
   const { result } = (await ask("POST", `${jobs}/run_wait_result/preview`, body)).json();
   expect(result).toMatchObject({ width: 1, height: 2 });
@@ -81,7 +81,7 @@ def main():
   expect(answer.json()).toBe(2031);
 });
 
-test("functions that are not exported, and callers other than the job itself, are refused", async () => {
+test("functions that are not exported, and callers other than the job itself, are rejected", async () => {
   for (const name of ["hidden", "nothing"]) {
     const answer = await run(name, {});
     expect(answer).toEqual({ status: 400, text: expect.stringContaining(`exports no function \`${name}\``) });

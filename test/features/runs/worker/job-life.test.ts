@@ -83,7 +83,7 @@ describe("a job that lost its worker", () => {
     const id = await lostJob({ delete_after_use: true, args: "{}" });
     await rescue();
     const job = await completed(id);
-    expect([job.success, job.result.error.message]).toEqual([false, expect.stringContaining("kept nowhere")]);
+    expect([job.success, job.result.error.message]).toEqual([false, expect.stringContaining("not stored")]);
   });
 
   test("ends as canceled if it was canceled meanwhile", async () => {
@@ -125,7 +125,7 @@ test("a job that waits for a slot is canceled at once", async () => {
   expect((await completed(first)).canceled).toBe(true);
 });
 
-test("of two calls with the same job_id one starts a job and the other is refused", async () => {
+test("of two calls with the same job_id one starts a job and the other is rejected", async () => {
   await deploy(ask, "acme", "u/admin/once", "export const main = () => 1");
   const start = () => ask("POST", `/w/acme/jobs/run/p/u/admin/once?job_id=${id}`, {});
   const id = crypto.randomUUID();
@@ -133,7 +133,7 @@ test("of two calls with the same job_id one starts a job and the other is refuse
   expect(answers.map((answer) => answer.status).sort()).toEqual([201, 400, 400]);
 });
 
-describe("an installation from a registry that does not answer", () => {
+describe("an installation from a registry that does not respond", () => {
   let registry: ReturnType<typeof Bun.serve>;
   let before: string | undefined;
   beforeEach(() => {
@@ -164,7 +164,7 @@ describe("an installation from a registry that does not answer", () => {
     return { hash, id };
   }
 
-  test("can be canceled, which the script's version tells", async () => {
+  test("can be canceled, which the script's version shows", async () => {
     const { hash, id } = await dependencyJob();
     await expectOk(ask("POST", `/w/acme/jobs_u/queue/cancel/${id}`, { reason: "no use" }));
     expect((await completed(id)).canceled).toBe(true);

@@ -110,7 +110,7 @@ describe("the list", () => {
     ["?page_size=0", "page_size"],
     ["?page_size=101", "page_size"],
     ["?acknowledged=maybe", "acknowledged"],
-  ])("refuses %s", async (query, field) => {
+  ])("rejects %s", async (query, field) => {
     const answer = await ask("GET", `/settings/critical_alerts${query}`);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(`\`${field}\``)]);
   });
@@ -231,7 +231,7 @@ describe("the channels", () => {
     expect((await list())[0].send_failures).toBeNull();
   });
 
-  test("are given up after a day; one that is changed gets the alert by its new settings", async () => {
+  test("are given up after a day; a changed one gets the alert by its new settings", async () => {
     using mended = receiver();
     await set("critical_error_channels", [{ webhook_url: "http://127.0.0.1:1/" }]);
     await raise("the moon is down");
@@ -284,7 +284,7 @@ describe("the channels", () => {
     expect(heard()).toHaveLength(2);
   });
 
-  test("get what waits soon after they work again", async () => {
+  test("get pending alerts soon after they work again", async () => {
     let isUp = false;
     using hook = receiver(() => new Response("", { status: isUp ? 200 : 503 }));
     await set("critical_error_channels", [{ webhook_url: hook.url }]);

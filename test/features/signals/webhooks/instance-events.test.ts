@@ -96,7 +96,7 @@ test("joining or being invited by domain sends events too", async () => {
   ]);
 });
 
-test("refused calls, and instances without a licence, send no events", async () => {
+test("refused calls, and instances without a license, send no events", async () => {
   const body = { email: "bob@example.org", password: "a long password", super_admin: false };
   expect((await root("POST", "/users/create", body)).status).toBe(400);
   const { app } = server.server;

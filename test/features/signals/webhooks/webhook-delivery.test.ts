@@ -23,7 +23,7 @@ import {
 
 openWebhooks();
 
-describe("what does not arrive", () => {
+describe("a delivery that fails", () => {
   test("is retried with backoff, while later events are sent", async () => {
     const { id } = await endpoint();
     receiver.answer = ({ body }) =>
@@ -102,7 +102,7 @@ describe("what does not arrive", () => {
     [3, 0, 20_000],
     [40, 1, 5_400_000],
     [40, 0, 10_800_000],
-  ])("is tried again after try %i with chance %i in %i ms", (attempts, chance, wanted) => {
+  ])("is retried after attempt %i with chance %i in %i ms", (attempts, chance, wanted) => {
     const now = new Date();
     const young = { attempts, created_at: now, now };
     expect(computeNextAttempt(young, { ok: false }, () => chance)!.getTime() - now.getTime()).toBe(wanted);
@@ -112,7 +112,7 @@ describe("what does not arrive", () => {
     expect(computeNextAttempt(old, { ok: false }, () => chance)).toBeUndefined();
   });
 
-  test("is sent several at once when many wait, until all have arrived", async () => {
+  test("is sent concurrently with others if many wait, until all have arrived", async () => {
     const { id } = await endpoint();
     receiver.answer = () => new Response("", { status: 503 });
     for (let at = 0; at < 150; at += 10) await Promise.all(Array.from({ length: 10 }, change));

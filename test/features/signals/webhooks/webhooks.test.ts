@@ -30,8 +30,8 @@ import {
 
 openWebhooks();
 
-describe("what is told", () => {
-  test("is listed in pages, newest first, each from where the one before ended", async () => {
+describe("events", () => {
+  test("are listed in pages, newest first, each starting where the previous one ended", async () => {
     const { id } = await endpoint();
     for (let n = 0; n < 3; n++) await change();
     const all = await settled(id, "delivered", 3);
@@ -43,7 +43,7 @@ describe("what is told", () => {
     expect(await deliveries(id, `?before=${all.at(-1).event_seq}`)).toEqual([]);
   });
 
-  test("every change of the workspace, in order, with the event's keys", async () => {
+  test("are sent for every change of the workspace, in order, with their keys", async () => {
     const { id } = await endpoint();
     const flow = { summary: "", value: { modules: [] } };
     const resource = { value: {}, resource_type: "any" };
@@ -166,7 +166,7 @@ describe("what is told", () => {
     expect(listed[0]).toMatchObject({ attempts: 1, status: 200, error: null });
   });
 
-  test("nothing about refused calls", async () => {
+  test("are not sent for rejected calls", async () => {
     const { id } = await endpoint();
     const path = await change();
     expect((await ask("POST", "/w/acme/variables/create", variable(path))).status).toBe(400);
@@ -175,7 +175,7 @@ describe("what is told", () => {
     expect((await deliveries(id)).map(({ type }: any) => type)).toEqual(["CreateVariable", "CreateVariable"]);
   });
 
-  test("to each endpoint the types it subscribed to, and nothing to a disabled one", async () => {
+  test("are sent to each endpoint by its subscription, and not to a disabled one", async () => {
     await endpoint("/all");
     await endpoint("/deleted", { types: ["DeleteVariable"] });
     const off = await endpoint("/off");
@@ -192,7 +192,7 @@ describe("what is told", () => {
     expect(await deliveries(off.id)).toEqual([]);
   });
 
-  test("nothing to endpoints of other workspaces", async () => {
+  test("are not sent to endpoints of other workspaces", async () => {
     const other = await server.workspace("other");
     await endpoint();
     await expectOk(other.ask("POST", "/w/other/variables/create", variable()));
@@ -261,12 +261,12 @@ describe("targets of the server's own network", () => {
     ["no address", "hook"],
     ["another scheme", "file:///etc/passwd"],
     ["what is too long", `https://example.org/${"x".repeat(2_000)}`],
-  ])("are refused: %s", async (_, url) => {
+  ])("are rejected: %s", async (_, url) => {
     const answer = await asked("POST", `${hooks}/create`, { url });
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("`url`")]);
   });
 
-  test("are refused by name, when the name is resolved", async () => {
+  test("are rejected by name, when the name is resolved", async () => {
     const { id } = (await expectOk(asked("POST", `${hooks}/create`, { url: "http://localhost:1/x" }))).json();
     await expectOk(asked("POST", "/w/acme/variables/create", variable()));
     const found = await until(async () => {
@@ -276,7 +276,7 @@ describe("targets of the server's own network", () => {
     expect(found.error).toContain("localhost is an address of this machine or of a private network");
   });
 
-  test("are refused after a redirect", async () => {
+  test("are rejected after a redirect", async () => {
     const elsewhere = Bun.serve({ port: 0, hostname: "127.0.0.2", fetch: () => new Response("secrets") });
     const { id } = await endpoint();
     receiver.answer = () => Response.redirect(`http://127.0.0.2:${elsewhere.port}/`, 307);
@@ -293,12 +293,12 @@ describe("targets of the server's own network", () => {
 test.each([
   ["no type", { types: [] }, "types"],
   ["an unknown type", { types: ["CreateEverything"] }, "types"],
-])("%s is refused", async (_, more, field) => {
+])("%s is rejected", async (_, more, field) => {
   const answer = await ask("POST", `${hooks}/create`, { url: receiver.url, ...more });
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(field)]);
 });
 
-test("the same address twice is refused", async () => {
+test("the same address twice is rejected", async () => {
   await endpoint("/twice");
   const answer = await ask("POST", `${hooks}/create`, { url: `${receiver.url}/twice` });
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("already")]);
@@ -363,18 +363,18 @@ describe("the webhook of the workspace's settings", () => {
     expect(await deliveries(id)).toHaveLength(1);
   });
 
-  test("may be nowhere on the server's own network", async () => {
+  test("must not be on the server's own network", async () => {
     const answer = await edit("http://10.1.2.3/");
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("10.1.2.3")]);
   });
 });
 
-describe("what is kept of an endpoint", () => {
+describe("a stored endpoint", () => {
   const verified = (secret: string, { body, headers }: Message) =>
     new Webhook(secret).verify(body, Object.fromEntries(headers));
 
   test.each([[false], [true]])(
-    "goes on signing after the workspace's key was exchanged (skip_reencrypt %j)",
+    "still signs after the workspace's key was rotated (skip_reencrypt %j)",
     async (skip_reencrypt) => {
       const { id, secret } = await endpoint();
       const { secret: newer } = (await expectOk(ask("POST", `${hooks}/rotate_secret/${id}`))).json();
@@ -387,7 +387,7 @@ describe("what is kept of an endpoint", () => {
     },
   );
 
-  test("follows the workspace to another id, and goes with it", async () => {
+  test("follows the workspace to a changed id, and is deleted with it", async () => {
     const { ask: owner } = await server.workspace("goes");
     const made = (
       await expectOk(owner("POST", "/w/goes/webhooks/create", { url: `${receiver.url}/goes` }))

@@ -68,7 +68,7 @@ test("a webhook's request is captured with its headers and payload, without cred
   expect((await ask("GET", `${w}/capture/${one.id}`)).status).toBe(404);
 });
 
-test("a config ends a while after its last ping", async () => {
+test("a config expires a while after its last ping", async () => {
   const path = "u/admin/ping";
   const to = `${w}/capture_u/webhook/script/${path}`;
   const ping = `${w}/capture/ping_config/webhook/script/${path}`;
@@ -82,7 +82,7 @@ test("a config ends a while after its last ping", async () => {
   expect(config).toMatchObject({ trigger_kind: "webhook", trigger_config: { note: 1 }, edited_by: "admin" });
 });
 
-test("a route's request is captured with its method, path and parameters; forms tell their files", async () => {
+test("a route's request is captured with its method, path and parameters; forms show their files", async () => {
   await capture("http", "u/admin/route", { route_path: "orders/:id/items" });
   const to = `${w}/capture_u/http/script/u.admin.route/orders/7/items`;
   expect((await nobody("PUT", `${to}?api_key=sk_live&x=1`, { a: 1 })).status).toBe(204);
@@ -103,7 +103,7 @@ test("a route's request is captured with its method, path and parameters; forms 
   expect(await list("u/admin/route", "?trigger_kind=webhook")).toEqual([]);
 });
 
-test("size and number are bounded", async () => {
+test("size and number are limited", async () => {
   const path = "u/admin/many";
   await capture("webhook", path);
   const to = `${w}/capture_u/webhook/script/${path}`;
@@ -116,7 +116,7 @@ test("size and number are bounded", async () => {
   expect((await nobody("POST", to, "x".repeat(1_000_001))).status).toBe(413);
 });
 
-test("only who may write at the path captures, reads, deletes and moves", async () => {
+test("only users who may write at the path capture, read, delete and move", async () => {
   const path = "u/admin/mine";
   await capture("webhook", path);
   expect((await nobody("POST", `${w}/capture_u/webhook/script/${path}`, { a: 1 })).status).toBe(204);
@@ -151,7 +151,7 @@ test("captures and configs follow a script to its new path", async () => {
   expect((await nobody("POST", `${w}/capture_u/webhook/script/u/admin/after`, { a: 2 })).status).toBe(204);
 });
 
-test("a WebSocket's messages are captured beside the jobs that they start", async () => {
+test("a WebSocket's messages are captured in addition to the jobs that they start", async () => {
   const sockets = new Set<Bun.ServerWebSocket<unknown>>();
   const peer = Bun.serve({
     port: 0,
@@ -187,7 +187,7 @@ test("old captures are deleted", async () => {
   expect((await app.db.read.select().from(captureConfigs)).length).toBeGreaterThan(0);
 });
 
-test("older clients capture what a flow is sent", async () => {
+test("older clients capture requests of a flow", async () => {
   const flow = "u/admin/some_flow";
   expect((await nobody("POST", `${w}/capture_u/${flow}`, { n: 1 })).status).toBe(404);
   expect((await ask("PUT", `${w}/capture/${flow}`)).status).toBe(201);

@@ -223,7 +223,7 @@ describe("a command", () => {
     }
   });
 
-  test("is refused while no signing secret is set, which is stored encrypted", async () => {
+  test("is rejected while no signing secret is set, which is stored encrypted", async () => {
     const { db, settings } = server.server.app;
     const kept = await db.read.select().from(instanceSettings).where(eq(instanceSettings.key, "oauths"));
     expect(JSON.stringify(kept)).not.toContain(SECRET);
@@ -236,7 +236,7 @@ describe("a command", () => {
   });
 });
 
-describe("the trial job", () => {
+describe("the test message's job", () => {
   const run = (body: object, by = ask, workspace = "acme") =>
     by("POST", `/w/${workspace}/workspaces/run_chat_message_test_job`, body);
   const trial = { hub_script_path: "hub/9084/chat/message", channel: "general", test_msg: "does it work?" };
@@ -268,7 +268,7 @@ describe("the trial job", () => {
   test.each([
     [undefined, { channel: "general", text: "This is a test message" }],
     [{ channel: "ops" }, { channel: "ops", text: "This is a test message" }],
-  ])("fills in what is left out, under the names of existing clients too: %j", async (body, message) => {
+  ])("fills in missing fields, under the names of existing clients too: %j", async (body, message) => {
     const answer = await expectOk(ask("POST", "/w/acme/workspaces/run_slack_message_test_job", body));
     await ended(answer.json().job_uuid);
     expect(posted.map((each) => each.body)).toEqual([message]);

@@ -185,7 +185,7 @@ describe("an error handler is started for the failure", () => {
   });
 });
 
-describe("no error handler is started for the end", () => {
+describe("no error handler is started for", () => {
   const silent: [string, () => Promise<string>, () => Promise<unknown>][] = [
     ["of a good end", () => run("u/admin/ok"), async () => {}],
     [

@@ -8,7 +8,7 @@ import { handlerCalls } from "../../../../src/features/triggers/handlers/tables.
 import { deploy, expectOk, startTestServer, until } from "../../../support/harness.ts";
 
 test.skipIf(Boolean(process.env.DATABASE_URL))(
-  "what has failed is told by the next server, once",
+  "handlers of earlier failures are started by the next server, once",
   async () => {
     const data_dir = mkdtempSync(join(tmpdir(), "svc-test-"));
     const first = await startTestServer({ data_dir });

@@ -135,7 +135,7 @@ describe("a route", () => {
   test.each([
     ["one event", "u/admin/event", (given: any) => given],
     ["arguments by name", "u/admin/named", (given: any) => given.wm_trigger.http],
-  ])("hands a preprocessor %s", async (_, script_path, of) => {
+  ])("passes %s to a preprocessor", async (_, script_path, of) => {
     const { url } = await create({ route_path: `pre${++count}/:id`, script_path });
     const answer = await nobody(
       "POST",
@@ -261,12 +261,12 @@ describe("of several routes", () => {
     ["the same", "same/:id", "same/:name", {}],
     ["the rest", "same2/*", "same2/*all", {}],
     ["the same below a workspace", "acme/orders", "orders", { workspaced_route: true }],
-  ])("two that would both answer %s are refused", async (_, first, second, more) => {
+  ])("two that would both match %s are rejected", async (_, first, second, more) => {
     const { path } = await create({ route_path: first });
     const refused = await ask("POST", `${base}/create`, route({ route_path: second, ...more }));
     expect([refused.status, refused.text]).toEqual([
       400,
-      expect.stringContaining(`answered by ${path} already`),
+      expect.stringContaining(`already served by ${path}`),
     ]);
     const exists = (body: object) =>
       ask("POST", `${base}/route_exists`, { route_path: second, http_method: "post", ...more, ...body });
@@ -283,18 +283,18 @@ describe("of several routes", () => {
     const refused = await other.ask("POST", "/w/other/http_triggers/create", body);
     expect([refused.status, refused.text]).toEqual([
       400,
-      expect.stringContaining("answered by another one already"),
+      expect.stringContaining("already served by another one"),
     ]);
     await expectOk(other.ask("POST", "/w/other/http_triggers/create", { ...body, workspaced_route: true }));
     expect((await nobody("POST", `/r/other/${url.slice(3)}`)).json()).toBe(1);
   });
 });
 
-describe("what its author says is refused", () => {
+describe("invalid settings are rejected", () => {
   test.each([
     ["an empty route", { route_path: "/" }, "it is empty"],
     ["a rest in the middle", { route_path: "a/*x/b" }, "must be last"],
-    ["a part that is no text", { route_path: "a b" }, "must be plain text"],
+    ["a part that is not text", { route_path: "a b" }, "must be plain text"],
     ["a name twice", { route_path: ":id/:id" }, "stands in it twice"],
     ["a step out", { route_path: "../api" }, "`.` or `..`"],
     ["a script that is not there", { script_path: "u/admin/none" }, "u/admin/none"],
@@ -339,11 +339,11 @@ describe("what its author says is refused", () => {
   });
 });
 
-describe("callers are asked", () => {
+describe("callers are authenticated", () => {
   const statuses = async (answers: Promise<Answer>[]) =>
     (await Promise.all(answers)).map(({ status }) => status);
 
-  test("for a token whose owner may run the target", async () => {
+  test("by a token whose owner may run the target", async () => {
     const path = `u/admin/asked_${++count}`;
     const { url } = await create({ path, requires_auth: true });
     const bob = await server.member("acme", `bob${count}`);
@@ -369,7 +369,7 @@ describe("callers are asked", () => {
     expect(await statuses([right("POST", url, {}), wrong("POST", url, {})])).toEqual([200, 403]);
   });
 
-  test("for a key in a header", async () => {
+  test("by a key in a header", async () => {
     const at = `u/admin/api_key_${++count}`;
     await expectOk(
       ask("POST", "/w/acme/variables/create", {
@@ -409,7 +409,7 @@ describe("callers are asked", () => {
     expect((await nobody("POST", plain.url, {}, { "x-api-key": "other" })).status).toBe(500);
   });
 
-  test("for a name and a password", async () => {
+  test("by a name and a password", async () => {
     const at = `u/admin/basic_${++count}`;
     const value = { username: "shop", password: "päss" };
     await expectOk(ask("POST", "/w/acme/resources/create", { path: at, value, resource_type: "any" }));
@@ -421,7 +421,7 @@ describe("callers are asked", () => {
     expect((await nobody("POST", url, {})).headers.get("www-authenticate")).toStartWith("Basic");
   });
 
-  test("for a signature", async () => {
+  test("by a signature", async () => {
     const at = `u/admin/signing_${++count}`;
     await expectOk(
       ask("POST", "/w/acme/variables/create", { path: at, value: "shh", is_secret: true, description: "" }),

@@ -39,7 +39,7 @@ describe.each([
   ],
   ["on", Object.values(PROXIES)],
 ])("with SVC_JOB_PROXY_CREDENTIALS=%s", (choice, expected) => {
-  test("scripts know of the proxies what they may", async () => {
+  test("scripts see the allowed parts of the proxy settings", async () => {
     await using server = await serverBehind(choice);
     const { ask } = await server.workspace();
     for (const [language, content] of Object.entries(SHOWS)) {

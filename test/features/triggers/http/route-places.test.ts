@@ -40,7 +40,7 @@ const bodyOf = (user: string, route_path: string, more: object = {}) => ({
 const create = (ask: Ask, workspace: string, body: object) =>
   ask("POST", `/w/${workspace}/http_triggers/create`, body);
 
-describe("a route without the workspace's id before it", () => {
+describe("a route without the workspace's id as prefix", () => {
   test("is for admins of the workspaces in the instance setting, and for super admins", async () => {
     await allow(null);
     const refused = await create(evil, "evil", bodyOf("admin", "free/a"));
@@ -87,7 +87,7 @@ describe("of two workspaces", () => {
     const made = await create(acme, "acme", bodyOf("admin", first));
     expect(made.status).toBe(201);
     const refused = await create(evil, "evil", bodyOf("admin", second));
-    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("answered by another one")]);
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining("served by another one")]);
     expect(refused.text).not.toContain(made.text);
     expect((await create(evil, "evil", bodyOf("admin", second, { http_method: "put" }))).status).toBe(201);
     for (const { path } of (await acme("GET", "/w/acme/http_triggers/list")).json())
@@ -110,7 +110,7 @@ describe("of two workspaces", () => {
     expect((await nobody("POST", "/r/evil/own/7", {})).json()).toBe("evil");
   });
 
-  test("no workspace gets an id whose routes would answer for another's", async () => {
+  test("no workspace gets an id whose routes would match another's", async () => {
     const { ask: mover } = await server.workspace("mover");
     await deploy(mover, "mover", "u/admin/of", 'export const main = () => "mover"');
     await expectOk(create(mover, "mover", bodyOf("admin", "late/x", { workspaced_route: true })));

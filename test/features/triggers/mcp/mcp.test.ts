@@ -131,7 +131,7 @@ describe("the tools", () => {
     await server.user("stranger").then(({ token: other }) => expect(agent(other)).rejects.toThrow());
   });
 
-  test("leave out scripts for signed requests only, and refuse to run them", async () => {
+  test("leave out scripts for signed requests only, and reject their runs", async () => {
     const variable = { path: "f/tools/shared", value: "s3cret", is_secret: true, description: "" };
     await expectOk(ask("POST", "/w/acme/variables/create", variable));
     const signature = { scheme: "github", secret: "f/tools/shared" };
@@ -168,7 +168,7 @@ describe("the tools", () => {
 });
 
 describe("a call", () => {
-  test("runs a script or a flow as a job of the caller, and answers its result", async () => {
+  test("runs a script or a flow as a job of the caller, and returns its result", async () => {
     const client = await agent(await scoped("mcp:run", "jobs:run"));
     const sum = await call(client, "s-f-tools-add", { a: 41 });
     expect([sum.isError, textOf(sum)]).toEqual([undefined, '{"sum":42}']);
@@ -220,7 +220,7 @@ export async function main() {
     expect(said.join("")).toBe("half way\ndone\n");
   });
 
-  test("cancels its job when the caller hangs up", async () => {
+  test("cancels its job when the caller disconnects", async () => {
     await deploy(
       ask,
       "acme",

@@ -156,7 +156,7 @@ describe("that is canceled", () => {
     expect(year(fourth.scheduled_for)).toBe(year(first.scheduled_for) + 3);
   });
 
-  test("is left alone by operations that cancel many jobs", async () => {
+  test("is not affected by operations that cancel many jobs", async () => {
     const path = await create();
     const [planned] = await queued(path);
     const selected = await expectOk(ask("POST", "/w/acme/jobs/queue/cancel_selection", [planned.id]));
@@ -184,7 +184,7 @@ describe("that is canceled", () => {
   });
 });
 
-test("is one, however many servers plan at once", async () => {
+test("is unique, however many servers plan at once", async () => {
   const { app } = server.server;
   const path = await create();
   const next_at = new Date(app.clock().getTime() - 1_000);
@@ -197,7 +197,7 @@ test("is one, however many servers plan at once", async () => {
   expect([planned.scheduled_for, more]).toEqual([(await get(path)).next_at, []]);
 });
 
-test("is created or corrected at the start of a server, if missing or wrong", async () => {
+test("is created or corrected when a server starts, if missing or wrong", async () => {
   await using other = await startTestServer({ data_dir: undefined });
   const there = await other.workspace();
   await deploy(there.ask, "acme", "u/admin/greet", "export const main = () => 1");

@@ -109,7 +109,7 @@ const RECOVERED = { on_recovery: "script/u/admin/recovered" };
 const SUCCEEDED = { on_success: "script/u/admin/succeeded" };
 
 describe("on_failure", () => {
-  test("gets the error, the run and the number of failures in a row", async () => {
+  test("gets the error, the run and the number of consecutive failures", async () => {
     const made = await create({ ...FAILED, on_failure_extra_args: { channel: "ops", path: "mine" } });
     await go(made, "fail");
     const [handler] = await given(made, "failed");
@@ -208,7 +208,7 @@ describe("on_recovery", () => {
     expect(all[0]).toMatchObject({ created_by: "schedule_recovery_handler", parent_job: fine.id });
   });
 
-  test("is started after the configured number of successes in a row", async () => {
+  test("is started after the configured number of consecutive successes", async () => {
     const made = await create({ ...RECOVERED, on_recovery_times: 2 });
     await go(made, "fail", "well", "fail", "well");
     expect(await given(made, "recovered")).toEqual([]);
@@ -324,7 +324,7 @@ describe("the default handler", () => {
       },
       "number_of_occurence",
     ],
-  ])("%j is refused", async (body, says) => {
+  ])("%j is rejected", async (body, says) => {
     const answer = await settle(body);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
   });

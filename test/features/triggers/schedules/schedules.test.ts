@@ -70,7 +70,7 @@ const ran = (path: string, times = 1) =>
     return found.length >= times ? found : undefined;
   }, `${times} runs of ${path}`);
 
-describe("what is due", () => {
+describe("a due schedule", () => {
   test("runs with its arguments and the rights of its editor, and gets its next time", async () => {
     const path = await create({ tag: "" });
     expect((await get(path)).next_at).toMatch(/^\d{4}-01-01T00:00:00.000Z$/);
@@ -105,7 +105,7 @@ describe("what is due", () => {
     expect((await get(path)).next_at).toBeNull();
   });
 
-  test("runs once, however many schedulers look at once", async () => {
+  test("runs once, however many schedulers check at once", async () => {
     const { runSchedule } = await import("../../../../src/features/triggers/schedules/run-schedule.ts");
     const { app } = server.server;
     const path = await create();
@@ -199,7 +199,7 @@ describe("what is due", () => {
   });
 });
 
-test("a schedule of the local admin, and of a super admin who is no member, runs", async () => {
+test("a schedule of the local admin, and of a super admin who is not a member, runs", async () => {
   const { ask: root } = await server.user("root", { super_admin: true });
   for (const above of [server.operator, root]) {
     const body = schedule();
@@ -223,7 +223,7 @@ test("a schedule runs as the user who changed it last", async () => {
   expect((await dev("GET", `${base}/list`)).json()).toEqual([]);
 });
 
-test("lists say what a schedule runs, and how its last runs went", async () => {
+test("lists show what a schedule runs, and how its last runs ended", async () => {
   const path = await create();
   await makeDue(path);
   const [job] = await ran(path);
@@ -288,7 +288,7 @@ test("the next times can be previewed", async () => {
   expect((await ask("POST", "/schedules/preview", { ...body, count: 1_000_000 })).status).toBe(400);
 });
 
-test("the next time of one that is paused is the first after the pause", async () => {
+test("the next time of a paused schedule is the first after the pause", async () => {
   const paused_until = "2999-01-01T12:00:00.000Z";
   const rule = { schedule: "0 0 12 * * *", timezone: "UTC", paused_until };
   const [next] = (await expectOk(ask("POST", "/schedules/preview", rule))).json();
@@ -313,19 +313,19 @@ test.each([
   ["an unknown script", { script_path: "u/admin/nothing" }, 404, "u/admin/nothing"],
   ["a handler that is none", { on_failure: "u/admin/greet" }, 400, "`on_failure`"],
   ["an unknown handler", { on_success: "script/u/admin/nothing" }, 400, "`on_success`"],
-  ["arguments that are no object", { args: [1] }, 400, "args"],
-])("%s is refused", async (_, more, status, says) => {
+  ["arguments that are not an object", { args: [1] }, 400, "args"],
+])("%s is rejected", async (_, more, status, says) => {
   const answer = await ask("POST", `${base}/create`, schedule(more));
   expect([answer.status, answer.text]).toEqual([status, expect.stringContaining(says)]);
 });
 
-test("a path that is taken is refused", async () => {
+test("a used path is rejected", async () => {
   const path = await create();
   const answer = await ask("POST", `${base}/create`, schedule({ path }));
   expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("already")]);
 });
 
-describe("what stays due", () => {
+describe("a schedule stays due", () => {
   const own = async () => {
     const other = await startTestServer();
     const there = await other.workspace();
@@ -342,7 +342,7 @@ describe("what stays due", () => {
     return { ...there, other, app, path, makeDue, row };
   };
 
-  test("a hundred schedules without a computable next time delay no other, and show the error", async () => {
+  test("without a computable next time, a hundred of them delay no other, and show the error", async () => {
     const { other, app, ask, path, row } = await own();
     const good = await row();
     const next_at = new Date(app.clock().getTime() - 60_000);
@@ -370,7 +370,7 @@ describe("what stays due", () => {
     await other.stop();
   });
 
-  test("a schedule that is found while the server stops", async () => {
+  test("if it is found while the server stops", async () => {
     const { other, app, makeDue, row } = await own();
     app.acceptsJobs = false;
     const next_at = await makeDue();
@@ -379,7 +379,7 @@ describe("what stays due", () => {
     await other.stop();
   });
 
-  test.skipIf(!process.env.DATABASE_URL)("a schedule that the database had no room for", async () => {
+  test.skipIf(!process.env.DATABASE_URL)("if the database had no space for it", async () => {
     const { other, app, ask, path, makeDue, row } = await own();
     const says = (text: string) => app.db.write((tx) => tx.rows(sql.raw(text)));
     await says(`CREATE FUNCTION scarce() RETURNS trigger LANGUAGE plpgsql AS

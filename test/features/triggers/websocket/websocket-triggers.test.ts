@@ -165,7 +165,7 @@ describe("a trigger", () => {
       "u/admin/named",
       (url: string) => [{ kind: "websocket", websocket: { url } }, "hi"],
     ],
-  ])("hands a preprocessor %s", async (_, script_path, given) => {
+  ])("passes %s to a preprocessor", async (_, script_path, given) => {
     using peer = startPeer();
     const path = await create({ url: peer.url, script_path });
     await peer.connected();
@@ -175,7 +175,7 @@ describe("a trigger", () => {
     await remove(path);
   });
 
-  test("runs a flow, takes only messages that its filters let through, and bytes as text", async () => {
+  test("runs a flow, accepts only messages that match its filters, and bytes as text", async () => {
     using peer = startPeer();
     const filters = [
       { key: "type", value: "order" },
@@ -268,7 +268,7 @@ test("no more messages are read than may run, and none is lost", async () => {
   await remove(path);
 }, 60_000);
 
-describe.concurrent("what goes wrong", () => {
+describe.concurrent("an error", () => {
   test("is shown on the trigger, retried, and cleared after a success", async () => {
     using peer = startPeer({ refuse: 2 });
     const path = await create({ url: `${peer.url}?key=secret` });
@@ -288,7 +288,7 @@ describe.concurrent("what goes wrong", () => {
     ["this machine by another address", "ws://127.0.0.2:9/", "has not allowed as a target"],
     ["this machine in IPv6", "ws://[::1]:9/", "has not allowed as a target"],
     ["a cloud's metadata", "ws://169.254.169.254/latest", "has not allowed as a target"],
-  ])("%s is refused as a target", async (_, url, says) => {
+  ])("%s is rejected as a target", async (_, url, says) => {
     const path = await create({ url });
     expect(await errorOf(path)).toContain(says);
     await remove(path);
@@ -326,10 +326,10 @@ describe.concurrent("what goes wrong", () => {
     await peer.connected();
     await expectOk(ask("DELETE", "/w/acme/users/delete/cid"));
     peer.send("x");
-    expect(await errorOf(path)).toContain("no active member");
+    expect(await errorOf(path)).toContain("not an active member");
     for (const socket of peer.open) socket.close();
     await until(
-      async () => ((await get(path)).error.includes("no active member") ? true : undefined),
+      async () => ((await get(path)).error.includes("not an active member") ? true : undefined),
       "the error",
     );
     expect(await runsOf(path)).toEqual([]);
@@ -337,7 +337,7 @@ describe.concurrent("what goes wrong", () => {
   });
 });
 
-describe.concurrent("a connection of the server's own", () => {
+describe.concurrent("a connection to a peer", () => {
   const asked = {
     targets: parseTargets("127.0.0.1,localhost"),
     timeout_ms: 2_000,
@@ -345,7 +345,7 @@ describe.concurrent("a connection of the server's own", () => {
     ping_ms: 500,
   };
 
-  test("sends the Host header, and refuses messages that are too long", async () => {
+  test("sends the Host header, and rejects messages that are too long", async () => {
     using peer = startPeer();
     const got: string[] = [];
     const url = peer.url.replace("127.0.0.1", "localhost");
@@ -392,7 +392,7 @@ test.each([
   ["an address of a script that is not there", { url: "$script:u/admin/none" }, 404, "u/admin/none"],
   ["a first message that is none", { initial_messages: [{ text: "x" }] }, 400, "raw_message"],
   ["a place that is taken", { path: "u/admin/taken" }, 400, "already"],
-])("%s is refused", async (_, more, status, says) => {
+])("%s is rejected", async (_, more, status, says) => {
   if ("path" in more) await create({ path: more.path, enabled: false });
   const refused = await ask("POST", `${base}/create`, trigger(more));
   expect([refused.status, refused.text]).toEqual([status, expect.stringContaining(says)]);

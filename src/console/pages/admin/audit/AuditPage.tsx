@@ -71,7 +71,7 @@ export default function AuditPage() {
   const [search, setSearch] = useSearchParams();
   const filters = useMemo(() => parseAuditFilters(search), [search]);
   const log = useAuditLog(workspace, filters);
-  // A row that is written while pages are read moves others onto the next page.
+  // A row written while pages are being read moves other rows to the next page.
   const rows = [...new Map(log.data?.pages.flat().map((row) => [row.id, row])).values()];
   const change = (next: Partial<AuditFilters>, push = false) =>
     setSearch(serializeAuditFilters({ ...filters, ...next }), { replace: !push });
@@ -116,11 +116,12 @@ export default function AuditPage() {
             </Button>
           }
         >
-          Nothing that is kept fits all the filters together.
+          No stored entry matches all filters.
         </Empty>
       ) : (
-        <Empty title="Nothing was done yet" command="svc audit list">
-          Every change of a script, a secret, a right or a member stands here with who made it and when.
+        <Empty title="No entries yet" command="svc audit list">
+          Every change of a script, a secret, a permission or a member is listed here with its author and
+          time.
         </Empty>
       )}
     </div>

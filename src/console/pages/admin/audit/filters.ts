@@ -1,4 +1,4 @@
-/** Filters of the audit log, as they stand in the address. */
+/** Filters of the audit log, as stored in the address. */
 export interface AuditFilters {
   username: string;
   operation: string;
@@ -17,7 +17,7 @@ export function parseAuditFilters(search: URLSearchParams): AuditFilters {
 export const serializeAuditFilters = (filters: AuditFilters): Record<string, string> =>
   Object.fromEntries(NAMES.map((name) => [name, filters[name]]).filter(([, value]) => value !== ""));
 
-/** As the interface names them. Days are those of the browser's zone; the last one is included. */
+/** Converts filters to the query of the API. Days are in the browser's time zone; the last day is included. */
 export function toAuditQuery({ username, operation, resource, kind, after, before }: AuditFilters) {
   const end = before ? new Date(`${before}T00:00:00`) : undefined;
   end?.setDate(end.getDate() + 1);

@@ -26,7 +26,7 @@ export function Accounts() {
   const remove = (email: string) =>
     ask({
       title: `Delete the account ${email}?`,
-      text: "They leave all workspaces, and their tokens end. What they made stays.",
+      text: "They are removed from all workspaces, and their tokens are revoked. Their items are kept.",
       label: "Delete",
       name: email,
       action: async () => {

@@ -25,8 +25,8 @@ export function Alerts() {
         command="svc config set critical_error_channels …"
         action={mayAnswer && <TrialAlert />}
       >
-        What needs somebody stands here: a worker that is gone, a full disk, a schedule that cannot run. The
-        setting critical_error_channels says where else it is sent.
+        Problems that need attention are listed here: a lost worker, a full disk, a schedule that cannot run.
+        The setting critical_error_channels decides where else they are sent.
       </Empty>
     );
   }
@@ -94,7 +94,7 @@ export function Alerts() {
   );
 }
 
-/** Sends something to each channel, so that a wrong one is noticed before it matters. */
+/** Sends a test alert to each channel, so that a wrong configuration is noticed in time. */
 function TrialAlert() {
   const { act, isPending } = useAction();
   const send = async () => {

@@ -16,7 +16,7 @@ const COMMANDS = [
   },
 ];
 
-/** How the instance is backed up: on its machine, since the file holds everything that nobody else may read. */
+/** Explains how to back up the instance. This works on its machine only, because the file contains all secrets. */
 export function Backup() {
   return COMMANDS.map(({ title, command, about }) => (
     <Section key={title} title={title} about={about}>

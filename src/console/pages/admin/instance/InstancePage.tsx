@@ -5,7 +5,7 @@ import { Accounts } from "./Accounts.tsx";
 import { Alerts } from "./Alerts.tsx";
 import { Backup } from "./Backup.tsx";
 import { Health } from "./Health.tsx";
-import { Licence } from "./Licence.tsx";
+import { License } from "./License.tsx";
 import { Mail } from "./Mail.tsx";
 import { Settings } from "./Settings.tsx";
 import { Workers } from "./Workers.tsx";
@@ -20,15 +20,15 @@ type Tab =
   | "backup"
   | "accounts"
   | "workspaces"
-  | "licence";
+  | "license";
 
-/** For who runs the instance: super admins, and devops, who may read. */
+/** Page for super admins, and read-only for devops. */
 export default function InstancePage() {
   const may = useMay();
   const forSuperAdmins: TabChoice<Tab>[] = [
     { value: "accounts", label: "Accounts" },
     { value: "workspaces", label: "Workspaces" },
-    { value: "licence", label: "Licence" },
+    { value: "license", label: "License" },
   ];
   const [tab, bar] = useTabs<Tab>([
     { value: "health", label: "Health" },
@@ -51,7 +51,7 @@ export default function InstancePage() {
       {tab === "backup" && <Backup />}
       {tab === "accounts" && <Accounts />}
       {tab === "workspaces" && <Workspaces />}
-      {tab === "licence" && <Licence />}
+      {tab === "license" && <License />}
     </div>
   );
 }

@@ -10,7 +10,7 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { Section } from "../settings/Section.tsx";
 import { loginList, settingList } from "./queries.ts";
 
-/** The mail server, which is tried here, and the providers by which people sign in. */
+/** Tests the mail server, and lists the login providers. */
 export function Mail() {
   const settings = useQuery(settingList);
   const email = useQuery(whoami).data?.email;
@@ -55,7 +55,7 @@ function MailServer({ stored, email }: { stored: Fields; email: string }) {
       title="Mail server"
       about={
         <>
-          Sends invitations, alerts and links for forgotten passwords. What stands here is tried, not stored:
+          Sends invitations, alerts and links for forgotten passwords. The values here are tested, not stored:
           the setting <SettingLink name="smtp_settings" /> holds it.
         </>
       }
@@ -86,14 +86,14 @@ function MailServer({ stored, email }: { stored: Fields; email: string }) {
       />
       <PasswordInput
         label="Password"
-        description="The stored one is not shown: type it for the trial."
+        description="The stored one is not shown: enter it for the test."
         autoComplete="off"
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}
       />
       <TextInput label="Sender" value={from} onChange={(event) => setFrom(event.currentTarget.value)} />
       <TextInput
-        label="Send the trial to"
+        label="Send the test to"
         type="email"
         value={to}
         onChange={(event) => setTo(event.currentTarget.value)}

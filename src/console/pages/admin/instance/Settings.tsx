@@ -95,7 +95,7 @@ export function Settings() {
           style={{ flex: "1 1 14rem" }}
         />
         <Switch
-          label="Also what has its default"
+          label="Include defaults"
           checked={isAll}
           onChange={(event) => setAll(event.currentTarget.checked)}
         />
@@ -141,7 +141,7 @@ function ChangeSetting({ setting, close }: { setting: Setting; close: () => void
       <JsonInput
         data-autofocus
         label="Value, as JSON"
-        description="Empty: the default holds again"
+        description="Empty: the default applies"
         autosize
         minRows={2}
         maxRows={16}

@@ -56,7 +56,7 @@ export function Workspaces() {
         <RowMenu
           of={id}
           entries={[
-            deleted && { label: "Bring it back", onClick: () => restore(id) },
+            deleted && { label: "Restore it", onClick: () => restore(id) },
             { label: "Delete", onClick: () => remove(id), isDangerous: true },
           ]}
         />

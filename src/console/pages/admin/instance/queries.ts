@@ -6,7 +6,7 @@ export type Setting = Answer<"GET /settings/list_global">[number];
 export type Alert = Answer<"GET /settings/critical_alerts">[number];
 export type Workspace = Answer<"GET /workspaces/list_as_superadmin">[number];
 
-/** What `/health` tells those who run the instance. */
+/** Details of `/health` for users who run the instance. */
 export interface Health {
   status: "ready" | "unready";
   checks?: { name: string; ok: boolean; message?: string }[];
@@ -26,7 +26,7 @@ export const health = queryOptions({
     try {
       return await (await ask("GET /health", {}, signal)).json();
     } catch (error) {
-      // 503 is an answer too: it says what is wrong.
+      // A response with status 503 describes the problem, so it is not an error.
       if (error instanceof ApiError && error.status === 503) return { status: "unready" };
       throw error;
     }
@@ -68,13 +68,13 @@ export const loginList = queryOptions({
   queryFn: ({ signal }) => call("GET /oauth/list_logins", {}, signal),
 });
 
-/** Empty where no licence holds. */
-export const licenceId = queryOptions({
-  queryKey: ["instance", "licence"],
+/** Empty without a valid license. */
+export const licenseId = queryOptions({
+  queryKey: ["instance", "license"],
   queryFn: ({ signal }) => call("GET /ee_license", {}, signal),
 });
 
 export const latestRenewal = queryOptions({
-  queryKey: ["instance", "licence-renewal"],
+  queryKey: ["instance", "license-renewal"],
   queryFn: ({ signal }) => call("GET /settings/latest_key_renewal_attempt", {}, signal),
 });

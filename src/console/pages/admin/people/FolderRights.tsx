@@ -30,7 +30,7 @@ interface Props {
   close: () => void;
 }
 
-/** Rights of people and groups on a folder. All are stored together. */
+/** Rights of users and groups to a folder; all are stored together. */
 export function FolderRights({ workspace, folder, close }: Props) {
   const [known, setKnown] = useState(() => rightsOf(folder));
   const [rights, setRights] = useState(known);

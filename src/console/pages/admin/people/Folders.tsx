@@ -42,7 +42,7 @@ export function Folders({ workspace }: { workspace: string }) {
   const remove = (folder: string) =>
     ask({
       title: `Delete the folder ${folder}?`,
-      text: `What stands below f/${folder} stays, and only admins can see it.`,
+      text: `What stands below f/${folder} is kept, and only admins can see it.`,
       label: "Delete",
       name: folder,
       action: async () => {
@@ -93,8 +93,8 @@ export function Folders({ workspace }: { workspace: string }) {
       )}
       {folders.data.length === 0 ? (
         <Empty title="No folders yet" command="svc folder create finance">
-          A folder holds scripts, flows, secrets and schedules that belong together, and says who may see and
-          change them.
+          A folder contains scripts, flows, secrets and schedules that belong together, and defines who may
+          see and change them.
         </Empty>
       ) : (
         <DataTable label="Folders" columns={columns} rows={folders.data} keyOf={(folder) => folder.name} />

@@ -12,7 +12,7 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { groupList, groupOf, memberList, usernameList } from "./queries.ts";
 
-/** The group that everybody belongs to. */
+/** The group that contains all members. */
 const ALL = "all";
 
 export function Groups({ workspace }: { workspace: string }) {
@@ -24,7 +24,7 @@ export function Groups({ workspace }: { workspace: string }) {
   const remove = (name: string) =>
     ask({
       title: `Delete the group ${name}?`,
-      text: "Its members keep their accounts and lose what the group let them do.",
+      text: "Its members keep their accounts and lose the permissions of the group.",
       label: "Delete",
       action: async () => {
         await call("DELETE /w/{workspace}/groups/delete/{name}", { workspace, name });
@@ -77,7 +77,7 @@ export function Groups({ workspace }: { workspace: string }) {
       )}
       {groups.data.length === 0 ? (
         <Empty title="No groups yet" command="svc group create support">
-          A group gives rights to several people at once: on folders, and on single scripts and flows.
+          A group gives permissions to several users at once: on folders, and on single scripts and flows.
         </Empty>
       ) : (
         <DataTable label="Groups" columns={columns} rows={groups.data} keyOf={({ name }) => name} />

@@ -34,7 +34,7 @@ export function InviteDialog({ workspace, opened, close }: Props) {
         data-autofocus
         type="email"
         label="E-mail"
-        description="They see the invitation when they sign in with this address."
+        description="The invitation is shown when they sign in with this address."
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}
       />

@@ -39,7 +39,7 @@ export function Members({ workspace }: { workspace: string }) {
   const remove = (username: string) =>
     ask({
       title: `Remove ${username}?`,
-      text: `${username} leaves the workspace ${workspace}; their tokens for it end. Scripts, flows and schedules below u/${username} stay.`,
+      text: `${username} leaves the workspace ${workspace}; their tokens for it are revoked. Scripts, flows and schedules below u/${username} stay.`,
       label: "Remove",
       action: async () => {
         await call("DELETE /w/{workspace}/users/delete/{username}", { workspace, username });
@@ -92,7 +92,7 @@ export function Members({ workspace }: { workspace: string }) {
       width: "2rem",
       cell: (user) => {
         const { username } = user;
-        // Who is signed in could lock themselves out.
+        // Users could lock themselves out.
         if (!isAdmin || user.email === me?.email) return null;
         return (
           <RowMenu
@@ -147,7 +147,7 @@ function Invitations({ workspace }: { workspace: string }) {
           of={email}
           entries={[
             {
-              label: "Take the invitation back",
+              label: "Revoke the invitation",
               onClick: () =>
                 act(async () => {
                   await call("POST /w/{workspace}/workspaces/delete_invite", {

@@ -1,4 +1,4 @@
-/** What members of a workspace may do. */
+/** Roles of workspace members. */
 export type Role = "admin" | "developer" | "operator";
 
 export const ROLES: { value: Role; label: string; meaning: string }[] = [

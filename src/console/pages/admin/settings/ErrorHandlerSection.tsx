@@ -6,7 +6,7 @@ import { flowList, scriptList } from "../../../parts/lists.ts";
 import type { SectionProps } from "./GeneralSections.tsx";
 import { Section } from "./Section.tsx";
 
-/** Returns what can be called, as settings name it. */
+/** Returns the scripts and flows that can be handlers, as values of the setting. */
 export function useHandlerChoices(workspace: string): string[] {
   const scripts = useQuery(scriptList(workspace)).data ?? [];
   const flows = useQuery(flowList(workspace)).data ?? [];

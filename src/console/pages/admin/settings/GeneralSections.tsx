@@ -27,7 +27,7 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
   const leave = () =>
     ask({
       title: `Leave ${workspace}?`,
-      text: "You can come back only when somebody invites you again. What you made stays.",
+      text: "You can return only if somebody invites you again. Your items are kept.",
       label: "Leave",
       action: async () => {
         await call("POST /w/{workspace}/workspaces/leave", { workspace });
@@ -38,7 +38,7 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
   const archive = () =>
     ask({
       title: `Archive ${workspace}?`,
-      text: "Nobody can enter it and nothing runs in it, schedules and routes neither, until a super admin brings it back.",
+      text: "Nobody can open it and nothing runs in it, not even schedules and routes, until a super admin restores it.",
       label: "Archive",
       name: workspace,
       action: async () => {

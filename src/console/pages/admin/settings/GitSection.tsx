@@ -27,7 +27,9 @@ const KINDS: { value: Kind; label: string }[] = [
   { value: "key", label: "Encryption key" },
 ];
 
-/** A workspace in a git repository: by the command line tool, and what other clients' own git sync is told. */
+/**
+ * Explains how to keep a workspace in a git repository with the CLI, and edits the git sync settings of other clients.
+ */
 export function GitSection({ workspace, settings, isAdmin }: SectionProps) {
   const stored: GitSync = settings.git_sync ?? {};
   const [paths, setPaths] = useState((stored.include_path ?? []).join("\n"));

@@ -5,7 +5,10 @@ import { Section } from "./Section.tsx";
 
 const KEY_CHARS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** A new key of 64 characters. Each byte beyond the last whole multiple is thrown away, so that all are as likely. */
+/**
+ * Creates a key of 64 characters. Bytes beyond the last whole multiple are discarded, so that all characters are
+ * equally likely.
+ */
 function createKey(): string {
   let key = "";
   while (key.length < 64) {
@@ -21,7 +24,7 @@ export function KeySection({ workspace }: { workspace: string }) {
   const rotate = () =>
     ask({
       title: "Rotate the key of this workspace?",
-      text: "All secrets are encrypted with a new key. Archives made with secrets before can be read with the old key only.",
+      text: "All secrets are encrypted with a new key. Archives with secrets that were created earlier can only be read with the old key.",
       label: "Rotate",
       action: async () => {
         const body = { new_key: createKey(), skip_reencrypt: false };

@@ -12,7 +12,7 @@ const MOMENTS = [
 ] as const;
 type Moment = (typeof MOMENTS)[number]["type"];
 
-/** What schedules call that name no handlers of their own. */
+/** Default handlers of schedules without handlers of their own. */
 export function ScheduleHandlersSection({ workspace, settings }: Omit<SectionProps, "isAdmin">) {
   const choices = useHandlerChoices(workspace);
   const storedAt = (type: Moment) => settings[`default_${type}_handler`];
@@ -57,7 +57,7 @@ export function ScheduleHandlersSection({ workspace, settings }: Omit<SectionPro
         />
       ))}
       <Checkbox
-        label="Also for all schedules there are, in place of theirs"
+        label="Also replace the handlers of all existing schedules"
         checked={isForAll}
         onChange={(event) => setForAll(event.currentTarget.checked)}
       />

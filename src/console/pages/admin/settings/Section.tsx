@@ -4,16 +4,16 @@ import { type Action, useAction } from "../../../parts/actions.tsx";
 
 interface Props {
   title: string;
-  /** What the setting is for. */
+  /** Explains the purpose of the setting. */
   about: ReactNode;
   children?: ReactNode;
-  /** Stores what was changed; absent where nobody may. */
+  /** Stores the changes; absent if the user may not change the setting. */
   save?: Action;
   isChanged?: boolean;
   label?: string;
 }
 
-/** One setting of a workspace, stored on its own. */
+/** One workspace setting, which is stored separately. */
 export function Section({ title, about, children, save, isChanged = true, label = "Save" }: Props) {
   const { act, isPending } = useAction();
   const heading = useId();

@@ -17,7 +17,7 @@ import { Usage } from "./Usage.tsx";
 
 export default function SettingsPage() {
   const workspace = useWorkspace();
-  // Forms begin with what is stored now, not with what was read for an earlier visit.
+  // Forms start with the currently stored values, not with cached ones from an earlier visit.
   const settings = useQuery({ ...settingsOf(workspace), refetchOnMount: "always" });
   const isRead = settings.data !== undefined && settings.isFetchedAfterMount;
   const isAdmin = useMay(workspace)("POST /w/{workspace}/workspaces/edit_error_handler", "admin");

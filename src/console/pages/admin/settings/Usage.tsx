@@ -12,7 +12,7 @@ export function Usage({ workspace }: { workspace: string }) {
   if (!usage.data) return <Loading />;
   const rows = usage.data.toSorted((one, other) => other.executions - one.executions);
   if (rows.every(({ executions }) => executions === 0)) {
-    return <Empty title="Nothing ran yet">How much ran for whom is counted here.</Empty>;
+    return <Empty title="Nothing ran yet">Shows how much was run for each user.</Empty>;
   }
   return (
     <>

@@ -32,7 +32,7 @@ const LIVES = [
   { value: "", label: "for ever" },
 ];
 
-/** Asks what a token may do, and shows it once. */
+/** Form for a new token with its scopes; the token is shown once. */
 export function NewToken({ workspace, opened, close }: Props) {
   const groups = useQuery({ ...scopeList, enabled: opened }).data ?? [];
   const [label, setLabel] = useState("");
@@ -67,7 +67,7 @@ export function NewToken({ workspace, opened, close }: Props) {
         <TextInput
           data-autofocus
           label="Name"
-          description="What will use it, so that it can be found again"
+          description="Where it will be used, so that you can recognize it later"
           value={label}
           onChange={(event) => setLabel(event.currentTarget.value)}
         />

@@ -25,7 +25,7 @@ export default function TokensPage() {
   const revoke = ({ token_prefix, label }: Token) =>
     ask({
       title: `Revoke ${label || token_prefix}?`,
-      text: "Whoever uses this token is refused from now on. A token that was revoked cannot be brought back.",
+      text: "Requests with this token are refused from now on. A revoked token cannot be restored.",
       label: "Revoke",
       action: async () => {
         await call("DELETE /users/tokens/delete/{token_prefix}", { token_prefix });

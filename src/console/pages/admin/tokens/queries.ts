@@ -3,7 +3,7 @@ import { type Answer, call } from "../../../api/call.ts";
 
 export type Token = Answer<"GET /users/tokens/list">[number];
 
-/** Tokens of the person, without sessions of the browser. */
+/** Tokens of the user, without browser sessions. */
 export const tokenList = queryOptions({
   queryKey: ["tokens", "list"],
   queryFn: ({ signal }) =>

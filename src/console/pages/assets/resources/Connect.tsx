@@ -6,7 +6,7 @@ import { addressOf } from "../../../api/call.ts";
 import { useOwnPrefix } from "../../../parts/items/rights.ts";
 import { connectList } from "./queries.ts";
 
-/** Connects an account at a provider. Nothing where the instance has none. */
+/** Connects an account at an OAuth provider. Renders nothing if the instance has no providers. */
 export function Connect({ workspace }: { workspace: string }) {
   const providers = useQuery(connectList).data ?? [];
   const prefix = useOwnPrefix(workspace);
@@ -24,7 +24,8 @@ export function Connect({ workspace }: { workspace: string }) {
       <Modal opened={open} onClose={() => setOpen(false)} title="Connect an account">
         <Stack>
           <Text>
-            You are sent to the provider to agree. Its token is kept as a secret and refreshed before it ends.
+            You are redirected to the provider to give your consent. Its token is stored as a secret and
+            refreshed before it expires.
           </Text>
           <Select
             label="Provider"

@@ -18,7 +18,7 @@ const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 
 const FORM_ID = "resource";
 
-/** Form of a resource by its type. */
+/** Form of a resource, generated from its type. */
 export default function EditPage() {
   const workspace = useWorkspace();
   const [location] = useLocation();
@@ -55,7 +55,7 @@ interface Props {
   prefix: string;
 }
 
-/** The server takes null for a value that is left out. */
+/** The server treats null as a value that is left out. */
 const isNull = (value: unknown) => (value === null ? "A value cannot be changed to null." : undefined);
 
 function Editor({ workspace, existing, prefix }: Props) {
@@ -70,7 +70,7 @@ function Editor({ workspace, existing, prefix }: Props) {
   const [loaded, setLoaded] = useState(false);
   const ready = useCallback(() => setLoaded(true), []);
   const schema = types?.find(({ name }) => name === type)?.schema;
-  // A form shows objects alone.
+  // A form can show objects only.
   const isObject = !existing || isRecord(existing.value);
   const isForm = useMemo(() => isObject && hasFields(prepare(schema)), [isObject, schema]);
   const save = useMutation({

@@ -52,15 +52,15 @@ export function Resources({ workspace }: { workspace: string }) {
         }
         command="svc resource set u/you/database --type postgresql"
       >
-        A resource is how to reach a database, an account or a service, with the form of its type. Scripts
-        take it as an argument, so that the same code runs against any of them. Its passwords are kept as
-        secrets.
+        A resource holds the connection data of a database, an account or a service, with the fields of its
+        type. Scripts take it as an argument, so that the same code runs against any of them. Its passwords
+        are kept as secrets.
       </Empty>
     );
   const remove = (path: string) =>
     ask({
       title: `Delete ${path}?`,
-      text: "What uses it fails from now on. Its secrets stay among the variables.",
+      text: "Scripts and flows that use it will fail. Its secrets are kept as variables.",
       label: "Delete",
       action: async () => {
         await call("DELETE /w/{workspace}/resources/delete/{path}", { workspace, path });
@@ -70,7 +70,7 @@ export function Resources({ workspace }: { workspace: string }) {
   const disconnect = ({ path, account }: ListedResource) =>
     ask({
       title: `Disconnect ${path}?`,
-      text: "The account is forgotten here and at the provider. Its token is refreshed no more.",
+      text: "The account is disconnected here and at the provider. Its token is no longer refreshed.",
       label: "Disconnect",
       action: () => call("POST /w/{workspace}/oauth/disconnect/{id}", { workspace, id: String(account) }),
     });

@@ -12,7 +12,7 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { typeList } from "./queries.ts";
 
-/** Names of the fields of a type. */
+/** Returns the names of a type's fields. */
 const fieldsOf = (schema: unknown) =>
   Object.keys((schema as { properties?: Record<string, unknown> } | null)?.properties ?? {});
 
@@ -32,7 +32,7 @@ export function Types({ workspace }: { workspace: string }) {
   const remove = (name: string) =>
     ask({
       title: `Delete the type ${name}?`,
-      text: "Resources of it stay, without a form.",
+      text: "Its resources are kept, without a form.",
       label: "Delete",
       action: async () => {
         await call("DELETE /w/{workspace}/resources/type/delete/{name}", { workspace, name });
@@ -146,7 +146,7 @@ function TypeDialog({ workspace, type, opened, close }: DialogProps) {
       <JsonInput
         required
         label="JSON Schema"
-        description="A field whose format is password is kept as a secret."
+        description="A field with the format password is stored as a secret."
         autosize
         minRows={8}
         maxRows={24}

@@ -28,7 +28,7 @@ export const typeList = (workspace: string) =>
     queryFn: ({ signal }) => call("GET /w/{workspace}/resources/type/list", { workspace }, signal),
   });
 
-/** Providers at which accounts can be connected. */
+/** Providers with which accounts can be connected. */
 export const connectList = queryOptions({
   queryKey: ["connects"],
   queryFn: ({ signal }) => call("GET /oauth/list_connects", {}, signal),
@@ -37,7 +37,7 @@ export const connectList = queryOptions({
 
 type Value = Record<string, unknown>;
 
-/** Names of the fields of a type whose values are secrets. */
+/** Returns the names of a type's fields whose values are secrets. */
 export function secretFields(schema: unknown): string[] {
   const properties = (schema as { properties?: Record<string, Value> } | null)?.properties ?? {};
   return Object.entries(properties)
@@ -51,7 +51,7 @@ export interface Edited {
   description: string;
   value: unknown;
   schema: unknown;
-  /** As it was loaded; undefined: a new one. */
+  /** The resource as loaded; undefined for a new one. */
   existing: Resource | undefined;
 }
 
@@ -59,11 +59,11 @@ interface Secret {
   name: string;
   path: string;
   value: string;
-  /** The resource names this variable already. */
+  /** Whether the resource already refers to this variable. */
   isOwn: boolean;
 }
 
-/** Lists the typed passwords, which become secrets of their own. */
+/** Lists the entered passwords, which are stored as separate secrets. */
 function typedSecrets({ path, value, schema, existing }: Edited): Secret[] {
   if (!isRecord(value)) return [];
   const before: Value = isRecord(existing?.value) ? existing.value : {};
@@ -78,7 +78,7 @@ function typedSecrets({ path, value, schema, existing }: Edited): Secret[] {
 const hasVariable = (workspace: string, path: string) =>
   call("GET /w/{workspace}/variables/exists/{path}", { workspace, path });
 
-/** @throws if something that is not of this resource would be overwritten */
+/** @throws if something that does not belong to this resource would be overwritten */
 async function requireFree(workspace: string, { path, existing }: Edited, secrets: Secret[]): Promise<void> {
   if (!existing && (await call("GET /w/{workspace}/resources/exists/{path}", { workspace, path })))
     throw new Error(`There is a resource at ${path} already.`);
@@ -116,7 +116,7 @@ async function storeResource(workspace: string, edited: Edited, value: unknown):
   }
 }
 
-/** Stores a resource; typed passwords become secrets of their own, which it names. */
+/** Stores a resource. Entered passwords are stored as separate secrets that it refers to. */
 export async function saveResource(workspace: string, edited: Edited): Promise<void> {
   const isChanged = writeJson(edited.value) !== writeJson(edited.existing?.value);
   const secrets = isChanged ? typedSecrets(edited) : [];
@@ -129,7 +129,7 @@ export async function saveResource(workspace: string, edited: Edited): Promise<v
     const value = isRecord(edited.value) ? { ...edited.value, ...names } : edited.value;
     await storeResource(workspace, edited, value);
   } catch (error) {
-    // Refused: nothing names them, and they would stand in the way of the next attempt.
+    // After a rejection nothing refers to the new secrets, and they would block the next attempt.
     const isRefused = error instanceof ApiError && error.status < 500;
     for (const path of isRefused ? made : [])
       await call("DELETE /w/{workspace}/variables/delete/{path}", { workspace, path }).catch(() => {});

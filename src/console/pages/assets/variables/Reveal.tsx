@@ -11,7 +11,7 @@ interface Props {
   close: () => void;
 }
 
-/** Shows a secret as long as the dialog is open. It is kept nowhere else. */
+/** Shows a secret while the dialog is open, and does not keep it elsewhere. */
 export function Reveal({ workspace, path, close }: Props) {
   const [value, setValue] = useState<string>();
   const [error, setError] = useState<unknown>();
@@ -28,7 +28,7 @@ export function Reveal({ workspace, path, close }: Props) {
   return (
     <Modal opened={path !== undefined} onClose={close} title={`Value of ${path ?? ""}`}>
       <Text c="dimmed" mb="sm">
-        That you have looked at it is in the audit log.
+        Your access is recorded in the audit log.
       </Text>
       {error !== undefined ? (
         <Problem error={error} />

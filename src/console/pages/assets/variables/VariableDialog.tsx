@@ -6,14 +6,14 @@ import { FormDialog } from "../../../parts/actions.tsx";
 
 interface Props {
   workspace: string;
-  /** Undefined: a new one. */
+  /** Undefined for a new one. */
   variable: ListableVariable | undefined;
   prefix: string;
   opened: boolean;
   close: () => void;
 }
 
-/** Form of a variable. The value of a secret is only ever replaced: it is never loaded. */
+/** Form of a variable. The value of a secret is never loaded; it can only be replaced. */
 export function VariableDialog({ workspace, variable, prefix, opened, close }: Props) {
   const [path, setPath] = useState(variable?.path ?? prefix);
   const [isSecret, setSecret] = useState(variable?.is_secret ?? true);
@@ -61,7 +61,7 @@ export function VariableDialog({ workspace, variable, prefix, opened, close }: P
       />
       <Checkbox
         label="It is a secret"
-        description="Kept encrypted, never in lists, logs or results. Each time it is read is in the audit log."
+        description="Stored encrypted, and hidden in lists, logs and results. Each access is recorded in the audit log."
         checked={isSecret}
         disabled={variable?.is_secret === true && value === ""}
         onChange={(event) => setSecret(event.currentTarget.checked)}
@@ -69,7 +69,7 @@ export function VariableDialog({ workspace, variable, prefix, opened, close }: P
       {isSecret ? (
         <PasswordInput
           {...common}
-          {...(variable?.is_secret ? { description: "Left empty, the value stays as it is." } : {})}
+          {...(variable?.is_secret ? { description: "If left empty, the value is not changed." } : {})}
           visibilityToggleButtonProps={{ "aria-label": "Show what is typed" }}
         />
       ) : (

@@ -44,7 +44,7 @@ export default function VariablesPage() {
   const remove = (path: string) =>
     ask({
       title: `Delete ${path}?`,
-      text: "What uses it fails from now on. Its value cannot be brought back.",
+      text: "Scripts and flows that use it will fail. Its value cannot be restored.",
       label: "Delete",
       action: async () => {
         await call("DELETE /w/{workspace}/variables/delete/{path}", { workspace, path });

@@ -14,7 +14,7 @@ import { notifications } from "@mantine/notifications";
 import { IconCalendarTime, IconDots, IconLink, IconPlayerPlay } from "@tabler/icons-react";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
 import { copyText } from "../../../parts/calling/clipboard.ts";
-import { forgetHanded, handedTo } from "../../../parts/form/handover.ts";
+import { clearPassedArguments, passedArguments } from "../../../parts/form/handover.ts";
 import { JsonArguments } from "../../../parts/form/JsonArguments.tsx";
 import { hasFields, prepare } from "../../../parts/form/prepare.ts";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -36,8 +36,8 @@ interface Props {
 }
 
 export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
-  const [args, setArgs] = useState(() => handedTo(to.begin(workspace, kind, path)) ?? initial);
-  useEffect(forgetHanded, []);
+  const [args, setArgs] = useState(() => passedArguments(to.begin(workspace, kind, path)) ?? initial);
+  useEffect(clearPassedArguments, []);
   const [asJson, setAsJson] = useState(false);
   const [loaded, setLoaded] = useState(false);
   const [isValid, setValid] = useState(true);
@@ -54,7 +54,9 @@ export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
   useHotkeys([["mod+Enter", submit]], []);
   const share = async () => {
     await copyText(linkWith(args));
-    notifications.show({ message: "The link is copied. It holds the arguments: mind to whom you give it." });
+    notifications.show({
+      message: "The link is copied. It contains the arguments: be careful with whom you share it.",
+    });
   };
   return (
     <Stack>

@@ -11,7 +11,7 @@ import { useAnswer } from "./queries.ts";
 
 const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 
-/** An approval that the run waits for, answered in place. */
+/** Shows an approval that the run waits for, with buttons to answer it. */
 export function ApprovalCard({ workspace, approval }: { workspace: string; approval: Approval }) {
   const { step_id, summary, schema, refusal, required_events, approvers, hide_cancel, until } = approval;
   const id = useId().replace(/\W/g, "");

@@ -25,7 +25,7 @@ import { flowSteps, flowVersion, useRestart } from "./queries.ts";
 import { StepPanel } from "./StepPanel.tsx";
 import { Timeline } from "./Timeline.tsx";
 
-/** Runs with more jobs are asked for less often. */
+/** Runs with more jobs are polled less often. */
 const MANY_JOBS = 500;
 
 interface Props {
@@ -33,14 +33,14 @@ interface Props {
   job: Job;
 }
 
-/** The steps of a flow's run: as a graph or a timeline, and the selected one beside it. */
+/** The steps of a flow run, as a graph or a timeline, with details of the selected step. */
 export default function FlowRun({ workspace, job }: Props) {
   const open = job.type === "QueuedJob";
   const listed = useQuery(flowSteps(workspace, job.id));
   const many = (listed.data?.steps.length ?? 0) > MANY_JOBS;
   const live = useLive(many ? 10_000 : 2_500);
   useQuery({ ...flowSteps(workspace, job.id), ...(open ? live : {}) });
-  // The last look of a run that has ended meanwhile.
+  // Last update of a run that has ended in the meantime.
   const ended = !open && listed.data?.steps.some(({ type }) => type === "QueuedJob");
   useQuery({ ...flowSteps(workspace, job.id), refetchInterval: ended ? 1_000 : false });
   const version = useQuery(flowVersion(workspace, listed.data?.version));
@@ -56,12 +56,12 @@ export default function FlowRun({ workspace, job }: Props) {
   return <Shown workspace={workspace} job={job} listed={listed.data} {...tree} />;
 }
 
-/** The outermost steps, for who may not read the flow. */
+/** Only the outermost steps, for users who may not read the flow. */
 const bare = ({ flow_status }: Job) => ({
   modules: flow_status?.modules.map(({ id }) => ({ id, value: {} })),
 });
 
-/** `l:3,m:0` as the iterations of the loops. */
+/** Parses `l:3,m:0`, the selected iterations of loops. */
 const parsePicked = (text: string): Picked =>
   Object.fromEntries(
     text
@@ -100,7 +100,7 @@ function Shown({ workspace, job, listed, nodes, failure }: ShownProps) {
   const select = useCallback(
     (step: string, places?: Picked) => {
       set({ step, ...(places ? { at: writePicked(places) } : {}) });
-      // On a phone what is selected stands below.
+      // On a phone the details are below the graph.
       requestAnimationFrame(() => panel.current?.scrollIntoView({ block: "nearest" }));
     },
     [set],

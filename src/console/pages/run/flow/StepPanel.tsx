@@ -17,7 +17,7 @@ import { duration } from "../../../parts/time.tsx";
 import { useSource } from "../queries.ts";
 
 export interface Restart {
-  /** Undefined: nothing is offered. */
+  /** Undefined: no actions are offered. */
   act: ((part: number | undefined) => void) | undefined;
   pending: boolean;
 }
@@ -27,11 +27,11 @@ interface Props {
   node: StepNode;
   seen: Seen | undefined;
   restart: Restart;
-  /** Address of the editor that opens at this step; undefined: nothing is offered. */
+  /** Address of the editor with this step open; undefined: not offered. */
   repair: string | undefined;
 }
 
-/** What a step was given, what it logged and what came of it. */
+/** Inputs, log and result of a step. */
 export function StepPanel({ workspace, node, seen, restart, repair }: Props) {
   const job = seen?.job;
   return (

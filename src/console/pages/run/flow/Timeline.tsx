@@ -12,7 +12,7 @@ interface Props {
   root: string;
   steps: StepJob[];
   titles: ReadonlyMap<string, string>;
-  /** The job whose step is shown. */
+  /** The job whose step is selected. */
   selected: string | undefined;
   select: (job: StepJob) => void;
 }
@@ -20,13 +20,13 @@ interface Props {
 interface Row {
   job: StepJob;
   depth: number;
-  /** Unix time in milliseconds. */
+  /** Submission time, Unix milliseconds. */
   asked: number;
   began: number;
   ended: number;
 }
 
-/** Sorts the jobs as a tree, by their beginnings. */
+/** Sorts the jobs as a tree, by start time. */
 function rowsOf(root: string, steps: StepJob[], now: number): Row[] {
   const inside = new Map<string, StepJob[]>();
   for (const job of steps) inside.set(job.parent_job, [...(inside.get(job.parent_job) ?? []), job]);
@@ -44,7 +44,7 @@ function rowsOf(root: string, steps: StepJob[], now: number): Row[] {
   return rows;
 }
 
-/** Waterfall of the jobs of a run: when each waited and ran. */
+/** Waterfall chart of a run's jobs: waiting time and run time of each. */
 export function Timeline({ root, steps, titles, selected, select }: Props) {
   const [shown, setShown] = useState(PAGE);
   const rows = rowsOf(root, steps, Date.now());

@@ -30,7 +30,7 @@ interface Start {
   part: number | undefined;
 }
 
-/** Starts a new run that takes over the results of the steps before. */
+/** Starts a new run that reuses the results of earlier steps. */
 export function useRestart(workspace: string, id: string) {
   const [, go] = useLocation();
   return useMutation({
@@ -50,7 +50,7 @@ export function useRestart(workspace: string, id: string) {
 
 const MAX_RESUME_ID = 2 ** 32;
 
-/** Answers an approval in the user's own name. */
+/** Answers an approval in the user's name. */
 export function useAnswer(workspace: string, { job_id }: Approval) {
   return useMutation({
     mutationFn: async ({ approved, value }: { approved: boolean; value: Record<string, unknown> }) => {

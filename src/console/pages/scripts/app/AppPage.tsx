@@ -11,7 +11,7 @@ import { to, useWorkspace } from "../../../parts/places.ts";
 import { AppView } from "./AppView.tsx";
 import { readApp } from "./read-app.ts";
 
-/** An app of the workspace, as far as its components are of the common kinds. */
+/** Shows an app, as far as its components are of supported kinds. */
 export default function AppPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();

@@ -1,4 +1,4 @@
-/** An app as a page: its texts, inputs, buttons and results. */
+/** Renders an app as a page of texts, inputs, buttons and results. */
 import { Alert, Button, Image, Tabs, Text, Title } from "@mantine/core";
 import { type CSSProperties, lazy, Suspense, useState } from "react";
 import { Loading } from "../../../parts/Loading.tsx";
@@ -43,7 +43,7 @@ const RESULTS: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-/** What shows nothing in a page of this kind. */
+/** Kinds of components that are not rendered. */
 const QUIET: ReadonlySet<string> = new Set(["recomputeall", "icon", "horizontaldivider", "verticaldivider"]);
 
 function Component({ component }: { component: AppComponent }) {
@@ -72,7 +72,7 @@ function Component({ component }: { component: AppComponent }) {
   }
 }
 
-/** What an option or input comes to, or the word that it is not computed here. */
+/** Returns the value of an option or input, or a text saying that it cannot be evaluated here. */
 function useValue(input: unknown): { value?: unknown; note?: string } {
   const { scope } = useApp();
   try {
@@ -128,7 +128,7 @@ function Picture({ component: { configuration } }: { component: AppComponent }) 
   const kind = String(useValue(configuration.sourceKind).value ?? "url");
   if (note) return <Note>{note}</Note>;
   const type = /^(png|jpeg|svg)/.exec(kind)?.[1];
-  // Pictures of other hosts would tell them who looks.
+  // Images on other hosts would reveal the viewer to them.
   if (typeof value !== "string" || (!type && !value.startsWith("data:image/"))) {
     return value ? <Note>A picture of another address, which this page does not load.</Note> : null;
   }

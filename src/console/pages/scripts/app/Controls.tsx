@@ -1,4 +1,4 @@
-/** Components of an app that a person types into or chooses from. Their value is their result. */
+/** Components of an app for user input. Their value is their result. */
 
 import {
   MultiSelect,
@@ -20,7 +20,7 @@ import { useApp } from "./use-app.ts";
 const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 const nothing = () => {};
 
-/** Kinds of components that are controls. */
+/** Kinds of components for user input. */
 export const CONTROLS: ReadonlySet<string> = new Set(
   "textinput textareainput quillcomponent passwordinput emailinput numberinput currency slider select resourceselect multiselect checkbox toggle dateinput timeinput datetimeinput fileinput schemaform".split(
     " ",
@@ -143,7 +143,7 @@ interface ChoiceProps {
   change: (value: unknown) => void;
 }
 
-/** Items are texts, or have a label and a value of any kind. */
+/** Items are texts, or objects with a label and any value. */
 function Choice({ items, isMany, value, change, ...shared }: ChoiceProps) {
   const options = (Array.isArray(items) ? items : []).map((item) =>
     isRecord(item)
@@ -181,7 +181,7 @@ interface FileProps {
   change: (value: unknown) => void;
 }
 
-/** Files are handed over as `{ name, data }`, the data in base64. */
+/** Files are passed as `{ name, data }`, with the data in base64. */
 function FileChoice({ label, disabled, change }: FileProps) {
   const read = async (files: FileList | null) => {
     const all = [...(files ?? [])].map(async (file) => {
@@ -204,7 +204,7 @@ function FileChoice({ label, disabled, change }: FileProps) {
   );
 }
 
-/** A form whose schema stands in the app, or is the result of a script. Its values are named by expressions. */
+/** A form whose schema is in the app, or is the result of a script. Expressions can refer to its values. */
 function FormOf({ component: { id, input } }: { component: AppComponent }) {
   const { scope, outputs, set } = useApp();
   const computed = outputs[id]?.result;

@@ -11,7 +11,7 @@ import { readApp } from "./read-app.ts";
 
 const NOBODY = { email: "", username: "" };
 
-/** An app at its secret address: without a login if it is for everybody. */
+/** An app at its secret address; public apps need no login. */
 export default function PublicAppPage() {
   const { workspace, secret } = useParams<{ workspace: string; secret: string }>();
   const found = useQuery({

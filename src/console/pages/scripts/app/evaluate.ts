@@ -1,6 +1,6 @@
 /**
- * Evaluates the expressions of apps that need no program: names, fields, literals, operators and templates. Calls are
- * not evaluated: the page runs no code that an app brings.
+ * Evaluates simple expressions of apps: names, fields, literals, operators and templates. Calls are not evaluated,
+ * because the page must not run code from an app.
  */
 
 import type { SyntaxNode } from "@lezer/common";
@@ -9,7 +9,7 @@ import { isRecord } from "../../../api/json.ts";
 
 export type Scope = Record<string, unknown>;
 
-/** An expression that this page does not evaluate. */
+/** Thrown for an expression that this page does not evaluate. */
 export class NotEvaluated extends Error {}
 
 const programs = parser.configure({ top: "SingleExpression" });
@@ -144,7 +144,7 @@ function combine(sign: string, left: unknown, right: () => unknown): unknown {
   }
 }
 
-/** A field of an object, of its own; undefined for all else. */
+/** Returns an object's own field; undefined otherwise. */
 function own(object: unknown, name: string): unknown {
   if (Array.isArray(object) && name === "length") return object.length;
   return (isRecord(object) || Array.isArray(object)) && Object.hasOwn(object, name)
@@ -166,14 +166,14 @@ const show = (value: unknown): string =>
       ? JSON.stringify(value)
       : String(value);
 
-/** Replaces each `${…}` of a text. @throws NotEvaluated */
+/** Replaces each `${…}` in a text. @throws NotEvaluated */
 export function fillTemplate(template: string, scope: Scope): string {
   return template.replace(/\$\{([^{}]*)\}/g, (_all, expression: string) =>
     show(evaluate(expression.trim(), scope)),
   );
 }
 
-/** The value of an input or option of a component. @throws NotEvaluated */
+/** Returns the value of a component's input or option. @throws NotEvaluated */
 export function computeInput(input: unknown, scope: Scope): unknown {
   if (!isRecord(input)) return undefined;
   switch (input.type) {

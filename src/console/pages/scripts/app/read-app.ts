@@ -1,37 +1,37 @@
-/** Reads the value of an app, as editors of the interface store it, to components in reading order. */
+/** Parses the value of an app, as existing app editors store it, to components in reading order. */
 
 import { type Fields, isRecord } from "../../../api/json.ts";
 
 export interface AppComponent {
   id: string;
-  /** Without the ending `component`: `text`, `button`. */
+  /** Without the suffix `component`: `text`, `button`. */
   kind: string;
-  /** Width, of the twelve columns of a row. */
+  /** Width in columns; a row has twelve. */
   columns: number;
   configuration: Fields;
   input: unknown;
   children: { label: string; components: AppComponent[] }[];
 }
 
-/** What a component runs. */
+/** The script, flow or code that a component runs. */
 export interface AppRunnable {
-  /** `script/<path>` or `flow/<path>`; undefined for code of the app. */
+  /** `script/<path>` or `flow/<path>`; undefined for code in the app. */
   path: string | undefined;
   code: { content: string; language: string; lock?: string } | undefined;
-  /** How each argument is given. */
+  /** Source of each argument. */
   fields: Record<string, Fields>;
   schema: unknown;
-  /** Whether it runs as the page opens, and when what it reads changes. */
+  /** Whether it runs when the page opens, and when its inputs change. */
   isAutomatic: boolean;
 }
 
-/** Levels of containers; what is deeper is left out. */
+/** Maximum nesting of containers; deeper ones are left out. */
 const MAX_DEPTH = 10;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const number = (value: unknown): number => (typeof value === "number" ? value : 0);
 
-/** Lists the components of an app. @returns undefined where the value is no app of this form */
+/** Lists the components of an app. @returns undefined if the value has another form */
 export function readApp(value: unknown): AppComponent[] | undefined {
   if (!isRecord(value) || !Array.isArray(value.grid)) return undefined;
   const subgrids = isRecord(value.subgrids) ? value.subgrids : {};
@@ -66,7 +66,7 @@ function readComponent(data: Fields, columns: number, subgrids: Fields, depth: n
   };
 }
 
-/** Returns what a component runs, if it runs anything. */
+/** Returns what a component runs; undefined if it runs nothing. */
 export function runnableOf({ input, kind }: AppComponent): AppRunnable | undefined {
   if (!isRecord(input) || input.type !== "runnable" || !isRecord(input.runnable)) return undefined;
   const { runnable } = input;

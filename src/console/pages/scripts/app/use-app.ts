@@ -1,11 +1,11 @@
-/** State of an open app: what is typed and chosen, and what its components came to. */
+/** State of an open app: user input, and results of its components. */
 import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { call, type Input } from "../../../api/call.ts";
 import { computeInput, NotEvaluated, type Scope } from "./evaluate.ts";
 import { type AppComponent, type AppRunnable, runnableOf } from "./read-app.ts";
 
 const POLL_MS = 400;
-/** A run that takes longer is not waited for. */
+/** The page does not wait longer than this for a run. */
 const MAX_WAIT_MS = 15 * 60_000;
 
 export interface Output {
@@ -19,11 +19,11 @@ export interface Output {
 export interface OpenApp {
   workspace: string;
   path: string;
-  /** Values that expressions of components name, by the component's id. */
+  /** Values that expressions can refer to, by component id. */
   scope: Scope;
   outputs: Readonly<Record<string, Output>>;
   set: (id: string, output: Output) => void;
-  /** Runs what a component runs. @param typed arguments that the component itself asks for */
+  /** Runs the script or flow of a component. @param typed arguments entered in the component itself */
   run: (component: AppComponent, typed?: Record<string, unknown>) => Promise<void>;
 }
 
@@ -42,7 +42,7 @@ type Execution = Input<"POST /w/{workspace}/apps_u/execute_component/{path}">["b
 interface AppPlace {
   workspace: string;
   path: string;
-  /** Of the person, for expressions. */
+  /** Facts about the user, for expressions. */
   viewer: { email: string; username: string };
 }
 
@@ -72,7 +72,7 @@ export function useOpenApp({ workspace, path, viewer }: AppPlace, components: Ap
         ...argsOf(runnable, now.current),
         ...typed,
       }).catch((error: Error): Output => ({ error: error.message }));
-      // A run that was begun later has the say.
+      // The result of a run that was started later takes precedence.
       if (newest.current.get(id) === turn)
         set(id, { result: undefined, ...outcome, loading: false, error: outcome.error ?? "" });
     },
@@ -85,7 +85,7 @@ export function useOpenApp({ workspace, path, viewer }: AppPlace, components: Ap
   );
 }
 
-/** Runs what runs by itself: as the page opens, and when what it reads changes. */
+/** Runs automatic components: when the page opens, and when their inputs change. */
 function useAutomaticRuns(components: AppComponent[], scope: Scope, run: OpenApp["run"]): void {
   const begun = useRef(new Map<string, string>());
   useEffect(() => {
@@ -108,7 +108,7 @@ function useAutomaticRuns(components: AppComponent[], scope: Scope, run: OpenApp
 export const flatten = (components: AppComponent[]): AppComponent[] =>
   components.flatMap((each) => [each, ...each.children.flatMap((child) => flatten(child.components))]);
 
-/** @throws Error that names an argument which is not evaluated */
+/** @throws Error naming an argument that cannot be evaluated */
 function argsOf({ fields }: AppRunnable, scope: Scope): Record<string, unknown> {
   const args: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields)) {

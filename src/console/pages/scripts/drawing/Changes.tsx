@@ -1,4 +1,4 @@
-/** What two versions of a flow differ in, step by step. */
+/** Shows the differences between two versions of a flow, step by step. */
 import { Accordion, Text } from "@mantine/core";
 import { useMemo } from "react";
 import { stringify } from "yaml";

@@ -1,4 +1,7 @@
-/** Deploys with a message, and shows what changes. What others deployed in between is shown, and not overwritten unseen. */
+/**
+ * Dialog that deploys with a message and shows the changes. If another user has deployed in between, it shows that
+ * version instead of overwriting it.
+ */
 import { Alert, Button, Group, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useLocation } from "wouter";
@@ -15,11 +18,11 @@ import { deployFlow, flowWithDraft } from "./queries.ts";
 interface Props {
   workspace: string;
   flow: FlowDocument;
-  /** What is deployed, as the editor found it. */
+  /** The deployed version when the editor was opened. */
   deployed: FlowDocument | undefined;
   base: number | undefined;
   problems: FlowProblem[];
-  /** Performs what ends the draft. */
+  /** Runs the action that ends the draft. */
   end: (action: () => Promise<void>) => Promise<void>;
   close: () => void;
 }
@@ -76,7 +79,7 @@ export function Deploy({ workspace, flow, deployed, base, problems, end, close }
       <TextInput
         data-autofocus
         label="What changed"
-        description="Stands in the history of versions"
+        description="Shown in the history of versions"
         value={message}
         onChange={(event) => setMessage(event.currentTarget.value)}
       />
@@ -100,7 +103,7 @@ export function Deploy({ workspace, flow, deployed, base, problems, end, close }
       {theirs && !isSeen && (
         <Alert color="yellow" variant="light">
           <Group justify="space-between">
-            <Text>What they changed and yours does not have would be gone.</Text>
+            <Text>Their changes that yours does not contain would be lost.</Text>
             <Button variant="default" size="xs" onClick={() => setParent(theirs.version)}>
               I have seen it
             </Button>

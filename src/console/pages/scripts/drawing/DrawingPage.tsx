@@ -15,7 +15,7 @@ import { toDocument } from "./model/document.ts";
 import { forgetNewFlow, readNewFlow, writeNewFlow } from "./new-flows.ts";
 import { type Draft, type FoundFlow, flowWithDraft, keepDraft } from "./queries.ts";
 
-/** Draws a flow: one that is deployed, its draft, or a new one. */
+/** Flow editor for a deployed flow, its draft, or a new flow. */
 export default function DrawingPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
@@ -57,7 +57,7 @@ interface Props {
   reopen: () => void;
 }
 
-/** The flow as it was when the editor was opened, whatever is deployed meanwhile. */
+/** The flow as it was when the editor was opened, even if it is deployed in the meantime. */
 function Opened({ workspace, path, found: given, email, above, reopen }: Props) {
   const [found] = useState(given);
   const { discard, dialog } = useDiscard({
@@ -78,7 +78,7 @@ function Opened({ workspace, path, found: given, email, above, reopen }: Props) 
   const first = kept
     ? { ...draft, path, value: draft.value! }
     : (deployed ?? fresh ?? { path, summary: "", description: "", value: { modules: [] } });
-  // Other clients keep drafts that do not say what they were begun from.
+  // Drafts of other clients do not contain the version that they are based on.
   const base = kept ? (parent_version ?? found?.version_id) : found?.version_id;
   const keep = async (next: Draft) => {
     if (found) await keepDraft(workspace, path, next);

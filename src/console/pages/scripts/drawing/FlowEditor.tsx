@@ -3,7 +3,7 @@ import { useHotkeys } from "@mantine/hooks";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { type ReactNode, useCallback, useMemo, useRef, useState } from "react";
 import type { Fields } from "../../../api/json.ts";
-import { useKeeping } from "../../../parts/editor/keeping.ts";
+import { useDraftSaver } from "../../../parts/editor/draft-saver.ts";
 import { OtherDrafts } from "../../../parts/editor/OtherDrafts.tsx";
 import type { Picked } from "../../../parts/flow/run-model.ts";
 import { PageHead } from "../../../parts/PageHead.tsx";
@@ -33,7 +33,7 @@ interface Props {
   first: FlowDocument;
   /** Undefined for a new flow. */
   deployed: FlowDocument | undefined;
-  /** The version that the drawing was begun from. */
+  /** The version that the draft is based on. */
   base: number | undefined;
   hasDraft: boolean;
   otherDrafts: readonly { created_by: string; created_at: string }[];
@@ -55,7 +55,7 @@ export function FlowEditor(props: Props) {
   const keepRef = useRef(props.keep);
   keepRef.current = props.keep;
   const keep = useCallback((draft: Draft) => keepRef.current(draft), []);
-  const { kept, end } = useKeeping<Draft>(
+  const { kept, end } = useDraftSaver<Draft>(
     { ...flow, ...(base === undefined ? {} : { parent_version: base }) },
     keep,
   );

@@ -11,7 +11,7 @@ import { to, useWorkspace } from "../../../parts/places.ts";
 import { readNewFlow, writeNewFlow } from "./new-flows.ts";
 import { TEMPLATES } from "./templates/templates.ts";
 
-/** Asks for a place and a beginning of a new flow, then draws it. */
+/** Asks for a path and a template, then opens the flow editor. */
 export default function NewFlowPage() {
   const workspace = useWorkspace();
   const [, go] = useLocation();
@@ -36,7 +36,7 @@ export default function NewFlowPage() {
       return undefined;
     },
   });
-  // Another name is asked about again.
+  // If the path is in use, the user is asked for another one.
   const taken = begin.data?.path === path ? begin.data.taken : undefined;
   return (
     <div className="page">
@@ -84,7 +84,7 @@ export default function NewFlowPage() {
                   Go on with it
                 </Button>
                 <Button size="xs" variant="default" onClick={() => begin.mutate(true)}>
-                  Throw it away and begin anew
+                  Discard it and start again
                 </Button>
               </Group>
             </Group>
@@ -104,7 +104,7 @@ export default function NewFlowPage() {
   );
 }
 
-/** What stands at a path already: a flow that is deployed, or one that was begun in this browser. */
+/** Returns what exists at a path: a deployed flow, or a new one kept in this browser. */
 async function findTaken(
   email: string,
   workspace: string,

@@ -16,7 +16,7 @@ import type { FlowDocument } from "./model/document.ts";
 import { toDocument } from "./model/document.ts";
 import { type Draft, flowWithDraft } from "./queries.ts";
 
-/** What the draft of a flow changes: for whoever is asked to look at it before it is deployed. */
+/** Shows the changes of a flow's draft, for a reviewer before the deployment. */
 export default function ReviewPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
@@ -51,7 +51,7 @@ export default function ReviewPage() {
       ) : found.data && draft ? (
         <Changes before={toDocument(found.data)} after={draft} />
       ) : (
-        <Empty title="There is no draft">What was drawn is deployed, or was discarded.</Empty>
+        <Empty title="There is no draft">The draft was deployed or discarded.</Empty>
       )}
     </div>
   );

@@ -1,18 +1,18 @@
-/** What the parts of the editor share: the drawing, and the run whose values are shown beside it. */
+/** State shared by all parts of the editor: the flow, and the run whose values are shown. */
 import { createContext, useContext } from "react";
 import type { Fields } from "../../../api/json.ts";
 import type { StepJob } from "../../../parts/flow/run-model.ts";
 import type { Drawing } from "./use-drawing.ts";
 
-/** A run of this flow, deployed or tried here. */
+/** A run of this flow, or of a version tested in the editor. */
 export interface EarlierRun {
   id: string;
   input: Fields | undefined;
-  /** The job of each step that has ended, by id; of a loop the one of the chosen iteration. */
+  /** The job of each completed step, by id; in a loop, that of the selected iteration. */
   jobs: ReadonlyMap<string, StepJob>;
-  /** Loops and parallel branches that have ended, by id: their result is that of all together. */
+  /** Completed loops and parallel branches, by id; their result contains those of all iterations or branches. */
   gathered: ReadonlySet<string>;
-  /** The iterations of each loop, by id, and which of them is chosen. */
+  /** The iterations of each loop, by id, and the selected one. */
   loops: ReadonlyMap<string, { iterations: StepJob[]; picked: number }>;
 }
 
@@ -20,7 +20,7 @@ export interface Shared {
   workspace: string;
   drawing: Drawing;
   run: EarlierRun | undefined;
-  /** Chooses the iteration of a loop whose values are shown. */
+  /** Selects the iteration of a loop whose values are shown. */
   pick: (loop: string, index: number) => void;
 }
 

@@ -1,10 +1,10 @@
-/** New flows: kept in the browser until they are deployed, since they have no place on the server before. */
-import { storedBy } from "../../../api/base.ts";
+/** New flows, kept in the browser until they are deployed, because the server stores no drafts for them. */
+import { storageKeyOf } from "../../../api/base.ts";
 import { isRecord, parseJson, writeJson } from "../../../api/json.ts";
 import type { FlowDocument } from "./model/document.ts";
 
 const keyOf = (email: string, workspace: string, path: string) =>
-  storedBy(email, `new-flow:${workspace}:${path}`);
+  storageKeyOf(email, `new-flow:${workspace}:${path}`);
 
 export function readNewFlow(email: string, workspace: string, path: string): FlowDocument | undefined {
   const text = localStorage.getItem(keyOf(email, workspace, path));

@@ -1,4 +1,4 @@
-/** Reads flows for the editor, and writes what was drawn. */
+/** Loads flows for the editor, and deploys them. */
 import { queryOptions } from "@tanstack/react-query";
 import { type Answer, call, type Input } from "../../../api/call.ts";
 import type { FlowDocument } from "./model/document.ts";
@@ -6,15 +6,15 @@ import type { FlowDocument } from "./model/document.ts";
 export type FoundFlow = Answer<"GET /w/{workspace}/flows/get/draft/{path}">;
 type NewFlow = Input<"POST /w/{workspace}/flows/create">["body"];
 
-/** What is kept until it is deployed. */
+/** Content of a draft. */
 export interface Draft extends FlowDocument {
-  /** The version it was begun from; missing for a new flow. */
+  /** The version that it is based on; absent for a new flow. */
   parent_version?: number;
 }
 
 /**
- * The newest version of a flow with one's draft of it; null where there is none.
- * @param draft_of whose draft; undefined: one's own
+ * The newest version of a flow with a user's draft; null if there is none.
+ * @param draft_of the draft's user; undefined: the current one
  */
 export const flowWithDraft = (workspace: string, path: string, draft_of?: string) =>
   queryOptions({
@@ -24,7 +24,7 @@ export const flowWithDraft = (workspace: string, path: string, draft_of?: string
       const query = draft_of === undefined ? {} : { draft_of };
       return call("GET /w/{workspace}/flows/get/draft/{path}", { workspace, path, query }, signal);
     },
-    // What is drawn must not change under the person who draws.
+    // The content of the editor must not change while the user edits.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
     refetchOnWindowFocus: false,
@@ -39,7 +39,7 @@ interface Deployment {
   message: string;
 }
 
-/** Deploys a flow. @throws ApiError when somebody deployed in between */
+/** Deploys a flow. @throws ApiError if another user has deployed in between */
 export async function deployFlow(
   workspace: string,
   flow: FlowDocument,

@@ -1,4 +1,4 @@
-/** State of the editor: the document with its history, and what is selected, which is no part of either. */
+/** State of the editor: the document with its undo history, and the selection, which has no history. */
 import { useCallback, useMemo, useReducer } from "react";
 import { renameStep } from "./model/commands.ts";
 import type { FlowDocument } from "./model/document.ts";
@@ -11,11 +11,11 @@ interface State {
   selection: ReadonlySet<string>;
   /** The step whose details are shown. */
   open: string | undefined;
-  /** Changes with the step whose details are shown, and stays when that step gets another id. */
+  /** Changes with the step whose details are shown, but not if only its id changes. */
   panel: number;
 }
 
-/** A change: the next document, or with the keys of the steps to select then. */
+/** An edit: returns the next document, and optionally the keys of the steps to select. */
 export type Edit = (flow: FlowDocument) => FlowDocument | readonly [FlowDocument, (string | undefined)[]];
 
 type Action =
@@ -68,7 +68,7 @@ function perform(state: State, action: Action): State {
 const isPair = (outcome: ReturnType<Edit>): outcome is readonly [FlowDocument, (string | undefined)[]] =>
   Array.isArray(outcome);
 
-/** What is selected may not exist any more. */
+/** Selected steps may no longer exist. */
 function withoutGone(state: State): State {
   const keys = new Set(listSteps(state.history.flow).map(({ key }) => key));
   const selection = new Set([...state.selection].filter((key) => keys.has(key)));
@@ -79,9 +79,9 @@ function withoutGone(state: State): State {
 export interface Drawing extends State {
   flow: FlowDocument;
   isDirty: boolean;
-  /** @param mergeKey names the field that is typed into: its changes in quick succession are undone together */
+  /** @param mergeKey identifies the field being edited: its changes in quick succession are undone together */
   edit: (label: string, edit: Edit, mergeKey?: string) => void;
-  /** Gives a step another id. */
+  /** Changes the id of a step. */
   rename: (key: string, id: string) => void;
   undo: () => void;
   redo: () => void;
@@ -89,7 +89,7 @@ export interface Drawing extends State {
   select: (keys: readonly string[], open?: string) => void;
 }
 
-/** @param saved what is deployed, where the document is a draft beside it */
+/** @param saved the deployed version, if the document is a draft of it */
 export function useDrawing(first: FlowDocument, saved: FlowDocument, open: string | undefined): Drawing {
   const [state, dispatch] = useReducer(reduce, undefined, () => ({
     history: history.begin(first, saved),

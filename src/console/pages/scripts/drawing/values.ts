@@ -1,9 +1,9 @@
-/** Values that expressions have: results of an earlier run, and what expressions make of them. */
+/** Values of expressions: results of an earlier run, and expressions evaluated with them. */
 import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { call } from "../../../api/call.ts";
 import { type Fields, isRecord } from "../../../api/json.ts";
-import { useQuiet } from "../../../parts/editor/quiet.ts";
+import { useDebounced } from "../../../parts/editor/debounce.ts";
 import { oneRun } from "../../../parts/following.ts";
 import { type EarlierRun, useShared } from "./context.ts";
 import { listMentionedSteps } from "./model/expressions.ts";
@@ -11,10 +11,10 @@ import { identify } from "./model/identify.ts";
 import { type KnownName, listKnown } from "./model/known.ts";
 import { isLoop, listSteps } from "./model/steps.ts";
 
-/** Results that the list of names shows; further ones are read when an expression names them. */
+/** Maximum number of results in the list of names; others are loaded when an expression uses them. */
 const SHOWN_RESULTS = 12;
 
-/** Results of steps in the run, and of steps whose result is pinned, by id. */
+/** Results of steps in the run, and pinned results, by id. */
 function useResults(
   workspace: string,
   run: EarlierRun | undefined,
@@ -53,7 +53,7 @@ function useResults(
   }, [key, found, mocks]);
 }
 
-/** Returns what an expression of a step can name, with values of the earlier run. */
+/** Returns the names that a step's expression can use, with values from the earlier run. */
 export function useKnown(key: string): KnownName[] {
   const { workspace, drawing, run } = useShared();
   const { flow } = drawing;
@@ -82,14 +82,14 @@ function useMocks(): Map<string, unknown> {
   );
 }
 
-/** What an expression is evaluated with, and a text that tells one such scope from another. */
+/** The values for evaluating an expression, and a key that identifies them. */
 export interface Scope {
   values: Fields;
-  /** Names the values without holding them: results may be large. */
+  /** Identifies the values without containing them, since results may be large. */
   key: string;
 }
 
-/** Values of the names in an expression, as far as the earlier run tells them; undefined without one. */
+/** Values of the names in an expression, as far as the earlier run has them; undefined without a run. */
 export function useScope(key: string, expression: string): Scope | undefined {
   const { workspace, drawing, run } = useShared();
   const { flow } = drawing;
@@ -106,7 +106,7 @@ export function useScope(key: string, expression: string): Scope | undefined {
       loops: loops.map(({ id, step }) => ({ id, iterator: (step.value as Fields).iterator })),
     };
   }, [flow, key, expression]);
-  // A loop around it may read what the step before it came to.
+  // A surrounding loop may read the result of the previous step.
   const isPreviousRead = loops.length > 0 || /\b(previous_)?result\b/.test(expression);
   const wanted = [...new Set([...ids, ...(previous && isPreviousRead ? [previous] : [])])].sort();
   const results = useResults(workspace, run, wanted, mocks);
@@ -132,14 +132,15 @@ interface Loop {
   iterator: unknown;
 }
 
-/** The scope inside of loops, the outermost one first: with the item of the chosen iteration. */
+/** Adds the values of the surrounding loops to the scope, outermost first: the item of each selected iteration. */
 function useIteration(scope: Scope | undefined, loops: Loop[]): Scope | undefined {
   const { workspace, run } = useShared();
   const chosen = loops.map(({ id }) => {
     const found = run?.loops.get(id);
     return { index: found?.picked ?? 0, job: found?.iterations.find(({ index }) => index === found.picked) };
   });
-  // The job of an iteration with several steps holds its item; one of a single step holds the step's own inputs.
+  // For an iteration of several steps, its job contains the item; for a single step, its job contains the step's own
+  // inputs.
   const noted = useQueries({
     queries: chosen.map(({ job }) => ({
       ...oneRun(workspace, job?.id ?? ""),
@@ -162,7 +163,7 @@ function useIteration(scope: Scope | undefined, loops: Loop[]): Scope | undefine
   return useMemo(() => {
     if (loops.length === 0) return scope;
     const items: unknown = isRecord(iterator) && iterator.type !== "javascript" ? iterator.value : list;
-    // A loop without a list counts.
+    // A loop without a list counts its iterations.
     const value = iterator === undefined ? index : Array.isArray(items) ? (items[index] ?? null) : null;
     return within(scope, own ?? { index, value, ...(around ? { iter: around } : {}) });
   }, [scope, loops.length, own, around, iterator, list, index]);
@@ -175,10 +176,10 @@ function within(scope: Scope | undefined, iter: Fields | undefined): Scope | und
   return { values: { ...scope.values, flow_input }, key };
 }
 
-/** Checks an expression as it is typed, and evaluates it where values are known. */
+/** Checks an expression while the user types, and evaluates it if the values are known. */
 export function useEvaluated(expression: string, scope: Scope | undefined) {
   const { workspace } = useShared();
-  const expr = useQuiet(expression, 300);
+  const expr = useDebounced(expression, 300);
   return useQuery({
     queryKey: [workspace, "flows", "evaluation", expr, scope?.key],
     queryFn: ({ signal }) =>

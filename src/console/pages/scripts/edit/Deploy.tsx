@@ -13,22 +13,25 @@ interface Props {
   workspace: string;
   path: string;
   isNew: boolean;
-  /** The version that was edited; undefined for a new script, and for a draft that does not say. */
+  /** The edited version; undefined for a new script, and for a draft that does not contain it. */
   base: string | undefined;
-  /** What is written, with the settings of a newer version or of the one that was edited. */
+  /** Returns the edited code with the settings of a newer version, or of the edited one. */
   scriptOver: (newer?: Script) => NewScript;
   deploy: (body: NewScript) => Promise<void>;
   close: () => void;
 }
 
-/** Deploys with a message. What somebody else deployed in between is shown, and never overwritten unseen. */
+/**
+ * Dialog that deploys with a message. If another user has deployed in between, it shows that version instead of
+ * overwriting it.
+ */
 export function Deploy({ workspace, path, isNew, base, scriptOver, deploy, close }: Props) {
   const [message, setMessage] = useState("");
   const [parent, setParent] = useState(base);
   const [theirs, setTheirs] = useState<Script>();
   const [, go] = useLocation();
   const isSeen = theirs !== undefined && parent === theirs.hash;
-  // Settings that somebody changed meanwhile are not shown here: they stay as they are.
+  // Settings that another user changed in the meantime are kept.
   const script = scriptOver(theirs);
   const action = async () => {
     const deployment_message = message.trim();
@@ -55,7 +58,7 @@ export function Deploy({ workspace, path, isNew, base, scriptOver, deploy, close
       return "The draft does not say from which version it was begun. Look at what is deployed first.";
     return `${created_by} deployed another version meanwhile. Yours is kept; look at theirs first.`;
   };
-  /** The version that stands in the way, if that is why it was refused. */
+  /** Returns the newer version if the deployment was rejected because of it. */
   const findNewer = async (error: unknown): Promise<Script | undefined> => {
     if (!(error instanceof ApiError) || error.status !== 400) return undefined;
     const newest = await queryClient
@@ -77,7 +80,7 @@ export function Deploy({ workspace, path, isNew, base, scriptOver, deploy, close
       <TextInput
         data-autofocus
         label="What changed"
-        description="Stands in the history of versions"
+        description="Shown in the history of versions"
         value={message}
         onChange={(event) => setMessage(event.currentTarget.value)}
       />
@@ -94,7 +97,7 @@ export function Deploy({ workspace, path, isNew, base, scriptOver, deploy, close
             <Alert color="yellow" variant="light">
               <Group justify="space-between">
                 <Text>
-                  Code that they changed and yours does not have would be gone. Their settings stay.
+                  Changes of their code that yours does not contain would be lost. Their settings are kept.
                 </Text>
                 <Button variant="default" size="xs" onClick={() => setParent(theirs.hash)}>
                   I have seen it

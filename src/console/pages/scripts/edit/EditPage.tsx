@@ -16,7 +16,7 @@ import { ScriptEditor } from "./ScriptEditor.tsx";
 
 type Found = Answer<"GET /w/{workspace}/scripts/get/draft/{path}">;
 
-/** Edits a script that is deployed. */
+/** Editor page of a deployed script. */
 export default function EditPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
@@ -55,7 +55,7 @@ interface Props {
   reopen: () => void;
 }
 
-/** The script as it was when the editor was opened, whatever is read or deployed meanwhile. */
+/** The script as it was when the editor was opened, even if it is deployed in the meantime. */
 function Opened({ workspace, path, found, above, reopen }: Props) {
   const [{ draft: stored, other_drafts, ...rest }] = useState(found);
   const { discard, dialog } = useDiscard({

@@ -2,9 +2,9 @@ import { Anchor, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useRef, useState } from "react";
 import { Link } from "wouter";
-import { storedBy } from "../../../api/base.ts";
+import { storageKeyOf } from "../../../api/base.ts";
 import { whoami } from "../../../api/session.ts";
-import { beginningOf } from "../../../parts/editor/beginnings.ts";
+import { initialCode } from "../../../parts/editor/initial-code.ts";
 import { type NewPath, NewPathFields, useOwners } from "../../../parts/items/NewPath.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
@@ -12,9 +12,9 @@ import { LANGUAGES, type Language } from "../../../parts/scripts.ts";
 import type { Draft } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
 
-/** A script that has no path yet cannot be kept by the server; the browser keeps it. */
+/** The server cannot store a draft without a path; the browser keeps it. */
 interface NewDraft extends Omit<Draft, "content"> {
-  /** What was written in each language. */
+  /** The text in each language. */
   texts: Partial<Record<Language, string>>;
 }
 
@@ -30,13 +30,13 @@ export default function NewScriptPage() {
   const workspace = useWorkspace();
   const email = useQuery(whoami).data?.email;
   if (email === undefined) return <Loading />;
-  const key = storedBy(email, `new-script:${workspace}`);
+  const key = storageKeyOf(email, `new-script:${workspace}`);
   return <NewScript key={key} workspace={workspace} storageKey={key} />;
 }
 
 function NewScript({ workspace, storageKey }: { workspace: string; storageKey: string }) {
   const [kept] = useState(() => readKept(storageKey));
-  // Written to when the editor of a language is left; the next one reads it as it begins.
+  // Updated when the editor of one language is left; the editor of the next language starts with it.
   const texts = useRef(kept.texts ?? {});
   const owners = useOwners(workspace);
   const [language, setLanguage] = useState<Language>(kept.language ?? "bun");
@@ -55,7 +55,7 @@ function NewScript({ workspace, storageKey }: { workspace: string; storageKey: s
     },
     [storageKey],
   );
-  const content = texts.current[language] ?? beginningOf(language);
+  const content = texts.current[language] ?? initialCode(language);
   return (
     <ScriptEditor
       key={language}

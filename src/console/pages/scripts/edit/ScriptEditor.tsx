@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { call } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { useAnalysis } from "../../../parts/editor/analysis.ts";
-import { useKeeping } from "../../../parts/editor/keeping.ts";
+import { useDraftSaver } from "../../../parts/editor/draft-saver.ts";
 import { Code } from "../../../parts/editor/lazy.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { type NewScript, toNewScript } from "../../../parts/scripts.ts";
@@ -18,40 +18,40 @@ interface Props {
   path: string;
   title: string;
   above: ReactNode;
-  /** Between the head and the code. */
+  /** Rendered between the header and the code. */
   children?: ReactNode;
-  /** Its code and its base are read once. */
+  /** Initial code and base version; read once. */
   initial: Draft;
-  /** What the page found when it was opened; read once. */
+  /** The deployed version when the page was opened; read once. */
   deployed?: Script;
-  /** Something was kept before. */
+  /** Whether there was a draft already. */
   hasDraft?: boolean;
-  /** Keeps what was written. */
+  /** Saves the draft. */
   keep: (draft: Draft) => Promise<void>;
-  /** Throws away what was kept, by `end`, so that nothing is kept meanwhile. */
+  /** Discards the draft with `end`; nothing is saved in the meantime. */
   discard?: (end: (action: () => Promise<void>) => Promise<void>) => void;
   onDeployed?: () => void;
 }
 
-/** Editor with a test run beside it. What is written is kept as a draft until it is deployed. */
+/** Editor with a test run beside it. The text is saved as a draft until it is deployed. */
 export function ScriptEditor(props: Props) {
   const { workspace, path, initial, discard } = props;
   const { language, summary } = initial;
-  // Reading anew must never move what is being written, or its base.
+  // Reloaded data must not replace the text being edited, or its base version.
   const [deployed] = useState(props.deployed);
   const [{ content: first, parent_hash: base }] = useState(initial);
   const [content, setContent] = useState(first);
   const [isDeploying, setDeploying] = useState(false);
   const [hasDraft, setHasDraft] = useState(props.hasDraft ?? false);
   const draft = { ...initial, content, ...(base === undefined ? {} : { parent_hash: base }) };
-  const { kept, end } = useKeeping(draft, props.keep);
+  const { kept, end } = useDraftSaver(draft, props.keep);
   if (kept === "kept" && !hasDraft) setHasDraft(true);
   const analysis = useAnalysis(workspace, language, content);
   const isDeployable = path !== "" && analysis !== undefined && !analysis.problem;
   const open = () => isDeployable && setDeploying(true);
   useHotkeys([["mod+S", open]], [], true);
   const schema = mergeSchema(deployed?.schema, analysis?.schema);
-  /** What is in the editor, with the settings of a version. */
+  /** Returns the editor's code with the settings of a version. */
   const over = (version: Script | undefined): NewScript =>
     version
       ? {

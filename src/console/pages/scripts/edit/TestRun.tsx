@@ -22,7 +22,7 @@ interface Props {
   schema: unknown;
 }
 
-/** Runs what is in the editor, deployed or not. */
+/** Runs the code in the editor. */
 export function TestRun({ workspace, path, language, content, schema }: Props) {
   const [args, setArgs] = useState<Record<string, unknown>>({});
   const fields = useMemo(() => hasFields(prepare(schema)), [schema]);

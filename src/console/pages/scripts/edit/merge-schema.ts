@@ -1,22 +1,22 @@
-/** Joins what people wrote into a schema with what the code says now. */
+/** Merges user edits of a schema with the schema derived from the code. */
 
 import { isRecord } from "../../../api/json.ts";
 
 type Schema = Record<string, unknown>;
 
-/** What people write of an argument, whatever the code says. */
+/** Keywords that users may set for any argument. */
 const TEXTS = ["description", "title"];
-/** What people add to an argument where the code says nothing of it. */
+/** Keywords that users may add if the code does not determine them. */
 const ADDITIONS = ["format", "contentEncoding", "password"];
 
-/** Whether a type is that of the code, or one that the code cannot tell from it. */
+/** Whether a type equals that of the code, or cannot be distinguished from it by the code. */
 const agree = (earlier: unknown, inferred: unknown): boolean =>
   earlier === inferred || inferred === undefined || (earlier === "integer" && inferred === "number");
 
 /**
- * Returns the schema of the code with the descriptions, formats and choices that the earlier one had for arguments of the
- * same name and type, at any depth. Names, types, defaults and what is required come from the code, and what the code
- * says of a format or of choices goes before what was written.
+ * Returns the schema of the code, with the descriptions, formats and choices that the earlier schema had for arguments
+ * of the same name and type, at any depth. Names, types, defaults and required arguments come from the code. Formats
+ * and choices in the code take precedence over the earlier ones.
  */
 export function mergeSchema(earlier: unknown, inferred: unknown): Schema {
   const now = isRecord(inferred) ? inferred : {};

@@ -24,7 +24,7 @@ import { Versions } from "./Versions.tsx";
 import { asYaml } from "./yaml/text.ts";
 import { YamlTab } from "./yaml/YamlTab.tsx";
 
-/** A flow as it is deployed. */
+/** Page of a deployed flow. */
 export default function FlowPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();

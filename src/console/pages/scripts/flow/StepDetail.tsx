@@ -6,7 +6,7 @@ import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 
 type Fields = Record<string, unknown>;
 
-/** What a step runs, with what, and how. */
+/** Details of a step: code or path, inputs and options. */
 export function StepDetail({ workspace, step }: { workspace: string; step: Fields }) {
   const { id, summary, value, ...options } = step;
   const {
@@ -55,7 +55,7 @@ const hasFields = (value: unknown): value is Fields =>
 const withoutEmpty = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));
 
-/** Each input as what it is: its value, or the expression that makes it. */
+/** Returns the step's inputs: each a value or an expression. */
 const inputsOf = (transforms: Fields): Fields =>
   Object.fromEntries(
     Object.entries(transforms).map(([name, transform]) => {

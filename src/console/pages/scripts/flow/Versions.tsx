@@ -18,7 +18,7 @@ interface Props {
   mayWrite: boolean;
 }
 
-/** The versions of a flow, and what two of them differ in. */
+/** Versions of a flow, and the difference between two of them. */
 export function Versions({ workspace, flow, mayWrite }: Props) {
   const { act, isPending } = useAction();
   const { get, set } = useAddress();
@@ -39,7 +39,7 @@ export function Versions({ workspace, flow, mayWrite }: Props) {
         description: old.description ?? "",
         value: old.value,
         schema: old.schema as Record<string, unknown> | null,
-        deployment_message: `Back to version ${old.version_id}`,
+        deployment_message: `Restore version ${old.version_id}`,
         parent_version: flow.version_id,
       };
       await call("POST /w/{workspace}/flows/update/{path}", { workspace, path: flow.path, body });

@@ -7,7 +7,7 @@ import { Code } from "../../../parts/editor/lazy.tsx";
 import { to } from "../../../parts/places.ts";
 import { Moment } from "../../../parts/time.tsx";
 
-/** The code that is deployed, what it imports, and who imports it. */
+/** The deployed code, its imports, and the scripts and flows that import it. */
 export function ScriptCode({ workspace, script }: { workspace: string; script: Script }) {
   const dependents =
     useQuery({

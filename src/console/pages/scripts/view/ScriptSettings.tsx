@@ -27,7 +27,7 @@ type Shown = Pick<
   | "priority"
 >;
 
-/** Settings of a script. They are part of a version, so storing them deploys one. */
+/** Settings of a script. They are part of a version, so saving them deploys a new one. */
 export function ScriptSettings({ workspace, script, mayWrite }: Props) {
   const [value, setValue] = useState<Shown>(script);
   const { act, isPending } = useAction();

@@ -60,7 +60,7 @@ interface Props {
   path: string;
 }
 
-/** What starts the script or flow, beside people and webhooks. */
+/** The triggers of a script or flow, except webhooks. */
 export function Triggers({ workspace, kind, path }: Props) {
   const may = useMay(workspace);
   const triggers = useQuery({

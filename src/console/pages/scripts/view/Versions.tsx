@@ -16,7 +16,7 @@ interface Props {
   mayWrite: boolean;
 }
 
-/** All versions, the newest first. One that is chosen is compared with what is deployed. */
+/** All versions, newest first. The selected one is compared with the deployed one. */
 export function Versions({ workspace, script, mayWrite }: Props) {
   const { path } = script;
   const history = useQuery({
@@ -34,7 +34,7 @@ export function Versions({ workspace, script, mayWrite }: Props) {
         body: {
           ...toNewScript(old),
           parent_hash: script.hash,
-          deployment_message: `Back to version ${old.hash}`,
+          deployment_message: `Restore version ${old.hash}`,
         },
       });
       setShown(undefined);

@@ -15,7 +15,7 @@ import { schemaOf } from "../drawing/model/schema-of.ts";
 
 const HIDDEN_TOKEN = "YOUR_TOKEN";
 
-/** Arguments that the schema names, with their defaults. */
+/** Returns the arguments in the schema, with their defaults. */
 function sampleArguments(schema: unknown): Record<string, unknown> {
   const { properties = {} } = (schema ?? {}) as {
     properties?: Record<string, { default?: unknown; type?: unknown }>;
@@ -42,7 +42,7 @@ interface Props {
   mayWrite: boolean;
 }
 
-/** Addresses that start the script or flow, a token for them, and what calls them. */
+/** Webhook URLs of the script or flow, a token for them, and code examples. */
 export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
   const [kind, setKind] = useState<WebhookKind>("async");
   const [token, setToken] = useState<string>();
@@ -89,7 +89,7 @@ export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
         {token === undefined ? (
           <>
             <Text c="dimmed" mb="xs">
-              Whoever calls it sends a token. This one may start {path} and see what becomes of it, nothing
+              Callers authenticate with a token. This one may run {path} and see what becomes of it, nothing
               else. It does not expire; revoke it under Your tokens.
             </Text>
             <Button variant="default" loading={isPending} onClick={create}>

@@ -4,15 +4,15 @@ import type { HttpTrigger } from "../../../api/interface.d.ts";
 import { AUTHENTICATIONS, type Authentication, SCHEMES, type Scheme } from "./callers.ts";
 import { type RouteFields, secretPlaces } from "./queries.ts";
 
-/** Who may call a route, as its form has it. */
+/** Form value: who may call a route. */
 export interface Callers {
   method: Authentication;
-  /** Path of a resource, or of a variable after `$var:`; of a variable for a signature. */
+  /** Path of a resource, or `$var:` and the path of a variable; for a signature, the path of a variable. */
   secret: string;
   scheme: Scheme;
   header: string;
   tolerance: number | undefined;
-  /** The signature is described by a resource, not by the fields of the form. */
+  /** Whether the signature is configured by a resource instead of the form's fields. */
   isByResource: boolean;
 }
 
@@ -65,7 +65,7 @@ interface Props {
   change: (value: Callers) => void;
 }
 
-/** Choice of who may call, with the secret that proves it. */
+/** Form fields: who may call a route, and the secret that authenticates callers. */
 export function CallersInput({ workspace, method, value, change }: Props) {
   const places = useQuery(secretPlaces(workspace)).data;
   const isSigned = value.method === "signature";
@@ -80,7 +80,7 @@ export function CallersInput({ workspace, method, value, change }: Props) {
         label="Who may call it"
         description={about}
         allowDeselect={false}
-        // What is signed is the body of a POST.
+        // Only the body of a POST request is signed.
         data={AUTHENTICATIONS.filter(
           (each) => each.value !== "signature" || method === "post" || isSigned,
         ).map(({ value, label }) => ({ value, label }))}

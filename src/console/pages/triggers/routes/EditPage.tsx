@@ -3,7 +3,7 @@ import { TriggerEditPage } from "../TriggerEditPage.tsx";
 import { oneRoute } from "./queries.ts";
 import { RouteForm } from "./RouteForm.tsx";
 
-/** Form of a new HTTP route, or of an existing one. */
+/** Form of a new or existing HTTP route. */
 export default function EditPage() {
   return (
     <TriggerEditPage

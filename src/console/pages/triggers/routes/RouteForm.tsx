@@ -7,7 +7,7 @@ import { FormEnd, runnableOf, useNaming } from "../form-parts.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { type Callers, CallersInput, callersOfRoute, isCallersComplete, toFields } from "./CallersInput.tsx";
 import { REQUEST_TYPES, routeAddress } from "./callers.ts";
-import { keptOf, useSaveRoute } from "./queries.ts";
+import { unshownFields, useSaveRoute } from "./queries.ts";
 import { useMayPlaceAtRoot } from "./rights.ts";
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
@@ -30,7 +30,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
     event.preventDefault();
     if (!isComplete) return;
     save.mutate({
-      ...keptOf(existing),
+      ...unshownFields(existing),
       ...name.naming,
       script_path: of?.path ?? "",
       is_flow: of?.kind === "flow",

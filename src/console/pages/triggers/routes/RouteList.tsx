@@ -9,7 +9,7 @@ import { callersOf, routeLine } from "./callers.ts";
 import { MAX_ROUTES, routeList, useSwitchRoute } from "./queries.ts";
 import { useMayChangeRoute } from "./rights.ts";
 
-/** @param create the button that makes one */
+/** @param create the button that creates one */
 export function RouteList({ workspace, create }: { workspace: string; create: ReactNode }) {
   const list = useQuery({ ...routeList(workspace), ...useLive(10_000) });
   return (

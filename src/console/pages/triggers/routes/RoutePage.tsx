@@ -19,7 +19,7 @@ import { callersOf, exampleOf, REQUEST_TYPES, routeAddress, routeLine } from "./
 import { oneRoute, removeRoute, routeRuns, useSwitchRoute } from "./queries.ts";
 import { useMayChangeRoute } from "./rights.ts";
 
-/** An HTTP route: its address, who may call it, and how to try it. */
+/** An HTTP route: its URL, its callers, and a request to test it. */
 export default function RoutePage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();

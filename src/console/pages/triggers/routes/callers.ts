@@ -1,4 +1,4 @@
-/** Who may call a route, and with what. */
+/** Authentication methods of a route's callers. */
 
 import type { HttpTrigger } from "../../../api/interface.d.ts";
 import { consoleAddress } from "../../../parts/calling/Address.tsx";
@@ -38,7 +38,7 @@ export const SCHEMES: { value: Scheme; label: string }[] = [
   { value: "hmac_sha256", label: "HMAC with SHA-256 in a header" },
 ];
 
-/** What it answers with. */
+/** Kinds of responses. */
 export const REQUEST_TYPES: { value: HttpTrigger["request_type"]; label: string }[] = [
   { value: "sync", label: "The result, when it is there" },
   { value: "async", label: "The id of the run, at once" },
@@ -63,7 +63,7 @@ const CREDENTIALS: Partial<Record<Authentication, Record<string, string>>> = {
   basic_http: { Authorization: "Basic BASE64_OF_USER:PASSWORD" },
 };
 
-/** A request that tries the route; its parameters are to be replaced. */
+/** Returns a request that tests the route; its parameters are placeholders. */
 export function exampleOf(workspace: string, route: HttpTrigger): ExampleRequest {
   const hasBody = route.http_method !== "get" && route.http_method !== "delete";
   return {

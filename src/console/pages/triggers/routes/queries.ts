@@ -30,7 +30,7 @@ export const routeRuns = (workspace: string, script_path: string) =>
     },
   });
 
-/** Resources and variables that can hold what callers prove themselves with. */
+/** Resources and variables that can hold the secret of callers. */
 export const secretPlaces = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "routes", "secret-places"],
@@ -65,8 +65,8 @@ export const removeRoute = async (workspace: string, path: string) => {
 
 export type RouteFields = Input<"POST /w/{workspace}/http_triggers/create">["body"];
 
-/** What is stored of a route beside what its form shows, as an update has to send it again. */
-export function keptOf(route: HttpTrigger | undefined): Partial<RouteFields> {
+/** Returns the stored fields of a route that the form does not show; an update must send them again. */
+export function unshownFields(route: HttpTrigger | undefined): Partial<RouteFields> {
   if (!route) return {};
   const { raw_string, wrap_body, is_static_website, static_asset_config, retry } = route;
   return {

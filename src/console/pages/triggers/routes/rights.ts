@@ -3,7 +3,7 @@ import type { HttpTrigger } from "../../../api/interface.d.ts";
 import { whoami } from "../../../api/session.ts";
 import { useMayWrite } from "../../../parts/items/rights.ts";
 
-/** Routes of the whole instance, directly below `/api/r/`, are offered to super admins only. */
+/** Only super admins may create routes of the whole instance, directly below `/api/r/`. */
 export const useMayPlaceAtRoot = (): boolean => useQuery(whoami).data?.super_admin ?? false;
 
 /** Returns a check whether the member may change and enable a route. */

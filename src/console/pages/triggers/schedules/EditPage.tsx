@@ -3,7 +3,7 @@ import { TriggerEditPage } from "../TriggerEditPage.tsx";
 import { oneSchedule } from "./queries.ts";
 import { ScheduleForm } from "./ScheduleForm.tsx";
 
-/** Form of a new schedule, or of an existing one. */
+/** Form of a new or existing schedule. */
 export default function EditPage() {
   return (
     <TriggerEditPage

@@ -2,7 +2,7 @@ import { Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Problem } from "../../../parts/Problem.tsx";
 import { nextTimes } from "./queries.ts";
-import { inZone } from "./rule.ts";
+import { formatInZone } from "./rule.ts";
 
 interface Props {
   schedule: string;
@@ -10,7 +10,7 @@ interface Props {
   version: string | null | undefined;
 }
 
-/** The next times of a rule, in its zone. */
+/** The next times of a cron rule, in its time zone. */
 export function NextTimes({ schedule, timezone, version }: Props) {
   const { data, error } = useQuery(nextTimes(schedule, timezone, version));
   if (error) return <Problem error={error} />;
@@ -23,7 +23,7 @@ export function NextTimes({ schedule, timezone, version }: Props) {
       <ol className="times">
         {data?.map((at) => (
           <li key={at}>
-            <time dateTime={at}>{inZone(at, timezone)}</time>
+            <time dateTime={at}>{formatInZone(at, timezone)}</time>
           </li>
         ))}
       </ol>

@@ -5,13 +5,13 @@ import { duration } from "../../../parts/time.tsx";
 
 interface Props {
   workspace: string;
-  /** The newest first. */
+  /** Newest first. */
   jobs: { id: string; success: boolean; duration_ms: number }[];
 }
 
 const MAX_SHOWN = 6;
 
-/** How the last runs ended, the newest at the right. */
+/** Outcomes of the last runs, newest at the right. */
 export function Outcomes({ workspace, jobs }: Props) {
   if (jobs.length === 0) return <span className="quiet">none yet</span>;
   return (

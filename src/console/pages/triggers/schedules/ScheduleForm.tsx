@@ -10,9 +10,9 @@ import { FormEnd, runnableOf, useNaming } from "../form-parts.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
 import { NextTimes } from "./NextTimes.tsx";
 import { type ScheduleFields, useSave } from "./queries.ts";
-import { inWords, OWN_ZONE, ZONES } from "./rule.ts";
+import { describeCron, OWN_ZONE, ZONES } from "./rule.ts";
 
-/** Fields that this form does not show, as they are. */
+/** Stored fields that this form does not show. */
 function kept(existing: Schedule | undefined): Partial<ScheduleFields> {
   if (!existing) return {};
   const { tag, paused_until, cron_version, ws_error_handler_muted, retry } = existing;
@@ -78,7 +78,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
           label="Rule"
           description={
             <span role="status">
-              {inWords(schedule) ?? "Second, minute, hour, day, month, weekday, as cron has them."}
+              {describeCron(schedule) ?? "Second, minute, hour, day, month, weekday, as cron has them."}
             </span>
           }
           className="mono-input"
@@ -109,7 +109,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
         )}
         {of?.kind === "flow" && (
           <Checkbox
-            label="A run begins only when the one before has ended"
+            label="A run starts only after the previous one has ended"
             checked={noOverlap}
             onChange={(event) => setNoOverlap(event.currentTarget.checked)}
           />

@@ -18,12 +18,12 @@ import { Moment } from "../../../parts/time.tsx";
 import { TriggerActions } from "../TriggerActions.tsx";
 import { NextTimes } from "./NextTimes.tsx";
 import { oneSchedule, remove, scheduleRuns, useRunNow, useSwitch } from "./queries.ts";
-import { inWords } from "./rule.ts";
+import { describeCron } from "./rule.ts";
 
 export default function SchedulePage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
-  // One that is being deleted is not asked for again.
+  // A schedule being deleted is not reloaded.
   const [isLeaving, setLeaving] = useState(false);
   const found = useQuery({ ...oneSchedule(workspace, path), ...useLive(10_000), enabled: !isLeaving });
   const schedule = found.data;
@@ -36,7 +36,7 @@ export default function SchedulePage() {
             Schedules
           </Anchor>
         }
-        about={schedule && (inWords(schedule.schedule) ?? schedule.schedule)}
+        about={schedule && (describeCron(schedule.schedule) ?? schedule.schedule)}
       >
         {schedule && <Actions workspace={workspace} schedule={schedule} leave={setLeaving} />}
       </PageHead>

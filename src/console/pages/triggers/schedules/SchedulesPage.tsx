@@ -17,7 +17,7 @@ import { to, useWorkspace } from "../../../parts/places.ts";
 import { Moment } from "../../../parts/time.tsx";
 import { Outcomes } from "./Outcomes.tsx";
 import { MAX_SCHEDULES, scheduleList, useSwitch } from "./queries.ts";
-import { inWords } from "./rule.ts";
+import { describeCron } from "./rule.ts";
 
 export default function SchedulesPage() {
   const workspace = useWorkspace();
@@ -51,8 +51,8 @@ export default function SchedulesPage() {
           action={create}
           command="svc schedule create u/you/nightly '0 0 7 * * *' --run u/you/report"
         >
-          A schedule starts a script or flow at the times that a rule tells, such as every weekday at nine, in
-          a time zone of your choice. Every run is kept, and a failing one can call a script of yours.
+          A schedule runs a script or flow at the times of a cron rule, such as every weekday at nine, in a
+          time zone of your choice. Every run is recorded, and a failed run can start a script of yours.
         </Empty>
       ) : (
         <>
@@ -77,7 +77,7 @@ export default function SchedulesPage() {
                   width: "minmax(0, 1fr)",
                   cell: ({ schedule }) => (
                     <span className="clip" title={schedule}>
-                      {inWords(schedule) ?? schedule}
+                      {describeCron(schedule) ?? schedule}
                     </span>
                   ),
                 },

@@ -26,7 +26,7 @@ export const oneSchedule = (workspace: string, path: string) =>
     queryFn: ({ signal }) => call("GET /w/{workspace}/schedules/get/{path}", { workspace, path }, signal),
   });
 
-/** The next times of a rule. Invalid rules are told by the error. */
+/** The next times of a cron rule; an error for an invalid rule. */
 export const nextTimes = (schedule: string, timezone: string, cron_version?: string | null) =>
   queryOptions({
     queryKey: ["schedule-preview", schedule, timezone, cron_version],
@@ -64,7 +64,7 @@ export function useSwitch(workspace: string) {
   });
 }
 
-/** Runs what the schedule runs, with its arguments. */
+/** Runs the schedule's script or flow now, with its arguments. */
 export function useRunNow(workspace: string) {
   const [, go] = useLocation();
   return useMutation({

@@ -3,7 +3,7 @@ import { TriggerEditPage } from "../TriggerEditPage.tsx";
 import { oneSocket } from "./queries.ts";
 import { SocketForm } from "./SocketForm.tsx";
 
-/** Form of a new WebSocket trigger, or of an existing one. */
+/** Form of a new or existing WebSocket trigger. */
 export default function EditPage() {
   return (
     <TriggerEditPage

@@ -4,7 +4,7 @@ import type { WebsocketTrigger } from "../../../api/interface.d.ts";
 
 export type Message = WebsocketTrigger["initial_messages"][number];
 
-/** A message of the form; its number names its field while others come and go. */
+/** A message in the form; its number identifies its field when others are added or removed. */
 export interface Row {
   id: number;
   message: Message;
@@ -12,7 +12,7 @@ export interface Row {
 
 export const toRows = (messages: Message[]): Row[] => messages.map((message, id) => ({ id, message }));
 
-/** The messages in their order. Fields that were added and left empty are none. */
+/** Returns the messages in order, without empty ones. */
 export const toMessages = (rows: Row[], before: Message[]): Message[] =>
   rows
     .map(({ message }) => message)
@@ -25,7 +25,7 @@ interface Props {
   change: (value: Row[]) => void;
 }
 
-/** Messages that are sent when it connects, in their order: texts, each in a field, and what scripts make. */
+/** Initial messages, sent in order after connecting: texts, and results of scripts. */
 export function MessagesInput({ value, change }: Props) {
   const [next, setNext] = useState(value.length);
   return (

@@ -11,7 +11,7 @@ import { useSaveSocket } from "./queries.ts";
 
 type Filter = WebsocketTrigger["filters"][number];
 
-/** `key = value` in lines; a value is JSON, or text where it is none. */
+/** Parses lines `key = value`; a value is JSON, or else text. */
 function parseFilters(text: string): Filter[] | string {
   const filters: Filter[] = [];
   for (const line of text.split("\n").filter((each) => each.trim() !== "")) {
@@ -73,7 +73,7 @@ export function SocketForm({
         <TextInput
           required
           label="Address"
-          description="Of the service that sends messages. Each one becomes the argument msg."
+          description="URL of the service that sends messages. Each message becomes the argument msg."
           className="mono-input"
           placeholder="wss://feed.example.org"
           value={url}
@@ -98,7 +98,7 @@ export function SocketForm({
         />
         {answers && (
           <Checkbox
-            label="Also what failed"
+            label="Include failed ones"
             checked={answersErrors}
             onChange={(event) => setAnswersErrors(event.currentTarget.checked)}
           />

@@ -8,7 +8,7 @@ import { to } from "../../../parts/places.ts";
 import { TriggerList } from "../TriggerList.tsx";
 import { connectionOf, MAX_SOCKETS, socketList, useSwitchSocket } from "./queries.ts";
 
-/** @param create the button that makes one */
+/** @param create the button that creates one */
 export function SocketList({ workspace, create }: { workspace: string; create: ReactNode }) {
   const list = useQuery({ ...socketList(workspace), ...useLive(10_000) });
   const mayWrite = useMayWrite(workspace);

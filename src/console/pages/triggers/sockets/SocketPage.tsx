@@ -17,7 +17,7 @@ import { Moment } from "../../../parts/time.tsx";
 import { TriggerActions } from "../TriggerActions.tsx";
 import { connectionOf, oneSocket, removeSocket, socketRuns, useSwitchSocket } from "./queries.ts";
 
-/** A WebSocket trigger: what it listens to, whether it is connected, and what it started. */
+/** A WebSocket trigger: its URL, connection state, and started runs. */
 export default function SocketPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();

@@ -58,7 +58,7 @@ export const removeSocket = async (workspace: string, path: string) => {
 
 export type SocketFields = Input<"POST /w/{workspace}/websocket_triggers/create">["body"];
 
-/** Whether it is connected, and why not. */
+/** Returns whether it is connected, or why not. */
 export function connectionOf({ enabled, error, server_id }: WebsocketTrigger): {
   word: string;
   color: string;

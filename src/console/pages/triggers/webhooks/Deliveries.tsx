@@ -21,7 +21,7 @@ const STATES: Record<DeliveryState, { word: string; tone: string; Icon: typeof I
   failed: { word: "Failed", tone: "bad", Icon: IconCircleX },
 };
 
-/** What was sent to an endpoint, the newest first; one that is chosen is shown with its message. */
+/** Deliveries of an endpoint, newest first; the selected one is shown with its message. */
 export function Deliveries({ workspace, id }: { workspace: string; id: string }) {
   const { get, set } = useAddress();
   const chosen = get("state");
@@ -39,7 +39,7 @@ export function Deliveries({ workspace, id }: { workspace: string; id: string })
   const redeliverAll = () =>
     ask({
       title: "Send again what failed?",
-      text: "Each event that was given up is sent once more, in order.",
+      text: "Each failed event is sent once more, in order.",
       label: "Send again",
       action: async () => {
         const { count } = await call("POST /w/{workspace}/webhooks/redeliver/{id}", { workspace, id });

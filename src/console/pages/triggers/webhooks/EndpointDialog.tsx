@@ -11,11 +11,11 @@ interface Props {
   /** The endpoint to change; undefined: a new one. */
   endpoint?: WebhookEndpoint;
   close: () => void;
-  /** Gets the secret of a new one. */
+  /** Called with the secret of a new one. */
   created?: (secret: string) => void;
 }
 
-/** Form of an endpoint that is told of changes. */
+/** Form of an endpoint that receives events. */
 export function EndpointDialog({ workspace, endpoint, close, created }: Props) {
   const [url, setUrl] = useState(endpoint?.url ?? "");
   const [description, setDescription] = useState(endpoint?.description ?? "");
@@ -76,8 +76,7 @@ export function SecretOnce({ secret, close }: { secret: string | undefined; clos
   return (
     <Modal opened={secret !== undefined} onClose={close} title="The secret that signs">
       <Text mb="sm">
-        The receiver checks with it that an event comes from here, as the Standard Webhooks specification
-        says.
+        The receiver uses it to verify that an event comes from here, as specified by Standard Webhooks.
       </Text>
       <Alert color="yellow" variant="light">
         <Text mb="xs">Copy it now: it is shown this once.</Text>

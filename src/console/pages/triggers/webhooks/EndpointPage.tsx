@@ -19,7 +19,7 @@ import { Deliveries } from "./Deliveries.tsx";
 import { EndpointDialog, SecretOnce } from "./EndpointDialog.tsx";
 import { endpointList, stateOf } from "./queries.ts";
 
-/** An endpoint: what it is told, and what became of each message. */
+/** An endpoint: its events, and its deliveries. */
 export default function EndpointPage() {
   const workspace = useWorkspace();
   const { id } = useParams<{ id: string }>();
@@ -66,7 +66,7 @@ function Actions({ workspace, endpoint }: { workspace: string; endpoint: Webhook
   const pause = () =>
     ask({
       title: "Pause the endpoint?",
-      text: "While it is paused nothing is sent to it, and nothing is kept for it: it does not hear of what changes meanwhile.",
+      text: "While it is paused, no events are sent to it or stored for it: it misses the changes of that time.",
       label: "Pause",
       action: async () => {
         const body = { enabled: false };
@@ -77,7 +77,7 @@ function Actions({ workspace, endpoint }: { workspace: string; endpoint: Webhook
   const rotate = () =>
     ask({
       title: "Make a new secret?",
-      text: "For a day the old secret signs too. Give the receiver the new one until then.",
+      text: "For one day, events are signed with the old secret too. Give the new one to the receiver within that time.",
       label: "Make it",
       action: async () => {
         const made = await call("POST /w/{workspace}/webhooks/rotate_secret/{id}", { workspace, id });
@@ -88,7 +88,7 @@ function Actions({ workspace, endpoint }: { workspace: string; endpoint: Webhook
   const remove = () =>
     ask({
       title: "Delete the endpoint?",
-      text: `${url} is told of nothing any more, and the record of its deliveries is deleted.`,
+      text: `${url} receives no more events, and the record of its deliveries is deleted.`,
       label: "Delete",
       action: async () => {
         await call("DELETE /w/{workspace}/webhooks/delete/{id}", { workspace, id });
@@ -125,7 +125,7 @@ function Shown({ workspace, endpoint }: { workspace: string; endpoint: WebhookEn
   return (
     <div className="stack">
       {enabled && failing_since && (
-        <Alert color="red" variant="light" title="It does not accept what is sent">
+        <Alert color="red" variant="light" title="It does not accept the request">
           Since {exactly(failing_since)}. It is tried again for a day; what failed then can be sent again
           below.
         </Alert>

@@ -14,7 +14,7 @@ import { to, useWorkspace } from "../../../parts/places.ts";
 import { EndpointDialog, SecretOnce } from "./EndpointDialog.tsx";
 import { endpointList, eventsOf, stateOf } from "./queries.ts";
 
-/** Endpoints of others that are told of changes in the workspace. */
+/** Outgoing webhooks: endpoints that receive events of the workspace. */
 export default function WebhooksPage() {
   const workspace = useWorkspace();
   const may = useMay(workspace)("POST /w/{workspace}/webhooks/create", "admin");

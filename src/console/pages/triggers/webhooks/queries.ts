@@ -14,7 +14,7 @@ export const endpointList = (workspace: string) =>
     queryFn: ({ signal }) => call("GET /w/{workspace}/webhooks/list", { workspace }, signal),
   });
 
-/** @param before `event_seq` of the last one on the page before */
+/** @param before `event_seq` of the last delivery on the previous page */
 export const deliveryList = (
   workspace: string,
   id: string,
@@ -29,10 +29,10 @@ export const deliveryList = (
     },
   });
 
-/** There are more where a page is full. */
+/** If a page is full, there may be more. */
 export const isFull = (page: WebhookDelivery[]): boolean => page.length >= PER_PAGE;
 
-/** Types of events by what they tell of. */
+/** Event types by subject. */
 export const EVENT_GROUPS: { group: string; items: EventType[] }[] = [
   { group: "Scripts", items: ["CreateScript", "UpdateScript", "DeleteScript", "DeleteScriptPath"] },
   { group: "Flows", items: ["CreateFlow", "UpdateFlow", "ArchiveFlow", "DeleteFlow"] },
@@ -53,13 +53,13 @@ export const EVENT_GROUPS: { group: string; items: EventType[] }[] = [
   { group: "Tokens", items: ["TokenExpiringSoon", "TokenExpired"] },
 ];
 
-/** State of an endpoint, and the colour of its badge. */
+/** Returns the state of an endpoint, with the colour of its badge. */
 export function stateOf({ enabled, failing_since }: WebhookEndpoint): { word: string; color: string } {
   if (!enabled) return { word: "paused", color: "gray" };
   return failing_since ? { word: "failing", color: "red" } : { word: "on", color: "green" };
 }
 
-/** Which events it hears, in a few words. */
+/** Describes an endpoint's subscribed events in a few words. */
 export function eventsOf({ types }: WebhookEndpoint): string {
   if (types === null) return "every change";
   return types.length <= 2

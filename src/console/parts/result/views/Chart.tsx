@@ -2,7 +2,7 @@
 import { Group, SegmentedControl, Text, UnstyledButton } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { type PointerEvent, useState } from "react";
-import { type ChartData, type Series, thin, ticksOf } from "./chart-data.ts";
+import { type ChartData, downsample, type Series, ticksOf } from "./chart-data.ts";
 
 const HEIGHT_PX = 260;
 const LEFT_PX = 64;
@@ -12,7 +12,7 @@ const BOTTOM_PX = 232;
 const MAX_POINTS = 1_000;
 /** More bars than this are too thin to tell apart. */
 const MAX_BARS = 60;
-/** Colours there are; further columns can be shown instead of these. */
+/** Number of available colours; further columns can be shown instead of these. */
 const MAX_SERIES = 6;
 const SHOWN_AT_FIRST = 3;
 
@@ -45,7 +45,7 @@ export default function Chart({ data }: { data: ChartData }) {
   const shown = series.filter(({ name }) => !hidden.has(name));
   const [least, most] = extent(shown);
   const isBars = shape === "bars" && canBeBars;
-  // Bars stand around their place, so they need room at both ends.
+  // Bars are centred on their position, so they need room at both ends.
   const inset = isBars ? (width - LEFT_PX - RIGHT_PX) / data.labels.length / 2 : 0;
   const from = LEFT_PX + inset;
   const room = Math.max(width - RIGHT_PX - inset - from, 1);
@@ -159,7 +159,7 @@ interface Drawn {
 }
 
 function Line({ series: { values }, color, x, y }: Drawn) {
-  const kept = thin(values, MAX_POINTS);
+  const kept = downsample(values, MAX_POINTS);
   const path = kept
     .map((index, nth) => {
       const isGap = nth === 0 || (kept.length === values.length && kept[nth - 1] !== index - 1);

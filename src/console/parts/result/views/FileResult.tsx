@@ -11,7 +11,7 @@ interface Props {
   type: string;
 }
 
-/** A file in a result, to be saved; a PDF is also shown. */
+/** A file in a result, to be downloaded; a PDF is also shown. */
 export function FileResult(file: Props) {
   return (
     <>
@@ -42,7 +42,7 @@ function Save({ name, base64, type }: Props) {
   );
 }
 
-/** Reads a PDF. @returns undefined if the bytes are something else, which is never handed to the browser */
+/** Decodes a PDF. @returns undefined if the bytes are not a PDF; others are never passed to the browser's viewer */
 function pdfOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
   try {
     const bytes = bytesOf(base64);
@@ -52,7 +52,7 @@ function pdfOf(base64: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** Shows a PDF by the browser's own viewer, which runs in a process of its own and cannot reach the page. */
+/** Shows a PDF in the browser's own viewer, which runs in a separate process and cannot access the page. */
 function Pdf({ base64 }: { base64: string }) {
   const bytes = useMemo(() => pdfOf(base64), [base64]);
   const [address, setAddress] = useState<string>();
@@ -65,7 +65,7 @@ function Pdf({ base64 }: { base64: string }) {
   if (!bytes) {
     return (
       <Text p="md" pb={0} c="dimmed">
-        This is no PDF, though the run says so. It can be saved as it is.
+        This is not a PDF, though the run says so. It can be saved as it is.
       </Text>
     );
   }
@@ -85,7 +85,7 @@ export interface StoredFile {
 
 const PICTURE = /\.(png|jpe?g|gif|webp)$/i;
 
-/** Files in the workspace's storage, to be downloaded; a single picture is shown. */
+/** Files in the workspace's storage, to be downloaded; a single image is shown. */
 export function StoredFiles({ workspace, files }: { workspace: string; files: StoredFile[] }) {
   const addressFor = ({ key, storage }: StoredFile) =>
     addressOf("GET /w/{workspace}/job_helpers/download_s3_file", {

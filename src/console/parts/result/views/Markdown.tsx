@@ -1,9 +1,9 @@
-/** Markdown as elements: no HTML in it is interpreted, nothing is loaded from elsewhere. Loaded lazily. */
+/** Renders Markdown: HTML in it is not interpreted, and no external content is loaded. Loaded lazily. */
 import { Anchor } from "@mantine/core";
 import MarkdownToJsx from "markdown-to-jsx/react";
 import type { ReactNode } from "react";
 
-/** Only these leave the page, and only when they are clicked. */
+/** URL schemes of links; they open only when clicked. */
 const LINK = /^(https?:|mailto:)/i;
 const PICTURE = /^data:image\/(png|jpeg|gif|webp);/i;
 
@@ -22,7 +22,7 @@ function Picture({ src = "", alt = "" }: { src?: string; alt?: string }) {
   return <Link href={src}>{alt || src}</Link>;
 }
 
-/** Headings begin below those of the page. */
+/** Headings start one level below those of the page. */
 const heading = (level: number) =>
   function Heading({ children }: { children?: ReactNode }) {
     return (
@@ -34,7 +34,7 @@ const heading = (level: number) =>
 
 const OPTIONS = {
   disableParsingRawHTML: true,
-  // A bare address within HTML would become a link with its quotes.
+  // A bare URL within HTML would become a link that includes its quotes.
   disableAutoLink: true,
   wrapper: "div",
   forceWrapper: true,

@@ -1,4 +1,4 @@
-/** A unified diff, a line each. */
+/** A unified diff, one row per line. */
 const SHOWN_LINES = 5_000;
 
 function kindOf(line: string): "file" | "place" | "added" | "removed" | undefined {

@@ -35,11 +35,11 @@ function csvOf(columns: string[], rows: Record<string, unknown>[]): string {
 interface Props {
   columns: string[];
   rows: Record<string, unknown>[];
-  /** Begins with the chart. */
+  /** Whether the chart is shown first. */
   asChart?: boolean;
 }
 
-/** Rows as a table that is sorted and filtered, and as a chart of the numbers in the rows that are left. */
+/** Table of rows that can be sorted and filtered, and a chart of the filtered rows' numbers. */
 export function ResultTable({ columns, rows, asChart = false }: Props) {
   const [isChart, setChart] = useState(asChart);
   const [sort, setSort] = useState<{ column: string; down: boolean }>();
@@ -100,7 +100,7 @@ export function ResultTable({ columns, rows, asChart = false }: Props) {
           </Suspense>
         ) : (
           <Text p="md" c="dimmed">
-            Two rows with numbers make a chart.
+            A chart needs at least two rows with numbers.
           </Text>
         )
       ) : (

@@ -4,14 +4,14 @@ type Row = Record<string, unknown>;
 
 export interface Series {
   name: string;
-  /** One per row; undefined where there is no number. */
+  /** One per row; undefined without a number. */
   values: (number | undefined)[];
 }
 
 export interface ChartData {
-  /** What stands below a row's values. */
+  /** Axis label of each row. */
   labels: string[];
-  /** Place of each row along the axis, from 0 to 1. */
+  /** Position of each row along the axis, from 0 to 1. */
   places: number[];
   series: Series[];
 }
@@ -33,7 +33,7 @@ const isRising = (values: number[]): boolean =>
 const momentOf = (value: unknown): number =>
   typeof value === "string" && /^\d{4}-\d\d-\d\d/.test(value) ? Date.parse(value) : Number.NaN;
 
-/** Finds the place of each row: by rising numbers or times, else evenly. */
+/** Computes the position of each row: by ascending numbers or times, else evenly spaced. */
 function placesOf(rows: Row[], column: string | undefined): number[] {
   const scale =
     column === undefined
@@ -65,7 +65,7 @@ export function chartDataOf(columns: string[], rows: Row[]): ChartData | undefin
   };
 }
 
-/** Lists round values between two numbers, for the lines of an axis. */
+/** Lists round values between two numbers, for the axis. */
 export function ticksOf(least: number, most: number): number[] {
   const step = 10 ** Math.floor(Math.log10((most - least) / 3));
   const wide = [1, 2, 5, 10].map((each) => each * step).find((each) => (most - least) / each <= 5) ?? step;
@@ -76,8 +76,8 @@ export function ticksOf(least: number, most: number): number[] {
   );
 }
 
-/** Indices of at most `most` rows, with the least and the greatest of each stretch. */
-export function thin(values: (number | undefined)[], most: number): number[] {
+/** Returns indices of at most `most` rows, keeping the minimum and maximum of each range. */
+export function downsample(values: (number | undefined)[], most: number): number[] {
   const all = values.flatMap((value, index) => (value === undefined ? [] : [index]));
   if (all.length <= most) return all;
   const stretch = Math.ceil(all.length / (most / 2));

@@ -71,7 +71,7 @@ function readData({ status, text }: GraphqlAnswer, { bearer_token }: Record<stri
   }
   if (data !== undefined) return data;
   throw new QueryError(
-    `the endpoint answered ${status} with what is no GraphQL: ${redactPassword(bearer_token, text.slice(0, MAX_SHOWN_CHARACTERS))}`,
+    `the endpoint answered ${status} with a response that is not GraphQL: ${redactPassword(bearer_token, text.slice(0, MAX_SHOWN_CHARACTERS))}`,
   );
 }
 

@@ -79,7 +79,7 @@ async function createKiller(
 interface BoundStatement {
   text: string;
   line: number;
-  /** Parameters of this statement's question marks, in order. */
+  /** Parameters for this statement's question marks, in order. */
   used: ParameterBinding[];
 }
 

@@ -1,14 +1,14 @@
-/** What PostgreSQL says of types: of parameters that a query does not declare, and of the columns of its result. */
+/** Types reported by PostgreSQL: of parameters that a query does not declare, and of result columns. */
 import type { Connection } from "./connections.ts";
 import { toPlain } from "./values.ts";
 
 const NAME = "svc_parameter_types";
 const PREPARE = `PREPARE ${NAME} AS `;
-/** SQLSTATE of a parameter whose type nothing in the statement tells. */
+/** SQLSTATE for a parameter whose type cannot be inferred from the statement. */
 const INDETERMINATE = "42P18";
 
 /**
- * Returns the types that the server infers for `$1`, `$2`, …; undefined where it cannot tell.
+ * Returns the types that the server infers for `$1`, `$2`, …; undefined where it cannot.
  * @throws errors of the statement itself
  */
 export async function inferParameterTypes(
@@ -36,7 +36,7 @@ export async function inferParameterTypes(
 
 const NUMERIC = 1700;
 
-/** Converts the rows of a result: a numeric becomes a number if that has all its digits, and else stays text. */
+/** Converts the rows of a result: a numeric becomes a number if a number keeps all its digits, else it stays text. */
 export function toPlainRows(rows: Iterable<object>): Record<string, unknown>[] {
   const { columns } = rows as { columns?: { name: string; type: number }[] };
   const numeric = new Set((columns ?? []).filter(({ type }) => type === NUMERIC).map(({ name }) => name));
@@ -47,7 +47,10 @@ export function toPlainRows(rows: Iterable<object>): Record<string, unknown>[] {
   return [...rows].map((row) => Object.fromEntries(Object.entries(row).map(convert)));
 }
 
-/** Returns the number if it is written with the same digits, without zeros at the end of a fraction. */
+/**
+ * Returns the number if it has the same digits as the text, apart from trailing zeros of the fraction; else
+ * undefined.
+ */
 export function toExactNumber(text: string): number | string {
   const digits = text.includes(".") ? text.replace(/\.?0+$/, "") : text;
   const number = Number(digits);

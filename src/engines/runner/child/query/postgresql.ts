@@ -30,7 +30,7 @@ export function openQuery(source: string, parameters: ParameterBinding[]): Query
     }
   }
 
-  /** Binds a statement; what the query declares no type for gets the one that the server infers. */
+  /** Binds a statement; the server infers the types of undeclared parameters. */
   async function bindWithTypes(connection: Connection, statement: SqlStatement): Promise<BoundStatement> {
     const bound = bindPostgresStatement(statement, parameters);
     if (bound.used.every(({ sql_type }) => sql_type !== undefined)) return bound;
@@ -71,7 +71,10 @@ export function openQuery(source: string, parameters: ParameterBinding[]): Query
   };
 }
 
-/** Makes PostgreSQL end a statement whose client is gone (killed, unplugged); versions before 14 ignore it. */
+/**
+ * Makes PostgreSQL cancel a statement when its client disappears (killed, network failure); versions before 14 ignore
+ * the setting.
+ */
 async function endOnDisconnect(connection: Connection): Promise<void> {
   await connection.unsafe("SET client_connection_check_interval = '1s'").catch(() => {});
 }

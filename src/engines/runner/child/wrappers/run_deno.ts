@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { readFileSync, writeFileSync } from "node:fs";
 import process from "node:process";
 import type { ParameterBinding } from "../../../languages/types.ts";
-import { toJson } from "../to-json.ts";
+import { toJson } from "./to-json.ts";
 
 const [file, described] = process.argv.slice(2) as [string, string];
 const folder = process.cwd();

@@ -14,15 +14,20 @@ const BUSY_SHARE = 0.2;
 /** Listing a process's tree takes a moment, so inactive ones are checked in rotation. */
 const TREES_PER_CHECK = 32;
 
+interface IdleProcess {
+  pid: number;
+  /** Number of processes that have been started ahead below it. */
+  waiting_with_it: number;
+}
+
 export interface IdleCheck {
   /**
-   * @param pids idle processes
    * @param now milliseconds
    * @param limit maximum resident bytes; 0: no limit
    * @param around number of wrapper processes around each, which are idle themselves
    * @returns the processes that are busy
    */
-  findBusy(pids: number[], now: number, limit: number, around: number): number[];
+  findBusy(processes: IdleProcess[], now: number, limit: number, around: number): number[];
 }
 
 export function createIdleCheck(): IdleCheck {
@@ -30,12 +35,12 @@ export function createIdleCheck(): IdleCheck {
   let turn = 0;
 
   return {
-    findBusy(pids, now, limit, around) {
+    findBusy(processes, now, limit, around) {
       const before = seen;
-      const parts = Math.ceil(pids.length / TREES_PER_CHECK);
+      const parts = Math.ceil(processes.length / TREES_PER_CHECK);
       turn++;
       seen = new Map();
-      return pids.filter((pid, index) => {
+      const isBusy = ({ pid, waiting_with_it }: IdleProcess, index: number) => {
         const tree = around > 0 ? listProcessTree(pid) : undefined;
         const { bytes, cpu_s } = measureProcesses(tree ?? [pid]);
         if (limit > 0 && bytes > limit) return true;
@@ -43,10 +48,10 @@ export function createIdleCheck(): IdleCheck {
         seen.set(pid, { at: now, cpu_s });
         if (last && cpu_s - last.cpu_s > ((now - last.at) / 1_000) * BUSY_SHARE) return true;
         const hasMoved = cpu_s !== last?.cpu_s;
-        return (
-          (hasMoved || (index + turn) % parts === 0) && (tree ?? listProcessTree(pid)).length > 1 + around
-        );
-      });
+        if (!hasMoved && (index + turn) % parts !== 0) return false;
+        return (tree ?? listProcessTree(pid)).length > 1 + around + waiting_with_it;
+      };
+      return processes.filter(isBusy).map(({ pid }) => pid);
     },
   };
 }

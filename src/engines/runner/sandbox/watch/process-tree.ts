@@ -45,7 +45,8 @@ export function measureProcesses(pids: number[]): ProcessUsage {
 }
 
 /**
- * Returns resident memory with each page counted once. Slow, so it is used only when the simple sum exceeds the limit.
+ * Returns resident memory with shared pages counted once. This is slow, so it is used only when the simple sum
+ * exceeds the limit.
  */
 export function proportionalBytes(pids: number[]): number {
   let bytes = 0;

@@ -13,15 +13,15 @@ import {
 } from "./process-tree.ts";
 import { createStorageWatch, type StorageUser } from "./storage-watch.ts";
 
-/** A running job, as far as it is watched. */
+/** A running job with the data needed to check its limits. */
 export interface WatchedJob extends StorageUser {
   readonly job_id: string;
   readonly limits: JobLimits;
   /** Start in `performance.now()` milliseconds. */
   readonly since: number;
   /**
-   * Its processes are those below `pid`, which is the runner's own and remains. That one waits for those of them whose
-   * parent has ended, so that their processor time is found there.
+   * Whether the job's processes are those below `pid`, which is the runner's own process and remains. That process
+   * reaps orphans, so their processor time is included in its own.
    */
   readonly isHosted?: boolean;
 }
@@ -33,7 +33,7 @@ const STORAGE_INTERVAL_MS = 500;
 const MB = 1024 * 1024;
 
 interface WatchState {
-  /** Processor time that earlier jobs took in the same process. */
+  /** Processor time of earlier jobs in the same process, in seconds. */
   cpu_s: number;
 }
 
@@ -52,7 +52,7 @@ export function createResourceWatch(directory: string): ResourceWatch {
   function checkTree(job: WatchedJob, pid: number): void {
     const { limits } = job;
     const pids = listProcessTree(pid).slice(job.isHosted ? 1 : 0);
-    // Measured before the processes that it may wait for meanwhile, so that none counts twice.
+    // Measured before the processes that it may reap in the meantime, so that none counts twice.
     const host = job.isHosted ? measureProcesses([pid]) : undefined;
     const usage = measureProcesses(pids);
     const used_s = usage.cpu_s + (host?.cpu_s ?? 0);

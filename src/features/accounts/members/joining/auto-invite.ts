@@ -60,9 +60,12 @@ async function storeAutoInvite(ctx: WorkspaceContext, wish: AutoInviteChange): P
   }
   const { identity } = ctx.caller;
   if (wish.invite_all && wish.auto_add && !identity.super_admin) {
-    throw new Forbidden("only a super admin has everybody join a workspace unasked: leave `auto_add` out", {
-      hint: "without it, everybody is invited",
-    });
+    throw new Forbidden(
+      "only a super admin can let everybody join a workspace without an invite: leave `auto_add` out",
+      {
+        hint: "without it, everybody is invited",
+      },
+    );
   }
   const own = emailDomain(identity.email);
   if (!wish.invite_all && !isOrganizationDomain(own)) {
@@ -141,7 +144,7 @@ export const editAutoInviteOperation = operation({
   method: "POST",
   path: "/w/{workspace}/workspaces/edit_auto_invite",
   access: "admin",
-  summary: "Have people of the caller's e-mail domain join by themselves; without `operator` that ends",
+  summary: "Let users of the caller's e-mail domain join automatically; without `operator` this is disabled",
   body: z.object({
     operator: z.boolean().nullish(),
     invite_all: z.boolean().nullish(),
@@ -166,7 +169,7 @@ export const isDomainAllowed = operation({
   method: "GET",
   path: "/workspaces/allowed_domain_auto_invite",
   access: "user",
-  summary: "Say whether the people of the caller's e-mail domain may be invited by themselves",
+  summary: "Check whether users of the caller's e-mail domain may be invited automatically",
   responds: responds.json(z.boolean()),
   run: (ctx) => isOrganizationDomain(emailDomain(ctx.caller.identity.email)),
 });

@@ -13,7 +13,7 @@ interface Invitation {
 }
 
 /**
- * Mails somebody that they were invited or added to a workspace, if a mail server is configured. Call it after the
+ * Mails a person that they were invited or added to a workspace, if a mail server is configured. Call it after the
  * commit. Sending runs in the background; a failure is only logged.
  */
 export function mailInvite(app: App, { email, workspace_id, by, username }: Invitation): void {

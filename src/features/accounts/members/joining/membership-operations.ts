@@ -14,7 +14,7 @@ export const inviteUser = operation({
   method: "POST",
   path: `${base}/invite_user`,
   access: "admin",
-  summary: "Invite somebody, who becomes a member by accepting",
+  summary: "Invite a user, who becomes a member by accepting",
   body: Invite,
   responds: text,
   audit: { operation: "users.invite", action_kind: "Create" },
@@ -46,7 +46,7 @@ export const deleteInvite = operation({
   method: "POST",
   path: `${base}/delete_invite`,
   access: "admin",
-  summary: "Take an invite back",
+  summary: "Revoke an invite",
   body: Invite,
   responds: text,
   audit: { operation: "users.delete_invite", action_kind: "Delete" },
@@ -59,7 +59,7 @@ export const listPendingInvites = operation({
   method: "GET",
   path: `${base}/list_pending_invites`,
   access: "admin",
-  summary: "List who is invited and has not answered",
+  summary: "List pending invites",
   responds: responds.json(
     z.array(
       z.object({
@@ -78,7 +78,7 @@ export const leaveWorkspace = operation({
   method: "POST",
   path: `${base}/leave`,
   access: "member",
-  summary: "Leave the workspace: the caller's runs are canceled, what they own is left to its admins",
+  summary: "Leave the workspace: the caller's runs are canceled, and their items are left to its admins",
   responds: text,
   audit: { operation: "users.leave_workspace", action_kind: "Delete" },
   run: async (ctx, { workspace }) => {

@@ -39,7 +39,7 @@ const startOauthLogin = operation({
   path: "/oauth/login/{client_name}",
   access: "anyone",
   scope: false,
-  summary: "Send a browser to a provider to log in; `rd` says where it goes afterwards",
+  summary: "Redirect a browser to a provider to log in; `rd` is the target afterwards",
   query: z.object({ rd: z.string().optional() }),
   responds: responds.raw("text/plain", "a redirect"),
   run: async (ctx, { client_name, query }) => {
@@ -59,7 +59,7 @@ const loginCallback = operation({
   path: "/oauth/login_callback/{client_name}",
   access: "anyone",
   scope: false,
-  summary: "End a login with what the provider sent the browser back with",
+  summary: "Complete a login with the provider's authorization response",
   body: z.object({ code: z.string(), state: z.string(), iss: optional(z.string()) }),
   responds: responds.raw("text/plain", "session token, also as cookie"),
   audit: LOGIN_AUDIT,
@@ -76,7 +76,7 @@ const loginPage = operation({
   access: "anyone",
   scope: false,
   page: true,
-  summary: "Where a provider sends a browser back to after a login",
+  summary: "Redirect target of a provider after a login",
   responds: responds.raw("text/html", "a redirect, or a page"),
   audit: LOGIN_AUDIT,
   run: (ctx, { client_name }) =>

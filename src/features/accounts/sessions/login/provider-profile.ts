@@ -36,7 +36,7 @@ export function readProfile(app: App, client: OauthClient, tokens: ProviderToken
     const said: Record<string, unknown> = { ...claims, ...profile };
     const address = await findEmail(app, client, tokens, said);
     if (address.email === undefined) {
-      throw new BadRequest(`${client.name} tells no e-mail address of who logs in`, {
+      throw new BadRequest(`${client.name} does not return the e-mail address of the user`, {
         hint: "make one public there, or have a super admin ask for more scopes",
       });
     }

@@ -115,7 +115,7 @@ export function createS3Api(resource: S3Resource, targets: Targets): S3Api {
   };
 }
 
-/** Returns whether a call is idempotent, so that it can be retried. */
+/** Whether a call is idempotent, so that it can be retried. */
 const isRepeatable = ({ method, query }: S3Call) => method === "PUT" || (method === "DELETE" && !!query);
 
 /** Percent-encodes by RFC 3986; S3 signatures allow no other unescaped characters. */
@@ -143,7 +143,7 @@ export function bucketUrl(resource: S3Resource): string {
   if (pathStyle) return `${protocol}//${host}${path}/${bucket}`;
   const address = `${protocol}//${bucket}.${host}${path}`;
   if (URL.canParse(address)) return address;
-  throw new BadRequest(`${bucket}.${host} is no host: an address in \`endPoint\` needs \`pathStyle\``);
+  throw new BadRequest(`${bucket}.${host} is not a host: an address in \`endPoint\` needs \`pathStyle\``);
 }
 
 /** Returns the error code of a response. The message is not used, since it may quote the request. */

@@ -2,11 +2,11 @@
 
 export interface TableRequest {
   format: "parquet" | "csv";
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   size: number;
-  /** Separator of a CSV file. */
+  /** Field separator of a CSV file. */
   separator: string;
-  /** Counts the rows instead of reading some. */
+  /** Whether to count the rows instead of reading some. */
   counts: boolean;
   offset: number;
   limit: number;
@@ -24,7 +24,7 @@ export interface TableColumn {
 
 export type TableAnswer = { count: number } | { columns: TableColumn[] };
 
-/** The thread asks for bytes by range, and answers once. */
+/** Messages of the thread: it requests byte ranges, and sends one result. */
 export type FromThread =
   | { kind: "read"; id: number; start: number; end: number }
   | { kind: "done"; answer: TableAnswer }

@@ -1,6 +1,6 @@
 /**
- * Reads rows of Parquet and CSV files on a thread of their own, one file at a time: they are decoded away from the
- * thread that serves requests. The thread gets the bytes that it asks for, so that no file is in memory as a whole.
+ * Reads rows of Parquet and CSV files on a separate thread, one file at a time, so that decoding does not block the
+ * event loop. The thread requests the byte ranges that it needs; no file is in memory as a whole.
  */
 import { createSlots } from "../../../../lib/async/slots.ts";
 import { BadRequest, Internal, Unavailable } from "../../../../lib/errors.ts";
@@ -8,7 +8,7 @@ import type { StoredFile } from "../object-store.ts";
 import type { FromThread, TableAnswer, TableRequest, ToThread } from "./protocol.ts";
 
 const TIMEOUT_MS = 20_000;
-/** Largest part of a file read at once: a column of a row group of Parquet. */
+/** Maximum size of a byte range: a column of a Parquet row group. */
 const MAX_PART_BYTES = 64_000_000;
 
 /** Located like the thread that analyses scripts. */
@@ -22,8 +22,10 @@ const slots = createSlots(1);
 let waiting = 0;
 
 /**
+ * Reads a page of rows, or counts them.
  * @param signal aborts the wait for the thread
- * @throws BadRequest for a file that is no such table, and for one that takes too long; Unavailable if too many wait
+ * @throws BadRequest for a file that is not a valid table, or takes too long to read; Unavailable if too many reads
+ * wait
  */
 export async function readTable(
   file: StoredFile,

@@ -1,29 +1,29 @@
-/** Rows of Parquet and CSV files, in batches; filtered, sorted and cut to a page with bounded memory. */
+/** Rows of Parquet and CSV files, in batches. Filtering, sorting and paging use bounded memory. */
 import { Readable } from "node:stream";
 import { parse as parseCsv } from "csv-parse";
 import { parquetMetadataAsync, parquetReadObjects, parquetSchema } from "hyparquet";
 import { compressors } from "hyparquet-compressors";
 import type { TableAnswer, TableRequest } from "./protocol.ts";
 
-/** Reads a part of the file. @param end exclusive */
+/** Reads a byte range of the file. @param end exclusive */
 export type PartReader = (start: number, end: number) => Promise<ArrayBuffer>;
 
 type Row = Record<string, unknown>;
 
 interface Table {
   columns: { name: string; datatype: string }[];
-  /** Known for formats that store it. */
+  /** Number of rows, if the format stores it. */
   count: number | undefined;
   batches(from: number): AsyncGenerator<Row[]>;
 }
 
 const BATCH_ROWS = 5_000;
 const PART_BYTES = 1_000_000;
-/** A record of a CSV file, which an unclosed quote would make as long as the file. */
+/** Maximum size of a CSV record; an unclosed quote would make a record as long as the file. */
 const MAX_RECORD_BYTES = 1_000_000;
-/** Of a row group of Parquet, decompressed. */
+/** Maximum size of a Parquet row group, decompressed. */
 const MAX_GROUP_BYTES = 256_000_000;
-/** A row group is decoded as a whole for each part of its rows. */
+/** A row group is decoded as a whole for each batch of its rows. */
 const PARQUET_BATCH_ROWS = 50_000;
 
 export async function readRows(read: PartReader, request: TableRequest): Promise<TableAnswer> {
@@ -73,7 +73,7 @@ function isWanted(row: Row, { search_col, search_term }: TableRequest): boolean 
 
 const toText = (value: unknown) => (typeof value === "object" ? JSON.stringify(value) : String(value));
 
-/** Orders numbers by value and all else as text; what is missing comes last. */
+/** Orders numbers by value and all other values as text; missing values come last. */
 function compare(a: unknown, b: unknown): number {
   const missing = Number(a === null || a === undefined) - Number(b === null || b === undefined);
   if (missing !== 0) return missing;
@@ -131,7 +131,7 @@ async function openCsv(read: PartReader, { size, separator }: TableRequest): Pro
       let batch: Row[] = [];
       let seen = -1;
       for await (const values of records()) {
-        // The first record names the columns.
+        // The first record contains the column names.
         if (seen++ < from) continue;
         batch.push(Object.fromEntries(names.map((name, at) => [name, values[at] ?? null])));
         if (batch.length < BATCH_ROWS) continue;
@@ -149,7 +149,7 @@ async function take<T>(from: AsyncGenerator<T>, count: number): Promise<T[]> {
   return found;
 }
 
-/** Converts values that JSON has no form for: whole numbers beyond 2^53 to text, bytes to base64. */
+/** Converts values without a JSON form: integers beyond 2^53 to text, bytes to base64. */
 function toPlain(value: unknown): unknown {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (value instanceof Date) return value.toISOString();

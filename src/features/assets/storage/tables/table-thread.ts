@@ -1,4 +1,4 @@
-/** Program of the thread that reads a table: it asks for bytes, and posts one answer. */
+/** Program of the thread that reads a table. It requests byte ranges and sends one result. */
 import type { FromThread, TableRequest, ToThread } from "./protocol.ts";
 import { type PartReader, readRows } from "./rows.ts";
 

@@ -1,4 +1,4 @@
-/** Finds what is wrong with a flow while it is written: all of it, each with its place. */
+/** Finds all problems of a flow while it is being edited, each with its position. */
 import { z } from "zod";
 import { BadRequest } from "../../../../lib/errors.ts";
 import { isJsonObject } from "../../../../lib/json/json.ts";
@@ -6,10 +6,10 @@ import { KnownFlowValue } from "./open-flow.ts";
 import { validateFlow } from "./validate.ts";
 
 export interface FlowProblem {
-  /** Keys and positions from the flow's value down, such as `["modules", 0, "value", "type"]`. */
+  /** Keys and indexes from the flow's value down, such as `["modules", 0, "value", "type"]`. */
   path: (string | number)[];
   message: string;
-  /** Whether it is refused; otherwise it is stored, and the run fails that reaches the step. */
+  /** Whether the flow is rejected; otherwise it can be stored, but a run that reaches the step fails. */
   is_refused: boolean;
 }
 
@@ -29,7 +29,7 @@ export function findProblems(value: unknown): FlowProblem[] {
   return (refused ? [refused, ...problems] : problems).slice(0, MAX_PROBLEMS);
 }
 
-/** Returns why the flow cannot be stored, if so. */
+/** Returns why the flow cannot be stored; undefined if it can. */
 function findRefusal(value: unknown): FlowProblem | undefined {
   if (!isJsonObject(value) || !Array.isArray(value.modules)) {
     return { path: [], message: "must be an object with `modules`, an array of steps", is_refused: true };
@@ -45,6 +45,6 @@ function findRefusal(value: unknown): FlowProblem | undefined {
   }
 }
 
-/** JSON Schema of a flow's value, for editors that complete what is written. */
+/** Returns the JSON Schema of a flow's value, for completion in editors. */
 export const describeFlowValue = (): Record<string, unknown> =>
   z.toJSONSchema(KnownFlowValue, { io: "input", unrepresentable: "any" }) as Record<string, unknown>;

@@ -123,7 +123,7 @@ const FlowModule = z
   })
   .meta({ id: "FlowModule" });
 
-/** What is documented of a flow, without what is stored beyond it. */
+/** The documented fields of a flow, without unknown ones that are stored too. */
 export const KnownFlowValue = z
   .looseObject({
     modules,

@@ -22,7 +22,7 @@ const getDependencyMap = operation({
   method: "GET",
   path: `${base}/get_dependency_map`,
   access: "member",
-  summary: "List which scripts and flows import which scripts, through others too",
+  summary: "List which scripts and flows import which scripts, directly or indirectly",
   responds: responds.json(
     z.array(
       z.object({
@@ -42,7 +42,7 @@ export const getDependents = operation({
   method: "GET",
   path: `${base}/get_dependents/{imported_path}`,
   access: "member",
-  summary: "List what imports a script",
+  summary: "List the scripts and flows that import a script",
   responds: responds.json(
     z.array(
       z.object({

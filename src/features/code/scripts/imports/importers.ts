@@ -1,4 +1,6 @@
-/** The dependency map: which scripts and flows import a script. Importers are relocked when it is deployed. */
+/**
+ * The dependency map: which scripts and flows import a script. Importers are relocked when that script is deployed.
+ */
 import { and, eq, inArray } from "drizzle-orm";
 import type { Reader, Tx } from "../../../../database/database.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
@@ -53,7 +55,7 @@ export function listImporters(db: Reader, workspace_id: string, imported?: strin
     .orderBy(scriptImports.importer_path, scriptImports.imported_path);
 }
 
-/** The person who deployed a script; its imports are read with their rights. */
+/** The user who deployed a script; imports are read with their rights. */
 export interface Deployer {
   created_by: string;
   permissioned_as: string;
@@ -61,10 +63,10 @@ export interface Deployer {
 }
 
 /**
- * Queues a dependency job for each script and flow that imports the script at this path: what has just been deployed
- * there is then what they run with.
- * @param deployer stands in for importers whose own deployer has left the workspace
- * @throws BadRequest when the workspace is closed and there are importers
+ * Queues a dependency job for each script and flow that imports the script at this path, so that they use the newly
+ * deployed version.
+ * @param deployer replaces an importer's own deployer who has left the workspace
+ * @throws BadRequest if the workspace is closed and there are importers
  */
 export async function relockImporters(
   app: App,
@@ -125,7 +127,7 @@ async function queueRelock(
   });
 }
 
-/** Returns why a version is locked again; undefined for its first lock. */
+/** Returns why a version is being locked again; undefined for its first lock. */
 export function relockReason({ args }: Pick<Job, "args">): string | undefined {
   return (parseSchemaJson(args) as { relock?: string }).relock;
 }

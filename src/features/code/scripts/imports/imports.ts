@@ -21,7 +21,7 @@ export interface ImportingCode {
   path: string | undefined;
   language: Language;
   content: string;
-  /** Sources that came with the code; they come before the workspace's scripts. */
+  /** Sources submitted with the code; they take precedence over the workspace's scripts. */
   modules?: Modules | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface ResolvedImports {
 /** Thrown if an import names no script, or one that the deployer may not read. */
 export class ImportError extends BadRequest {
   override readonly name: string = "ImportError";
-  /** Paths at which the script was searched. */
+  /** Paths that were searched for the script. */
   readonly candidates: string[];
   /** Paths of the imports that were found before. */
   readonly found: string[];
@@ -96,7 +96,7 @@ export async function resolveImports(
 }
 
 type FoundImport = Pick<Script, "path" | "language" | "content"> & {
-  /** Hash of the deployed version; undefined for a source that came with the code. */
+  /** Hash of the deployed version; undefined for a source submitted with the code. */
   hash: string | undefined;
 };
 
@@ -108,7 +108,7 @@ function findModule(
   return path === undefined ? undefined : { path, language, content: modules[path]!, hash: undefined };
 }
 
-/** TypeScript imports TypeScript of any runtime; Python imports Python. */
+/** Whether one language can import another: TypeScript imports TypeScript of any runtime; Python imports Python. */
 function areImportable(one: string, other: string): boolean {
   const kindOf = (language: string) => {
     const runtime = runtimeOf(language);

@@ -1,4 +1,4 @@
-/** Completes the locking of a script version: stores what the dependency job found and relocks importers. */
+/** Completes the locking of a script version: stores the dependency job's result and relocks importers. */
 import { and, eq } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import { runtimeOf } from "../../../../engines/languages/languages.ts";
@@ -17,7 +17,7 @@ export type LockOutcome =
   | { lock: string; imports: PinnedImport[] }
   | {
       error: string;
-      /** Paths of its imports, those that do not exist included: it is locked again when one is deployed. */
+      /** Paths of its imports, including missing scripts: it is locked again when one of them is deployed. */
       imports?: string[];
     };
 
@@ -27,8 +27,8 @@ const RELOCKED_PREFIX = "locked again: ";
 type LockJob = Pick<Job, "workspace_id" | "script_hash" | "created_by" | "permissioned_as" | "email">;
 
 /**
- * Stores the result of a version's dependency job. If the version could already run, a new one is inserted when the
- * lock differs.
+ * Stores the result of a version's dependency job. If the version could already run and the lock differs, a new
+ * version is inserted.
  */
 export async function completeLock(
   app: App,
@@ -62,7 +62,7 @@ export async function completeLock(
   } else tx.afterCommit(() => invalidateScript(app, row.workspace_id, row.path, row.hash));
 }
 
-/** A job that ends while its workspace closes keeps its lock; what would be queued there is left out. */
+/** If the workspace is being closed, the lock is still stored, but no further jobs are queued. */
 async function isOpen(app: App, tx: Tx, workspace_id: string): Promise<boolean> {
   try {
     await requireOpenWorkspace(app, tx, workspace_id);
@@ -85,7 +85,7 @@ async function insertRelockedVersion(
   const latest = await findLatestScript(tx, row.workspace_id, row.path);
   const imports = pinsOrNull(found);
   const isSame = row.lock === found.lock && Bun.deepEquals(row.imports, imports);
-  // If somebody deployed meanwhile, that version has its own lock.
+  // If another version was deployed in the meantime, it has its own lock.
   if (latest?.hash !== row.hash || row.archived || isSame) return;
   const { seq: _, ...copy } = row;
   const parent_hashes = [row.hash, ...row.parent_hashes];
@@ -109,7 +109,7 @@ async function insertRelockedVersion(
   await onVersionReady(app, tx, next as Script, job, { relock: false });
 }
 
-/** Returns whether all versions since `since` are automatic relocks, so that nobody has deployed in between. */
+/** Whether all versions since `since` are automatic relocks, so that no user deployed in between. */
 export async function isOnlyRelocked(tx: Tx, live: Script, since: string): Promise<boolean> {
   const at = live.parent_hashes.indexOf(since);
   if (at < 0) return false;

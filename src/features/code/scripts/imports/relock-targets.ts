@@ -3,7 +3,10 @@ import type { Tx } from "../../../../database/database.ts";
 import type { Importers, RelockTarget } from "../../../../platform/app/importers.ts";
 import { scripts } from "../tables.ts";
 
-/** The newest versions of the scripts at these paths: they are locked again when what they import is deployed. */
+/**
+ * Lists the newest versions of the scripts at these paths. They are locked again when a script that they import is
+ * deployed.
+ */
 async function listNewestScripts(tx: Tx, workspace_id: string, paths: string[]): Promise<RelockTarget[]> {
   const rows = await tx
     .select({

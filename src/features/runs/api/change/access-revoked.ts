@@ -12,11 +12,11 @@ import { cancelJobsWhere } from "../../submit/find-and-cancel.ts";
 
 const CANCEL_AUDIT = { operation: "jobs.cancel", action_kind: "Delete" } as const satisfies AuditedAction;
 
-/** Queued jobs that are looked through, and marked, in the transaction that takes the access away. */
+/** Maximum number of queued jobs that are searched and marked in the transaction that revokes the access. */
 const MAX_LOOKED_THROUGH = 20_000;
 const MAX_MARKED = 1_000;
 
-/** What a schedule plans stays with the schedule, which says why it cannot start. */
+/** Planned runs stay with their schedule, which shows why it cannot start. */
 const runsOf = ({ workspace_id, username }: RunOwner): SQL =>
   unindexed(and(eq(jobs.workspace_id, workspace_id), eq(jobs.permissioned_as, `u/${username}`))!);
 
@@ -26,8 +26,8 @@ interface Ended extends Requester {
 }
 
 /**
- * Cancels the runs of a person whose access is revoked. Once the transaction commits, none of them starts, even if this
- * process ends: they are marked as canceled, the first ones in this transaction and the rest in the background.
+ * Cancels the runs of a user whose access is revoked. Once the transaction commits, none of them starts, even if this
+ * process stops: they are marked as canceled, the first ones in this transaction and the rest in the background.
  * @returns `finish` ends the marked runs without waiting for a worker
  */
 export async function cancelRunsOf(

@@ -6,7 +6,7 @@ import type { Tx } from "../../../../database/database.ts";
 import { processInBatches } from "../../../../lib/async/batches.ts";
 import { NotFound } from "../../../../lib/errors.ts";
 import type { WorkspaceContext } from "../../../../platform/app/context.ts";
-import { followUpOf } from "../../../../platform/app/job-ends.ts";
+import { collectFollowUp } from "../../../../platform/app/job-ends.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
 import { rescheduleBlockedJobs } from "../../../../platform/queue/concurrency.ts";
 import { deleteOutput } from "../../../../platform/queue/job-store.ts";
@@ -24,7 +24,7 @@ const common = {
   audit: { operation: "jobs.delete", action_kind: "Delete" },
 } as const;
 
-/** Clears inputs and outputs. Who ran what, when and with which outcome is kept. */
+/** Clears inputs and outputs. The user, code, times and status of the run are kept. */
 const WIPED_FIELDS = {
   args: "{}",
   result: null,
@@ -41,7 +41,7 @@ const deleteCompletedJob = operation({
   ...common,
   name: "deleteCompletedJob",
   path: "/w/{workspace}/jobs/completed/delete/{id}",
-  summary: "Wipe the arguments, result, log and code of a completed job",
+  summary: "Delete the arguments, result, log and code of a completed job",
   responds: responds.json(JobRecord),
   run: async (ctx, { workspace, id }) => {
     const job = await getJob(ctx, workspace, id);
@@ -65,7 +65,7 @@ const deleteJobs = operation({
   ...common,
   name: "deleteJobs",
   path: "/w/{workspace}/jobs/delete",
-  summary: "Remove jobs, queued and completed, without a trace; running ones are left alone",
+  summary: "Delete queued and completed jobs completely; running ones are not affected",
   body: z.array(z.uuid().toLowerCase()),
   responds: responds.text("how many were removed"),
   run: async (ctx, { workspace, body }) => {
@@ -85,7 +85,7 @@ const deleteJobs = operation({
   },
 });
 
-/** Jobs deleted concurrently: other writes wait for all of them. */
+/** Number of jobs deleted concurrently: other writes wait for all of them. */
 const DELETE_BATCH_SIZE = 50;
 
 function listStates(ctx: WorkspaceContext, workspace: string, ids: readonly string[]) {
@@ -95,7 +95,7 @@ function listStates(ctx: WorkspaceContext, workspace: string, ids: readonly stri
     .where(and(unindexed(eq(jobs.workspace_id, workspace)), inArray(jobs.id, [...ids])));
 }
 
-/** @returns false if it has begun to run meanwhile */
+/** @returns false if the job has started in the meantime */
 async function deleteJob(ctx: WorkspaceContext, id: string): Promise<boolean> {
   try {
     await ctx.write({ resource: id }, async (tx) => {
@@ -107,7 +107,7 @@ async function deleteJob(ctx: WorkspaceContext, id: string): Promise<boolean> {
       await tx.delete(jobSearch).where(eq(jobSearch.job_id, id));
       await deleteFlowState(tx, [id]);
       if (job.state === "queued") await completeDeletedJob(ctx, tx, job);
-      if (job.state === "planned") await followUpOf(ctx.app, job, "canceled")?.(tx);
+      if (job.state === "planned") await collectFollowUp(ctx.app, job, "canceled")?.(tx);
     });
     return true;
   } catch (error) {
@@ -116,14 +116,14 @@ async function deleteJob(ctx: WorkspaceContext, id: string): Promise<boolean> {
   }
 }
 
-/** Returns whether the job is a step of a running flow, which waits for it or may still read its result. */
+/** Whether the job is a step of a running flow, which waits for it or may still read its result. */
 async function isStepOfRunningFlow(tx: Tx, { flow_step_id, root_job }: Job): Promise<boolean> {
   if (flow_step_id === null || root_job === null) return false;
   const [root] = await tx.select({ state: jobs.state }).from(jobs).where(eq(jobs.id, root_job));
   return root?.state === "running";
 }
 
-/** Completes a deleted job for those who wait for it, and releases its concurrency slot. */
+/** Completes a deleted job for its waiters, and releases its concurrency slot. */
 async function completeDeletedJob({ app, username }: WorkspaceContext, tx: Tx, job: Job): Promise<void> {
   const reason = "the job was deleted";
   await failLocking(app, tx, job, reason);

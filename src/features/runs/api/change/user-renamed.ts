@@ -1,4 +1,4 @@
-/** The runs of a user who is renamed. What has ended keeps the name it ran under. */
+/** Updates the runs of a renamed user. Completed jobs keep the former name. */
 import { type AnyColumn, and, eq, inArray, or, type SQL, sql } from "drizzle-orm";
 import { containsText, replacePrefix, startsWith, unindexed } from "../../../../database/conditions.ts";
 import type { Reader, Tx } from "../../../../database/database.ts";
@@ -23,7 +23,7 @@ export async function* renameInUnfinishedRuns(
     yield { run: (tx) => renameInJobs(tx, renaming, sql`${slice} AND ${ofWorkspace}`), continues };
     continues = true;
   }
-  // Also the next runs of schedules, which are rows that no worker takes yet.
+  // Also the next runs of schedules, which are rows that no worker claims yet.
   for (const state of ["held", "planned", "running"]) {
     const ofState = sql`${jobs.state} = ${sql.raw(`'${state}'`)} AND ${ofWorkspace}`;
     yield* divideByKey(db, jobs.id, ofState, async (tx, slice) => {
@@ -75,7 +75,7 @@ async function renameInJobs(tx: Tx, renaming: RenameParameters, slice: SQL): Pro
   }
 }
 
-/** Raises the version, so that a server with one of the flow runs in memory reloads it at its next write. */
+/** Increments the version, so that a server with one of the flow runs in memory reloads it at its next write. */
 async function reloadFlows(tx: Tx, slice: SQL): Promise<void> {
   const roots = tx.select({ id: jobs.id }).from(jobs).where(slice);
   await tx

@@ -47,7 +47,7 @@ const exportCompletedJobs = operation({
   ...exporting,
   name: "exportCompletedJobs",
   path: `${base}/completed/export`,
-  summary: "Read completed jobs with everything they hold, to import them elsewhere",
+  summary: "Export completed jobs, to import them elsewhere",
   run: async (ctx, { workspace, query }) => {
     const selection = createJobQuery(ctx, workspace, { order_desc: false }, "completed");
     return jobsResponse(ctx, workspace, await listPageOfIds(ctx.app, selection, toLimitOffset(query)));
@@ -59,7 +59,7 @@ const exportQueuedJobs = operation({
   ...exporting,
   name: "exportQueuedJobs",
   path: `${base}/queue/export`,
-  summary: "Read the jobs that wait to be run with everything they hold, to import them elsewhere",
+  summary: "Export queued jobs, to import them elsewhere",
   run: async (ctx, { workspace, query }) => {
     const selection = {
       ...createJobQuery(ctx, workspace, { order_desc: false }, undefined),
@@ -86,7 +86,7 @@ function jobsResponse(ctx: WorkspaceContext, workspace: string, ids: readonly st
   return new Response(body, { headers: { "content-type": "application/json" } });
 }
 
-/** Characters written before other requests are served, and the characters that reading one job counts for. */
+/** Characters written before other requests are served, and the characters that reading one job is counted as. */
 const YIELD_AFTER_CHARS = 500_000;
 const CHARS_PER_JOB = 10_000;
 
@@ -103,7 +103,7 @@ async function* writeJsonPieces(
     const text = formatExportedJob(job, job.state === "completed" ? await readLog(app, job) : undefined);
     yield `${before}${text}`;
     before = ",\n";
-    // Without this, a fast reader would occupy the thread until the last job.
+    // Without this, a fast reader would block the event loop until the last job.
     written += text.length + CHARS_PER_JOB;
     if (written < YIELD_AFTER_CHARS) continue;
     written = 0;
@@ -125,7 +125,7 @@ const importCompletedJobs = operation({
   name: "importCompletedJobs",
   reads: { "application/json": z.array(ExportedCompletedJob) },
   path: `${base}/completed/import`,
-  summary: "Store completed jobs that were exported; an id that is known already is left as it is",
+  summary: "Import completed jobs; existing ids are skipped",
   run: async (ctx, { workspace }) => {
     const list = await readExportedJobs(ctx, ExportedCompletedJob);
     return storeJobs(
@@ -140,7 +140,7 @@ const importQueuedJobs = operation({
   name: "importQueuedJobs",
   reads: { "application/json": z.array(ExportedQueuedJob) },
   path: `${base}/queue/import`,
-  summary: "Queue jobs that were exported; an id that is known already is left as it is",
+  summary: "Import and queue exported jobs; existing ids are skipped",
   run: async (ctx, { workspace }) => {
     const list = await readExportedJobs(ctx, ExportedQueuedJob);
     await requireImportable(ctx, workspace, list);
@@ -196,7 +196,8 @@ function parseElement<S extends z.ZodType>(at: number, schema: S, given: unknown
 const QUEUEABLE_KINDS = ["script", "preview", "dependencies"];
 
 /**
- * Requires that the jobs can be queued here. Only a super admin may import jobs that run as users who are not members.
+ * Requires that the jobs can be queued here. Only a super admin may import jobs that run as users who are not
+ * members.
  * @throws BadRequest for a kind of job that cannot be queued, Forbidden for another user's identity
  */
 async function requireImportable(
@@ -219,7 +220,7 @@ async function requireImportable(
   const foreign = list.find((job) => !identities.has(`${job.permissioned_as}\n${job.email}`));
   if (foreign) {
     throw new Forbidden(
-      `job ${foreign.id} would run as ${foreign.permissioned_as} (${foreign.email}), who is no member of workspace ${workspace}`,
+      `job ${foreign.id} would run as ${foreign.permissioned_as} (${foreign.email}), who is not a member of workspace ${workspace}`,
       { hint: "add the member first, or have a super admin import the jobs" },
     );
   }

@@ -21,7 +21,7 @@ const Input = z.object({
   created_by: z.string(),
   created_at: isoTimestamp,
   is_public: z.boolean(),
-  /** Lists leave them out; existing clients look for the field. */
+  /** Left empty in lists, but present for existing clients. */
   args: z.null(),
   success: z.boolean().optional(),
 });
@@ -78,7 +78,7 @@ const getArgs = operation({
   method: "GET",
   path: `${base}/{job_or_input_id}/args`,
   access: "member",
-  summary: "Read the arguments of a run, or with `input=true` those that are kept",
+  summary: "Read the arguments of a run, or saved ones with `input=true`",
   query: z.object({ input: queryBoolean.optional(), allow_large: queryBoolean.optional() }),
   responds: responds.raw("application/json", "the arguments"),
   run: async (ctx, { workspace, job_or_input_id: id, query }) =>
@@ -87,7 +87,7 @@ const getArgs = operation({
     }),
 });
 
-/** @param isInput undefined: a saved input or a run, whichever has the id */
+/** @param isInput undefined: the id may be that of a saved input or of a run */
 async function readArguments(
   ctx: WorkspaceContext,
   workspace: string,
@@ -123,7 +123,7 @@ const updateInput = operation({
   method: "POST",
   path: `${base}/update`,
   access: "member",
-  summary: "Rename saved arguments, and set whether everybody sees them",
+  summary: "Rename saved arguments, and set whether they are shared with everybody",
   body: z.object({ id: z.string(), name, is_public: z.boolean() }),
   responds: responds.created("id"),
   audit: { operation: "inputs.update", action_kind: "Update" },

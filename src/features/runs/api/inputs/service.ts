@@ -1,4 +1,4 @@
-/** Saved inputs, and the arguments that a script or flow was run with before. */
+/** Saved inputs, and the arguments of earlier runs of a script or flow. */
 import { and, desc, eq, or } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import { Forbidden, NotFound } from "../../../../lib/errors.ts";
@@ -133,7 +133,7 @@ export async function createInput(
   return id;
 }
 
-/** @throws NotFound, Forbidden for somebody else's */
+/** @throws NotFound; Forbidden for another user's input */
 export async function updateInput(
   ctx: WorkspaceContext,
   { id, name, is_public }: { id: string; name: string; is_public: boolean },
@@ -144,7 +144,7 @@ export async function updateInput(
   });
 }
 
-/** @throws NotFound, Forbidden for somebody else's */
+/** @throws NotFound; Forbidden for another user's input */
 export async function deleteInput(ctx: WorkspaceContext, id: string): Promise<void> {
   await requireOwnInput(ctx, id);
   await ctx.write({ resource: id }, async (tx) => {
@@ -159,7 +159,7 @@ async function requireOwnInput(ctx: WorkspaceContext, id: string): Promise<void>
   throw new Forbidden(`saved input ${id} may be changed by ${input.created_by} and by admins`);
 }
 
-/** Deletes the inputs that somebody who leaves the workspace saved for themselves. */
+/** Deletes the private inputs of a user who leaves the workspace. */
 export async function deleteOwnInputs(_app: App, tx: Tx, { workspace_id, email }: RunOwner): Promise<void> {
   await tx
     .delete(inputs)

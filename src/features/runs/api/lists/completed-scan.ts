@@ -1,6 +1,6 @@
 /**
- * Scans the jobs that completed after a time: by the index on completion times, however long the history before it is,
- * or by the index of their workspace, if that has fewer jobs.
+ * Scans the jobs that completed after a given time. It uses the index on completion times, whose cost does not depend
+ * on older history, or the index of the workspace if that has fewer jobs.
  */
 import { and, asc, gt, type SQL, sql } from "drizzle-orm";
 import { unindexed } from "../../../../database/conditions.ts";
@@ -19,10 +19,10 @@ import {
   scanInSlices,
 } from "./job-scan.ts";
 
-/** `sets` and the like do not apply: the completion times are the set. */
+/** `sets` and similar fields do not apply: the completion times select the jobs. */
 export interface CompletedQuery extends Required<Pick<JobQuery, "base" | "filters">> {
   from: Date;
-  /** Aborted if the caller is gone: the scan ends early. */
+  /** Aborted if the caller disconnects: the scan then ends early. */
   signal: AbortSignal;
 }
 
@@ -32,10 +32,10 @@ interface CompletedPosition {
   tie: string | number;
 }
 
-/** In SQLite every index ends in it. */
+/** Every SQLite index ends with it. */
 const TIE = dialect === "sqlite" ? sql<number>`${jobs}.rowid` : sql<string>`${jobs.id}`;
 
-/** The state is literal, so that the planner can use the index, which has completed jobs only. */
+/** The state is a literal, so that the planner can use the partial index of completed jobs. */
 const completedSince = (from: Date) => and(sql`${jobs.state} = 'completed'`, gt(jobs.completed_at, from))!;
 
 export async function countCompletedSince(app: App, query: CompletedQuery): Promise<number> {
@@ -69,7 +69,7 @@ export async function* scanCompletedSince(app: App, query: CompletedQuery): Asyn
   }
 }
 
-/** Returns whether fewer jobs completed since a time than there are with `base`, which an index serves. */
+/** Whether fewer jobs completed since a time than there are jobs with `base`, which has an index. */
 async function areFewerSince(app: App, from: Date, base: SQL): Promise<boolean> {
   const own = { base, filters: undefined, sets: [] };
   let completed: CompletedPosition | undefined;

@@ -46,7 +46,7 @@ const listExtendedJobs = operation({
   method: "GET",
   path: "/w/{workspace}/concurrency_groups/list_jobs",
   access: "member",
-  summary: "List jobs; of those of a concurrency key that the caller may not see, only when they ran",
+  summary: "List jobs; for jobs of a concurrency key that the caller may not see, only their times",
   query: z.object({
     ...mixedFilters,
     concurrency_key: concurrencyKey,
@@ -86,7 +86,7 @@ const listConcurrencyGroups = operation({
   method: "GET",
   path: "/concurrency_groups/list",
   access: "superAdmin",
-  summary: "List the concurrency keys of jobs that run or wait",
+  summary: "List the concurrency keys of running and waiting jobs",
   responds: responds.json(
     z.array(z.object({ concurrency_key: z.string(), workspace_id: z.string(), total_running: z.number() })),
   ),
@@ -114,7 +114,7 @@ const getConcurrencyKey = operation({
   path: "/concurrency_groups/{job_id}/key",
   access: "user",
   allowsWorkspaceTokens: true,
-  summary: "Read the concurrency key of a job; null when it has none",
+  summary: "Read the concurrency key of a job; null without one",
   responds: responds.json(z.string().nullable()),
   run: (ctx, { job_id }) => readConcurrencyKey(ctx, job_id),
 });

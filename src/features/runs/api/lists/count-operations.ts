@@ -88,7 +88,7 @@ const countCompletedJobs = operation({
   path: `${base}/completed/count_jobs`,
   access: "member",
   scope: many,
-  summary: "Count the completed jobs of some tags, of some outcome, or of the last seconds",
+  summary: "Count the completed jobs by tag, outcome, or age",
   query: z.object({
     completed_after_s_ago: querySeconds.optional(),
     success: queryBoolean.optional(),
@@ -179,11 +179,11 @@ const getQueuePosition = operation({
   path: `${base}/queue/position/{scheduled_for}`,
   access: "member",
   scope: many,
-  summary: "Count the queued jobs of the instance that are due no later than a moment, in milliseconds",
+  summary: "Count the queued jobs of the instance that are due by a time, in milliseconds",
   responds: responds.json(z.object({ position: z.number().optional() })),
   run: async (ctx, { scheduled_for }) => {
     if (!/^\d{1,15}$/.test(scheduled_for)) {
-      throw new BadRequest(`"${scheduled_for.slice(0, 60)}" is no moment: write milliseconds since 1970`);
+      throw new BadRequest(`"${scheduled_for.slice(0, 60)}" is not a time: write milliseconds since 1970`);
     }
     const moment = new Date(Number(scheduled_for));
     // A job that is not due yet has no queue position.
@@ -199,7 +199,7 @@ const getScheduledFor = operation({
   path: `${base}/queue/scheduled_for/{id}`,
   access: "member",
   scope: { domain: "jobs", action: "read" },
-  summary: "Read when a queued or running job is or was due, in milliseconds",
+  summary: "Read the due time of a queued or running job, in milliseconds",
   responds: responds.json(z.number()),
   run: async (ctx, { workspace, id }) => {
     const job = await getJob(ctx, workspace, id);
@@ -214,7 +214,8 @@ const getStartedAtByIds = operation({
   path: "/w/{workspace}/jobs_u/queue/get_started_at_by_ids",
   access: "anyone",
   scope: { domain: "jobs", action: "read" },
-  summary: "Read when each of some jobs began; null for one that has not, or that the caller may not see",
+  summary:
+    "Read the start times of some jobs; null for one that has not started, or that the caller may not see",
   body: z.array(z.uuid().toLowerCase()).max(10_000),
   responds: responds.json(z.array(z.date().nullable())),
   run: (ctx, { workspace, body }) => listStartTimes(ctx, workspace, body),

@@ -77,7 +77,7 @@ const idsInState = (state: "planned" | "queued" | "running") =>
   sql`SELECT ${jobs.id} FROM ${jobs} WHERE ${jobs.state} = ${sql.raw(`'${state}'`)}`;
 
 export const QUEUED_JOBS: IdSet = { ids: idsInState("queued"), condition: eq(jobs.state, "queued") };
-/** The next runs of schedules, shown in lists beside the queued jobs. */
+/** The next runs of schedules, which lists show together with queued jobs. */
 const PLANNED_JOBS: IdSet = { ids: idsInState("planned"), condition: eq(jobs.state, "planned") };
 const hasNotStarted = inArray(jobs.state, ["planned", "queued"]);
 const WAITING_JOBS: IdSet = {
@@ -122,7 +122,7 @@ function childrenOfJob(parent: string): IdSet {
   };
 }
 
-/** An equality that no index serves. */
+/** An equality that hides the column from index selection. */
 function unindexed(column: typeof jobs.parent_job | typeof jobs.concurrency_key, value: string): SQL {
   return sql`coalesce(${column}, '') = ${value}`;
 }

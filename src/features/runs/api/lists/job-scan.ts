@@ -1,13 +1,12 @@
 /**
- * Scans the job table for lists and counts with any filter.
- *
- * SQLite reads on the thread that serves requests. So each statement reads at most a few thousand rows, and other
- * requests are served between two statements. There are three strategies:
- * - a small set that an index returns directly (queued jobs, children of a job): only its rows are read, those whose
- *   JSON is looked at in batches, for as long as the others;
+ * Scans the job table for lists and counts with any filter. SQLite reads on the event loop's thread, so each
+ * statement reads at most a few thousand rows, and other requests are served between two statements.
+ * There are three strategies:
+ * - a small set that an index returns directly (queued jobs, children of a job): only its rows are read; rows whose
+ *   JSON is searched are read in batches, within the same time limit as other scans;
  * - no filter: the index on creation time and id is used to skip earlier pages;
- * - any other filter: slices of that index one after the other, until the page is full, the table ends or the time is
- * over. At most MAX_CONCURRENT_SCANS do so at once, which leaves most of the thread to other requests.
+ * - any other filter: consecutive slices of that index, until the page is full, the table ends or the time limit is
+ *   reached. At most MAX_CONCURRENT_SCANS run at once, which leaves most of the thread to other requests.
  */
 import { and, asc, count, desc, gt, gte, inArray, lt, lte, type SQL, sql } from "drizzle-orm";
 import { unindexed } from "../../../../database/conditions.ts";
@@ -44,7 +43,7 @@ export interface IdSet {
 /** Time limit of a scan. */
 export interface ScanBudget {
   ms: number;
-  /** Set when the time was over: jobs beyond this creation time were not searched. */
+  /** Set if the time limit was reached: jobs beyond this creation time were not searched. */
   reached?: Date;
 }
 
@@ -61,16 +60,16 @@ export interface JobQuery {
   /** JSON that arguments and results must contain. */
   containment?: JsonCondition | undefined;
   ascending?: boolean | undefined;
-  /** Aborted if the caller is gone: the scan ends early. */
+  /** Aborted if the caller disconnects: the scan then ends early. */
   signal?: AbortSignal | undefined;
   budget?: ScanBudget | undefined;
-  /** The turn shared with other scans of the same call. */
+  /** The slot shared with the other scans of the same call. */
   scan?: ScanTurn | undefined;
 }
 
-/** A call's turn among the concurrent scans. */
+/** A call's slot among the concurrent scans. */
 export interface ScanTurn {
-  /** Waits for a slot at the first call. @returns false when the time is over */
+  /** Waits for a slot at the first call. @returns false once the time limit is reached */
   awaitTurn(): Promise<boolean>;
   release(): void;
 }
@@ -98,7 +97,7 @@ function isUnfiltered({ filters, containment, sets }: JobQuery): boolean {
   return !filters && !containment && sets.length === 0;
 }
 
-/** Counts the jobs of a query. Jobs that complete or start meanwhile may be counted or not. */
+/** Counts the jobs of a query. Jobs that complete or start in the meantime may be counted or not. */
 export async function countJobs(app: App, selection: JobQuery): Promise<number> {
   let total = 0;
   for await (const slice of scanInSlices(app, selection)) total += await countSlice(app, slice);
@@ -142,7 +141,7 @@ export async function* scanInSlices(app: App, selection: JobQuery): AsyncGenerat
   }
 }
 
-/** Notes that jobs from this creation on were not searched. */
+/** Records that jobs created from here on were not searched. */
 export function stopScan({ budget, ascending }: JobQuery, from: Date): void {
   // `created_before` is inclusive, `created_after` exclusive.
   if (budget) budget.reached = new Date(from.getTime() - (ascending ? 1 : 0));
@@ -153,7 +152,7 @@ function sliceLength(selection: JobQuery): number {
   return selection.containment ? JSON_SLICE_ROWS : SLICE_ROWS;
 }
 
-/** Returns whether a set that all selected jobs are in is so small that one query reads them all. */
+/** Whether a set that contains all selected jobs is so small that one query can read it. */
 export async function isSelectionSmall(app: App, { sets }: JobQuery): Promise<boolean> {
   return (await findSmallSet(app, sets)) !== undefined;
 }
@@ -168,13 +167,13 @@ async function findSmallSet(app: App, sets: IdSet[]): Promise<IdSet | undefined>
   return undefined;
 }
 
-/** Returns the ORDER BY of a query whose rows are in one index, or few. */
+/** Returns the ORDER BY of a query whose rows are in one index, or are few. */
 export function scanOrder({ ascending }: JobQuery): SQL[] {
   const to = ascending ? asc : desc;
   return [to(jobs.created_at), to(jobs.id)];
 }
 
-/** Without `base` only the primary key is in order. */
+/** Without `base`, only the primary key has this order. */
 function walkOrder(selection: JobQuery): SQL[] {
   return selection.base ? scanOrder(selection) : [(selection.ascending ? asc : desc)(jobs.id)];
 }

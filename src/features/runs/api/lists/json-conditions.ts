@@ -1,6 +1,6 @@
 /**
- * Finds jobs whose arguments or result contain some JSON. It is done here and not in SQL: SQLite has no operator for
- * it, and PostgreSQL's `jsonb` rejects the escaped NUL that stored JSON may contain.
+ * Finds jobs whose arguments or result contain given JSON. This runs in code instead of SQL: SQLite has no operator
+ * for it, and PostgreSQL's `jsonb` rejects the escaped NUL that stored JSON may contain.
  */
 import { count, inArray, type SQL, sql } from "drizzle-orm";
 import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
@@ -10,11 +10,11 @@ import type { App } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { hasTerms, type SearchedFields } from "../../search/words.ts";
 
-/** JSON to find, wrapped in an object because null is a value too. */
+/** JSON to find, wrapped in an object because null is a valid value too. */
 export interface JsonCondition {
   args?: { value: unknown } | undefined;
   result?: { value: unknown } | undefined;
-  /** Terms of a search (search/words.ts), all of which the job must have. */
+  /** Terms of a search (search/words.ts); a job must contain all of them. */
   terms?: readonly string[] | undefined;
 }
 
@@ -29,21 +29,21 @@ interface JsonRow {
 
 /** Bytes of JSON read and parsed at once. */
 const MAX_BATCH_BYTES = 1_000_000;
-/** Rows read at once if there are more rows or bytes than that. */
+/** Maximum rows read at once if not all rows are read at once. */
 const MAX_BATCH_ROWS = 500;
-/** Rows read at once if they are small: those of a slice of a scan. */
+/** Maximum rows read at once if they are small, as in a slice of a scan. */
 const MAX_SMALL_ROWS = 1_000;
 
-/** What was found. */
+/** Result of a search. */
 export interface JsonMatches {
   ids: string[];
-  /** Set if it was stopped: creation of the first job that was not read. */
+  /** Set if the search was stopped: creation time of the first job that was not read. */
   stopped_at?: Date;
 }
 
 /**
  * Finds up to `enough` jobs among `where` that contain the JSON, in the given order.
- * @param goesOn asked before each batch but the first
+ * @param goesOn called before each batch except the first; false stops the search
  */
 export async function filterByJson(
   app: App,
@@ -56,7 +56,7 @@ export async function filterByJson(
   const ids: string[] = [];
   let first: Date | undefined;
   for await (const { created_at, read } of planBatches(app, where, order, wanted)) {
-    // A search that continues at a moment must come further than that.
+    // A search that continues at a creation time must get beyond it.
     if (first && created_at.getTime() !== first.getTime() && !(await goesOn()))
       return { ids: ids.slice(0, enough), stopped_at: created_at };
     first ??= created_at;
@@ -68,7 +68,7 @@ export async function filterByJson(
 }
 
 interface Batch {
-  /** Creation of its first job. */
+  /** Creation time of its first job. */
   created_at: Date;
   read(): Promise<JsonRow[]>;
 }
@@ -106,7 +106,7 @@ async function* planBatches(
     yield { created_at: new Date(0), read: readWhere(where) };
     return;
   }
-  // Each of the statements goes through all rows.
+  // Each of these statements reads all rows.
   await yieldToEventLoop();
   const sizes = await read
     .select({ id: jobs.id, created_at: jobs.created_at, bytes })

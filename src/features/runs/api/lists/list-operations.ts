@@ -1,4 +1,4 @@
-/** Lists jobs by creation time. For how pages are found see job-scan.ts. */
+/** Lists jobs by creation time. `job-scan.ts` describes how pages are read. */
 import { z } from "zod";
 import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
 import {
@@ -40,12 +40,12 @@ const SEARCH_TIMEOUT_MS = 5_000;
 /** Largest page with arguments, each of which may be some 90 kB long. */
 const MOST_WITH_ARGUMENTS = 10_000;
 /**
- * Header of a page that is not full because the time was over: jobs beyond this creation time were not searched. To
- * continue, pass it as `created_before` (with ascending order as `created_after`).
+ * Header of a page that is not full because the time limit was reached: jobs beyond this creation time were not
+ * searched. To continue, pass it as `created_before` (with ascending order as `created_after`).
  */
 const SEARCHED_UNTIL_HEADER = "searched-until";
 
-/** Lists the ids of a full page without a time limit: the caller acts on all of them. */
+/** Lists the ids of a full page without a time limit, because the caller acts on all of them. */
 function listIds(
   ctx: WorkspaceContext,
   workspace: string,
@@ -139,7 +139,7 @@ const listCompletedJobs = operation({
   run: (ctx, { workspace, query }) => listSummaries(ctx, workspace, query, "completed"),
 });
 
-/** Pages are as large as the calls that take ids accept. */
+/** A page may have as many ids as the operations that take ids accept. */
 const idPaging = { ...paging, per_page: queryInteger.min(1).max(100_000).default(10_000) };
 const key = { concurrency_key: concurrencyKey };
 
@@ -149,7 +149,7 @@ const listFilteredJobsUuids = operation({
   path: `${base}/list_filtered_uuids`,
   access: "admin",
   scope: many,
-  summary: "List the ids of the jobs that a filter selects",
+  summary: "List the ids of the jobs that match a filter",
   query: z.object({ ...idPaging, ...mixedFilters, ...key }),
   responds: responds.json(z.array(z.string())),
   run: (ctx, { workspace, query }) => listIds(ctx, workspace, query, undefined),
@@ -161,7 +161,7 @@ const listFilteredQueueUuids = operation({
   path: `${base}/queue/list_filtered_uuids`,
   access: "admin",
   scope: many,
-  summary: "List the ids of the jobs that are not completed and that a filter selects",
+  summary: "List the ids of the unfinished jobs that match a filter",
   query: z.object({ ...idPaging, ...queueFilters, ...key }),
   responds: responds.json(z.array(z.string())),
   run: (ctx, { workspace, query }) => listIds(ctx, workspace, query, "unfinished"),
@@ -173,7 +173,7 @@ const listSelectedJobGroups = operation({
   path: `${base}/list_selected_job_groups`,
   access: "member",
   scope: many,
-  summary: "Group jobs by what they ran, with the argument schemas, to run them again",
+  summary: "Group jobs by script or flow, with the argument schemas, to run them again",
   body: z.array(z.uuid().toLowerCase()).max(10_000),
   responds: responds.json(z.array(JobGroup)),
   run: (ctx, { workspace, body }) => groupJobsByTarget(ctx, workspace, body),

@@ -1,8 +1,9 @@
 /**
- * Searches jobs for words. Unfinished jobs, and those that completed just now, are read, as lists with JSON filters do;
- * others are found in the full-text index (search/indexer.ts), and those that are too old for it are read again. Each
- * part finds the jobs created last first, and what they find is merged in that order. If the time is over, what is
- * returned ends where the first part had to. Without an index all jobs are read.
+ * Searches jobs by words. Completed jobs are found in the full-text index (search/indexer.ts). Jobs that it does not
+ * contain are read and searched, as for lists with JSON filters: unfinished jobs, those that completed just now, and
+ * those older than the index. Each part returns the most recently created jobs first, and the parts are merged in
+ * that order. If the time limit is reached, the result ends where the first part stopped. Without an index all jobs
+ * are read.
  */
 import { and, inArray, lte, type SQL, sql } from "drizzle-orm";
 import { z } from "zod";
@@ -54,9 +55,12 @@ const searchJobs = operation({
   responds: responds.json(
     z.object({
       query_parse_errors: z.array(z.string()),
-      /** Jobs that have all words, with arguments and without results. */
+      /** Jobs that contain all words, with arguments and without results. */
       hits: z.array(z.object({ document: JobRecord })),
-      /** Set if the time was over: jobs created by then were not searched. Continue with it as `created_before`. */
+      /**
+       * Set if the time limit was reached: jobs created up to then were not searched. Pass it as `created_before` to
+       * continue.
+       */
       searched_until: isoTimestamp.optional(),
     }),
   ),
@@ -91,11 +95,11 @@ interface Search {
 
 interface Found {
   ids: string[];
-  /** Set if the time was over: jobs created by then were not all searched. */
+  /** Set if the time limit was reached: not all jobs created up to then were searched. */
   reached?: Date | undefined;
 }
 
-/** Finds the first jobs of a query that have all terms, up to `wanted`, in the time that a search may take. */
+/** Finds the first jobs of a query that contain all terms, up to `wanted`, within the time limit. */
 async function findJobs(app: App, search: Search): Promise<Found> {
   const { selection, wanted } = search;
   const turn = createScanTurn(app, { ...selection, budget: { ms: SEARCH_TIMEOUT_MS } });
@@ -104,12 +108,12 @@ async function findJobs(app: App, search: Search): Promise<Found> {
     if (!progress) return await scanJobs(app, search, turn);
     const recent = await scanJobs(app, search, turn, completedSince(progress.completed_at));
     const indexed = await readIndex(app, search, turn, progress.oldest);
-    // Rows of the index may have been deleted meanwhile.
+    // Indexed rows may have been deleted in the meantime.
     const now = await readSearchProgress(app.db);
     if (!now) return await scanJobs(app, search, turn);
     const { oldest } = now;
     const { rows, reached } = await merge(app, wanted, [recent, indexed]);
-    // All that is in neither was created by then.
+    // Jobs in neither part were created before this.
     const end = reached ?? rows[wanted - 1]?.created_at;
     const isComplete = !oldest || (end && end > oldest);
     if (isComplete) return { ids: rows.map(({ id }) => id), reached };
@@ -122,7 +126,7 @@ async function findJobs(app: App, search: Search): Promise<Found> {
   }
 }
 
-/** Merges what parts of a search have found first: the newest, as far as all parts have come. */
+/** Merges the parts' results: the newest jobs, up to the point that all parts have reached. */
 async function merge(app: App, wanted: number, parts: readonly Found[]) {
   const ends = parts.flatMap(({ reached }) => (reached ? [reached.getTime()] : []));
   const end = ends.length > 0 ? new Date(Math.max(...ends)) : undefined;
@@ -134,7 +138,7 @@ async function merge(app: App, wanted: number, parts: readonly Found[]) {
   return { rows, reached: rows.length < wanted ? end : undefined };
 }
 
-/** Searches jobs by reading them. @param set those to read; undefined: all */
+/** Searches jobs by reading them. @param set the jobs to read; undefined: all */
 async function scanJobs(
   app: App,
   { selection, terms, wanted }: Search,
@@ -149,7 +153,7 @@ async function scanJobs(
   return { ids, reached: ids.length < wanted ? budget.reached : undefined };
 }
 
-/** Reads the index. @param oldest jobs that were created by then need not be found */
+/** Searches the index. @param oldest jobs created up to then need not be found */
 async function readIndex(
   app: App,
   { selection, terms, wanted, workspace, created_before, created_after }: Search,
@@ -157,7 +161,7 @@ async function readIndex(
   oldest: Date | null,
 ): Promise<Found> {
   const { base, within, filters, sets, containment, signal } = selection;
-  // The jobs are read by their ids: no other index is to be chosen for a filter.
+  // The jobs are read by id, so no other index may be chosen for a filter.
   const rest = [base, within, filters].map((part) => part && unindexed(part));
   const condition = and(...rest, ...sets.map((set) => set.condition ?? inSet(set)));
   const after = new Date(Math.max(created_after?.getTime() ?? 0, oldest?.getTime() ?? 0));
@@ -172,7 +176,7 @@ async function readIndex(
     found.push(...ids.filter((id) => isMeeting.has(id)));
     if (found.length >= wanted || !reached || signal?.aborted) break;
     isOver ||= !(await turn.awaitTurn());
-    // A search that continues must come further than where it begins.
+    // A search that continues must get beyond its starting point.
     if (isOver && !(created_before && reached >= created_before)) return { ids: found, reached };
     await yieldToEventLoop();
   }
@@ -182,7 +186,7 @@ async function readIndex(
 const at = (moment: Date) => sql.param(moment, jobs.completed_at);
 const inSet = ({ ids }: IdSet): SQL => sql`${jobs.id} IN (${ids})`;
 
-/** The jobs that the index does not hold yet. */
+/** Completed jobs that the index does not contain yet. */
 function completedSince(moment: Date): IdSet {
   const since = sql`${jobs.state} = 'completed' AND ${jobs.completed_at} >= ${at(moment)}`;
   return {

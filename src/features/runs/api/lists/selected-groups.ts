@@ -1,4 +1,4 @@
-/** Groups jobs by the script or flow they ran, with argument schemas, to run them again with other arguments. */
+/** Groups jobs by script or flow, with argument schemas, so that they can be run again with other arguments. */
 import { and, eq, type SQL } from "drizzle-orm";
 import { z } from "zod";
 import { canRead } from "../../../../platform/access/permissions.ts";

@@ -78,7 +78,7 @@ function createReadOperations(prefix: typeof open | typeof base, suffix: "" | "L
       ...common,
       name: `getCompletedJob${suffix}`,
       path: `${prefix}/completed/get/{id}`,
-      summary: "Read a completed job; 404 until it is",
+      summary: "Read a completed job; 404 for other jobs",
       responds: responds.json(JobRecord),
       run: async (ctx: Context, { workspace, id }) => {
         const job = await getCompletedAudited(ctx, workspace, id);
@@ -93,7 +93,7 @@ function createReadOperations(prefix: typeof open | typeof base, suffix: "" | "L
       ...common,
       name: `getCompletedJobResult${suffix}`,
       path: `${prefix}/completed/get_result/{id}`,
-      summary: "Read the result of a completed job; 404 until it is",
+      summary: "Read the result of a completed job; 404 for other jobs",
       query: SignedResultQuery,
       responds: responds.raw("application/json", "the bare result"),
       run: async (ctx: Context, { workspace, id, query }) => {
@@ -108,7 +108,7 @@ function createReadOperations(prefix: typeof open | typeof base, suffix: "" | "L
       ...common,
       name: `getCompletedJobResultMaybe${suffix}`,
       path: `${prefix}/completed/get_result_maybe/{id}`,
-      summary: "Read the result of a job if it is completed; never an error for one that is not",
+      summary: "Read the result of a job if it is completed; not an error for other jobs",
       query: z.object({ get_started: queryBoolean.default(false) }),
       responds: responds.json(
         z.object({
@@ -140,7 +140,7 @@ function createReadOperations(prefix: typeof open | typeof base, suffix: "" | "L
   };
 }
 
-/** A job that the caller may not see counts as missing. */
+/** Treats a job that the caller may not see as missing. */
 function ignoreNotFound(cause: unknown): undefined {
   if (!(cause instanceof NotFound)) throw cause;
 }
@@ -165,7 +165,7 @@ const getCompletedJobLogsTail = operation({
   path: `${open}/get_completed_logs_tail/{id}`,
   access: "anyone",
   scope: read,
-  summary: "Read the end of the log of a completed job; 404 until it is",
+  summary: "Read the end of the log of a completed job; 404 for other jobs",
   responds: responds.text("the last characters of the log"),
   run: async (ctx, { workspace, id }) => {
     const job = await getCompletedAudited(ctx, workspace, id);
@@ -180,7 +180,7 @@ const getJobTiming = operation({
   access: "anyone",
   scope: read,
   cors: true,
-  summary: "Read when a job was made and begun, and how long it took",
+  summary: "Read a job's creation and start times, and its duration",
   responds: responds.json(
     z.object({
       created_at: z.date(),

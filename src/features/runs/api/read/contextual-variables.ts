@@ -9,7 +9,7 @@ export interface ContextualVariable {
   name: string;
   value: string;
   description: string;
-  /** Set for the workspace by its admins. */
+  /** Whether an admin set it for the workspace. */
   is_custom: boolean;
 }
 

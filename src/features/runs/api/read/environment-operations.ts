@@ -22,7 +22,7 @@ export const listContextualVariables = operation({
   method: "GET",
   path: "/w/{workspace}/variables/list_contextual",
   access: "member",
-  summary: "List the variables that every job is given, with values as a job of the caller would see them",
+  summary: "List the contextual variables of jobs, with the values that a job of the caller would get",
   responds: responds.json(z.array(ContextualVariable)),
   run: async (ctx) => describeContextualVariables(ctx),
 });
@@ -32,7 +32,7 @@ export const getResourceValueInterpolated = operation({
   method: "GET",
   path: "/w/{workspace}/resources/get_value_interpolated/{path}",
   access: "member",
-  summary: "Read the value of a resource with the variables and resources it refers to put in their places",
+  summary: "Read the value of a resource with all references resolved",
   query: z.object({ job_id: z.uuid().optional() }),
   responds: responds.json(z.unknown()),
   audit: SECRET_READ_AUDIT,

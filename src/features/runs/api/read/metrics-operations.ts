@@ -23,7 +23,7 @@ const setJobProgress = operation({
   path: `${base}/set_progress/{id}`,
   access: "member",
   scope: { domain: "jobs", action: "write" },
-  summary: "Set how far a running job is, in percent",
+  summary: "Set the progress of a running job, in percent",
   body: z.object({ percent: queryInteger.min(0).max(100), flow_job_id: z.string().nullish() }),
   responds: responds.json(z.string(), "what was set"),
   run: async (ctx, { workspace, id, body }) => {

@@ -58,7 +58,7 @@ const getJobLogFile = operation({
   path: `${open}/get_log_file/{file_path}`,
   access: "anyone",
   scope: read,
-  summary: "Read the log of the job whose id the path of a log file begins with",
+  summary: "Read the log of a job by the path of a log file, which begins with the job's id",
   responds: responds.text("the log"),
   run: async (ctx, { workspace, file_path }) => {
     const [id = ""] = file_path.split("/", 1);
@@ -92,7 +92,7 @@ export const getJobUpdate = operation({
   path: `${open}/getupdate/{id}`,
   access: "anyone",
   scope: read,
-  summary: "Read what is new of a job since the given offsets",
+  summary: "Read the updates of a job since the given offsets",
   query: z.object(seenQuery),
   responds: responds.json(JobUpdate),
   run: (ctx, { workspace, id, query }) =>
@@ -137,7 +137,7 @@ export const getRootJobId = operation({
   path: `${open}/get_root_job_id/{id}`,
   access: "anyone",
   scope: read,
-  summary: "Read the id of the topmost ancestor of a job: its own when it has none",
+  summary: "Read the id of a job's topmost ancestor: its own if it has none",
   responds: responds.json(z.string()),
   run: async (ctx, { workspace, id }) => findRootJobId(ctx.app, await getJob(ctx, workspace, id)),
 });

@@ -24,7 +24,7 @@ const getResultById = operation({
   path: "/w/{workspace}/jobs/result_by_id/{flow_job_id}/{node_id}",
   access: "member",
   scope: { domain: "jobs", action: "read" },
-  summary: "Read the result of a step of a flow's run: of one that ran many times, the newest",
+  summary: "Read the result of a step of a flow run; of a step that ran several times, the newest",
   query: z.object({ json_path: z.string().optional() }),
   responds: responds.json(z.unknown(), "the bare result"),
   run: async (ctx, { workspace, flow_job_id, node_id, query }) => {
@@ -57,7 +57,7 @@ const getFlowDebugInfo = operation({
   path: "/w/{workspace}/jobs_u/get_flow_debug_info/{id}",
   access: "anyone",
   scope: { domain: "jobs", action: "read" },
-  summary: "Read the jobs of a flow that runs, by their ids, and the flow's own as `root_job`",
+  summary: "Read the jobs of a running flow by their ids, and the flow's own as `root_job`",
   responds: responds.json(z.record(z.string(), JobRecord)),
   run: async (ctx, { workspace, id }) => {
     const root = await getJob(ctx, workspace, id);

@@ -1,4 +1,4 @@
-/** Reads the steps of a flow run: where each job of it belongs, and what it waits for. */
+/** Reads the steps of a flow run: the position of each job in the flow, and the approvals that it waits for. */
 import { and, asc, eq, inArray } from "drizzle-orm";
 import { z } from "zod";
 import type { FrameState } from "../../../../engines/flow-engine/state.ts";
@@ -13,9 +13,9 @@ import { countPendingApprovals } from "../../flows/status/pending-approvals.ts";
 import { JobRecord, type JobSummaryRow, lightColumns, toJobSummary } from "../../job/records.ts";
 import { getJob } from "../../submit/find-and-cancel.ts";
 
-/** Maximum jobs of a run in one response. */
+/** Maximum number of jobs in one response. */
 const MAX_STEPS = 2_000;
-/** Maximum open approvals in one response. */
+/** Maximum number of open approvals in one response. */
 const MAX_REQUESTS = 50;
 
 const StepJob = JobRecord.pick({
@@ -35,26 +35,26 @@ const StepJob = JobRecord.pick({
   script_path: true,
 })
   .extend({
-    /** The flow, iteration or branch that it is in. */
+    /** Job of the flow, iteration or branch that contains it. */
     parent_job: z.string(),
     step_id: z.string(),
-    /** Of an iteration or a branch: its number, from 0. */
+    /** Number of the iteration or branch, from 0. */
     index: z.number().optional(),
   })
   .meta({ id: "FlowStepJob" });
 
 const FlowSteps = z.object({
-  /** Version of the deployed flow that it runs; null for one that is not deployed. */
+  /** Version of the deployed flow that it runs; null for an undeployed flow. */
   version: z.number().nullable(),
   steps: z.array(StepJob),
-  /** There are more than are listed. */
+  /** Whether there are more jobs than listed. */
   truncated: z.boolean(),
   approvals: z.array(PendingRequest),
 });
 
-/** Returns the outermost run that a frame belongs to. @throws BadRequest for a job that is no flow */
+/** Returns the outermost run that a frame belongs to. @throws BadRequest for a job that is not a flow */
 async function findRun(ctx: WorkspaceContext, job: Job): Promise<string> {
-  if (!isFrame(job.kind)) throw new BadRequest(`job ${job.id} is no flow but a ${job.kind}`);
+  if (!isFrame(job.kind)) throw new BadRequest(`job ${job.id} is not a flow but a ${job.kind}`);
   const [row] = await ctx.app.db.read
     .select({ root: flowFrames.root_job })
     .from(flowFrames)
@@ -62,7 +62,7 @@ async function findRun(ctx: WorkspaceContext, job: Job): Promise<string> {
   return row?.root ?? job.id;
 }
 
-/** Keeps the jobs that are inside of a job, however deep. */
+/** Selects the jobs inside a job, at any depth. */
 function keepInside(rows: JobSummaryRow[], job: string): JobSummaryRow[] {
   const parents = new Map(rows.map(({ id, parent_job }) => [id, parent_job]));
   const isInside = (parent: string | null | undefined): boolean =>

@@ -13,7 +13,7 @@ const base = "/w/{workspace}/jobs" as const;
 
 const Dependencies = z.object({ path: z.string(), flow_value: OpenFlowValue });
 
-/** Creates the submission of a flow dependency job. Scripts that do not parse are rejected before. */
+/** Creates the submission of a flow dependency job. Scripts with syntax errors are rejected before. */
 async function createFlowLockSubmission({
   path,
   flow_value,
@@ -45,7 +45,7 @@ const runFlowDependencies = operation({
   name: "runFlowDependencies",
   method: "POST",
   path: `${base}/run/flow_dependencies`,
-  summary: "Find the locks of the scripts in a flow that is not deployed",
+  summary: "Resolve the locks of the scripts in an undeployed flow",
   responds: responds.json(
     z.object({ updated_flow_value: OpenFlowValue }),
     "the flow with the locks of its scripts",
@@ -66,7 +66,7 @@ const runFlowDependenciesAsync = operation({
   name: "runFlowDependenciesAsync",
   method: "POST",
   path: `${base}/run/flow_dependencies_async`,
-  summary: "Find the locks of the scripts in a flow that is not deployed; answers before they are found",
+  summary: "Resolve the locks of the scripts in an undeployed flow, asynchronously",
   responds: responds.created("uuid of the job"),
   run: async (ctx, { body }) => (await submitJob(ctx, await createFlowLockSubmission(body), {})).id,
 });

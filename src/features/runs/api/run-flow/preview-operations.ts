@@ -95,7 +95,7 @@ export const runFlowPreview = operation({
   name: "runFlowPreview",
   method: "POST",
   path: `${base}/run/preview_flow`,
-  summary: "Run a flow that is not deployed; answers before it runs",
+  summary: "Run an undeployed flow asynchronously",
   responds: responds.created("uuid of the job"),
   run: async (ctx, input) =>
     (await submitJob(ctx, await createFlowPreviewSubmission(ctx, input.body, input.query), input.query)).id,
@@ -106,7 +106,7 @@ const runWaitResultFlowPreview = operation({
   name: "runWaitResultFlowPreview",
   method: "POST",
   path: `${base}/run_wait_result/preview_flow`,
-  summary: "Run a flow that is not deployed and answer its result",
+  summary: "Run an undeployed flow and return its result",
   responds: responds.raw("application/json", "the result of the flow, as its response controls say"),
   run: async (ctx, input) => {
     const submission = await createFlowPreviewSubmission(ctx, input.body, input.query);

@@ -20,14 +20,14 @@ import { createFlowPreviewSubmission } from "./preview-operations.ts";
 const run = "/w/{workspace}/jobs/restart/f/{job_id}" as const;
 const base = `${run}/from/{step_id}` as const;
 
-/** Arguments that replace those of the earlier run; the others stay. */
+/** Arguments that replace those of the earlier run; all others are reused. */
 const Arguments = z.record(z.string(), z.unknown()).nullish();
 type Arguments = z.output<typeof Arguments>;
 
 const common = {
   method: "POST",
   access: "member",
-  // The scope names the flow's path, which only the run tells.
+  // The scope contains the flow's path, which is known only from the run.
   scope: false,
   query: AsyncQuery,
   body: Arguments,
@@ -59,7 +59,7 @@ async function createDeployedRestart(
   query: z.output<typeof AsyncQuery>,
 ): Promise<Submission> {
   const found = await resolveTarget(ctx, { flow_version: String(job.flow_version) });
-  if (found.kind !== "flow") throw new BadRequest(`job ${job.id} is no run of a flow`);
+  if (found.kind !== "flow") throw new BadRequest(`job ${job.id} is not a run of a flow`);
   return createFlowSubmission(ctx, found.flow, JSON.stringify(args), query);
 }
 
@@ -71,7 +71,7 @@ async function createUndeployedRestart(
 ): Promise<Submission> {
   const { identity, member } = ctx.caller;
   requireScope(identity, { domain: "jobs", action: "run" }, undefined);
-  if (member.operator) throw new Forbidden("operators run only what is deployed");
+  if (member.operator) throw new Forbidden("operators may only run deployed scripts and flows");
   const preview = {
     value: parseSchemaJson(job.raw_flow ?? "null") as StoredFlow,
     path: job.script_path,
@@ -84,7 +84,7 @@ const restartFlowAtStep = operation({
   ...common,
   name: "restartFlowAtStep",
   path: base,
-  summary: "Run a flow again from one of its steps on, with the results of the steps before",
+  summary: "Restart a flow run from a step, with the results of the steps before it",
   run: (ctx, { job_id, step_id, ...input }) => restartFlow(ctx, { flow_job_id: job_id, step_id }, input),
 });
 
@@ -92,19 +92,19 @@ const restartFlowAtPart = operation({
   ...common,
   name: "restartFlowAtBranchOrIteration",
   path: `${base}/{branch_or_iteration_n}`,
-  summary: "Run a flow again from one iteration or branch of one of its steps on",
+  summary: "Restart a flow run from an iteration or branch of a step",
   run: (ctx, { job_id, step_id, branch_or_iteration_n: n, ...input }) => {
     if (!/^\d{1,9}$/.test(n)) throw new BadRequest(`"${n}" is not the number of an iteration or branch`);
     return restartFlow(ctx, { flow_job_id: job_id, step_id, branch_or_iteration_n: Number(n) }, input);
   },
 });
 
-/** For newer clients, which name the point in the body and keep the arguments. */
+/** For newer clients, which send the restart point in the body and reuse the arguments. */
 const restartFlowAtPoint = operation({
   ...common,
   name: "restartFlowAtPoint",
   path: run,
-  summary: "Run a flow again from a step, iteration or branch on that the body names",
+  summary: "Restart a flow run from a step, iteration or branch given in the body",
   body: z.object({
     step_id: z.string().min(1),
     branch_or_iteration_n: optional(z.number().int().min(0)),

@@ -62,7 +62,7 @@ async function createRerunSubmission(
   const job = await getJob(ctx, workspace_id, id);
   const targets = findRerunTargets(job);
   if (!targets) {
-    throw new BadRequest(`job ${id} is no run of a deployed script or flow: it cannot be run again`);
+    throw new BadRequest(`job ${id} is not a run of a deployed script or flow: it cannot be run again`);
   }
   if (job.deleted || job.delete_after_use) {
     throw new BadRequest(`the arguments of job ${id} are deleted: it cannot be run again`);

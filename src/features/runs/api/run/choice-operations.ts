@@ -37,11 +37,11 @@ async function createChoiceSubmission(ctx: WorkspaceContext, choice: Choice): Pr
   const given = addEntrypointArgument(choice.args, entrypoint);
   if (ref.source === "inline") {
     const { operator, is_admin } = ctx.caller.member;
-    if (operator && !is_admin) throw new Forbidden("operators run only what is deployed");
+    if (operator && !is_admin) throw new Forbidden("operators may only run deployed scripts and flows");
     return createCodeSubmission({ language: ref.lang ?? "bun", content: ref.code }, entrypoint, given);
   }
   const found = await resolveTarget(ctx, toTarget(ref.path, ref.runnable_kind === "flow"));
-  // Choices are asked for while the form is filled in.
+  // Choices are requested while a user fills in the form.
   const asCaller = { on_behalf_of_email: undefined, argument_schema: undefined };
   if (found.kind === "flow") {
     const { args } = await createFlowSubmission(ctx, { ...found.flow, ...asCaller }, given, {});
@@ -102,7 +102,7 @@ const runDynamicSelect = operation({
   path: "/w/{workspace}/jobs/run/dynamic_select",
   access: "member",
   scope: { domain: "jobs", action: "run" },
-  summary: "Run a function that returns the choices of a form field; answers before it runs",
+  summary: "Run a function that returns the choices of a form field, asynchronously",
   body: Choice,
   responds: responds.created("uuid of the job"),
   audit: { operation: "jobs.run.dynamic_select", action_kind: "Execute" },

@@ -23,7 +23,7 @@ import { jobIdSchema } from "./run-operations.ts";
 
 const base = "/w/{workspace}/jobs" as const;
 
-/** Most sources that may come with code, and their size in characters. */
+/** Maximum number of sources submitted with the code, and maximum characters of each. */
 const MAX_MODULES = 500;
 const MAX_MODULE_CHARACTERS = 10_000_000;
 
@@ -42,7 +42,7 @@ const Modules = z
     },
     `must be at most ${MAX_MODULES} sources of ${MAX_MODULE_CHARACTERS / 1_000_000} million characters in total`,
   )
-  .describe("sources of scripts that the code imports, by path; they come before those of the workspace");
+  .describe("sources of scripts that the code imports, by path; they take precedence over the workspace's");
 
 const Preview = z.object({
   args: z.record(z.string(), z.unknown()).default({}),
@@ -100,7 +100,7 @@ export const runPreview = operation({
   name: "runPreview",
   method: "POST",
   path: `${base}/run/preview`,
-  summary: "Run code that is not deployed; answers before it runs",
+  summary: "Run undeployed code asynchronously",
   query: z.object(previewQuery),
   body: Preview,
   responds: uuid,
@@ -113,7 +113,7 @@ export const runWaitResultPreview = operation({
   name: "runWaitResultPreview",
   method: "POST",
   path: `${base}/run_wait_result/preview`,
-  summary: "Run code that is not deployed and answer its result",
+  summary: "Run undeployed code and return its result",
   query: z.object(previewQuery),
   body: Preview,
   responds: result,
@@ -126,7 +126,7 @@ export const runWaitResultPreview = operation({
   },
 });
 
-/** Reads a bundle made by a client: one JavaScript file, sent with the preview. */
+/** Reads a bundle built by a client: one JavaScript file, sent with the preview. */
 async function readBundle(ctx: WorkspaceContext): Promise<Preview> {
   const form = await readForm(ctx.request, ctx.app.settings.get("request_size_limit_mb") * 1_000_000);
   const preview = await parseJsonField(form, "preview", Preview);
@@ -140,7 +140,7 @@ const runPreviewBundle = operation({
   name: "runPreviewBundle",
   method: "POST",
   path: `${base}/run/preview_bundle`,
-  summary: "Run a bundle of JavaScript that is not deployed; answers before it runs",
+  summary: "Run an undeployed bundle of JavaScript asynchronously",
   query: z.object(previewQuery),
   reads: { "multipart/form-data": z.object({ preview: Preview, file: z.file() }) },
   responds: uuid,
@@ -155,7 +155,7 @@ const Dependencies = z.object({
         raw_code: z.string(),
         language: z.enum(LANGUAGES),
         script_path: z.string().optional(),
-        /** Another name of `script_path`. */
+        /** Alias of `script_path`. */
         path: z.string().optional(),
       }),
     )
@@ -193,7 +193,7 @@ const runDependencies = operation({
   name: "runDependencies",
   method: "POST",
   path: `${base}/run/dependencies`,
-  summary: "Find the lock of code that is not deployed",
+  summary: "Resolve the lock of undeployed code",
   responds: responds.createdJson(
     z.object({ lock: z.string().optional(), error: z.object({ message: z.string() }).optional() }),
     "the lock, or why there is none",
@@ -210,7 +210,7 @@ const runDependenciesAsync = operation({
   name: "runDependenciesAsync",
   method: "POST",
   path: `${base}/run/dependencies_async`,
-  summary: "Find the lock of code that is not deployed; answers before it is found",
+  summary: "Resolve the lock of undeployed code, asynchronously",
   responds: uuid,
   run: async (ctx, { body }) => (await submitJob(ctx, createLockSubmission(body), {})).id,
 });

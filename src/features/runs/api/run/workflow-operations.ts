@@ -57,7 +57,7 @@ const runWorkflowTask = operation({
   path: "/w/{workspace}/jobs/run/workflow_as_code/{job_id}/{entrypoint}",
   access: "member",
   scope: { domain: "jobs", action: "run" },
-  summary: "Run an exported function of the calling job's own code, as a job below it",
+  summary: "Run an exported function of the calling job's own code as a child job",
   query: AsyncQuery.extend({ skip_update: queryBoolean.optional() }),
   body: optionalBody(Task),
   responds: responds.created("uuid of the job"),

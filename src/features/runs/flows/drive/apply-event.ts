@@ -1,4 +1,4 @@
-/** Applies an event to a frame of a flow run, and the events that follow from it to the frames inside and around. */
+/** Applies an event to a frame of a flow run, and the resulting events to the frames inside and around it. */
 
 import type { EngineCommand, FrameEvent } from "../../../../engines/flow-engine/state.ts";
 import { computeTransition, createInitialState } from "../../../../engines/flow-engine/transition.ts";
@@ -199,10 +199,7 @@ async function startLeaf(move: EventContext, frame: LiveFrame, step: RunStep): P
   todo.push({ frame, event: { ...child, status: "success", result: cached } });
 }
 
-/**
- * Returns whether the flow to be called already runs around this frame, and has reached its limit of runs inside
- * itself.
- */
+/** Whether the called flow already runs around this frame and has reached its recursion limit. */
 function exceedsRecursion(run: FlowRun, frame: LiveFrame, { script_path }: Job): boolean {
   if (run.frames.size < MAX_RECURSIVE_RUNS) return false;
   const runsIt = ({ flow }: LiveFrame) => flow.job.script_path === script_path;

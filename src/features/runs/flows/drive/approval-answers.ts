@@ -1,4 +1,4 @@
-/** Answers to a step that asks for approval, and what they decide. */
+/** Answers to a step's approval request, and the resulting decision. */
 import { asc, eq } from "drizzle-orm";
 import type { FrameEvent } from "../../../../engines/flow-engine/state.ts";
 import type { App } from "../../../../platform/app/context.ts";

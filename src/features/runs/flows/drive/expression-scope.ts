@@ -37,7 +37,7 @@ export function createEnv(app: App, run: FlowRun, frame: LiveFrame): EngineEnvir
   };
 }
 
-/** Expressions of one run that may reach their time limit. */
+/** Maximum number of expressions of one run that may reach their time limit. */
 const MAX_OVERRUNS = 10;
 /** Maximum number of parallel jobs of one loop; on PostgreSQL many servers may share them. */
 const MAX_PARALLEL_POSTGRES = 256;
@@ -94,7 +94,7 @@ async function evaluateInFrame(
   return secrets.size > 0 ? encryptTextsWithSecrets(app, frame.flow.job, value, secrets) : value;
 }
 
-/** Returns the flow's `flow_env`, with what the flows around it set and it does not. */
+/** Returns the flow's `flow_env`, merged with values of the surrounding flows that it does not set itself. */
 function flowEnvironment(frame: LiveFrame): Record<string, unknown> {
   let at: LiveFrame | undefined = frame;
   while (at && at.flow === frame.flow) at = at.parent;
@@ -102,8 +102,8 @@ function flowEnvironment(frame: LiveFrame): Record<string, unknown> {
 }
 
 /**
- * Counts expressions that ran into their time limit. After MAX_OVERRUNS the run fails: skipped failures would let it go
- * on.
+ * Counts expressions that reached their time limit. After MAX_OVERRUNS the run fails; otherwise skipped failures
+ * would let it continue.
  */
 function countOverrun(run: FlowRun, step_id: string | undefined, { name, message }: ExpressionTimeout): void {
   run.overruns++;
@@ -162,15 +162,16 @@ export async function readResultText(app: App, run: FlowRun, ref: ResultRef): Pr
 }
 
 /**
- * Gathers results by iteration. Missing ones, and failures that are reported as null, are null. Of an iteration that
- * ran again, the last run counts.
+ * Gathers results by iteration. Missing results, and failures that are reported as null, are null. If an iteration
+ * ran more than once, its last run counts.
  */
 async function gatherResults(
   app: App,
   run: FlowRun,
   { gather, of, count, failures }: Extract<ResultRef, { gather: string }>,
 ): Promise<string> {
-  // Copied before the query: results committed meanwhile leave memory, but are not in the query's snapshot.
+  // Copied before the query: results committed in the meantime are removed from memory, but are not in the query's
+  // snapshot.
   const fresh = [...run.uncommitted.values()]
     .filter(({ parent, module }) => parent === of && module === gather)
     .map(({ id, index = null, status }) => ({ id, index, status, result: run.results.get(id) ?? "null" }));

@@ -7,7 +7,7 @@ import type { App } from "../../../../platform/app/context.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
 
-/** Of many iterations only the newest are searched. */
+/** Maximum number of frames searched per level, the newest iterations first. */
 const MAX_FRAMES_PER_LEVEL = 500;
 
 interface FoundStep {
@@ -45,7 +45,7 @@ export async function findResultInDatabase(
 ): Promise<ResultRef | undefined> {
   const loop = [...modules.values()].find((module) => findOnlyLeaf(module)?.id === step);
   if (!loop) return (await findStep(app, flow_job, step))?.own.result;
-  // The jobs of such a step belong to the loop directly, without a frame around each.
+  // The jobs of such a step belong to the loop directly, without a frame per iteration.
   for await (const level of walkLevels(app, flow_job)) {
     const [job] = await app.db.read
       .select({ id: jobs.id })

@@ -134,7 +134,7 @@ async function loadInlineCode(app: App, job: Job): Promise<InlineCode> {
   const step = job.flow_step_id ?? "";
   const module = indexModules(value).get(step);
   const leaf = module && leafModule(module);
-  if (leaf?.value.type !== "rawscript") throw new Internal(`step ${job.flow_step_id} is no script`);
+  if (leaf?.value.type !== "rawscript") throw new Internal(`step ${job.flow_step_id} is not a script`);
   const { content, lock } = leaf.value satisfies RawScript;
   return {
     language,

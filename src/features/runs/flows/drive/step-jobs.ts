@@ -171,13 +171,13 @@ async function findForFlow<T extends NotRunnable["item"]>(
   const member = found instanceof Promise ? await found : found;
   if (!member || member.disabled) {
     throw new NotFound(
-      `${what}: ${job.permissioned_as}, who runs the flow, is no active member of the workspace`,
+      `${what}: ${job.permissioned_as}, who runs the flow, is not an active member of the workspace`,
     );
   }
   return findReadable(member, `${what}, for ${job.permissioned_as} who runs the flow,`, find);
 }
 
-/** Renders a step's tag. @throws Forbidden if the user who started the flow may not give it */
+/** Renders a step's tag. @throws Forbidden if the user who started the flow may not use it */
 async function renderStepTag(app: App, job: Job, written: string, args: string): Promise<string> {
   const { workspace_id } = job;
   const tag = renderTagTemplate(written, { workspace_id, args });

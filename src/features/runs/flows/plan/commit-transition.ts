@@ -15,7 +15,10 @@ const MAX_ATTEMPTS = 100;
 const IMMEDIATE_ATTEMPTS = 3;
 const BACKOFF: Backoff = { first_ms: 50, max_ms: 50, jitter: 1 };
 
-/** Stores what belongs to a transition. False: the job ended elsewhere, and nothing is stored. */
+/**
+ * Stores the rows that belong to a transition. Returns false if the job was completed elsewhere; then nothing is
+ * stored.
+ */
 export type TransactionWork = (tx: Tx) => Awaitable<boolean>;
 /** Runs work in a transaction. */
 export type TransactionRunner = (work: TransactionWork) => Promise<boolean>;
@@ -30,9 +33,9 @@ export class PlanningFailed extends Error {
 /**
  * Plans and stores one transition of a flow run in one transaction with `work`. Retries on FlowConflict.
  * @param work undefined: only the plan is stored
- * @param ask returns what to plan; undefined if the run is not affected: then only `work` is done
- * @returns false if the job had already ended elsewhere
- * @throws PlanningFailed; a transient database error as it is
+ * @param ask returns what to plan; undefined if the run is not affected: then only `work` runs
+ * @returns false if the job was already completed elsewhere
+ * @throws PlanningFailed; transient database errors unchanged
  */
 export async function commitTransition(
   app: App,

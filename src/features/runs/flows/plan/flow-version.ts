@@ -3,9 +3,9 @@ import type { Tx } from "../../../../database/database.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
 
 /**
- * Makes transitions of a flow run that have begun fail and be repeated: what they have read is about to change in this
- * transaction.
- * @param frame any frame of the run; a job that is none is ignored
+ * Invalidates transitions of a flow run that are in progress, so that they are repeated: the caller's transaction
+ * changes data that they have read.
+ * @param frame any frame of the run; ignored if the job has none
  */
 export async function raiseFlowVersion(tx: Tx, frame: string): Promise<void> {
   const { job_id, root_job, version } = flowFrames;

@@ -4,7 +4,7 @@ import { eq } from "drizzle-orm";
 import type { Tx } from "../../../../database/database.ts";
 import type { Awaitable } from "../../../../lib/async/awaitable.ts";
 import type { App } from "../../../../platform/app/context.ts";
-import { followUpOf } from "../../../../platform/app/job-ends.ts";
+import { collectFollowUp } from "../../../../platform/app/job-ends.ts";
 import type { JobFinished } from "../../../../platform/events/events.ts";
 import type { Reservation } from "../../../../platform/queue/queue.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
@@ -34,7 +34,7 @@ function isInside(inner: LiveFrame, frame: LiveFrame): boolean {
   return false;
 }
 
-/** Thrown if the job already ended elsewhere: this completion is dropped. */
+/** Thrown if the job was already completed elsewhere; this completion is dropped. */
 export class JobAlreadyEnded extends Error {}
 
 /** A frame as one plan leaves it. Later plans change the frame itself while this plan is still being written. */
@@ -78,7 +78,7 @@ export class Plan {
     if (!begins) run.version++;
   }
 
-  /** The plan is so large that work which can wait is left to later transactions. */
+  /** Whether the plan is so large that postponable work is left to later transactions. */
   get isLarge(): boolean {
     return this.#jobs.length + this.#finishedLeaves.length > LARGE_PLAN_JOBS;
   }
@@ -176,7 +176,7 @@ export class Plan {
   /**
    * Writes the plan. The run's version is claimed first: concurrent transitions wait there, so none holds a job's row
    * while it waits for the version, which prevents deadlocks.
-   * @param work belongs to the plan; false: the job ended elsewhere
+   * @param work stores the rows that belong to the plan; false: the job was completed elsewhere
    * @throws FlowConflict if the run was changed since it was read, JobAlreadyEnded, StaleCiphertext
    */
   async store(tx: Tx, work?: (tx: Tx) => Awaitable<boolean>): Promise<void> {
@@ -250,7 +250,7 @@ export class Plan {
     if (job.id !== frame.id) return;
     if (job.cache_ttl && status === "success" && !cached) await storeCachedResult(this.#app, tx, job, result);
     await releaseConcurrencySlot(this.#app, tx, job);
-    await followUpOf(this.#app, job, status)?.(tx);
+    await collectFollowUp(this.#app, job, status)?.(tx);
   }
 
   #committed(): void {

@@ -55,7 +55,7 @@ export const completeFrameRow = statement<
       status: placeholder("status") as never,
       result: placeholder("result") as never,
       labels: placeholder("labels") as never,
-      // It may hold secrets from the sender's headers, and is not read any more.
+      // Cleared: it may hold secrets from the sender's headers and is no longer read.
       preprocessor_input: null,
       completed_at: placeholder("completed_at") as never,
       duration_ms: placeholder("duration_ms") as never,

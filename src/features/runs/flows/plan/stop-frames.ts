@@ -94,7 +94,7 @@ function listUnfinishedChildren(tx: Tx, parents: string[], limit: number): Promi
           isLeft,
         ),
       )
-      // In index order; otherwise PostgreSQL takes a scan of the whole table for the cheapest way to the limit.
+      // In index order; otherwise PostgreSQL considers a full table scan the cheapest plan.
       .orderBy(asc(jobs.parent_job))
       .limit(limit)
   );

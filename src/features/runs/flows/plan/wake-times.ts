@@ -1,6 +1,6 @@
 /**
- * Wake times of frames (`wake_at`): sleeps, retries, approvals and deadlines. Values in 1970 mark work that
- * is due immediately, and keep it apart from real times.
+ * Wake times of frames (`wake_at`): sleeps, retries, approvals and deadlines. Values in 1970 mark work that is due
+ * immediately, and distinguish it from real times.
  */
 
 import { perApp } from "../../../../lib/async/per-app.ts";
@@ -13,8 +13,8 @@ export const CLEANUP_TIME = new Date(0);
 export const EARLIEST_WAKE_TIME = new Date(Date.UTC(1971, 0));
 
 /**
- * Returns the wake time of a frame that a large plan left to start later. Runs take turns: the one with the fewest
- * turns is first.
+ * Returns the wake time of a frame whose start a large plan has postponed. Runs take turns: the one with the fewest
+ * turns so far comes first.
  */
 export function nextImmediateTurn(run: FlowRun): Date {
   run.turns = Math.min(run.turns + 1, EARLIEST_WAKE_TIME.getTime() - 1);

@@ -1,4 +1,4 @@
-/** The place of a job in its flow: for its environment, and to forward its stream. */
+/** The position of a job in its flow, for its environment and for forwarding its stream. */
 import { eq } from "drizzle-orm";
 import type { FlowValue } from "../../../../engines/flow-engine/types.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
@@ -24,7 +24,7 @@ export async function findFlowPlace(app: App, job: Job): Promise<FlowPlace | und
   };
 }
 
-/** Returns whether the step's stream may be forwarded. A step with retries may stream twice, so it is not. */
+/** Whether the step's stream may be forwarded. A step with retries may stream twice, so its stream is not. */
 function isLastStep({ flow_step_id, parent_job, root_job }: Job, { modules }: FlowValue): boolean {
   const last = modules.at(-1);
   if (last?.id !== flow_step_id || parent_job !== root_job || last.retry) return false;

@@ -22,7 +22,7 @@ const MAX_LISTED_JOBS = 10_000;
  * begun.
  */
 export async function readFlowStatus(app: App, job: Job): Promise<FlowStatus | undefined> {
-  // Which version a planned run takes is settled when it begins, which may be between the reads.
+  // The version of a planned run is fixed when it starts, which may happen between the two reads.
   if (!isFrame(job.kind) || job.state === "planned") return undefined;
   const [row] = await app.db.read.select().from(flowFrames).where(eq(flowFrames.job_id, job.id));
   if (!row) return undefined;
@@ -73,7 +73,7 @@ export async function readFlowFields(
   };
 }
 
-/** Finds the frame of a job, running or not, by way of the frames around it; undefined if one was deleted. */
+/** Finds the frame of a job, running or not, through the surrounding frames; undefined if one was deleted. */
 export async function findFrame(app: App, job: Job): Promise<LiveFrame | undefined> {
   if (job.deleted) return undefined;
   if (job.kind !== "flownode") return loadFrame(app, job, undefined);

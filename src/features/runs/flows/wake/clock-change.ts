@@ -14,7 +14,7 @@ export async function shiftWaits(app: App, by_ms: number): Promise<void> {
   const waiting = and(gte(wake_at, EARLIEST_WAKE_TIME), gt(wake_at, app.clock()));
   const roots = await app.db.read.selectDistinct({ root_job }).from(flowFrames).where(waiting);
   for (const root of roots) {
-    // Each by itself: repeated as a whole, those that were moved would be moved again.
+    // Each frame is updated separately: if a combined update were repeated, frames would be moved twice.
     await retryOnOutage(app, { what: `waits of flow run ${root.root_job}` }, () =>
       shiftWaitsOf(app, root.root_job, by_ms),
     );

@@ -2,7 +2,7 @@
 import { and, eq, sql } from "drizzle-orm";
 import { isTransient } from "../../../../database/failure.ts";
 import type { App } from "../../../../platform/app/context.ts";
-import { followUpOf } from "../../../../platform/app/job-ends.ts";
+import { collectFollowUp } from "../../../../platform/app/job-ends.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
 import { flowFrames } from "../../../code/flows/tables.ts";
 import { stopFrame } from "../drive/apply-event.ts";
@@ -49,7 +49,7 @@ async function failRun(app: App, id: string, result: string): Promise<void> {
       .returning();
     if (!ended) return;
     await releaseConcurrencySlot(app, tx, ended);
-    await followUpOf(app, ended, "failure")?.(tx);
+    await collectFollowUp(app, ended, "failure")?.(tx);
     const { workspace_id } = ended;
     tx.afterCommit(() => {
       app.events.publishFinished({ id, workspace_id, status: "failure", result });

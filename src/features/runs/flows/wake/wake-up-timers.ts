@@ -14,7 +14,7 @@ import { stopBelow, stopOrphans } from "../plan/stop-frames.ts";
 import { CLEANUP_TIME, EARLIEST_WAKE_TIME, timerOf, wakeFlowsAt } from "../plan/wake-times.ts";
 import type { WakeResult } from "./wake-run.ts";
 
-/** Attempts to plan what a frame does next, before the frame fails. */
+/** Maximum attempts to plan a frame's next transition, before the frame fails. */
 const MAX_ATTEMPTS = 5;
 const BACKOFF: Backoff = { first_ms: 500, max_ms: 5_000 };
 /** Maximum frames of a run woken together. */

@@ -75,7 +75,7 @@ async function createLock(
   return { lock: kept ? row.lock! : await resolveLock(app, wanted, options), imports: pins };
 }
 
-/** Returns whether the version's previous imports need the same packages, so that its lock is still valid. */
+/** Whether the version's previous imports need the same packages, so that its lock is still valid. */
 async function needsSamePackages(
   app: App,
   code: ImportingCode,
@@ -90,10 +90,10 @@ async function needsSamePackages(
   return Bun.deepEquals(before, packages);
 }
 
-/** Returns the member with whose rights imports are read. @throws Forbidden if the person has left the workspace */
+/** Returns the member with whose rights imports are read. @throws Forbidden if the user has left the workspace */
 export async function getDeployer(app: App, job: Job): Promise<Member> {
   const member = await resolveJobMember(app, job);
-  if (!member) throw new Forbidden(`${job.email} is no member of workspace ${job.workspace_id}`);
+  if (!member) throw new Forbidden(`${job.email} is not a member of workspace ${job.workspace_id}`);
   return member;
 }
 

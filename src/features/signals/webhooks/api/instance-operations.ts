@@ -15,7 +15,7 @@ const getInstanceWebhook = operation({
   method: "GET",
   path: base,
   access: "superAdmin",
-  summary: "Show where events about users of the instance are sent, and whether they arrive",
+  summary: "Read the endpoint of events about users of the instance, and its state",
   responds: responds.json(Endpoint),
   run: async ({ app }) => {
     await requireLicense(app);
@@ -43,7 +43,7 @@ const listInstanceWebhookDeliveries = operation({
   method: "GET",
   path: `${base}/deliveries`,
   access: "superAdmin",
-  summary: "List which of the instance's events were sent, newest first",
+  summary: "List deliveries of the instance's events, newest first",
   query: DeliveriesQuery,
   responds: responds.json(z.array(Delivery)),
   run: async ({ app }, { query }) => {
@@ -57,7 +57,7 @@ const redeliverInstanceWebhook = operation({
   method: "POST",
   path: `${base}/redeliver`,
   access: "superAdmin",
-  summary: "Send one of the instance's events again, or all that were given up",
+  summary: "Redeliver one of the instance's events, or all failed ones",
   body: optionalBody(z.object({ event_seq: optional(z.number().int()) })),
   responds: responds.json(z.object({ count: z.number() }), "how many are sent again"),
   audit: { operation: "webhooks.redeliver", action_kind: "Execute" },

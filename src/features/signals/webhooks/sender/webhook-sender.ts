@@ -39,7 +39,7 @@ function addFailures(before: number, at_once: number): number {
   return Math.min(before + at_once, Math.max(before + 1, FAILURES_BEFORE_BACKOFF));
 }
 
-/** Returns whether the event loop is busy, measured by how long a yield takes. */
+/** Whether the event loop is busy, measured by how long a yield takes. */
 async function isBusy(): Promise<boolean> {
   const began = performance.now();
   await yieldToEventLoop();

@@ -15,7 +15,7 @@ const SANDBOX_POLICY = "sandbox allow-downloads allow-forms allow-modals allow-p
 /**
  * Serves a file.
  * @param owner the user with whose rights files are read
- * @param below path within a website; undefined at its own place
+ * @param below path within a website; undefined at its root
  * @throws NotFound, BadRequest without a storage
  */
 export async function serveFile(

@@ -67,7 +67,7 @@ async function readableSecret(
   await requireReadable("authentication_resource_path", async () => {
     if (path.startsWith(VARIABLE_PREFIX)) return getVariable(ctx, path.slice(VARIABLE_PREFIX.length));
     if (!(await hasAllReferences(ctx, path))) return getResource(ctx, path);
-    // As with a secret that does not exist yet, calls are refused until its value is set.
+    // As with a secret that does not exist yet, calls are rejected until its value is set.
     const isReadable = await isReadableSecret(readResourceForCaller(ctx, path));
     if (!isReadable) return;
     return check(await readResourceForServer(ctx, path));
@@ -79,7 +79,7 @@ const hasSecretResource = (ctx: WorkspaceContext, path: string) =>
     ? hasVariable(ctx, path.slice(VARIABLE_PREFIX.length))
     : hasResource(ctx, path);
 
-/** Returns whether all variables and resources that the resource refers to exist. */
+/** Whether all variables and resources that the resource refers to exist. */
 async function hasAllReferences(ctx: WorkspaceContext, path: string): Promise<boolean> {
   const { value } = await getResource(ctx, path);
   for (const field of Object.values(value ?? {})) {
@@ -253,7 +253,7 @@ function signatureOf(owner: WorkspaceContext, { path: route, authentication_reso
   });
 }
 
-/** Only a resource that the route's author may read counts: a later one may belong to somebody else. */
+/** Only a resource that the route's author may read is used: one created later may belong to another user. */
 async function resourceOf(owner: WorkspaceContext, path: string): Promise<unknown> {
   await getResource(owner, path);
   return readResourceForServer(owner, path);
@@ -268,7 +268,7 @@ async function readSecretForRoute<T>(route: string, open: () => Promise<T>): Pro
   }
 }
 
-/** Returns whether browsers use the method for links. */
+/** Whether browsers use the method for links. */
 function isSafeMethod({ method }: Request): boolean {
   return method === "GET" || method === "HEAD";
 }
@@ -277,9 +277,11 @@ function isSafeMethod({ method }: Request): boolean {
 async function requireCallerRights(ctx: Context, route: HttpTrigger): Promise<void> {
   const { identity } = ctx.caller;
   const { workspace_id, path } = route;
-  if (!identity) throw new Unauthorized("this route asks for a valid token");
+  if (!identity) throw new Unauthorized("this route requires a valid token");
   if (!route.static_asset_config && isSafeMethod(ctx.request) && !hasExplicitToken(ctx.request)) {
-    throw new Unauthorized("this route asks for a valid token: a cookie alone starts nothing by GET");
+    throw new Unauthorized(
+      "this route requires a valid token: a GET request with only a cookie starts nothing",
+    );
   }
   const bound = identity.token?.workspace_id;
   if (bound !== undefined && bound !== workspace_id) {

@@ -1,9 +1,8 @@
 /**
- * Serves a request to an HTTP route: finds the route, authenticates the caller, and runs the target.
- *
- * All routes are in memory (../route-table.ts). `authentication.ts` checks the caller, `input.ts` makes the arguments
- * or `assets.ts` serves a file, and runs/submit/submit.ts starts the job. ../route-conflicts.ts decides which routes
- * may exist side by side.
+ * Serves a request to an HTTP route: finds the route, authenticates the caller, and runs the target. All routes are
+ * in memory (../route-table.ts). `authentication.ts` checks the caller, `input.ts` creates the arguments or
+ * `assets.ts` serves a file, and runs/submit/submit.ts starts the job. ../route-conflicts.ts defines which routes may
+ * coexist.
  */
 
 import { BadRequest, Internal, MethodNotAllowed, NotFound, Unauthorized } from "../../../../lib/errors.ts";
@@ -100,7 +99,7 @@ async function resolveRouteTarget(owner: WorkspaceContext, route: HttpTrigger): 
 function logBrokenRoute(app: App, cause: unknown, workspace: string, route: string): unknown {
   if (!(cause instanceof BadRequest) && !(cause instanceof NotFound)) return cause;
   app.log.warn({ workspace, route, error: cause.message }, "an HTTP route could not start its target");
-  return new Internal("this route cannot run what it is set up for; the server's log says why");
+  return new Internal("this route cannot run its script or flow; the server's log says why");
 }
 
 async function runRoute(

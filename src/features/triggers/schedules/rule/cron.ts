@@ -1,12 +1,12 @@
 /**
- * Cron rules. On daylight-saving changes, times that a day skips come once, right after the change; a time that occurs
- * twice comes the first time. Hourly rules (also "every n hours") come in each hour that passes.
+ * Cron rules. On daylight-saving changes, skipped times run once, right after the change; times that occur twice run
+ * the first time only. Hourly rules (also "every n hours") run in each elapsed hour.
  */
 import { Cron } from "croner";
 import { BadRequest } from "../../../../lib/errors.ts";
 import { createWallClock } from "./wall-clock.ts";
 
-/** A time long past, from which every valid rule has a next time. */
+/** A time in the distant past, after which every valid rule has a next time. */
 const EPOCH = new Date(0);
 
 /** Fields of a rule with seconds and a year. */
@@ -22,13 +22,13 @@ const FIELDS = [
 
 /**
  * Validates a rule of five to seven fields, or a name such as `@daily`.
- * @throws BadRequest saying what is wrong, also for a rule that never comes
+ * @throws BadRequest saying what is wrong, also for a rule that never matches
  */
 export function requireValidCron(schedule: string, timezone: string): void {
   parseCron(schedule, timezone);
 }
 
-/** @returns the rule in UTC, unless it is hourly: those use the time zone. @throws BadRequest */
+/** @returns the rule in UTC, except for hourly rules, which use the time zone. @throws BadRequest */
 function parseCron(schedule: string, timezone: string): Cron {
   try {
     new Intl.DateTimeFormat("en", { timeZone: timezone });
@@ -53,7 +53,7 @@ function parseCron(schedule: string, timezone: string): Cron {
   return cron;
 }
 
-/** Returns which field of a rule is wrong, and what it may be. */
+/** Returns which field of a rule is invalid, and its allowed values. */
 function explainFault(rule: string): string {
   if (rule.startsWith("@")) return "the names are @yearly, @monthly, @weekly, @daily and @hourly";
   const fields = rule.split(/\s+/);
@@ -92,7 +92,7 @@ export function nextRunTime(
   return createNextTime(schedule, timezone)(earliestRunTime(paused_until, now));
 }
 
-/** Returns the time after which runs count: a pause leaves out all times before its end, but not the end itself. */
+/** Returns the time from which runs count: a pause skips all times before its end, but not the end itself. */
 export function earliestRunTime(paused_until: Date | null, now: Date): Date {
   return paused_until !== null && paused_until > now ? new Date(paused_until.getTime() - 1) : now;
 }
@@ -106,7 +106,7 @@ function createNextTime(schedule: string, timezone: string): (from: Date) => Dat
     const since = floorToSecond(from);
     for (let shown = cron.nextRun(clock.read(since)); shown; shown = cron.nextRun(shown)) {
       const at = clock.find(shown);
-      // In an hour that occurs twice, the time already came in the first.
+      // If an hour occurs twice, the time was already used in the first one.
       if (at > since) return at;
     }
     return null;
@@ -120,7 +120,7 @@ function isHourly(rule: string): boolean {
   return /\*|^0-23|^0\//.test(hour);
 }
 
-/** Drops milliseconds, which the library would carry over to the next time. */
+/** Removes milliseconds, which the library would carry over to the next time. */
 function floorToSecond(date: Date): Date {
   return new Date(Math.floor(date.getTime() / 1000) * 1000);
 }

@@ -12,7 +12,7 @@ export interface WallClock {
 
 const toDate = ({ epochMilliseconds }: { epochMilliseconds: number }) => new Date(epochMilliseconds);
 
-/** @throws RangeError for a name that is no time zone */
+/** @throws RangeError for an unknown time zone */
 export function createWallClock(timeZone: string): WallClock {
   const inZone = (moment: Date, zone: string) =>
     Temporal.Instant.fromEpochMilliseconds(moment.getTime()).toZonedDateTimeISO(zone);

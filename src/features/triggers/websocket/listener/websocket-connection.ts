@@ -42,7 +42,7 @@ export function startConnection(app: App, held: LeasedTrigger): CloseConnection 
   async function keep(): Promise<void> {
     for (let failures = 0; !closed; ) {
       const began = performance.now();
-      // The run that returns the address may take long: closing does not wait for it.
+      // The run that returns the URL may take long: closing does not wait for it.
       const why = await raceAbort(once(), leaving.signal);
       if (why === undefined || closed) return;
       failures = performance.now() - began > STABLE_AFTER_MS ? 1 : failures + 1;

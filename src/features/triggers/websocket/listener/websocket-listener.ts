@@ -55,7 +55,7 @@ export function createWebsocketListener(app: App): PeriodicTask {
     }
   }
 
-  /** Returns whether the trigger is unchanged since it was leased, and still leased by this server. */
+  /** Whether the trigger is unchanged since it was leased, and still leased by this server. */
   function isSame(row: WebsocketTrigger, now: WebsocketTrigger | undefined): boolean {
     return now?.server_id === server && now.edited_at.getTime() === row.edited_at.getTime();
   }

@@ -1,4 +1,4 @@
-/** The flow as it is drawn: its steps, the places between them, and what keys and dragging do to both. */
+/** The canvas of the flow editor: steps, insertion points, and keyboard and drag handling. */
 import { IconPlus } from "@tabler/icons-react";
 import { type DragEvent, type MouseEvent, memo, useCallback, useMemo, useRef, useState } from "react";
 import { type Decoration, Graph, type GraphEditing } from "../../../../parts/flow/Graph.tsx";
@@ -10,7 +10,7 @@ import { useCanvasKeys } from "./canvas-keys.ts";
 
 interface Props {
   drawing: Drawing;
-  /** Asks what to insert there. */
+  /** Opens the dialog that asks what to insert there. */
   insertAt: (slot: Slot) => void;
   decorate: ((key: string) => Decoration | undefined) | undefined;
 }
@@ -22,7 +22,8 @@ export function Canvas({ drawing, insertAt, decorate }: Props) {
     () => treeOf(flow.value, new Map(steps.map(({ step, key }) => [step, key]))),
     [flow.value, steps],
   );
-  // What handlers read stays behind one reference, so that a change of selection draws only the cards it concerns.
+  // Handlers read the current state through one reference, so that a change of selection re-renders only the affected
+  // cards.
   const now = useRef({ drawing, steps, insertAt });
   now.current = { drawing, steps, insertAt };
   const [isDragging, setDragging] = useState(false);
@@ -48,7 +49,7 @@ export function Canvas({ drawing, insertAt, decorate }: Props) {
         if (!current.selection.has(key)) current.select([key]);
         event.dataTransfer.effectAllowed = "move" as const;
         event.dataTransfer.setData("text/plain", key);
-        // The browser ends a drag whose element changes while it begins.
+        // The browser cancels a drag if its element changes when it starts.
         setTimeout(() => setDragging(true));
       },
       onDragEnd: () => setDragging(false),
@@ -80,7 +81,7 @@ export function Canvas({ drawing, insertAt, decorate }: Props) {
   );
 }
 
-/** The steps between two, in the order of the flow. */
+/** Returns the steps from one to another, in the order of the flow. */
 function range(steps: PlacedStep[], from: string, to: string): string[] {
   const keys = steps.map(({ key }) => key);
   const [a, b] = [keys.indexOf(from), keys.indexOf(to)];
@@ -101,7 +102,7 @@ const SlotButton = memo(function SlotButton({ list, index, isEmpty, insert, drop
       className="slot"
       data-empty={isEmpty || undefined}
       data-over={isOver || undefined}
-      // By keyboard one inserts after the step that has the focus.
+      // With the keyboard, steps are inserted after the focused one.
       tabIndex={isEmpty ? 0 : -1}
       aria-label={isEmpty ? "Add a step here" : "Insert a step here"}
       onClick={() => insert({ list, index })}

@@ -1,4 +1,4 @@
-/** Asks what to insert: a new step, or a script or flow of the workspace. */
+/** Dialog that asks what to insert: a new step, or a script or flow of the workspace. */
 import { Combobox, Modal, ScrollArea, TextInput, useCombobox } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
@@ -6,23 +6,23 @@ import type { Fields } from "../../../../api/json.ts";
 import { flowList, scriptList } from "../../../../parts/lists.ts";
 import { NEW_STEPS, newFlow, newScript } from "../model/new-steps.ts";
 
-/** Further ones are found by typing. */
+/** Maximum number of items shown; others are found by typing. */
 const MAX_SHOWN = 50;
 
 interface Choice {
   group: string;
   label: string;
   about: string;
-  /** Undefined: an operation of an OpenAPI document is asked for. */
+  /** Undefined: the user chooses an operation of an OpenAPI document. */
   step: Fields | undefined;
 }
 
 interface Props {
   workspace: string;
-  /** Path of the flow that is edited, which cannot be a step of itself. */
+  /** Path of the edited flow, which cannot be its own step. */
   path: string;
   insert: (step: Fields) => void;
-  /** Goes on with an OpenAPI document. */
+  /** Continues with an OpenAPI document. */
   fromApi: () => void;
   close: () => void;
 }

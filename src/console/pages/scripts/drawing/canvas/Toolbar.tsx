@@ -1,4 +1,4 @@
-/** What can be done to the flow and to the selected steps, for whoever uses no keys. */
+/** Actions on the flow and on the selected steps, as an alternative to shortcuts. */
 import { ActionIcon, Button, Menu, Modal, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconArrowForwardUp, IconDots, IconPlus, IconSettings } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -129,7 +129,7 @@ export function Toolbar({ drawing, insertAt }: Props) {
             <Menu.Item
               onClick={() => drawing.edit("Remove the frame", (before) => unwrapStep(before, only!))}
             >
-              Keep its steps, remove the frame
+              Remove it, but keep its steps
             </Menu.Item>
           )}
           <Menu.Divider />

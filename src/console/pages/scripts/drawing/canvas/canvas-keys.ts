@@ -1,8 +1,8 @@
-/** What keys do while a step has the focus. */
+/** Keyboard shortcuts while a step has the focus. */
 import { type KeyboardEvent, type RefObject, useCallback } from "react";
 import { copyText, pasteText } from "../../../../parts/calling/clipboard.ts";
 import { tellProblem } from "../../../../parts/Problem.tsx";
-import { fromClipboard, toClipboard } from "../model/clipboard.ts";
+import { parseSteps, toClipboard } from "../model/clipboard.ts";
 import {
   duplicateSteps,
   insertSteps,
@@ -20,7 +20,7 @@ interface Now {
   insertAt: (slot: Slot) => void;
 }
 
-/** For the page's list of shortcuts. */
+/** Shown in the page's list of shortcuts. */
 export const CANVAS_KEYS: [keys: string, what: string][] = [
   ["↑ ↓", "Step before, step after"],
   ["Enter", "Show the step"],
@@ -32,7 +32,7 @@ export const CANVAS_KEYS: [keys: string, what: string][] = [
   ["Ctrl + Z, Shift + Ctrl + Z", "Undo, redo"],
 ];
 
-/** The position after the last selected step, or at the end of the flow. */
+/** Returns the position after the last selected step, or at the end of the flow. */
 export function slotFor({ selection, open, flow }: Drawing, steps: PlacedStep[]): Slot {
   const last = steps.findLast(({ key }) => selection.has(key) || key === open);
   const after = last && slotAfter(last);
@@ -50,19 +50,19 @@ export function removeSelected(drawing: Drawing, label = "Delete"): void {
 }
 
 export async function pasteSteps(drawing: Drawing, steps: PlacedStep[]): Promise<void> {
-  const found = fromClipboard(await pasteText());
+  const found = parseSteps(await pasteText());
   if (!found) throw new Error("The clipboard holds no steps: copy some of a flow, here or from a file.");
   const slot = slotFor(drawing, steps);
   drawing.edit("Paste", (flow) => insertSteps(flow, slot, found));
 }
 
-/** Focuses the card of a step once it is drawn. */
+/** Focuses the card of a step after it was rendered. */
 const focusStep = (key: string) =>
   requestAnimationFrame(() =>
     document.querySelector<HTMLElement>(`.step[data-step="${CSS.escape(key)}"]`)?.focus(),
   );
 
-/** Removes the selected steps and focuses the card after them, or else the one before. */
+/** Removes the selected steps and focuses the next card, or else the previous one. */
 function removeAndGoOn(drawing: Drawing, steps: PlacedStep[], label?: string): void {
   const next = stepAfterRemoval(steps, drawing.selection);
   removeSelected(drawing, label);
@@ -82,11 +82,11 @@ export function useCanvasKeys(now: RefObject<Now>) {
   );
 }
 
-/** What a key does, if anything. */
+/** Returns the action of a key, if it has one. */
 function actionOf(event: KeyboardEvent, { drawing, steps, insertAt }: Now, key: string) {
   const { ctrlKey, metaKey, altKey, shiftKey } = event;
   const isCommand = ctrlKey || metaKey;
-  // What has the focus is meant, where nothing else is selected.
+  // Without a selection, the focused step is meant.
   const own = drawing.selection.has(key) ? drawing : { ...drawing, selection: new Set([key]), open: key };
   const pressed = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   if (isCommand) {

@@ -1,4 +1,4 @@
-/** What is wrong with a flow that can be seen without running it. */
+/** Finds problems of a flow without running it. */
 import { isRecord } from "../../../../api/json.ts";
 import { bodiesOf } from "../../../../parts/flow/tree.ts";
 import type { FlowDocument } from "./document.ts";
@@ -13,7 +13,7 @@ export interface FlowProblem {
 
 const MAX_ID_CHARS = 100;
 
-/** Lists what would be refused, or would fail when it runs. */
+/** Lists problems that prevent the deployment, or would make a run fail. */
 export function listProblems(flow: FlowDocument): FlowProblem[] {
   const steps = listSteps(flow);
   const ids = new Set(steps.map(({ id }) => id));

@@ -1,12 +1,12 @@
-/** Steps as text, which people copy between flows and workspaces. */
+/** Converts steps to text and back, to copy them between flows and workspaces. */
 import { stringify } from "yaml";
 import { type Fields, isRecord } from "../../../../api/json.ts";
 import { parseYaml } from "../../../../api/yaml.ts";
 
 export const toClipboard = (steps: Fields[]): string => stringify(steps, { lineWidth: 0 });
 
-/** Reads steps from YAML or JSON: a list of them, one, or a flow. @returns undefined for text that holds no steps */
-export function fromClipboard(text: string): Fields[] | undefined {
+/** Parses steps from YAML or JSON: a list of steps, one step, or a flow. @returns undefined for text without steps */
+export function parseSteps(text: string): Fields[] | undefined {
   let found: unknown;
   try {
     found = parseYaml(text);

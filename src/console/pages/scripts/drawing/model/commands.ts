@@ -1,6 +1,6 @@
 /**
- * Changes of a flow: pure functions from one document to the next. What a change does not touch is shared with the
- * document before; a change that is not possible returns the document itself.
+ * Edits of a flow: pure functions that return a new document. It shares unchanged parts with the old one; an edit that
+ * is not possible returns the same document.
  */
 import { type Fields, getAt, isRecord } from "../../../../api/json.ts";
 import { bodiesOf } from "../../../../parts/flow/tree.ts";
@@ -18,7 +18,10 @@ import {
   slotAfter,
 } from "./steps.ts";
 
-/** Inserts steps at a position. Ids that are missing or taken are replaced. @returns also the ids of the new steps */
+/**
+ * Inserts steps at a position. Missing and used ids are replaced.
+ * @returns the document, and the ids of the new steps
+ */
 export function insertSteps(flow: FlowDocument, slot: Slot, steps: Fields[]): [FlowDocument, string[]] {
   const list = getAt(flow, slot.list) ?? [];
   if (!Array.isArray(list)) return [flow, []];
@@ -29,7 +32,7 @@ export function insertSteps(flow: FlowDocument, slot: Slot, steps: Fields[]): [F
 
 const withIdFirst = ({ id, ...fields }: Fields): Fields => ({ id, ...fields });
 
-/** Removes steps with all that stands in them. */
+/** Removes steps with all nested steps. */
 export function removeSteps(flow: FlowDocument, keys: ReadonlySet<string>): FlowDocument {
   const placed = listSteps(flow).filter(({ key }) => keys.has(key));
   if (placed.length === 0) return flow;
@@ -41,7 +44,7 @@ export function removeSteps(flow: FlowDocument, keys: ReadonlySet<string>): Flow
   return mapLists(next, (list) => list.filter((step) => !steps.has(step)));
 }
 
-/** Returns the key of the step that follows the removed ones, or else comes before them; undefined if none is left. */
+/** Returns the key of the step after the removed ones, or else before them; undefined if none is left. */
 export function stepAfterRemoval(steps: PlacedStep[], keys: ReadonlySet<string>): string | undefined {
   const isGone = ({ key, around }: PlacedStep) => keys.has(key) || around.some((outer) => keys.has(outer));
   const last = steps.findLastIndex(isGone);
@@ -50,14 +53,14 @@ export function stepAfterRemoval(steps: PlacedStep[], keys: ReadonlySet<string>)
   return next?.key;
 }
 
-/** Lists the selected steps that stand in no other selected step, in the order of the flow. */
+/** Lists the selected steps that are not inside another selected step, in the order of the flow. */
 export function listOutermost(flow: FlowDocument, keys: ReadonlySet<string>): Fields[] {
   return listSteps(flow)
     .filter(({ key, around }) => keys.has(key) && !around.some((outer) => keys.has(outer)))
     .map(({ step }) => step);
 }
 
-/** Moves steps to a position. A position inside one of them is refused. */
+/** Moves steps to a position. A position inside one of them is rejected. */
 export function moveSteps(flow: FlowDocument, keys: ReadonlySet<string>, slot: Slot): FlowDocument {
   const inLists = new Set(
     listSteps(flow)
@@ -120,7 +123,7 @@ export function duplicateSteps(flow: FlowDocument, keys: ReadonlySet<string>): [
 
 export type Wrapping = "forloopflow" | "whileloopflow" | "branchone" | "branchall";
 
-/** Puts steps that follow each other in one list into a loop or branch. @returns also the new step's id */
+/** Wraps consecutive steps of one list in a loop or branch. @returns the document, and the new step's id */
 export function wrapSteps(
   flow: FlowDocument,
   keys: ReadonlySet<string>,
@@ -161,7 +164,7 @@ function wrapped(type: Wrapping, modules: Fields[]): Fields {
   }
 }
 
-/** Puts the steps of a loop or of branches in its place. */
+/** Replaces a loop or branches by the steps inside. */
 export function unwrapStep(flow: FlowDocument, key: string): FlowDocument {
   const placed = findPlaced(flow, key);
   if (!placed || !slotAfter(placed)) return flow;
@@ -173,7 +176,7 @@ export function unwrapStep(flow: FlowDocument, key: string): FlowDocument {
   );
 }
 
-/** Gives a step another id, and rewrites the expressions that name it. */
+/** Changes the id of a step, and rewrites the expressions that refer to it. */
 export function renameStep(flow: FlowDocument, key: string, id: string): FlowDocument {
   const placed = findPlaced(flow, key);
   if (!placed || placed.id === id || id === "") return flow;
@@ -199,7 +202,7 @@ const branchesOf = (flow: FlowDocument, key: string) => {
   return { path, type: value.type, branches: Array.isArray(value.branches) ? value.branches : [] };
 };
 
-/** Adds a branch after the others. */
+/** Adds a branch at the end. */
 export function addBranch(flow: FlowDocument, key: string): FlowDocument {
   const { path, type, branches } = branchesOf(flow, key);
   if (!path) return flow;
@@ -219,7 +222,7 @@ export function removeBranch(flow: FlowDocument, key: string, index: number): Fl
     : flow;
 }
 
-/** Changes the order of branches; of two whose conditions hold, the first runs. */
+/** Changes the order of branches; the first one whose condition is true runs. */
 export function moveBranch(flow: FlowDocument, key: string, index: number, by: -1 | 1): FlowDocument {
   const { path, branches } = branchesOf(flow, key);
   const target = index + by;

@@ -1,4 +1,4 @@
-/** What two versions of a flow differ in, step by step. */
+/** Compares two versions of a flow, step by step. */
 import { type Fields, isRecord, isSame } from "../../../../api/json.ts";
 import { bodiesOf } from "../../../../parts/flow/tree.ts";
 import type { FlowDocument } from "./document.ts";
@@ -8,16 +8,16 @@ export interface StepDifference {
   id: string;
   title: string;
   kind: "added" | "removed" | "changed" | "moved";
-  /** The step itself, without the steps inside of it. */
+  /** The step itself, without nested steps. */
   before: Fields | undefined;
   after: Fields | undefined;
 }
 
-/** The step alone: the lists of steps inside of it are replaced by the ids in them, so that a change stands once. */
+/** Returns the step without nested steps: they are replaced by their ids, so that a change is reported once. */
 function alone({ step }: PlacedStep): Fields {
   if (!isRecord(step.value)) return step;
   if (bodiesOf(step).length === 0) {
-    // Made by the server for the code that stands beside it.
+    // Fields that the server computes from the code.
     const { lock: _lock, ...value } = step.value;
     return { ...step, value };
   }
@@ -34,7 +34,7 @@ function alone({ step }: PlacedStep): Fields {
 const listOf = ({ path, around }: PlacedStep): string =>
   `${around.at(-1) ?? ""}/${path.slice(around.length === 0 ? 0 : -2, -1).join("/")}`;
 
-/** Where each step stands: its list, and the step before it that the other version has there as well. */
+/** Returns the position of each step: its list, and the closest step before it that exists in the other version too. */
 function placesOf(steps: PlacedStep[], other: PlacedStep[]): Map<string, string> {
   const lists = new Map(other.map((placed) => [placed.key, listOf(placed)]));
   const previous = new Map<string, string>();
@@ -51,7 +51,7 @@ function placesOf(steps: PlacedStep[], other: PlacedStep[]): Map<string, string>
 const titleOf = ({ id, step }: PlacedStep): string =>
   typeof step.summary === "string" && step.summary !== "" ? step.summary : id;
 
-/** Lists the steps that were added, removed, changed or moved into another list; then the settings of the flow. */
+/** Lists added, removed, changed and moved steps, and changed settings of the flow. */
 export function compareFlows(before: FlowDocument, after: FlowDocument): StepDifference[] {
   const [steps, newSteps] = [listSteps(before), listSteps(after)];
   const old = new Map(steps.map((placed) => [placed.key, placed]));
@@ -80,7 +80,7 @@ export function compareFlows(before: FlowDocument, after: FlowDocument): StepDif
   return found;
 }
 
-/** The flow without its steps: texts, input schema and settings. */
+/** Returns the flow without its steps: texts, input schema and settings. */
 export function settingsOf({ value, ...document }: FlowDocument): Fields {
   const {
     modules: _modules,

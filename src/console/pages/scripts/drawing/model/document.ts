@@ -1,17 +1,17 @@
-/** The flow that is edited: the document as the server sent it, never mutated, unknown fields kept. */
+/** The edited flow: the document as the server sent it. It is never mutated, and unknown fields are kept. */
 
 import { type Fields, isRecord } from "../../../../api/json.ts";
 
-/** Position in the document, from its root: names of fields and indexes of lists. */
+/** Position in the document: names of fields and indexes of lists, from the root. */
 export type Path = readonly (string | number)[];
 
-/** What a deployment sends and changes: path, texts, input schema, the flow's value and its settings. */
+/** The fields that a deployment sends: path, texts, input schema, the flow's value and its settings. */
 export interface FlowDocument extends Fields {
   path: string;
   value: Fields;
 }
 
-/** What the server says of a flow, and no deployment sends. */
+/** Fields that the server returns and a deployment does not send. */
 const READ_ONLY = [
   "workspace_id",
   "version_id",
@@ -25,7 +25,7 @@ const READ_ONLY = [
   "other_drafts",
 ] as const;
 
-/** The part of a flow that is edited, and that its next version is sent as; unknown fields included. */
+/** Returns the part of a flow that is edited and sent as its next version, unknown fields included. */
 export function toDocument(found: Fields): FlowDocument {
   const document = { ...found };
   for (const name of READ_ONLY) delete document[name];
@@ -33,8 +33,8 @@ export function toDocument(found: Fields): FlowDocument {
 }
 
 /**
- * Returns a copy with another value at the path; what is not on the way is shared, and the order of fields is kept.
- * Undefined removes the field. Objects that are missing on the way are created.
+ * Returns a copy with another value at the path. Unchanged parts are shared, and the order of fields is kept. Undefined
+ * removes the field. Missing objects on the path are created.
  */
 export function setAt<T>(value: T, path: Path, next: unknown): T {
   const [name, ...rest] = path;

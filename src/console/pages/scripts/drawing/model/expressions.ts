@@ -1,8 +1,8 @@
-/** Reads and rewrites what expressions say about other steps. */
+/** Parses and rewrites references to other steps in expressions. */
 import { parser } from "@lezer/javascript";
 import { type Fields, isRecord } from "../../../../api/json.ts";
 
-/** Where an expression names a step's result: `results.a`, `results?.a`, `results["a"]`. */
+/** A reference to a step's result: `results.a`, `results?.a`, `results["a"]`. */
 export interface Mention {
   id: string;
   from: number;
@@ -14,7 +14,7 @@ const isPlainName = (id: string): boolean => /^[A-Za-z_$][\w$]*$/.test(id);
 
 const SCRIPT = parser.configure({ top: "Script" });
 
-/** Lists the steps whose results an expression reads; texts and comments in it do not count. */
+/** Lists the steps whose results an expression reads; texts and comments are ignored. */
 export function listMentionedSteps(expression: string): Mention[] {
   if (!expression.includes("results")) return [];
   const found: Mention[] = [];
@@ -40,7 +40,7 @@ export function listMentionedSteps(expression: string): Mention[] {
   return found;
 }
 
-/** Rewrites an expression for steps that have other ids now. */
+/** Rewrites an expression after step ids were changed. */
 export function renameInExpression(expression: string, ids: ReadonlyMap<string, string>): string {
   let result = expression;
   for (const { id, from, to, isQuoted } of listMentionedSteps(expression).reverse()) {
@@ -53,7 +53,7 @@ export function renameInExpression(expression: string, ids: ReadonlyMap<string, 
     } else {
       const before = result.slice(0, from);
       const dot = /(\?)?\.\s*$/.exec(before);
-      // With a comment between, the name is left to whoever wrote it; the editor says that there is no such step.
+      // A name with a comment in between is not rewritten; the editor reports that there is no such step.
       if (!dot) continue;
       const open = dot[1] ? "?.[" : "[";
       result = `${before.slice(0, dot.index)}${open}${JSON.stringify(next)}]${result.slice(to)}`;
@@ -62,24 +62,24 @@ export function renameInExpression(expression: string, ids: ReadonlyMap<string, 
   return result;
 }
 
-/** How an expression names the result of a step. */
+/** Returns the expression for the result of a step. */
 export const resultOf = (id: string): string =>
   isPlainName(id) ? `results.${id}` : `results[${JSON.stringify(id)}]`;
 
-/** Fields of a flow that hold an expression as text, besides `expr`. */
+/** Fields of a flow that contain an expression as text, besides `expr`. */
 const EXPRESSION_FIELDS: ReadonlySet<string> = new Set(["expr", "skip_expr", "early_return"]);
 
-/** Fields whose values are data, whatever the fields in them are called. */
+/** Fields whose values are data, whatever their inner fields are called. */
 const DATA_FIELDS: ReadonlySet<string> = new Set(["return_value", "flow_env", "resume_form"]);
 
-/** Applies a function to every expression in a value. What does not change is shared with the value before. */
+/** Applies a function to every expression in a value. Unchanged parts are shared with the old value. */
 export function mapExpressions<T>(value: T, map: (expression: string) => string): T {
   if (Array.isArray(value)) {
     const mapped = value.map((each) => mapExpressions(each, map));
     return mapped.every((each, index) => each === value[index]) ? value : (mapped as T);
   }
   if (!isRecord(value)) return value;
-  // What a person gave as a fixed value is data, whatever its fields are called.
+  // A fixed value is data, whatever its fields are called.
   if (value.type === "static") return value;
   let result: Fields = value;
   for (const [name, each] of Object.entries(value)) {
@@ -91,7 +91,7 @@ export function mapExpressions<T>(value: T, map: (expression: string) => string)
   return result as T;
 }
 
-/** Lists the expressions of a step itself, not of the steps inside of it. */
+/** Lists the expressions of a step, without those of nested steps. */
 export function listExpressions(step: Fields): string[] {
   const found: string[] = [];
   const { value, ...options } = step;
@@ -107,10 +107,10 @@ export function listExpressions(step: Fields): string[] {
   return found;
 }
 
-/** Of steps that were looked at: steps are never changed in place. */
+/** Cached by step object: steps are never changed in place. */
 const mentionedBy = new WeakMap<Fields, ReadonlySet<string>>();
 
-/** Ids of the steps whose results the expressions of a step read. */
+/** Returns the ids of the steps whose results the expressions of a step read. */
 export function mentionsOf(step: Fields): ReadonlySet<string> {
   const known = mentionedBy.get(step);
   if (known) return known;

@@ -1,8 +1,8 @@
-/** The document with what was done to it. Since documents share what is equal, each entry holds the whole one. */
+/** The document with its undo history. Documents share equal parts, so each entry holds a whole document. */
 import { isSame } from "../../../../api/json.ts";
 import type { FlowDocument } from "./document.ts";
 
-/** Changes with the same key that follow each other as quickly are one entry. */
+/** Changes with the same key within this time are merged into one entry. */
 const MERGE_MS = 500;
 
 interface Entry {
@@ -15,17 +15,17 @@ interface Entry {
 
 export interface History {
   flow: FlowDocument;
-  /** What was saved last: what differs from it is not saved. */
+  /** The last saved document; if the current one differs, there are unsaved changes. */
   saved: FlowDocument;
   done: readonly Entry[];
   undone: readonly Entry[];
 }
 
 export interface Change {
-  /** Says what was done, for "Undo …". */
+  /** Describes the change, for "Undo …". */
   label: string;
   flow: FlowDocument;
-  /** Names the field that is typed into. */
+  /** Identifies the field being edited. */
   mergeKey?: string;
 }
 
@@ -36,7 +36,7 @@ export const begin = (flow: FlowDocument, saved: FlowDocument = flow): History =
   undone: [],
 });
 
-/** @param at milliseconds */
+/** @param at time in milliseconds */
 export function apply(history: History, { label, flow, mergeKey }: Change, at: number): History {
   if (flow === history.flow) return history;
   const last = history.done.at(-1);

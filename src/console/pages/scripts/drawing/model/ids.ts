@@ -1,10 +1,10 @@
-/** Ids of steps: letters, the first that is free, as existing clients give them. */
+/** Creates ids of steps: the first unused letters, as existing clients do. */
 import { type Fields, isRecord } from "../../../../api/json.ts";
 import type { FlowDocument } from "./document.ts";
 import { mapExpressions, renameInExpression } from "./expressions.ts";
 import { idOf, listSteps, mapLists } from "./steps.ts";
 
-/** Of steps and boxes that are no steps of a list. */
+/** Ids of the flow's special steps and nodes, which are not in a list. */
 export const RESERVED = ["failure", "preprocessor", "Input", "Result", "Trigger"];
 
 const formatLetters = (n: number): string => {
@@ -12,7 +12,7 @@ const formatLetters = (n: number): string => {
   return n < 26 ? last : formatLetters(Math.floor(n / 26) - 1) + last;
 };
 
-/** Returns a function that gives an id that no step has, and never the same twice. */
+/** Returns a function that creates unused step ids, each once. */
 export function createIdGenerator(flow: FlowDocument): () => string {
   const taken = new Set([...RESERVED, ...listSteps(flow).map(({ id }) => id)]);
   let next = 0;
@@ -26,7 +26,7 @@ export function createIdGenerator(flow: FlowDocument): () => string {
   };
 }
 
-/** Gives steps that are added to a flow ids that are free in it, and rewrites what they say about each other. */
+/** Replaces the ids of inserted steps by unused ones, and updates their references to each other. */
 export function withFreeIds(flow: FlowDocument, steps: Fields[]): Fields[] {
   const createId = createIdGenerator(flow);
   const taken = new Set(listSteps(flow).map(({ id }) => id));

@@ -1,26 +1,26 @@
-/** What an expression can name where it stands. */
+/** Names that an expression at a position can use. */
 import { type Fields, getAt, isRecord } from "../../../../api/json.ts";
 import type { FlowDocument } from "./document.ts";
 import { resultOf } from "./expressions.ts";
 import { isLoop, listSteps, type PlacedStep } from "./steps.ts";
 
 export interface KnownName {
-  /** As it is written in an expression. */
+  /** As written in an expression. */
   expression: string;
   about: string;
-  /** Of an earlier run, where there is one. */
+  /** Value from an earlier run, if there is one. */
   value?: unknown;
   hasValue?: boolean;
-  /** Id of the step whose result it is. */
+  /** Id of the step with this result. */
   step?: string;
 }
 
-/** Results of steps of an earlier run, by id. */
+/** Results of an earlier run, by step id. */
 export type Results = ReadonlyMap<string, unknown>;
 
 /**
- * Lists what an expression of a step can name: inputs of the flow, results of steps before it, and what loops and
- * approvals around it give.
+ * Lists the names that a step's expression can use: inputs of the flow, results of earlier steps, and values of the
+ * surrounding loops and approvals.
  */
 export function listKnown(
   flow: FlowDocument,

@@ -1,18 +1,18 @@
-/** What a new step is before anything of it was written. */
+/** Initial content of new steps. */
 
 import type { Fields } from "../../../../api/json.ts";
-import { beginningOf } from "../../../../parts/editor/beginnings.ts";
+import { initialCode } from "../../../../parts/editor/initial-code.ts";
 import type { Language } from "../../../../parts/scripts.ts";
 
 export interface NewStep {
-  /** For search and menu. */
+  /** Text for search and menu. */
   label: string;
   about: string;
   step: Fields;
 }
 
 const code = (language: Language): Fields => ({
-  value: { type: "rawscript", language, content: beginningOf(language), input_transforms: {} },
+  value: { type: "rawscript", language, content: initialCode(language), input_transforms: {} },
 });
 
 const newCode = (language: Language, label: string): NewStep => ({
@@ -34,7 +34,7 @@ const loop: Fields = {
   modules: [],
 };
 
-/** The steps that are offered wherever one can be inserted. */
+/** The kinds of steps that can be inserted anywhere. */
 export const NEW_STEPS: NewStep[] = [
   newCode("bun", "TypeScript"),
   newCode("python3", "Python"),
@@ -71,7 +71,7 @@ export const NEW_STEPS: NewStep[] = [
   { label: "Pass on", about: "Passes on its input as its result", step: newIdentity() },
 ];
 
-/** Steps that stand apart from the others, each at most once. */
+/** Steps outside of the list, each at most once. */
 export const newFailureStep = (): Fields => ({
   id: "failure",
   summary: "When a step fails",

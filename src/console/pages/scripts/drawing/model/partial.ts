@@ -1,10 +1,10 @@
-/** Parts of a flow that are tried by themselves. */
+/** Parts of a flow that can be run separately. */
 import { getAt } from "../../../../api/json.ts";
 import { type FlowDocument, setAt } from "./document.ts";
 import { findPlaced, slotAfter } from "./steps.ts";
 
-/** Returns the flow up to and including a step: what comes after it, at every level, is left out. */
-export function upTo(flow: FlowDocument, key: string): FlowDocument {
+/** Returns the flow up to and including a step; later steps are left out at every level. */
+export function flowUpTo(flow: FlowDocument, key: string): FlowDocument {
   const placed = findPlaced(flow, key);
   if (!placed) return flow;
   let result = flow;

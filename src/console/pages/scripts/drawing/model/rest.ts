@@ -1,6 +1,6 @@
 /**
- * The fields of a flow or step that no part of a panel shows, at any depth. `shown` holds the paths of those that are
- * shown, with dots: `retry.constant.attempts`.
+ * Fields of a flow or step that no part of the panel shows, at any depth. `shown` contains the paths of shown fields,
+ * with dots: `retry.constant.attempts`.
  */
 import { type Fields, isRecord } from "../../../../api/json.ts";
 
@@ -8,7 +8,7 @@ type Shown = ReadonlySet<string>;
 
 const isShownInside = (shown: Shown, path: string) => [...shown].some((each) => each.startsWith(`${path}.`));
 
-/** Returns what is not shown: of an object that is shown in part, its other fields. */
+/** Returns the fields that are not shown; of a partly shown object, its other fields. */
 export function readRest(value: Fields, shown: Shown, before = ""): Fields {
   const rest: Fields = {};
   for (const [name, each] of Object.entries(value)) {
@@ -23,7 +23,7 @@ export function readRest(value: Fields, shown: Shown, before = ""): Fields {
   return rest;
 }
 
-/** Replaces what is not shown; what is shown stays, and so does the order of the fields. */
+/** Replaces the fields that are not shown. Shown fields stay, and so does the order of fields. */
 export function replaceRest(value: Fields, shown: Shown, next: Fields, before = ""): Fields {
   const replaced: Fields = {};
   for (const [name, each] of Object.entries(value)) {
@@ -39,7 +39,7 @@ export function replaceRest(value: Fields, shown: Shown, next: Fields, before = 
   return { ...replaced, ...Object.fromEntries(added) };
 }
 
-/** Finds the path of a field that is shown elsewhere; undefined if there is none. */
+/** Returns the path of a field that is shown elsewhere; undefined if there is none. */
 export function findShown(next: Fields, shown: Shown, before = ""): string | undefined {
   for (const [name, each] of Object.entries(next)) {
     const path = before + name;

@@ -1,7 +1,7 @@
-/** The JSON Schema of an example: what arrived at a webhook, as inputs of a flow. */
+/** Derives the JSON Schema of an example, such as a captured webhook request, for the inputs of a flow. */
 import { type Fields, isRecord } from "../../../../api/json.ts";
 
-/** Deeper parts are of any type. */
+/** Deeper values get a schema that allows any type. */
 const MAX_DEPTH = 5;
 
 export function schemaOf(example: unknown, depth = 0): Fields {
@@ -29,7 +29,7 @@ export function schemaOf(example: unknown, depth = 0): Fields {
   }
 }
 
-/** Inputs of a flow that takes what arrived. Those that are declared already stay as they are. */
+/** Returns the inputs of a flow that accepts the captured arguments. Already declared inputs stay unchanged. */
 export function withInputs(schema: Fields, example: Fields): Fields {
   const declared = isRecord(schema.properties) ? schema.properties : {};
   const added = Object.entries(example).filter(([name]) => !Object.hasOwn(declared, name));

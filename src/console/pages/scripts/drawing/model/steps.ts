@@ -4,16 +4,16 @@ import { bodiesOf } from "../../../../parts/flow/tree.ts";
 import type { FlowDocument, Path } from "./document.ts";
 
 export interface PlacedStep {
-  /** Names the step in the editor: its id, or its position where the id is missing or not unique. */
+  /** Identifies the step in the editor: its id, or its position if the id is missing or not unique. */
   key: string;
   id: string;
   step: Fields;
   path: Path;
-  /** Keys of the steps around it, the outermost first. */
+  /** Keys of the enclosing steps, outermost first. */
   around: string[];
 }
 
-/** A position between the steps of a list. */
+/** A position in a list of steps. */
 export interface Slot {
   list: Path;
   index: number;
@@ -30,7 +30,7 @@ export const isLoop = ({ value }: Fields): boolean => isRecord(value) && LOOPS.h
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 export const idOf = ({ id }: Fields): string => (typeof id === "number" ? String(id) : text(id));
 
-/** Lists all steps: those of the flow in order, outer ones before inner ones, then failure step and preprocessor. */
+/** Lists all steps: those of the flow in order, outer ones before nested ones, then failure step and preprocessor. */
 export function listSteps(flow: FlowDocument): PlacedStep[] {
   const found: PlacedStep[] = [];
   const add = (step: unknown, path: Path, around: string[]) => {
@@ -57,7 +57,7 @@ export function listSteps(flow: FlowDocument): PlacedStep[] {
 export const findPlaced = (flow: FlowDocument, key: string): PlacedStep | undefined =>
   listSteps(flow).find((placed) => placed.key === key);
 
-/** The position after a step, or undefined for the failure step and the preprocessor, which stand in no list. */
+/** Returns the position after a step; undefined for the failure step and the preprocessor, which are in no list. */
 export function slotAfter({ path }: PlacedStep): Slot | undefined {
   const index = path.at(-1);
   return typeof index === "number" ? { list: path.slice(0, -1), index: index + 1 } : undefined;
@@ -65,7 +65,7 @@ export function slotAfter({ path }: PlacedStep): Slot | undefined {
 
 type ListChange = (steps: unknown[]) => unknown[];
 
-/** Applies a change to every list of steps, outer ones first. What does not change is shared with the flow before. */
+/** Applies a change to every list of steps, outer ones first. Unchanged parts are shared with the old flow. */
 export function mapLists(flow: FlowDocument, change: ListChange): FlowDocument {
   const value = mapFields(flow.value, {
     modules: (list) => mapList(list, change),
@@ -99,7 +99,7 @@ function mapBranches(branches: unknown, change: ListChange): unknown {
   return mapped.every((branch, index) => branch === branches[index]) ? branches : mapped;
 }
 
-/** Applies a function to some fields, where they are present. */
+/** Applies a function to some fields, if they exist. */
 function mapFields(fields: Fields, by: Record<string, (value: unknown) => unknown>): Fields {
   let result = fields;
   for (const [name, map] of Object.entries(by)) {

@@ -1,4 +1,4 @@
-/** Asks for an OpenAPI document and an operation, and makes a step that calls it. */
+/** Dialog that asks for an OpenAPI document and an operation, and creates a step that calls it. */
 import { Button, FileInput, Group, Modal, Select, Text, Textarea } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { Fields } from "../../../../api/json.ts";
@@ -12,7 +12,7 @@ interface Props {
 
 export function OpenApiDialog({ insert, close }: Props) {
   const [pasted, setPasted] = useState("");
-  /** Of a file, which may be too long for a field. */
+  /** Content of a file, which may be too long for a text field. */
   const [chosenFile, setChosenFile] = useState<string>();
   const source = chosenFile ?? pasted;
   const [chosen, setChosen] = useState<string | null>(null);
@@ -64,7 +64,7 @@ export function OpenApiDialog({ insert, close }: Props) {
         )}
         {operation && (
           <Text c="dimmed" fz="sm">
-            Its parameters become inputs of the step. Secrets belong into variables.
+            Its parameters become inputs of the step. Store secrets in variables.
           </Text>
         )}
         <Group justify="flex-end">

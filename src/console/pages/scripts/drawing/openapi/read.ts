@@ -1,4 +1,4 @@
-/** Reads the operations of an OpenAPI document (versions 3.0 and 3.1, and their ancestor Swagger 2.0). */
+/** Reads the operations of an OpenAPI document (versions 3.0 and 3.1, and Swagger 2.0). */
 import { parse } from "yaml";
 import { type Fields, getAt, isRecord } from "../../../../api/json.ts";
 
@@ -17,7 +17,7 @@ export interface ApiOperation {
   path: string;
   summary: string;
   parameters: Parameter[];
-  /** Schema of a JSON body; undefined where none is sent. */
+  /** Schema of a JSON body; undefined without one. */
   body: unknown;
   isBodyRequired: boolean;
   security: "bearer" | "basic" | { header: string } | { query: string } | { cookie: string } | undefined;
@@ -25,17 +25,17 @@ export interface ApiOperation {
 
 export interface ApiDocument {
   title: string;
-  /** Where the service is, without a slash at the end. */
+  /** Base URL of the service, without a trailing slash. */
   server: string;
   operations: ApiOperation[];
-  /** The whole document, for references. */
+  /** The whole document, to resolve references. */
   root: Fields;
 }
 
 const METHODS = ["get", "post", "put", "patch", "delete", "head", "options"];
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Follows `$ref` within the document; others are left out. */
+/** Resolves `$ref` within the document; other references are left out. */
 export function resolve(root: Fields, value: unknown, hops = 0): unknown {
   if (!isRecord(value) || typeof value.$ref !== "string") return value;
   if (hops > 20 || !value.$ref.startsWith("#/")) return {};
@@ -46,11 +46,11 @@ export function resolve(root: Fields, value: unknown, hops = 0): unknown {
   return resolve(root, getAt(root, path), hops + 1);
 }
 
-/** @throws Error that says why the text is no OpenAPI document */
+/** @throws Error explaining why the text is not an OpenAPI document */
 export function readApi(source: string): ApiDocument {
   const root: unknown = parse(source);
   if (!isRecord(root) || !isRecord(root.paths) || !(root.openapi || root.swagger)) {
-    throw new Error("This is no OpenAPI document: it has no `openapi` and no `paths`.");
+    throw new Error("This is not an OpenAPI document: it has no `openapi` and no `paths`.");
   }
   const operations = Object.entries(root.paths).flatMap(([path, item]) => {
     const entry = resolve(root, item);
@@ -132,7 +132,7 @@ function securityOf(root: Fields, given: Fields): ApiOperation["security"] {
   if (scheme.type === "apiKey" && scheme.in === "header") return { header: text(scheme.name) };
   if (scheme.type === "apiKey" && scheme.in === "query") return { query: text(scheme.name) };
   if (scheme.type === "apiKey" && scheme.in === "cookie") return { cookie: text(scheme.name) };
-  // Others cannot be given by a header that a person fills in.
+  // Other schemes cannot be provided by a single header.
   const isBearer = scheme.scheme === "bearer" || scheme.type === "oauth2" || scheme.type === "openIdConnect";
   return isBearer ? "bearer" : undefined;
 }

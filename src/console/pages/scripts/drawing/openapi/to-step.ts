@@ -1,16 +1,16 @@
-/** Makes a step of an operation of an OpenAPI document: code that calls it, with typed arguments. */
+/** Creates a step from an operation of an OpenAPI document: code that calls it, with typed arguments. */
 import { type Fields, isRecord } from "../../../../api/json.ts";
 import { type ApiDocument, type ApiOperation, resolve } from "./read.ts";
 
-/** Deeper parts of a schema are of any type. */
+/** Deeper parts of a schema have the type `any`. */
 const MAX_DEPTH = 4;
 
 interface Argument {
-  /** In the code. */
+  /** Name in the code. */
   name: string;
   type: string;
   isRequired: boolean;
-  /** As TypeScript; undefined: none. */
+  /** Default value as TypeScript; undefined: none. */
   initial?: string;
 }
 
@@ -101,16 +101,16 @@ export function toStep(document: ApiDocument, operation: ApiOperation): Fields {
   };
 }
 
-/** Documents may say where the service is relative to their own address, which nobody knows here. */
+/** The document's server URL may be relative to the document's own URL, which is not known here. */
 const isAddress = (server: string): boolean => /^https?:\/\/[^{}]+$/i.test(server);
 
 const RESERVED = new Set(
   [
     "break case catch class const continue debugger default delete do else enum export extends false finally for",
     "function if import in instanceof new null return super switch this throw true try typeof var void while with",
-    // In strict mode, which modules are in.
+    // Reserved words of strict mode, which applies to modules.
     "yield let static await implements interface package private protected public eval arguments undefined",
-    // What the code itself uses.
+    // Names that the generated code uses itself.
     "url query headers response text URL fetch String JSON Object Error btoa encodeURIComponent",
   ].flatMap((words) => words.split(" ")),
 );
@@ -140,7 +140,7 @@ const SCALARS: Record<string, string> = {
   boolean: "boolean",
 };
 
-/** The TypeScript type of a schema. */
+/** Returns the TypeScript type of a schema. */
 function typeOf(document: ApiDocument, given: unknown, depth: number): string {
   const schema = resolve(document.root, given);
   if (!isRecord(schema) || depth > MAX_DEPTH) return "unknown";

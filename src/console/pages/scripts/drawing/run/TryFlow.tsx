@@ -1,4 +1,4 @@
-/** Runs the flow as it is drawn: whole, up to a step, or again from a step. */
+/** Runs the edited flow: all of it, up to a step, or from a step on. */
 import { Anchor, Button, Group, Modal, Text } from "@mantine/core";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
@@ -14,7 +14,7 @@ import { Problem } from "../../../../parts/Problem.tsx";
 import { to } from "../../../../parts/places.ts";
 import { State } from "../../../../parts/run-state.tsx";
 import type { FlowDocument } from "../model/document.ts";
-import { upTo } from "../model/partial.ts";
+import { flowUpTo } from "../model/partial.ts";
 import type { PlacedStep } from "../model/steps.ts";
 
 const SchemaForm = lazy(() => import("../../../../parts/form/SchemaForm.tsx"));
@@ -26,11 +26,11 @@ interface Props {
   flow: FlowDocument;
   /** The selected step. */
   placed: PlacedStep | undefined;
-  /** Arguments to begin with. */
+  /** Initial arguments. */
   input: Fields | undefined;
-  /** The run that a new one can go on from. */
+  /** The run that a new one can continue from. */
   earlier: Job | undefined;
-  /** Told of the run that was started. */
+  /** Called with the started run. */
   started: (id: string) => void;
   close: () => void;
 }
@@ -69,7 +69,7 @@ export function TryFlow({ workspace, flow, placed, input, earlier, started, clos
       ) : (
         <>
           <Text c="dimmed" mb="xs">
-            The flow declares no inputs. What is given here reaches it as flow_input.
+            The flow declares no inputs. The values that you enter here are available as flow_input.
           </Text>
           <JsonArguments value={args} change={setArgs} tellValid={nothing} />
         </>
@@ -85,7 +85,7 @@ export function TryFlow({ workspace, flow, placed, input, earlier, started, clos
           Run
         </Button>
         {placed && typeof placed.path.at(-1) === "number" && (
-          <Button variant="default" onClick={() => begin.mutate({ value: upTo(flow, placed.key) })}>
+          <Button variant="default" onClick={() => begin.mutate({ value: flowUpTo(flow, placed.key) })}>
             Run up to {String(name)}
           </Button>
         )}
@@ -99,7 +99,7 @@ export function TryFlow({ workspace, flow, placed, input, earlier, started, clos
   );
 }
 
-/** The run that is shown in the drawing. */
+/** The run that is shown in the editor. */
 export function ShownRun({ workspace, job, hide }: { workspace: string; job: Job; hide: () => void }) {
   return (
     <div className="line drawing-run" role="status">

@@ -1,11 +1,11 @@
-/** States of a run on the steps of the drawing. */
+/** Shows the states of a run on the steps in the editor. */
 import type { Decoration } from "../../../../parts/flow/Graph.tsx";
 import type { RunModel } from "../../../../parts/flow/run-model.ts";
 import { STATES } from "../../../../parts/run-state.tsx";
 import { duration } from "../../../../parts/time.tsx";
 import type { FlowProblem } from "../model/check.ts";
 
-/** @returns what a step shows: its state in the run, and that something is wrong with it */
+/** @returns the decoration of a step: its state in the run, and its problems */
 export function decorationOf(
   key: string,
   model: RunModel | undefined,

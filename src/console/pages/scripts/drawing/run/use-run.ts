@@ -1,4 +1,4 @@
-/** The run whose states and values are shown in the drawing. */
+/** The run whose states and values are shown in the editor. */
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { call } from "../../../../api/call.ts";
@@ -10,7 +10,7 @@ import { oneRun } from "../../../../parts/following.ts";
 import type { EarlierRun } from "../context.ts";
 import type { FlowDocument } from "../model/document.ts";
 
-/** The newest run of the flow that has ended, whose values are shown before anything was tried. */
+/** Loads the newest completed run of the flow, whose values are shown until the user runs it. */
 export const useLatestRun = (workspace: string, path: string, isWanted: boolean) =>
   useQuery({
     queryKey: [workspace, "runs", "latest-of", path],
@@ -24,10 +24,7 @@ export const useLatestRun = (workspace: string, path: string, isWanted: boolean)
     retry: false,
   }).data ?? undefined;
 
-/**
- * @param id of the run; undefined: nothing is shown
- * @param picked the chosen iteration of each loop
- */
+/** @param id of the run; undefined: nothing is shown @param picked the selected iteration of each loop */
 export function useRun(workspace: string, flow: FlowDocument, id: string | undefined, picked: Picked) {
   const live = useLive(1_000);
   const job = useQuery({

@@ -1,4 +1,4 @@
-/** The flow itself: its texts, its inputs and its options. Shown while no step is selected. */
+/** Panel of the flow itself: texts, inputs and options. Shown if no step is selected. */
 import { Button, Modal, Textarea, TextInput, Title } from "@mantine/core";
 import { useState } from "react";
 import { type Fields, isRecord } from "../../../../api/json.ts";
@@ -83,7 +83,7 @@ export function FlowPanel() {
   );
 }
 
-/** Replaces the fields of the flow's value but its steps; fields keep their order. */
+/** Replaces the fields of the flow's value other than its steps; fields keep their order. */
 function replaceSettings(flow: FlowDocument, next: Fields): FlowDocument {
   const kept = Object.entries(flow.value).filter(
     ([name]) => STEPS.includes(name) || Object.hasOwn(next, name),

@@ -1,11 +1,11 @@
-/** Inputs of a flow: the properties of its JSON Schema. What a property has besides is kept. */
+/** Inputs of a flow: the properties of its JSON Schema. Unknown keywords of a property are kept. */
 import { ActionIcon, Button, Checkbox, Select, TextInput, Title } from "@mantine/core";
 import { IconArrowUp, IconTrash } from "@tabler/icons-react";
 import { useState } from "react";
 import { type Fields, isRecord } from "../../../../api/json.ts";
 import { setAt } from "../model/document.ts";
 
-/** What is chosen, and what it is in JSON Schema. */
+/** Choices of types, with their JSON Schema. */
 const TYPES: { value: string; label: string; schema: Fields }[] = [
   { value: "string", label: "Text", schema: { type: "string" } },
   { value: "number", label: "Number", schema: { type: "number" } },

@@ -1,4 +1,4 @@
-/** The branches of a step: their names, conditions and order. */
+/** Names, conditions and order of a step's branches. */
 import { ActionIcon, Button, Switch, TextInput } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconTrash } from "@tabler/icons-react";
 import { type Fields, recordsOf } from "../../../../api/json.ts";

@@ -1,7 +1,7 @@
-/** The code of an inline script. */
+/** Editor for the code of an inline script. */
 import { Select, Text } from "@mantine/core";
 import type { Fields } from "../../../../api/json.ts";
-import { beginningOf } from "../../../../parts/editor/beginnings.ts";
+import { initialCode } from "../../../../parts/editor/initial-code.ts";
 import { Code } from "../../../../parts/editor/lazy.tsx";
 import { LANGUAGES, type Language } from "../../../../parts/scripts.ts";
 import { useShared } from "../context.ts";
@@ -14,7 +14,7 @@ export function CodePart({ placed }: { placed: PlacedStep }) {
   const analysis = useCodeAnalysis(placed);
   const { content, language } = placed.step.value as Fields;
   const problem = analysis?.problem;
-  /** Other code needs other packages: the lock that was made for the old one is left out. */
+  /** Changed code may need other packages, so the lock of the old code is removed. */
   const set = (changes: Fields, label: string) =>
     drawing.edit(
       label,
@@ -34,9 +34,9 @@ export function CodePart({ placed }: { placed: PlacedStep }) {
         data={LANGUAGES}
         value={String(language)}
         onChange={(next) => {
-          const isUntouched = content === beginningOf(language as Language) || String(content).trim() === "";
+          const isUntouched = content === initialCode(language as Language) || String(content).trim() === "";
           set(
-            { language: next, ...(isUntouched ? { content: beginningOf(next as Language) } : {}) },
+            { language: next, ...(isUntouched ? { content: initialCode(next as Language) } : {}) },
             "Language",
           );
         }}

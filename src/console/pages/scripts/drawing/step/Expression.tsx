@@ -1,4 +1,4 @@
-/** An expression of a flow: typed with completion, checked by the server, with its value on the earlier run. */
+/** Editor for an expression, with completion, a check by the server, and its value in the earlier run. */
 import { ActionIcon, Popover, ScrollArea, Text, UnstyledButton } from "@mantine/core";
 import { IconPlugConnected } from "@tabler/icons-react";
 import { useRef, useState } from "react";
@@ -8,7 +8,7 @@ import type { KnownName } from "../model/known.ts";
 import { useEvaluated, useKnown, useScope } from "../values.ts";
 
 const SHOWN_CHARACTERS = 160;
-/** Fields of an object that are offered beside the object itself. */
+/** Maximum number of an object's fields that are offered in addition to the object. */
 const SHOWN_FIELDS = 20;
 
 interface Props {
@@ -66,7 +66,7 @@ export function shorten(value: unknown): string {
   return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }
 
-/** A name, and the fields of its value. */
+/** Returns a name and the fields of its value. */
 function withFields(name: KnownName): KnownName[] {
   if (!name.hasValue || !isRecord(name.value)) return [name];
   const fields = Object.entries(name.value).slice(0, SHOWN_FIELDS);
@@ -89,7 +89,7 @@ interface PickerProps {
   pick: (expression: string) => void;
 }
 
-/** Lists what can be named here, with values. */
+/** Lists the names that can be used here, with their values. */
 export function NamePicker({ label, names, pick }: PickerProps) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -108,7 +108,7 @@ export function NamePicker({ label, names, pick }: PickerProps) {
       <Popover.Dropdown p="xs">
         <ScrollArea.Autosize mah="20rem" type="auto">
           {names.length === 0 && (
-            <Text c="dimmed">Nothing is known here: the flow has no inputs and no step before.</Text>
+            <Text c="dimmed">No values are available here: the flow has no inputs and no earlier step.</Text>
           )}
           {names.map((name) => (
             <UnstyledButton

@@ -1,4 +1,4 @@
-/** Inputs of a step, by the schema of what it runs. */
+/** Inputs of a step, by the schema of its script or flow. */
 import { Button, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { type Fields, isRecord } from "../../../../api/json.ts";
@@ -38,7 +38,7 @@ export function Inputs({ placed }: { placed: PlacedStep }) {
           />
           {!Object.hasOwn(properties, field) && schema && (
             <Text fz="xs" c="dimmed">
-              What the step runs does not declare it.{" "}
+              The step's script or flow does not declare it.{" "}
               <Button size="compact-xs" variant="subtle" onClick={() => set(field, undefined)}>
                 Remove {field}
               </Button>

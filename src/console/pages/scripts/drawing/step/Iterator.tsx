@@ -1,4 +1,4 @@
-/** What a loop goes over. */
+/** The list that a loop iterates over. */
 import { Text } from "@mantine/core";
 import type { Fields } from "../../../../api/json.ts";
 import type { Path } from "../model/document.ts";

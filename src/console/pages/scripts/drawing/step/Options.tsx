@@ -1,4 +1,4 @@
-/** Options in sections, each as a field of its kind. */
+/** Options in sections, with one field each. */
 import { Accordion, NumberInput, Switch, Text, Textarea, TextInput } from "@mantine/core";
 import type { ReactNode } from "react";
 import { getAt, isRecord } from "../../../../api/json.ts";
@@ -16,7 +16,7 @@ interface Props {
   sections: OptionSection[];
   /** Undefined removes the field. */
   set: (path: Path, next: unknown, label: string) => void;
-  /** Fields that have no section. */
+  /** Fields that are in no section. */
   rest: ReactNode;
 }
 
@@ -68,11 +68,11 @@ export function Options({ of, value, sections, set, rest }: Props) {
 
 const hasAt = (value: unknown, path: Path): boolean => (getAt(value, path) ?? undefined) !== undefined;
 
-/** Whether the field says other than what holds without it: clients write down switches that are off. */
+/** Whether the field differs from its default: some clients store switches that are off. */
 const isGiven = (value: unknown, { kind, path }: OptionField): boolean =>
   kind === "switch" ? getAt(value, path) === true : hasAt(value, path);
 
-/** The outermost object that would be empty without the field. */
+/** Returns the outermost object that would be empty without the field. */
 function prunedPath(value: unknown, path: Path): Path {
   const parent = path.slice(0, -1);
   const fields = getAt(value, parent);
@@ -110,7 +110,7 @@ function Field({ of, field: { label, about, kind, path }, value, change }: Field
           min={0}
           value={typeof value === "number" ? value : ""}
           onChange={(next) => {
-            // A sign alone, or more digits than a number has, is text on its way.
+            // A lone sign, or too many digits, is incomplete input.
             if (next === "") change(undefined);
             else if (typeof next === "number" && Number.isFinite(next)) change(next);
           }}

@@ -1,4 +1,4 @@
-/** The script or flow of the workspace that a step runs. */
+/** The workspace's script or flow that a step runs. */
 import { Anchor } from "@mantine/core";
 import { Link } from "wouter";
 import type { Fields } from "../../../../api/json.ts";

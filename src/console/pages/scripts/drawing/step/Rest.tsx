@@ -1,4 +1,4 @@
-/** Fields that have no place of their own, so that nothing has to be written in a file. */
+/** JSON editor for fields without a form field, so that every field can be edited here. */
 import { Text } from "@mantine/core";
 import { type Fields, isRecord } from "../../../../api/json.ts";
 import { JsonEditor } from "../../../../parts/form/JsonEditor.tsx";
@@ -6,7 +6,7 @@ import { findShown, readRest, replaceRest } from "../model/rest.ts";
 
 interface Props {
   value: Fields;
-  /** Paths of the fields that are shown elsewhere, such as `retry.constant.attempts`. */
+  /** Paths of fields that are shown elsewhere, such as `retry.constant.attempts`. */
   shown: ReadonlySet<string>;
   change: (next: Fields) => void;
 }

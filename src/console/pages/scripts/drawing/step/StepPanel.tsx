@@ -1,4 +1,4 @@
-/** The selected step: what it runs, with what, and how. */
+/** Panel of the selected step: its code or path, inputs and options. */
 import { Alert, Group, SegmentedControl, Text, TextInput, Title } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { type Fields, isRecord } from "../../../../api/json.ts";
@@ -93,7 +93,7 @@ export function StepPanel({ placed, problems }: Props) {
   );
 }
 
-/** Chooses which iterations of the loops around the step, and of itself, the values are of. */
+/** Selects the iterations of the surrounding loops, and of the step itself, whose values are shown. */
 function ShownIterations({ placed }: { placed: PlacedStep }) {
   const { drawing, run, pick } = useShared();
   const steps = listSteps(drawing.flow);
@@ -110,7 +110,10 @@ function ShownIterations({ placed }: { placed: PlacedStep }) {
   ));
 }
 
-/** Ids change when the field is left: each letter would rewrite the expressions that name the step. */
+/**
+ * The id changes when the field loses the focus; otherwise each letter would rewrite the expressions that refer to the
+ * step.
+ */
 function IdInput({ placed }: { placed: PlacedStep }) {
   const { drawing } = useShared();
   const [text, setText] = useState(placed.id);
@@ -158,8 +161,8 @@ function Runs({ type, placed, set }: RunsProps) {
     case "whileloopflow":
       return (
         <p className="quiet">
-          It runs its steps again and again, until one of them ends early (Options of that step). Each run
-          gets flow_input.iter.index.
+          It repeats its steps until one of them stops early (Options of that step). Each run gets
+          flow_input.iter.index.
         </p>
       );
     case "branchone":

@@ -1,4 +1,4 @@
-/** Runs one step by itself, with its inputs as the earlier run makes them. */
+/** Runs a single step with the inputs that it would get in the earlier run. */
 import { Button, Paper, Text } from "@mantine/core";
 import { IconPin, IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
@@ -108,13 +108,13 @@ async function runStep(workspace: string, flowPath: string, value: Fields, args:
     content: String(value.content ?? ""),
     language: value.language as Language,
     args,
-    // Relative imports are those of the flow's folder.
+    // Relative imports are resolved in the flow's folder.
     path: flowPath,
   };
   return call("POST /w/{workspace}/jobs/run/preview", { workspace, body });
 }
 
-/** Inputs of a step: fixed values, and what expressions make of the earlier run. */
+/** Returns the inputs of a step: fixed values, and expressions evaluated with the earlier run's values. */
 function useInputs({ key, step }: PlacedStep) {
   const { workspace } = useShared();
   const value = step.value as Fields;

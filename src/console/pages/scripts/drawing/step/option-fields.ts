@@ -1,8 +1,8 @@
-/** Every option of steps and flows that the interface has, in the sections in which they are shown. */
+/** All options of steps and flows in the API, grouped into the sections in which they are shown. */
 import type { Path } from "../model/document.ts";
 
 export interface OptionField {
-  /** From the step, or from the flow. */
+  /** Path from the step or the flow. */
   path: Path;
   label: string;
   about?: string;
@@ -12,7 +12,7 @@ export interface OptionField {
 export interface OptionSection {
   title: string;
   about?: string;
-  /** What makes the section be there: it is removed as a whole, and begins with `initial`. */
+  /** The field whose presence enables the section: enabling sets it to `initial`, disabling removes it. */
   root?: Path;
   initial?: unknown;
   fields: OptionField[];
@@ -253,7 +253,7 @@ export const FLOW_OPTIONS: OptionSection[] = [
   },
 ];
 
-/** Fields of steps, by the type of their value, that the panel shows beside the options, or the canvas. */
+/** Fields of steps, by the type of their value, that the panel or the canvas shows besides the options. */
 const PARTS: Record<string, string[]> = {
   rawscript: ["value.content", "value.language", "value.input_transforms"],
   script: ["value.path", "value.input_transforms"],
@@ -265,12 +265,12 @@ const PARTS: Record<string, string[]> = {
   identity: [],
 };
 
-/** Lists the fields of a step that are not options: its name, what it runs, its inputs, and the steps in it. */
+/** Lists the fields of a step that are not options: name, code or path, inputs, and nested steps. */
 export function partsOfStep(type: string): string[] {
   return ["id", "summary", "value.type", ...(PARTS[type] ?? ["value"])];
 }
 
-/** Paths of fields that have a place in the editor; others are shown as JSON. */
+/** Paths of fields that have a form field; others are shown as JSON. */
 export function shownFields(sections: OptionSection[], more: string[]): ReadonlySet<string> {
   return new Set([...more, ...sections.flatMap(({ fields }) => fields.map(({ path }) => path.join(".")))]);
 }

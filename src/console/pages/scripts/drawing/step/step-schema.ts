@@ -1,4 +1,4 @@
-/** The schema of what a step runs. */
+/** The input schema of a step's script or flow. */
 import { useQuery } from "@tanstack/react-query";
 import { type Fields, isRecord } from "../../../../api/json.ts";
 import { useAnalysis } from "../../../../parts/editor/analysis.ts";
@@ -10,7 +10,7 @@ import type { PlacedStep } from "../model/steps.ts";
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** What the server finds in the code of a step. */
+/** Analyses the code of a step on the server. */
 export function useCodeAnalysis({ step }: PlacedStep) {
   const { workspace } = useShared();
   const value = isRecord(step.value) ? step.value : {};
@@ -20,7 +20,7 @@ export function useCodeAnalysis({ step }: PlacedStep) {
   return isCode ? found : undefined;
 }
 
-/** Undefined while it is not known. */
+/** Undefined until it is known. */
 export function useStepSchema(placed: PlacedStep): Fields | undefined {
   const { workspace } = useShared();
   const analysis = useCodeAnalysis(placed);

@@ -1,4 +1,4 @@
-/** Flows that are called, or that call others. */
+/** Templates of flows that are called by other flows, or call others. */
 import { code, inputs, js, type Template } from "./template.ts";
 
 export const WEBHOOK: Template = {

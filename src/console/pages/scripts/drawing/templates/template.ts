@@ -1,4 +1,4 @@
-/** Parts of the flows that new ones begin with. */
+/** Shared parts of the flow templates. */
 import type { Fields } from "../../../../api/json.ts";
 
 export interface Template {

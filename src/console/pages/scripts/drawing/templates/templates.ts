@@ -1,4 +1,4 @@
-/** Flows to begin with. Each runs as it stands. */
+/** Templates of new flows. Each runs unchanged. */
 import { WATCH, WEBHOOK } from "./calls.ts";
 import { inputs, type Template } from "./template.ts";
 import { APPROVAL, FAN_OUT, REPORT } from "./work.ts";

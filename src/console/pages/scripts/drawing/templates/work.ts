@@ -1,4 +1,4 @@
-/** Flows that do the work of a team. */
+/** Templates of flows for common tasks of a team. */
 import { code, inputs, js, type Template } from "./template.ts";
 
 export const REPORT: Template = {

@@ -18,7 +18,7 @@ import { asYaml } from "./text.ts";
 interface Props {
   workspace: string;
   flow: Flow;
-  /** The version that the text was begun from. */
+  /** The version that the text is based on. */
   base: number;
   text: string;
   written: FlowText;
@@ -26,7 +26,10 @@ interface Props {
   deployed: () => void;
 }
 
-/** Deploys with a message. What somebody else deployed in between is shown, and never overwritten unseen. */
+/**
+ * Dialog that deploys with a message. If another user has deployed in between, it shows that version instead of
+ * overwriting it.
+ */
 export function DeployFlow({ workspace, flow, base, text, written, close, deployed }: Props) {
   const [message, setMessage] = useState("");
   const [seen, setSeen] = useState(base);
@@ -71,7 +74,7 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
       <TextInput
         data-autofocus
         label="What changed"
-        description="Stands in the history of versions"
+        description="Shown in the history of versions"
         value={message}
         onChange={(event) => setMessage(event.currentTarget.value)}
       />
@@ -79,7 +82,7 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
       <CodeDifference label="Difference" language="yaml" before={asYaml(theirs ?? flow)} after={text} />
       {isRecord(drawn) && username && (
         <Alert color="yellow" variant="light">
-          You have drawn changes of this flow that are not deployed. This deployment deletes them.{" "}
+          You have a draft of this flow whose changes are not deployed. This deployment deletes them.{" "}
           <Anchor href={url(to.review(workspace, path, username))} target="_blank" inherit underline="always">
             Look at them
           </Anchor>
@@ -87,7 +90,7 @@ export function DeployFlow({ workspace, flow, base, text, written, close, deploy
       )}
       {theirs && (
         <Alert color="yellow" variant="light">
-          What they changed and yours does not have would be gone.
+          Their changes that yours does not contain would be lost.
         </Alert>
       )}
     </FormDialog>

@@ -8,13 +8,13 @@ import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { useEffect, useRef } from "react";
-import { LOOK } from "../../../../parts/editor/look.ts";
+import { EDITOR_THEME } from "../../../../parts/editor/editor-theme.ts";
 import { choicesAt, type JsonSchema, placeAt } from "./context.ts";
 import type { TextProblem } from "./problems.ts";
 
 interface Props {
   label: string;
-  /** What it begins with; a later value replaces what was typed. */
+  /** Initial text; a later value replaces the text. */
   value: string;
   change: (text: string) => void;
   problems: TextProblem[];
@@ -26,7 +26,7 @@ export default function YamlEditor({ label, value, change, problems, schema }: P
   const view = useRef<EditorView>(undefined);
   const known = useRef({ change, schema });
   known.current = { change, schema };
-  /** What the page itself writes is told to nobody. */
+  /** Changes made by the page itself are not reported. */
   const isGiven = useRef(false);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: made once; a later value is written into it below
@@ -36,7 +36,7 @@ export default function YamlEditor({ label, value, change, problems, schema }: P
       state: EditorState.create({
         doc: value,
         extensions: [
-          LOOK,
+          EDITOR_THEME,
           lineNumbers(),
           yaml(),
           indentUnit.of("  "),

@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useState } from "react";
-import { storedBy } from "../../../../api/base.ts";
+import { storageKeyOf } from "../../../../api/base.ts";
 import { call } from "../../../../api/call.ts";
 import { whoami } from "../../../../api/session.ts";
 import { Loading } from "../../../../parts/Loading.tsx";
@@ -13,13 +13,13 @@ import { asYaml } from "./text.ts";
 
 const YamlEditor = lazy(() => import("./YamlEditor.tsx"));
 
-const QUIET_MS = 400;
+const DEBOUNCE_MS = 400;
 
-/** Writes a flow as YAML. What is written is kept in the browser until it is deployed. */
+/** Edits a flow as YAML. The text is kept in the browser until it is deployed. */
 export function YamlTab({ workspace, flow }: { workspace: string; flow: Flow }) {
   const email = useQuery(whoami).data?.email;
   if (email === undefined) return <Loading />;
-  const key = storedBy(email, `flow-yaml:${workspace}:${flow.path}`);
+  const key = storageKeyOf(email, `flow-yaml:${workspace}:${flow.path}`);
   return <Editing workspace={workspace} flow={flow} storageKey={key} />;
 }
 
@@ -27,7 +27,7 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
   const [kept, setKept] = useState(() => readKept(localStorage, storageKey));
   const [isStored, setStored] = useState(true);
   const deployed = useMemo(() => asYaml(flow), [flow]);
-  // What nobody typed into shows what is deployed, also when somebody deploys meanwhile.
+  // An unedited text follows the deployed version, also if another user deploys in the meantime.
   const text = kept?.text ?? deployed;
   const base = kept?.base ?? flow.version_id;
   const isChanged = kept !== undefined;
@@ -38,7 +38,7 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
     setStored(keepText(localStorage, storageKey, next));
   };
   useEffect(() => {
-    const timer = setTimeout(() => setQuiet(text), QUIET_MS);
+    const timer = setTimeout(() => setQuiet(text), DEBOUNCE_MS);
     return () => clearTimeout(timer);
   }, [text]);
   const read = useMemo(() => readFlow(quiet), [quiet]);
@@ -128,7 +128,7 @@ function Editing({ workspace, flow, storageKey }: { workspace: string; flow: Flo
   );
 }
 
-/** The schema of what stands in the editor: the flow's value among its other fields. */
+/** The schema of the edited text: the flow's value with its other fields. */
 function wholeSchema(value: Record<string, unknown>): Record<string, unknown> {
   const { $defs, ...rest } = value;
   return {

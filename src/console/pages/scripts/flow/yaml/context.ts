@@ -1,19 +1,19 @@
-/** Where the cursor stands in YAML that may be unfinished, and what the JSON Schema knows of the place. */
+/** Determines the cursor's position in possibly incomplete YAML, and the JSON Schema at that position. */
 export type JsonSchema = Record<string, unknown>;
 
 export interface Place {
-  /** Keys down to the mapping; `null` stands for an item of a list. */
+  /** Keys down to the mapping; `null` stands for a list item. */
   path: (string | null)[];
-  /** Keys of the same mapping, with the text behind them. */
+  /** Keys of the same mapping, with the text after them. */
   siblings: Record<string, string>;
-  /** The key before the cursor, where a value is written. */
+  /** The key before the cursor, if a value is being entered. */
   key: string | undefined;
 }
 
 interface Line {
-  /** Column of the dash, if it begins an item. */
+  /** Column of the dash, if the line starts a list item. */
   dash: number | undefined;
-  /** Column of the key or of what stands there. */
+  /** Column of the key or value. */
   column: number;
   key: string | undefined;
   value: string;
@@ -35,8 +35,8 @@ function readLine(text: string): Line | undefined {
 
 /**
  * @param lines all lines of the text
- * @param row of the cursor, counted from 0
- * @param before the text of its line before the cursor
+ * @param row the cursor's line, counted from 0
+ * @param before text of that line before the cursor
  */
 export function placeAt(lines: string[], row: number, before: string): Place {
   const own = /^(\s*)((?:-\s+)*)(.*)$/.exec(before)!;
@@ -50,7 +50,7 @@ export function placeAt(lines: string[], row: number, before: string): Place {
   const collect = (line: Line) => {
     if (line.key !== undefined) siblings[line.key] = line.value;
   };
-  // Below: the rest of the same mapping.
+  // Following lines: the rest of the same mapping.
   for (const text of lines.slice(row + 1)) {
     const line = readLine(text);
     if (!line) continue;
@@ -64,7 +64,7 @@ export function placeAt(lines: string[], row: number, before: string): Place {
     const { dash } = line;
     if (isOwn && line.column === column) collect(line);
     if (!isItem && line.column === limit && dash !== undefined) {
-      // The first key of the item that the cursor stands in.
+      // The first key of the list item that contains the cursor.
       path.unshift(null);
       [limit, isItem, isOwn] = [dash, true, false];
       continue;
@@ -85,7 +85,7 @@ export function placeAt(lines: string[], row: number, before: string): Place {
 
 const listOf = (value: unknown): JsonSchema[] => (Array.isArray(value) ? (value as JsonSchema[]) : []);
 
-/** All that a schema may be: references followed, alternatives taken apart. */
+/** Lists all alternatives of a schema, with references resolved. */
 function variants(schema: unknown, root: JsonSchema, depth = 0): JsonSchema[] {
   if (typeof schema !== "object" || schema === null || depth > 10) return [];
   const { $ref, anyOf, oneOf, allOf } = schema as JsonSchema;
@@ -101,7 +101,7 @@ function variants(schema: unknown, root: JsonSchema, depth = 0): JsonSchema[] {
 
 const propertiesOf = (schema: JsonSchema) => (schema.properties ?? {}) as Record<string, JsonSchema>;
 
-/** Schemas of the mapping at a place; with the kind that its `type` names, if it does. */
+/** Returns the schemas of the mapping at a position, restricted to the kind named by its `type`, if any. */
 export function schemasAt(root: JsonSchema, { path, siblings }: Place): JsonSchema[] {
   let schemas = variants(root, root);
   for (const step of path) {
@@ -122,7 +122,7 @@ export interface Choice {
   detail: string;
 }
 
-/** What can be written at a place. */
+/** Returns the possible completions at a position. */
 export function choicesAt(root: JsonSchema, place: Place): Choice[] {
   const schemas = schemasAt(root, place);
   const found = new Map<string, Choice>();

@@ -1,9 +1,9 @@
-/** What somebody typed and did not deploy, kept in the browser. */
+/** Text that was edited but not deployed, kept in the browser. */
 export interface KeptText {
   text: string;
-  /** The version it was begun from. */
+  /** The version that it is based on. */
   base: number;
-  /** The text of that version: who types it again has changed nothing. */
+  /** The text of that version: if the user restores it, nothing has changed. */
   begun: string;
 }
 
@@ -19,9 +19,9 @@ export function readKept(storage: TextStorage, key: string): KeptText | undefine
 }
 
 /**
- * Returns what is typed now, given what was typed before.
- * @param deployed the newest version, which is shown while nothing is typed
- * @returns undefined when nothing is changed: then the newest version is shown
+ * Returns the edited text, given the previous one.
+ * @param deployed the newest version, which is shown while there are no edits
+ * @returns undefined without changes: then the newest version is shown
  */
 export function typed(
   before: KeptText | undefined,
@@ -32,7 +32,7 @@ export function typed(
   return text === begun ? undefined : { text, base: before?.base ?? deployed.version, begun };
 }
 
-/** Keeps what is typed, or removes it. @returns whether it is kept: storage may be full */
+/** Stores the edited text, or removes it. @returns whether it was stored: storage may be full */
 export function keepText(storage: TextStorage, key: string, kept: KeptText | undefined): boolean {
   try {
     if (kept) storage.setItem(key, JSON.stringify(kept));

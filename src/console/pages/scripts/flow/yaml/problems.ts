@@ -1,14 +1,14 @@
-/** Problems of a flow in YAML, each at its line. */
+/** Problems of a flow in YAML, with their lines. */
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
 import type { Operations } from "../../../../api/interface.d.ts";
 import { toNumbers } from "../../../../api/yaml.ts";
 
 export interface TextProblem {
   message: string;
-  /** Positions in the text. */
+  /** Offsets in the text. */
   from: number;
   to: number;
-  /** It cannot be deployed with it; otherwise a run fails that comes there. */
+  /** Whether it prevents the deployment; otherwise a run that reaches the step fails. */
   isRefused: boolean;
   line: number;
 }
@@ -24,7 +24,9 @@ const FIELDS = ["summary", "description", "value", "schema"];
 
 type Found = Operations["POST /w/{workspace}/flows/check"]["answer"]["problems"][number];
 
-/** Parsed text: the flow, or why it is none, and a function that finds the place of a problem of the flow's value. */
+/**
+ * Result of parsing: the flow or the reason of the failure, and a function that locates a problem of the flow's value.
+ */
 export function readFlow(text: string) {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, intAsBigInt: true });
@@ -40,7 +42,7 @@ export function readFlow(text: string) {
   );
   let fields: unknown;
   try {
-    // An alias without its anchor is found here alone.
+    // Aliases without an anchor are detected only here.
     if (problems.length === 0) fields = toNumbers(document.toJS({ maxAliasCount: 100 }));
   } catch (error) {
     problems.push(at(0, 0, (error as Error).message, true));
@@ -54,7 +56,7 @@ export function readFlow(text: string) {
       at(startOf(document, name), 0, `${name} is not kept: a flow has ${FIELDS.join(", ")}.`, true),
     );
   }
-  /** The nearest node that exists: what is missing is told where it should stand. */
+  /** Returns the nearest existing node: a missing field is reported where it should be. */
   const place = ({ path, message, is_refused }: Found): TextProblem => {
     const keys = ["value", ...path];
     for (let length = keys.length; length > 0; length--) {
@@ -75,7 +77,7 @@ export function readFlow(text: string) {
   return { flow, problems, place };
 }
 
-/** Where a field of the outermost object begins. */
+/** Returns the offset of a field of the outermost object. */
 function startOf({ contents }: Document, name: string): number {
   const pairs = isMap(contents) ? contents.items : [];
   const key = pairs.map((pair) => pair.key).find((each) => isScalar(each) && String(each.value) === name);

@@ -1,4 +1,4 @@
-/** A flow as text. */
+/** Converts a flow to text. */
 import { stringify } from "yaml";
 
 interface Flow {
@@ -8,6 +8,6 @@ interface Flow {
   schema?: unknown;
 }
 
-/** The parts of a flow that a deployment changes, as the command line tool keeps them in a file. */
+/** Returns the parts of a flow that a deployment changes, in the form of the CLI's files. */
 export const asYaml = ({ summary, description, value, schema }: Flow): string =>
   stringify({ summary, description: description ?? "", value, schema }, { lineWidth: 0 });

@@ -1,0 +1,78 @@
+/** Arguments as a person types them, and the stack of a local file. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { deploy, startTestServer, type TestServer } from "../../../support/harness.ts";
+import { newPlace, type Place, told } from "../../program.ts";
+import { ENTER, sitDown } from "../../session.ts";
+
+let server: TestServer;
+let place: Place;
+beforeAll(async () => {
+  place = newPlace();
+  server = await startTestServer({ data_dir: place.data_dir });
+  const { ask } = await server.workspace();
+  const code =
+    'export const main = (name: string, greeting = "Hello", n?: number) => [greeting, name, n ?? null]';
+  await deploy(ask, "acme", "u/admin/hello", code);
+});
+afterAll(async () => {
+  await server.stop();
+  place[Symbol.dispose]();
+});
+
+const run = async (...words: string[]) => {
+  const { code, out, err } = await place.svc(["run", "u/admin/hello", "--no-log", ...words]);
+  return code === 0 ? (JSON.parse(out) as unknown) : { code, err };
+};
+
+test("words are arguments, by the types of the script", async () => {
+  expect(await run("name=Bob")).toEqual(["Hello", "Bob", null]);
+  expect(await run("name=7", "n=7", "greeting=a=b")).toEqual(["a=b", "7", 7]);
+  expect(await run("-d", '{"name":"Ann","n":1}', "n=2")).toEqual(["Hello", "Ann", 2]);
+  expect(await run("Bob")).toEqual({
+    code: 2,
+    err: told("Bob is not an argument", "write name=value, such as name=Bob, or -d with JSON"),
+  });
+}, 60_000);
+
+test("missing and unknown arguments are reported before a job is created", async () => {
+  const hint = 'the arguments are: name: string, greeting: string = "Hello", n?: number';
+  const count = async () => (await server.operator("GET", "/w/acme/jobs/list?per_page=100")).json().length;
+  const before = await count();
+  expect(await run()).toEqual({ code: 2, err: told("the argument name is missing", hint) });
+  expect(await run("name=Bob", "nmae=Bob")).toEqual({
+    code: 2,
+    err: told("there is no argument nmae", hint),
+  });
+  expect(await count()).toBe(before);
+  using session = sitDown(place, ["run", "u/admin/hello"]);
+  await session.sees("name (string)");
+  session.types(`Cy${ENTER}`);
+  await session.sees('"Cy"');
+  expect((await session.ended()).code).toBe(0);
+}, 60_000);
+
+test.each([
+  ["greet.ts", "export const main = (name: string) => name;"],
+  ["greet.py", "def main(name: str):\n    return name\n"],
+])(
+  "the arguments of the local file %s are checked as well",
+  async (file, code) => {
+    await place.file(file, code);
+    const hint = "the arguments are: name: string";
+    const missing = await place.svc(["run", file]);
+    expect(missing).toMatchObject({ code: 2, err: told("the argument name is missing", hint) });
+    const unknown = await place.svc(["run", file, "name=Bob", "nmae=Bob"]);
+    expect(unknown).toMatchObject({ code: 2, err: told("there is no argument nmae", hint) });
+    expect((await place.svc(["run", file, "name=7", "--no-log"])).out).toContain('"7"');
+  },
+  60_000,
+);
+
+test("the stack of a local file names the file and its line", async () => {
+  await place.file("fail.ts", "export function main() {\n  throw new RangeError('no');\n}\n");
+  expect((await place.svc(["run", "fail.ts"])).err).toMatch(/^ +at main \(fail\.ts:2:\d+\)$/m);
+  await place.file("tb.py", "def main():\n    return {}['nope']\n");
+  const { err } = await place.svc(["run", "tb.py"]);
+  expect(err).toContain("KeyError: 'nope'");
+  expect(err).toContain('File "tb.py", line 2, in main');
+}, 60_000);

@@ -1,0 +1,132 @@
+/** YAML files that a person wrote keep their form when `svc pull` and `svc push` write into them. */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { parse } from "yaml";
+import { isEmptyValue } from "../../../cli/sync/read/canonical.ts";
+import { formatYaml } from "../../../cli/sync/read/files.ts";
+import { keepForm } from "../../../cli/sync/read/kept-form.ts";
+import { expectOk, startTestServer } from "../../support/harness.ts";
+import { newPlace } from "../program.ts";
+import { readFiles, writeFiles } from "./sync-files.ts";
+
+const FLOW = `# Refunds of orders
+summary: "Refund"   # as the list shows it
+description: ''
+value:
+  modules:
+  # Asks somebody first.
+  - id: ask
+    retry: {attempts: 2}   # the mail server is slow
+    value:
+      type: identity
+
+  - id: pay
+    value:
+      type: identity
+  zebra: "31"
+  number: 9007199254740993
+`;
+/** The spaces before comments are not kept. */
+const WRITTEN = FLOW.replaceAll("   #", " #");
+
+const change = (text: string, edit: (fields: any) => void): string => {
+  const fields = parse(text, { intAsBigInt: true });
+  edit(fields);
+  return keepForm(text, formatYaml(fields), formatYaml);
+};
+
+test("what does not change stays as it was typed", () => {
+  expect(change(FLOW, () => {})).toBe(WRITTEN);
+  const changed = change(FLOW, ({ value }) => {
+    value.modules[0].summary = "Ask: first";
+    value.modules.splice(1, 0, { id: "new", value: { type: "identity" } });
+    value.modules[2].value.type = "later";
+    value.zebra = "32";
+  });
+  const added = "  - id: new\n    value:\n      type: identity\n\n  - id: pay";
+  expect(changed).toBe(
+    WRITTEN.replace("- id: ask\n", "- id: ask\n    summary: 'Ask: first'\n")
+      .replace("\n  - id: pay", added)
+      .replace("identity\n  zebra", "later\n  zebra")
+      .replace('"31"', '"32"'),
+  );
+});
+
+test("steps that move take their comments along, and those that go take theirs away", () => {
+  const moved = change(FLOW, ({ value }) => value.modules.reverse());
+  expect(moved.indexOf("the mail server")).toBeGreaterThan(moved.indexOf("id: pay"));
+  const removed = change(FLOW, ({ value }) => value.modules.shift());
+  expect(removed).not.toContain("mail server");
+  expect(removed).toContain("# Refunds of orders");
+});
+
+test("files that no person touched, and those that cannot be read, are written anew", () => {
+  const own = formatYaml({ summary: "a", value: { modules: [{ id: "a", value: { type: "identity" } }] } });
+  expect(change(own, (fields) => (fields.value.modules[0].summary = "s"))).toContain(
+    "- id: a\n      summary: s\n",
+  );
+  for (const other of ["", "- 1", "a: [", "a: &x 1\nb: *x\n", "a: 1\n---\nb: 2\n"])
+    expect(keepForm(other, own, formatYaml)).toBe(own);
+});
+
+const anyValue = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom(
+      null,
+      true,
+      0,
+      1.5,
+      -7,
+      "",
+      "~",
+      "yes",
+      "a: b # c",
+      "two\nlines\n",
+      " x",
+      "12",
+      "é\u2028",
+    ),
+    fc.string({ maxLength: 100 }),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(fc.constantFrom("id", "value", "modules", "a", "b", "1"), tie("value")),
+  ),
+})).value;
+const anyFields = fc.dictionary(fc.constantFrom("summary", "value", "a", "z"), anyValue);
+
+test("whatever stands in the file, it says what it is to say afterwards, and stays so", () => {
+  fc.assert(
+    fc.property(anyFields, anyFields, (before, wanted) => {
+      const isSaid = (fields: any) => Object.entries(fields).every(([, value]) => !isEmptyValue(value));
+      fc.pre(isSaid(before) && isSaid(wanted));
+      const text = `# Written by hand\n${JSON.stringify(before)}\n`;
+      const written = keepForm(text, formatYaml(wanted), formatYaml);
+      expect(parse(written)).toEqual(parse(formatYaml(wanted)));
+      expect(parse(keepForm(written, formatYaml(wanted), formatYaml))).toEqual(parse(written));
+    }),
+    { numRuns: 60 },
+  );
+}, 60_000);
+
+test("a flow with comments is pushed, changed on the server, and pulled: the comments are there", async () => {
+  using place = newPlace();
+  await using server = await startTestServer();
+  const { ask, token } = await server.workspace();
+  const svc = (...words: string[]) =>
+    place.svc([...words, "--yes", "--url", server.url, "--token", token, "--workspace", "acme"]);
+  const name = "u/admin/refund.flow/flow.yaml";
+  await writeFiles(place.folder, { [name]: WRITTEN });
+  expect(await svc("push")).toMatchObject({ code: 0 });
+  expect((await readFiles(place.folder))[name]).toBe(WRITTEN);
+  const found = await (await expectOk(ask("GET", "/w/acme/flows/get/u/admin/refund"))).json();
+  const { path, summary, schema, value } = found;
+  value.modules[1].summary = "Pay";
+  delete value.number;
+  await expectOk(ask("POST", `/w/acme/flows/update/${path}`, { path, summary, schema, value }));
+  expect(await svc("pull")).toMatchObject({ code: 0 });
+  const pulled = WRITTEN.replace("- id: pay\n", "- id: pay\n    summary: Pay\n").replace(
+    / +number: .*\n/,
+    "",
+  );
+  expect((await readFiles(place.folder))[name]).toBe(pulled);
+}, 30_000);

@@ -1,0 +1,49 @@
+/**
+ * `bun run test:all [flags of bun test]`: the suites on SQLite and on PostgreSQL side by side, which keeps the processors
+ * busy while files of one of them wait. Each line says which suite it is from.
+ */
+import { rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { buildExecutable } from "./suite.ts";
+
+const SUITES = { sqlite: "main.ts", postgres: "../postgres.ts" };
+/** Processes of each suite: two more than there are processors, in all. */
+const PROCESSES = Math.ceil(availableParallelism() / 2) + 1;
+
+/** Copies lines to stdout, each behind the name of its suite. */
+async function copyLines(name: string, stream: ReadableStream<Uint8Array>): Promise<void> {
+  let rest = "";
+  const decoder = new TextDecoder();
+  const print = (line: string) => console.log(`${name.padEnd(8)} | ${line}`);
+  for await (const chunk of stream) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop()!;
+    for (const line of lines) print(line);
+  }
+  if (rest !== "") print(rest);
+}
+
+/** @returns the exit code of the suite */
+async function runSuite(name: string, file: string, executable: string): Promise<number> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, file), ...process.argv.slice(2)], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...process.env,
+      SVC_TEST_EXECUTABLE: executable,
+      SVC_TEST_PROCESSES: process.env.SVC_TEST_PROCESSES ?? String(PROCESSES),
+    },
+  });
+  const stop = (signal: NodeJS.Signals) => child.kill(signal);
+  process.on("SIGINT", stop).on("SIGTERM", stop);
+  await Promise.all([copyLines(name, child.stdout), copyLines(name, child.stderr)]);
+  return child.exited;
+}
+
+const built = process.env.SVC_TEST_EXECUTABLE ? undefined : await buildExecutable();
+const executable = built?.executable ?? process.env.SVC_TEST_EXECUTABLE!;
+const codes = await Promise.all(
+  Object.entries(SUITES).map(([name, file]) => runSuite(name, file, executable)),
+);
+if (built) rmSync(built.folder, { recursive: true, force: true });
+process.exit(Math.max(...codes));
