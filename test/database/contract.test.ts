@@ -136,7 +136,7 @@ describe("write", () => {
     expect(await lazily("a")).toBe("a");
     expect([await ids(), told]).toEqual([["a"], ["a"]]);
     // Of the same turn as one that fails, and as one that waits.
-    const refused = expect(lazily("a")).rejects.toThrow("refused");
+    const refused = expect(lazily("a")).rejects.toThrow("rejected");
     expect(await Promise.all([lazily("b"), add("c")])).toEqual(["b", "c"]);
     await refused;
     expect([await ids(), told]).toEqual([
