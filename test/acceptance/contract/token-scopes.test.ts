@@ -99,7 +99,7 @@ const ACTIONS: [action: Action, why: string, names: string][] = [
   [
     "read",
     "its POST carries a question",
-    "listSelectedJobGroups getStartedAtByIds getJobMetrics previewSchedule existsRoute existsUserInWorkspace",
+    "listSelectedJobGroups listLatestRuns getStartedAtByIds getJobMetrics previewSchedule existsRoute existsUserInWorkspace",
   ],
   [
     "run",

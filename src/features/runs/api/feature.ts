@@ -9,6 +9,7 @@ import { deleteOwnInputs } from "./inputs/service.ts";
 import { inputs } from "./inputs/tables.ts";
 import { concurrencyGroupOperations } from "./lists/concurrency-group-operations.ts";
 import { countOperations } from "./lists/count-operations.ts";
+import { latestOperations } from "./lists/latest-operations.ts";
 import { listOperations } from "./lists/list-operations.ts";
 import { searchOperations } from "./lists/search-operations.ts";
 import { completedOperations } from "./read/completed-operations.ts";
@@ -44,6 +45,7 @@ export const feature = defineFeature({
     "read/completed-operations.ts": completedOperations,
     "lists/list-operations.ts": listOperations,
     "lists/count-operations.ts": countOperations,
+    "lists/latest-operations.ts": latestOperations,
     "lists/search-operations.ts": searchOperations,
     "change/delete-operations.ts": deleteOperations,
     "export/export-operations.ts": exportOperations,

@@ -56,7 +56,7 @@ function listIds(
 }
 
 /** Adds the number of pending approvals to records of waiting flows. */
-async function addPendingApprovals(app: App, rows: JobRecord[]): Promise<JobRecord[]> {
+export async function addPendingApprovals(app: App, rows: JobRecord[]): Promise<JobRecord[]> {
   const flows = rows.filter(({ running, job_kind }) => running && isFrame(job_kind as JobKind));
   const awaited = await countPendingApprovals(
     app,

@@ -1,0 +1,66 @@
+/** The latest run of each of some scripts and flows. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { jobs, type NewJob } from "../../../../../src/platform/queue/tables.ts";
+import { type Ask, expectOk, startTestServer, type TestServer } from "../../../../support/harness.ts";
+import { completedRow, FUTURE, HOUR, idOf, QUEUED } from "../../../../support/job-rows.ts";
+
+let server: TestServer;
+let ask: Ask;
+const rows: NewJob[] = [];
+
+/** A job that was made an hour after the one before. @returns its id */
+function add(script_path: string, more: Partial<NewJob> = {}): string {
+  const nth = rows.length + 1;
+  const id = idOf(nth);
+  rows.push(completedRow(id, new Date(Date.now() - (200 - nth) * HOUR), { script_path, ...more }));
+  return id;
+}
+const addMany = (count: number, path: string, more: Partial<NewJob>) =>
+  Array.from({ length: count }, () => add(path, more));
+
+const old = add("f/a/old");
+const first = add("f/a/busy");
+const step = add("f/a/busy", { status: "failure", parent_job: first });
+const flow = add("f/a/both", { kind: "flow" });
+const script = add("f/a/both");
+addMany(4, "f/a/both", { kind: "dependencies" });
+const scheduled = add("f/a/scheduled", { schedule_path: "f/a/nightly" });
+add("f/a/scheduled", { ...QUEUED, state: "planned", scheduled_for: FUTURE, schedule_path: "f/a/nightly" });
+const shown = add("f/a/others");
+const hidden = addMany(5, "f/a/others", { visible_to_owner: false });
+const queued = add("f/a/queued", QUEUED);
+addMany(101, "f/a/written", { kind: "preview" });
+
+const paths = ["old", "busy", "both", "scheduled", "others", "queued", "written", "never"];
+const items = [
+  ...paths.map((name) => ({ kind: "script", path: `f/a/${name}` })),
+  { kind: "flow", path: "f/a/both" },
+];
+const latest = async (by: Ask) =>
+  (await expectOk(by("POST", "/w/acme/jobs/latest", items))).json<{ id: string; args?: unknown }[]>();
+
+beforeAll(async () => {
+  server = await startTestServer({ workers: 0 });
+  ({ ask } = await server.workspace());
+  await server.server.app.db.write((tx) => tx.insert(jobs).values(rows));
+});
+afterAll(() => server.stop());
+
+test("each has the run that was made last, however long ago, and none if it has not run", async () => {
+  const found = await latest(ask);
+  expect(found.map(({ id }) => id)).toEqual([old, step, script, scheduled, hidden.at(-1)!, queued, flow]);
+  expect(found.every((job) => job.args === undefined)).toBe(true);
+});
+
+test("who may not see all runs gets the latest of those they may see", async () => {
+  await expectOk(ask("POST", "/w/acme/folders/create", { name: "a", extra_perms: { "u/bob": false } }));
+  const { ask: bob } = await server.member("acme", "bob");
+  const found = (await latest(bob)).map(({ id }) => id);
+  expect(found).toEqual([old, step, script, scheduled, shown, queued, flow]);
+});
+
+test("more items than a page of Home has are refused", async () => {
+  const many = Array.from({ length: 1_001 }, (_, nth) => ({ kind: "script", path: `f/a/${nth}` }));
+  expect((await ask("POST", "/w/acme/jobs/latest", many)).status).toBe(400);
+  expect((await ask("POST", "/w/acme/jobs/latest", [{ kind: "app", path: "f/a/x" }])).status).toBe(400);
+});
