@@ -71,6 +71,14 @@ async function giveWord(job_id: string, word: string): Promise<void> {
   });
 }
 
+test("hits have no arguments where none are asked for", async () => {
+  await run({ name: "Quetzalcoatl" });
+  const url = "/srch/w/acme/index/search/job?search_query=quetzalcoatl";
+  const documentOf = async (more: string) => (await expectOk(ask("GET", url + more))).json().hits[0].document;
+  expect((await documentOf("")).args).toEqual({ name: "Quetzalcoatl" });
+  expect((await documentOf("&include_args=false")).args).toBeUndefined();
+});
+
 test("a job is found before it is indexed, and from the index after that", async () => {
   await run({ x: "walrus" });
   const before = await find("walrus");

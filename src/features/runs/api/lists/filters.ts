@@ -36,6 +36,7 @@ export const commonFilters = {
   result: jsonFilter.optional(),
   tag: z.string().optional(),
   is_skipped: queryBoolean.optional(),
+  canceled: queryBoolean.optional(),
   is_flow_step: queryBoolean.optional(),
   has_null_parent: queryBoolean.optional(),
   is_not_schedule: queryBoolean.optional(),
@@ -277,6 +278,12 @@ function* stateFilters(filters: Filters, half: JobPhase, now: Date): Generator<S
     yield filters.is_skipped
       ? and(completed, eq(jobs.status, "skipped"))
       : or(ne(jobs.state, "completed"), ne(jobs.status, "skipped"));
+  }
+  if (filters.canceled !== undefined) {
+    // Unfinished jobs count as not canceled.
+    yield filters.canceled
+      ? and(completed, eq(jobs.status, "canceled"))
+      : or(ne(jobs.state, "completed"), ne(jobs.status, "canceled"));
   }
   // Running and completed jobs were due already.
   if (filters.scheduled_for_before_now) yield or(not(hasNotStarted), lte(jobs.scheduled_for, now));

@@ -14,11 +14,12 @@ import {
   isoTimestamp,
   type Operation,
   operation,
+  queryBoolean,
   queryInteger,
   responds,
 } from "../../../../platform/http/operation.ts";
 import { jobs } from "../../../../platform/queue/tables.ts";
-import { JobRecord, lightColumns, toJobSummaryWithArguments } from "../../job/records.ts";
+import { JobRecord, lightColumns, toJobSummary, toJobSummaryWithArguments } from "../../job/records.ts";
 import { findIndexed } from "../../search/index-query.ts";
 import { readSearchProgress } from "../../search/indexer.ts";
 import { parseTerms } from "../../search/words.ts";
@@ -32,6 +33,7 @@ import {
   type ScanTurn,
 } from "./job-scan.ts";
 import { filterByJson } from "./json-conditions.ts";
+import { addPendingApprovals } from "./list-operations.ts";
 import { listPageOfIds } from "./pages.ts";
 
 const SEARCH_TIMEOUT_MS = 5_000;
@@ -51,11 +53,12 @@ const searchJobs = operation({
     search_query: z.string().max(1_000),
     pagination_offset: queryInteger.min(0).default(0),
     ...searchFilters,
+    include_args: queryBoolean.default(true),
   }),
   responds: responds.json(
     z.object({
       query_parse_errors: z.array(z.string()),
-      /** Jobs that contain all words, with arguments and without results. */
+      /** Jobs that contain all words, without results; without arguments too if `include_args` is false. */
       hits: z.array(z.object({ document: JobRecord })),
       /**
        * Set if the time limit was reached: jobs created up to then were not searched. Pass it as `created_before` to
@@ -65,7 +68,7 @@ const searchJobs = operation({
     }),
   ),
   run: async (ctx, { workspace, query }) => {
-    const { search_query, pagination_offset: offset, ...filters } = query;
+    const { search_query, pagination_offset: offset, include_args, ...filters } = query;
     const { ids, reached } = await findJobs(ctx.app, {
       selection: createJobQuery(ctx, workspace, filters, undefined),
       terms: parseTerms(search_query),
@@ -74,14 +77,21 @@ const searchJobs = operation({
       created_before: filters.created_before,
       created_after: filters.created_after,
     });
-    const rows = await readRows(ctx.app, { ...lightColumns, args: jobs.args }, ids.slice(offset));
+    const records = await readRecords(ctx.app, ids.slice(offset), include_args);
     return {
       query_parse_errors: [],
-      hits: rows.map((row) => ({ document: toJobSummaryWithArguments(row) })),
+      hits: records.map((document) => ({ document })),
       ...(reached ? { searched_until: reached.toISOString() } : {}),
     };
   },
 });
+
+async function readRecords(app: App, ids: string[], withArguments: boolean): Promise<JobRecord[]> {
+  const records = withArguments
+    ? (await readRows(app, { ...lightColumns, args: jobs.args }, ids)).map(toJobSummaryWithArguments)
+    : (await readRows(app, lightColumns, ids)).map(toJobSummary);
+  return addPendingApprovals(app, records);
+}
 
 interface Search {
   selection: JobQuery;
