@@ -13,6 +13,9 @@ export const to = {
   },
   run: (workspace: string, id: string) => `/w/${workspace}/runs/${id}`,
   script: (workspace: string, path: string) => `/w/${workspace}/scripts/${encoded(path)}`,
+  /** What a version of a script was, beside what is deployed. */
+  scriptVersion: (workspace: string, path: string, hash: string) =>
+    `${to.script(workspace, path)}?${new URLSearchParams({ tab: "versions", version: hash })}`,
   editScript: (workspace: string, path: string) => `/w/${workspace}/edit/${encoded(path)}`,
   newScript: (workspace: string) => `/w/${workspace}/new/script`,
   /** Run form of a script or flow. */
@@ -22,6 +25,9 @@ export const to = {
   beginLike: (workspace: string, kind: RunnableKind, path: string, run: string) =>
     `${to.begin(workspace, kind, path)}?from=${run}`,
   flow: (workspace: string, path: string) => `/w/${workspace}/flows/${encoded(path)}`,
+  /** What a version of a flow changed. */
+  flowVersion: (workspace: string, path: string, version: number) =>
+    `${to.flow(workspace, path)}?${new URLSearchParams({ tab: "versions", after: String(version) })}`,
   app: (workspace: string, path: string) => `/w/${workspace}/apps/${encoded(path)}`,
   newFlow: (workspace: string) => `/w/${workspace}/new/flow`,
   /** Shows the changes of a user's draft of a flow. */

@@ -3,28 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { call, type Input } from "../api/call.ts";
 import type { Script } from "../api/interface.d.ts";
 
-export type Language = Script["language"];
 export type NewScript = Input<"POST /w/{workspace}/scripts/create">["body"];
-
-export const LANGUAGES: { value: Language; label: string }[] = [
-  { value: "bun", label: "TypeScript" },
-  { value: "python3", label: "Python" },
-  { value: "bash", label: "Bash" },
-  { value: "postgresql", label: "PostgreSQL" },
-  { value: "mysql", label: "MySQL" },
-  { value: "sqlite", label: "SQLite" },
-  { value: "graphql", label: "GraphQL" },
-  { value: "nativets", label: "TypeScript, fetch only" },
-  { value: "deno", label: "Deno" },
-  { value: "go", label: "Go" },
-  { value: "rust", label: "Rust" },
-  { value: "php", label: "PHP" },
-  { value: "ruby", label: "Ruby" },
-  { value: "powershell", label: "PowerShell" },
-];
-
-export const languageLabel = (language: string): string =>
-  LANGUAGES.find(({ value }) => value === language)?.label ?? language;
 
 export const scriptAt = (workspace: string, path: string) =>
   queryOptions({

@@ -60,3 +60,13 @@ export function duration(ms: number): string {
   if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1_000)} s`;
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
+
+const pad = (number: number) => String(number).padStart(2, "0");
+
+/** Formats a moment for an input of the type `datetime-local`, in the browser's time zone; empty for none. */
+export function localOf(moment: unknown): string {
+  const date = new Date(typeof moment === "number" ? moment : String(moment ?? ""));
+  if (Number.isNaN(date.getTime())) return "";
+  const day = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
+  return `${day}T${pad(date.getHours())}:${pad(date.getMinutes())}`;
+}

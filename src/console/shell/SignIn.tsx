@@ -38,6 +38,7 @@ export function SignIn({ email: known, done }: { email?: string; done?: () => vo
     enter.mutate();
   };
   const providers = logins.data?.oauth ?? [];
+  const saml = logins.data?.saml;
   return (
     <Stack>
       <form onSubmit={submit}>
@@ -74,7 +75,7 @@ export function SignIn({ email: known, done }: { email?: string; done?: () => vo
           )}
         </Stack>
       </form>
-      {providers.length > 0 && (
+      {(providers.length > 0 || saml) && (
         <>
           <Divider label="or" />
           {providers.map(({ type, display_name }) => (
@@ -87,9 +88,13 @@ export function SignIn({ email: known, done }: { email?: string; done?: () => vo
               Sign in with {display_name}
             </Button>
           ))}
+          {saml && (
+            <Button component="a" variant="default" href={saml}>
+              Sign in with SAML
+            </Button>
+          )}
         </>
       )}
-      {logins.data?.saml && <Anchor href={logins.data.saml}>Sign in with SAML</Anchor>}
     </Stack>
   );
 }

@@ -119,3 +119,30 @@ test("e-mail, secret, date, resource, one-of, nested lists, files, choices and o
   await page.getByRole("region", { name: "Result", exact: true }).getByText("10").waitFor();
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
+
+test("a reload and a way back keep what was typed, and no secret", async () => {
+  await using seen = await site.visit();
+  const { page } = seen;
+  const mail = page.getByRole("textbox", { name: "mail" });
+  const key = page.getByLabel("key", { exact: true });
+  await seen.open("w/acme/begin/script/u/ann/form");
+  await mail.fill("bob@example.org");
+  await key.fill("hunter2");
+  await page.getByRole("textbox", { name: "street" }).fill("High Street");
+  await page.reload();
+  await expectSoon(() => mail.inputValue(), "bob@example.org");
+  expect(await page.getByRole("textbox", { name: "street" }).inputValue()).toBe("High Street");
+  expect(await key.inputValue()).toBe("");
+  expect(await page.evaluate("JSON.stringify([history.state, {...localStorage}])")).not.toContain("hunter2");
+  await mail.fill("ann@example.org");
+  await page.keyboard.press("Control+Enter");
+  await page.waitForURL(/\/runs\//);
+  await page.goBack();
+  await expectSoon(() => mail.inputValue(), "ann@example.org");
+  // Who opens the form anew begins anew.
+  await seen.open("w/acme");
+  await page.getByRole("link", { name: "Run u/ann/form" }).click();
+  await mail.waitFor();
+  expect(await mail.inputValue()).toBe("");
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);

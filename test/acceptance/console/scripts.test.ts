@@ -262,6 +262,7 @@ test("settings are changed separately, and a script lists its importers", async 
     "Timeout, in seconds": "30",
     "Runs at the same time": "2",
     "Keep results, in seconds": "60",
+    "Key of the limit": "shop",
     Tag: "prices",
   };
   for (const [label, value] of Object.entries(changes)) {
@@ -270,6 +271,7 @@ test("settings are changed separately, and a script lists its importers", async 
   await page.getByRole("combobox", { name: "Process" }).click();
   await page.getByRole("option", { name: "A new one for each run" }).click();
   await page.getByLabel("A failure does not start the workspace's error handler").check();
+  await page.getByLabel("Calls whose arguments do not fit the schema are refused").check();
   await button(seen, "Deploy with these settings").click();
   await page.getByText("Deployed with these settings").waitFor();
   const stored = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/f/finance/prices"));
@@ -277,6 +279,8 @@ test("settings are changed separately, and a script lists its importers", async 
     content: expect.stringContaining("price * rate"),
     timeout: 30,
     concurrent_limit: 2,
+    concurrency_key: "shop",
+    validate: true,
     cache_ttl: 60,
     tag: "prices",
     isolation: "fresh",

@@ -13,17 +13,23 @@ interface Props {
 }
 
 const TRIGGERS: Record<string, string> = {
-  webhook: "the API",
-  schedule: "a schedule",
   http: "an HTTP route",
   websocket: "a WebSocket",
   deploy: "a deployment",
 };
 
-function startedBy({ created_by, schedule_path, trigger_kind }: Job): ReactNode {
-  const who = schedule_path ? `the schedule ${schedule_path}` : created_by;
-  const how = trigger_kind && trigger_kind !== "schedule" ? TRIGGERS[trigger_kind] : undefined;
-  return how ? `${who}, by ${how}` : who;
+function startedBy(workspace: string, { created_by, schedule_path, trigger_kind }: Job): ReactNode {
+  if (schedule_path)
+    return (
+      <>
+        the schedule{" "}
+        <Anchor component={Link} href={to.schedule(workspace, schedule_path)}>
+          {schedule_path}
+        </Anchor>
+      </>
+    );
+  const how = TRIGGERS[trigger_kind ?? ""];
+  return how ? `${created_by}, by ${how}` : created_by;
 }
 
 /** Formats a size given in kB. */
@@ -34,7 +40,7 @@ export function Facts({ workspace, job, memory }: Props) {
   const peak = memory ?? job.mem_peak;
   const { parent_job, root_job } = job;
   const facts: Fact[] = [
-    ["Started by", startedBy(job)],
+    ["Started by", startedBy(workspace, job)],
     ["Asked for", <Moment key="" at={job.created_at} />],
   ];
   if (job.started_at) facts.push(["Began", <Moment key="" at={job.started_at} />]);
@@ -52,9 +58,20 @@ export function Facts({ workspace, job, memory }: Props) {
   if (job.script_hash)
     facts.push([
       "Version",
-      <span key="" className="mono">
-        {job.script_hash}
-      </span>,
+      job.script_path && job.job_kind === "script" ? (
+        <Anchor
+          key=""
+          component={Link}
+          href={to.scriptVersion(workspace, job.script_path, job.script_hash)}
+          className="mono"
+        >
+          {job.script_hash}
+        </Anchor>
+      ) : (
+        <span key="" className="mono">
+          {job.script_hash}
+        </span>
+      ),
     ]);
   if (job.permissioned_as !== `u/${job.created_by}`) facts.push(["Rights of", job.permissioned_as]);
   if (job.labels?.length) facts.push(["Labels", job.labels.join(", ")]);

@@ -1,4 +1,4 @@
-import { Anchor, Button, Progress, Title } from "@mantine/core";
+import { Anchor, Button, Group, Progress, Title } from "@mantine/core";
 import { IconPencil, IconPlayerStop, IconRefresh } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
@@ -6,6 +6,7 @@ import { Link, useParams } from "wouter";
 import { addressOf } from "../../api/call.ts";
 import { useLive } from "../../api/live.ts";
 import { oneRun, useFollowing } from "../../parts/following.ts";
+import { useMayCancel } from "../../parts/items/rights.ts";
 import { Loading } from "../../parts/Loading.tsx";
 import { Log } from "../../parts/log/Log.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
@@ -33,10 +34,28 @@ export default function RunPage() {
   const source = useSource(workspace, job);
   const cancel = useCancel(workspace);
   const again = useRunAgain(workspace);
+  const mayCancel = useMayCancel(workspace);
+  const isDeployed = (job?.job_kind === "script" || job?.job_kind === "flow") && job.script_path;
   const above = (
-    <Anchor component={Link} href={to.runs(workspace)} fz="sm">
-      Runs
-    </Anchor>
+    <Group gap="md">
+      <Anchor component={Link} href={to.runs(workspace)} fz="sm">
+        Runs
+      </Anchor>
+      {isDeployed && (
+        <>
+          <Anchor component={Link} href={to.runs(workspace, { path: isDeployed })} fz="sm">
+            Other runs of it
+          </Anchor>
+          <Anchor
+            component={Link}
+            href={(job.job_kind === "flow" ? to.flow : to.script)(workspace, isDeployed)}
+            fz="sm"
+          >
+            {job.job_kind === "flow" ? "The flow" : "The script"}
+          </Anchor>
+        </>
+      )}
+    </Group>
   );
   if (!job) {
     return (
@@ -47,7 +66,6 @@ export default function RunPage() {
     );
   }
   const open = job.type === "QueuedJob";
-  const isDeployed = (job.job_kind === "script" || job.job_kind === "flow") && job.script_path;
   return (
     <div className="page">
       <PageHead title={nameOf(job)} above={above} about={<State job={job} />}>
@@ -65,13 +83,13 @@ export default function RunPage() {
               variant="default"
               component={Link}
               leftSection={<IconPencil size={16} />}
-              href={to.beginLike(workspace, job.job_kind as RunnableKind, job.script_path!, id)}
+              href={to.beginLike(workspace, job.job_kind as RunnableKind, isDeployed, id)}
             >
               Change and run
             </Button>
           </>
         )}
-        {open && (
+        {open && mayCancel(job) && (
           <Button
             color="red"
             variant="light"

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { call } from "../../api/call.ts";
-import type { Language } from "../scripts.ts";
+import type { Language } from "../items/languages.ts";
 import { useDebounced } from "./debounce.ts";
 
 /** Analyses the code on the server: its arguments, its packages, or its syntax error. */

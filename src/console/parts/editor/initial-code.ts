@@ -1,5 +1,5 @@
 /** Initial code of a new script. Each runs unchanged if its language is available. */
-import type { Language } from "../scripts.ts";
+import type { Language } from "../items/languages.ts";
 
 const TYPESCRIPT = `export async function main(name: string = "world") {
   return \`Hello, \${name}!\`;

@@ -50,13 +50,16 @@ export class RunModel {
     this.place(nodes, root);
   }
 
-  /** Returns the step that caused a failure: the innermost one that failed first. */
-  get culprit(): string | undefined {
-    let found: string | undefined;
-    for (const [id, { state, job, iterations }] of this.seen) {
-      if (state === "failed" && job && iterations.length === 0 && !isFrame(job)) found ??= id;
+  /**
+   * The step that explains why steps failed as a whole: the last one that failed, as none after it ran. What failed before
+   * it did not end the run.
+   */
+  culpritOf(nodes: StepNode[]): string | undefined {
+    for (const { id, bodies } of nodes.toReversed()) {
+      if (this.seen.get(id)?.state !== "failed") continue;
+      return this.culpritOf(bodies.flatMap((body) => (body.skipsFailures ? [] : body.nodes))) ?? id;
     }
-    return found;
+    return undefined;
   }
 
   private stateOf(job: StepJob): RunState {
@@ -78,7 +81,7 @@ export class RunModel {
     }
     const iterations = iterationsOf(jobs);
     if (node.kind === "all") {
-      this.note(node, { job, attempts: [], state: this.together(iterations) });
+      this.note(node, { job, attempts: [], state: this.together(node, iterations) });
       for (const each of iterations) this.place(node.bodies[each.index ?? 0]?.nodes ?? [], each.id);
       return;
     }
@@ -88,7 +91,7 @@ export class RunModel {
     this.note(node, {
       job: shown,
       attempts: [],
-      state: this.together(iterations),
+      state: this.together(node, iterations),
       iterations,
       picked: shown.index,
     });
@@ -106,9 +109,15 @@ export class RunModel {
     this.place(node.bodies[branch]!.nodes, job.id);
   }
 
-  /** Returns the combined state of iterations or branches. */
-  private together(jobs: StepJob[]): RunState {
-    const states = new Set(jobs.map((job) => this.stateOf(job)));
+  /** Returns the combined state of iterations or branches. Failures that the flow skips count as successes. */
+  private together({ kind, bodies }: StepNode, jobs: StepJob[]): RunState {
+    const states = new Set(
+      jobs.map((job) => {
+        const state = this.stateOf(job);
+        const body = bodies[kind === "all" ? (job.index ?? 0) : 0];
+        return state === "failed" && body?.skipsFailures ? "succeeded" : state;
+      }),
+    );
     const order: RunState[] = ["suspended", "running", "waiting", "failed", "cancelled", "succeeded"];
     return order.find((each) => states.has(each)) ?? "skipped";
   }

@@ -1,6 +1,7 @@
 /** Converts the value of a flow to a tree of steps for display. */
 
 import { type Fields, getAt, isRecord, recordsOf } from "../../api/json.ts";
+import { languageLabel } from "../items/languages.ts";
 
 /** Path from the root of the flow: names of fields and indexes of lists. */
 export type StepPath = readonly (string | number)[];
@@ -10,7 +11,7 @@ export interface StepNode {
   path: StepPath;
   title: string;
   kind: StepKind;
-  /** What it runs: a path, a language or an expression. */
+  /** What it runs: a path, the name of a language or an expression. */
   detail: string;
   /** Descriptions of options that change how it runs. */
   notes: string[];
@@ -24,6 +25,8 @@ export interface StepBody {
   path: StepPath;
   label: string;
   nodes: StepNode[];
+  /** The flow goes on when it fails. */
+  skipsFailures: boolean;
 }
 
 export type StepKind = "code" | "script" | "flow" | "loop" | "while" | "choice" | "all" | "pass" | "unknown";
@@ -46,6 +49,8 @@ export interface Body {
   /** Path from the step. */
   path: StepPath;
   label: string;
+  /** The flow goes on when it fails. */
+  skipsFailures?: boolean;
 }
 
 /** Lists the bodies of a step in display order. */
@@ -55,11 +60,12 @@ export function bodiesOf({ value }: Fields): Body[] {
     recordsOf(value.branches).map((branch, index) => ({
       path: ["value", "branches", index, "modules"],
       label: textOf(branch.summary) || labelOf(branch, index),
+      skipsFailures: value.type === "branchall" && branch.skip_failure === true,
     }));
   switch (value.type) {
     case "forloopflow":
     case "whileloopflow":
-      return [{ path: ["value", "modules"], label: "" }];
+      return [{ path: ["value", "modules"], label: "", skipsFailures: value.skip_failures === true }];
     case "branchone":
       return [
         ...labelled(({ expr }) => `if ${textOf(expr)}`),
@@ -76,7 +82,7 @@ function detailOf(value: Fields): string {
   const iterator = isRecord(value.iterator) ? value.iterator : {};
   switch (value.type) {
     case "rawscript":
-      return textOf(value.language);
+      return languageLabel(textOf(value.language));
     case "script":
     case "flow":
       return textOf(value.path);
@@ -114,7 +120,12 @@ function nodeOf(step: Fields, path: StepPath, keys: StepKeys): StepNode {
     notes: notesOf(step, value),
     bodies: bodiesOf(step).map((body) => {
       const list = [...path, ...body.path];
-      return { label: body.label, path: list, nodes: nodesOf(getAt(step, body.path), list, keys) };
+      return {
+        label: body.label,
+        path: list,
+        nodes: nodesOf(getAt(step, body.path), list, keys),
+        skipsFailures: body.skipsFailures === true,
+      };
     }),
     parallel: kind === "choice" || kind === "all",
   };

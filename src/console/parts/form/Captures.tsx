@@ -8,7 +8,7 @@ import { tellProblem } from "../Problem.tsx";
 import { type RunnableKind, to } from "../places.ts";
 import { ResultPanel } from "../result/ResultPanel.tsx";
 import { Moment } from "../time.tsx";
-import { passArguments } from "./handover.ts";
+import { passArguments } from "./kept/handover.ts";
 
 /** Interval at which the server is told that the user is still watching. */
 const PING_MS = 10_000;

@@ -6,9 +6,9 @@ import { VariableWidget } from "./pickers.tsx";
 import { prepare } from "./prepare.ts";
 import { TEMPLATES } from "./templates.tsx";
 import { validator } from "./validator.ts";
-import { FileWidget, JsonField, MomentWidget } from "./widgets.tsx";
+import { CheckboxWidget, FileWidget, JsonField, MomentWidget } from "./widgets.tsx";
 
-const WIDGETS = { FileWidget, MomentWidget, VariableWidget };
+const WIDGETS = { CheckboxWidget, FileWidget, MomentWidget, VariableWidget };
 const FIELDS = { JsonField };
 
 /** Shows errors of the values. @returns whether they are valid */

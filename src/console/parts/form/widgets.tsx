@@ -1,7 +1,8 @@
 /** Custom form fields: files, date-times, resources, JSON. */
-import { FileInput, TextInput } from "@mantine/core";
+import { Checkbox, FileInput, TextInput } from "@mantine/core";
 import type { FieldProps, WidgetProps } from "@rjsf/utils";
 import { useState } from "react";
+import { localOf } from "../time.tsx";
 import { JsonText } from "./JsonText.tsx";
 import { ResourceField } from "./pickers.tsx";
 
@@ -48,16 +49,6 @@ function read(file: File): Promise<string> {
   });
 }
 
-const pad = (number: number) => String(number).padStart(2, "0");
-
-/** Formats a date-time for `datetime-local` in the browser's time zone. */
-function localOf(moment: unknown): string {
-  const date = new Date(String(moment ?? ""));
-  if (Number.isNaN(date.getTime())) return "";
-  const day = `${date.getFullYear()}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}`;
-  return `${day}T${pad(date.getHours())}:${pad(date.getMinutes())}`;
-}
-
 export function MomentWidget({
   id,
   label,
@@ -81,6 +72,30 @@ export function MomentWidget({
       onChange={({ currentTarget }) =>
         onChange(currentTarget.value === "" ? undefined : new Date(currentTarget.value).toISOString())
       }
+    />
+  );
+}
+
+/** A yes or no, with what it means below. */
+export function CheckboxWidget({
+  id,
+  label,
+  disabled,
+  readonly,
+  onChange,
+  value,
+  schema,
+  rawErrors,
+}: WidgetProps) {
+  return (
+    <Checkbox
+      id={id}
+      label={label}
+      description={schema.description}
+      disabled={Boolean(disabled || readonly)}
+      error={rawErrors?.join(", ")}
+      checked={value === true}
+      onChange={({ currentTarget }) => onChange(currentTarget.checked)}
     />
   );
 }

@@ -1,5 +1,6 @@
 /** The member's rights to an item at a path; the server checks them again. */
 import { useQuery } from "@tanstack/react-query";
+import type { Job } from "../../api/interface.d.ts";
 import { memberOf, whoami } from "../../api/session.ts";
 
 type Permissions = Record<string, boolean>;
@@ -17,6 +18,24 @@ export function useMayWrite(workspace: string): (path: string, extra_perms?: Per
     if (kind === "g" && member.groups.includes(name)) return true;
     const grantees = [`u/${member.username}`, ...member.groups.map((group) => `g/${group}`)];
     return grantees.some((grantee) => extra_perms[grantee] === true);
+  };
+}
+
+type Rights = Pick<Job, "permissioned_as" | "email" | "created_by" | "script_path" | "visible_to_owner">;
+
+/** Returns a check for the right to cancel a run: of whom it runs as, who started it, owners of its path, and admins. */
+export function useMayCancel(workspace: string): (job: Rights) => boolean {
+  const me = useQuery(whoami).data;
+  const member = useQuery(memberOf(workspace)).data;
+  return ({ permissioned_as, email, created_by, script_path, visible_to_owner }) => {
+    if (me?.super_admin || member?.is_admin) return true;
+    if (!member) return false;
+    const owners = [`u/${member.username}`, ...member.groups.map((group) => `g/${group}`)];
+    if (owners.includes(permissioned_as) || email === member.email || created_by === member.username)
+      return true;
+    const place = script_path?.split("/").slice(0, 2).join("/") ?? "";
+    const folders = member.folders_owners.map((name) => `f/${name}`);
+    return visible_to_owner && [...owners, ...folders].includes(place);
   };
 }
 

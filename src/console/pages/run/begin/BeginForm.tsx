@@ -13,19 +13,24 @@ import { useHotkeys } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconCalendarTime, IconDots, IconLink, IconPlayerPlay } from "@tabler/icons-react";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { isSame } from "../../../api/json.ts";
 import { copyText } from "../../../parts/calling/clipboard.ts";
-import { clearPassedArguments, passedArguments } from "../../../parts/form/handover.ts";
 import { JsonArguments } from "../../../parts/form/JsonArguments.tsx";
+import { clearPassedArguments, passedArguments } from "../../../parts/form/kept/handover.ts";
+import { withoutSecrets } from "../../../parts/form/kept/secret-fields.ts";
+import { useKept } from "../../../parts/form/kept/use-kept.ts";
 import { hasFields, prepare } from "../../../parts/form/prepare.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { type RunnableKind, to } from "../../../parts/places.ts";
+import { localOf } from "../../../parts/time.tsx";
 import { useBegin } from "./queries.ts";
 import { linkWith } from "./shared-link.ts";
 
 const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 
 const FORM_ID = "arguments";
+const HOUR_MS = 3_600_000;
 
 interface Props {
   workspace: string;
@@ -36,7 +41,11 @@ interface Props {
 }
 
 export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
-  const [args, setArgs] = useState(() => passedArguments(to.begin(workspace, kind, path)) ?? initial);
+  const [args, setArgs, keepArgs] = useKept(
+    "arguments",
+    schema,
+    () => passedArguments(to.begin(workspace, kind, path)) ?? initial,
+  );
   useEffect(clearPassedArguments, []);
   const [asJson, setAsJson] = useState(false);
   const [loaded, setLoaded] = useState(false);
@@ -44,7 +53,10 @@ export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
   const [later, setLater] = useState<string>();
   const begin = useBegin(workspace, kind, path);
   const fields = useMemo(() => hasFields(prepare(schema)), [schema]);
-  const start = () => begin.mutate({ args, at: later ? new Date(later).toISOString() : undefined });
+  const start = () => {
+    keepArgs();
+    begin.mutate({ args, at: later ? new Date(later).toISOString() : undefined });
+  };
   const ready = useCallback(() => setLoaded(true), []);
   const isForm = fields && !asJson;
   const submit = () => {
@@ -53,9 +65,11 @@ export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
   };
   useHotkeys([["mod+Enter", submit]], []);
   const share = async () => {
-    await copyText(linkWith(args));
+    const open = withoutSecrets(schema, args);
+    await copyText(linkWith(open));
+    const message = isSame(open, args) ? "the arguments" : "the arguments without secrets";
     notifications.show({
-      message: "The link is copied. It contains the arguments: be careful with whom you share it.",
+      message: `The link is copied. It contains ${message}: be careful with whom you share it.`,
     });
   };
   return (
@@ -97,6 +111,9 @@ export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
         <TextInput
           type="datetime-local"
           label="When it runs"
+          description={`In your time zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}`}
+          required
+          withAsterisk={false}
           value={later}
           onChange={(event) => setLater(event.currentTarget.value)}
         />
@@ -106,10 +123,10 @@ export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
         <Button
           leftSection={<IconPlayerPlay size={16} />}
           loading={begin.isPending}
-          disabled={isForm ? !loaded : !isValid}
+          disabled={(isForm ? !loaded : !isValid) || later === ""}
           onClick={submit}
         >
-          {later ? "Schedule" : "Run"}
+          {later === undefined ? "Run" : "Schedule"}
         </Button>
         <Menu position="bottom-start">
           <Menu.Target>
@@ -120,7 +137,7 @@ export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
           <Menu.Dropdown>
             <Menu.Item
               leftSection={<IconCalendarTime size={16} />}
-              onClick={() => setLater(later === undefined ? "" : undefined)}
+              onClick={() => setLater(later === undefined ? localOf(Date.now() + HOUR_MS) : undefined)}
             >
               {later === undefined ? "Run it later, once" : "Run it now"}
             </Menu.Item>

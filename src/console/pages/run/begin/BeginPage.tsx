@@ -30,7 +30,14 @@ export default function BeginPage() {
         }
         about={
           <>
-            <span className="mono">{path}</span>
+            <Anchor
+              component={Link}
+              href={(kind === "flow" ? to.flow : to.script)(workspace, path)}
+              className="mono"
+              underline="always"
+            >
+              {path}
+            </Anchor>
             {found.data?.description && <div>{found.data.description}</div>}
           </>
         }

@@ -1,6 +1,7 @@
-import { Alert, Group, SegmentedControl, Title } from "@mantine/core";
+import { Alert, Anchor, Group, SegmentedControl, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useRef } from "react";
+import { Link } from "wouter";
 import type { Job } from "../../../api/interface.d.ts";
 import { useLive } from "../../../api/live.ts";
 import { memberOf, useMay } from "../../../api/session.ts";
@@ -17,7 +18,7 @@ import { type StepNode, treeOf } from "../../../parts/flow/tree.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
-import { STATES } from "../../../parts/run-state.tsx";
+import { STATES, stateOf } from "../../../parts/run-state.tsx";
 import { duration } from "../../../parts/time.tsx";
 import { useAddress } from "../../../parts/use-address.ts";
 import { ApprovalCard } from "./ApprovalCard.tsx";
@@ -95,7 +96,7 @@ function Shown({ workspace, job, listed, nodes, failure }: ShownProps) {
   const picked = useMemo(() => parsePicked(at), [at]);
   const model = useMemo(() => new RunModel(all, job.id, listed, picked), [all, job.id, listed, picked]);
   const byId = useMemo(() => indexOf(all), [all]);
-  const selected = chosen || (job.success === false ? model.culprit : undefined) || "";
+  const selected = chosen || (job.success === false ? model.culpritOf(nodes) : undefined) || "";
   const node = byId.get(selected);
   const select = useCallback(
     (step: string, places?: Picked) => {
@@ -153,6 +154,15 @@ function Shown({ workspace, job, listed, nodes, failure }: ShownProps) {
         <section className="panel" aria-label="Steps">
           <div className="panel-head">
             <Title order={2}>Steps</Title>
+            {job.job_kind === "flow" && job.script_path && typeof listed.version === "number" && (
+              <Anchor
+                component={Link}
+                href={to.flowVersion(workspace, job.script_path, listed.version)}
+                fz="sm"
+              >
+                Version {listed.version}
+              </Anchor>
+            )}
             <SegmentedControl
               size="xs"
               aria-label="How the steps are shown"
@@ -221,6 +231,11 @@ function Foot({ word, tone }: { word: string; tone: string }) {
   );
 }
 
+function timesOf(iterations: StepJob[]): string {
+  const failed = iterations.filter((each) => stateOf(each) === "failed").length;
+  return failed > 0 ? `${iterations.length} times, ${failed} failed` : `${iterations.length} times`;
+}
+
 function decorationOf(node: StepNode, seen: Seen, pick: (id: string, index: number) => void): Decoration {
   const { word, tone, Icon } = STATES[seen.state];
   const { job, attempts, iterations } = seen;
@@ -236,7 +251,7 @@ function decorationOf(node: StepNode, seen: Seen, pick: (id: string, index: numb
         </span>
         {took && <span className="quiet">{took}</span>}
         {attempts.length > 1 && <span className="quiet">{attempts.length} attempts</span>}
-        {iterations.length > 0 && <span className="quiet">{iterations.length} times</span>}
+        {iterations.length > 0 && <span className="quiet">{timesOf(iterations)}</span>}
       </>
     ),
     head: iterations.length > 1 && (

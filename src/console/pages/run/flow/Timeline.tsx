@@ -56,9 +56,11 @@ export function Timeline({ root, steps, titles, selected, select }: Props) {
     <div className="timeline">
       <div className="timeline-scale quiet" aria-hidden>
         <span />
-        <span>0</span>
-        <span>{duration(span / 2)}</span>
-        <span>{duration(span)}</span>
+        <span className="timeline-marks">
+          <span>0</span>
+          <span>{duration(span / 2)}</span>
+          <span>{duration(span)}</span>
+        </span>
       </div>
       {rows.slice(0, shown).map(({ job, depth, asked, began, ended }) => {
         const { tone, word } = STATES[stateOf(job)];

@@ -5,10 +5,10 @@ import { Link } from "wouter";
 import { storageKeyOf } from "../../../api/base.ts";
 import { whoami } from "../../../api/session.ts";
 import { initialCode } from "../../../parts/editor/initial-code.ts";
+import { LANGUAGES, type Language } from "../../../parts/items/languages.ts";
 import { type NewPath, NewPathFields, useOwners } from "../../../parts/items/NewPath.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
-import { LANGUAGES, type Language } from "../../../parts/scripts.ts";
 import type { Draft } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
 

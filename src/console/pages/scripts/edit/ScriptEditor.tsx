@@ -72,6 +72,7 @@ export function ScriptEditor(props: Props) {
             {kept === "saving" && "Keeping the draft…"}
             {kept === "kept" && "The draft is kept"}
             {kept === "failed" && "The draft could not be kept: do not close this page"}
+            {path === "" && `${kept === "" ? "" : ". "}Give it a name to deploy it`}
           </span>
         }
       >

@@ -2,13 +2,14 @@ import { Button, Paper, Text, Title } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation } from "@tanstack/react-query";
-import { lazy, Suspense, useMemo, useState } from "react";
+import { lazy, Suspense, useMemo } from "react";
 import { call } from "../../../api/call.ts";
+import { useKept } from "../../../parts/form/kept/use-kept.ts";
 import { hasFields, prepare } from "../../../parts/form/prepare.ts";
+import type { Language } from "../../../parts/items/languages.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { RunOutcome } from "../../../parts/result/RunOutcome.tsx";
-import type { Language } from "../../../parts/scripts.ts";
 
 const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 const FORM_ID = "test-arguments";
@@ -24,7 +25,7 @@ interface Props {
 
 /** Runs the code in the editor. */
 export function TestRun({ workspace, path, language, content, schema }: Props) {
-  const [args, setArgs] = useState<Record<string, unknown>>({});
+  const [args, setArgs] = useKept("test", schema, () => ({}));
   const fields = useMemo(() => hasFields(prepare(schema)), [schema]);
   const begin = useMutation({
     mutationFn: () =>

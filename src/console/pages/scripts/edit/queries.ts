@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "../../../api/call.ts";
-import type { Language } from "../../../parts/scripts.ts";
+import type { Language } from "../../../parts/items/languages.ts";
 
 /** Content of the draft of a script. */
 export interface Draft {

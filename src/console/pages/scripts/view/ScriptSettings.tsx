@@ -1,4 +1,14 @@
-import { Button, Checkbox, Group, NumberInput, Select, Text, Textarea, TextInput } from "@mantine/core";
+import {
+  Button,
+  Checkbox,
+  Group,
+  NumberInput,
+  Select,
+  SimpleGrid,
+  Text,
+  Textarea,
+  TextInput,
+} from "@mantine/core";
 import { useState } from "react";
 import { call } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
@@ -19,11 +29,14 @@ type Shown = Pick<
   | "timeout"
   | "concurrent_limit"
   | "concurrency_time_window_s"
+  | "concurrency_key"
   | "cache_ttl"
   | "isolation"
   | "memory_mb"
   | "ws_error_handler_muted"
   | "delete_after_use"
+  | "visible_to_runner_only"
+  | "validate"
   | "priority"
 >;
 
@@ -51,6 +64,26 @@ export function ScriptSettings({ workspace, script, mayWrite }: Props) {
       readOnly={!mayWrite}
       value={value[name] ?? ""}
       onChange={(entered) => set({ [name]: entered === "" ? null : Number(entered) })}
+    />
+  );
+  const text = (name: "concurrency_key" | "tag", label: string, description: string) => (
+    <TextInput
+      label={label}
+      description={description}
+      readOnly={!mayWrite}
+      value={value[name] ?? ""}
+      onChange={(event) => set({ [name]: event.currentTarget.value.trim() || null })}
+    />
+  );
+  const flag = (
+    name: "validate" | "delete_after_use" | "visible_to_runner_only" | "ws_error_handler_muted",
+    label: string,
+  ) => (
+    <Checkbox
+      label={label}
+      disabled={!mayWrite}
+      checked={value[name]}
+      onChange={(event) => set({ [name]: event.currentTarget.checked })}
     />
   );
   const save = () =>
@@ -81,23 +114,16 @@ export function ScriptSettings({ workspace, script, mayWrite }: Props) {
         value={value.description}
         onChange={(event) => set({ description: event.currentTarget.value })}
       />
-      {number("timeout", "Timeout, in seconds", "A run that takes longer is ended")}
-      {number("memory_mb", "Memory, in MB", "A run that needs more is ended")}
-      {number("concurrent_limit", "Runs at the same time", "Further ones wait")}
-      {number("concurrency_time_window_s", "Within so many seconds", "For a limit of runs per time")}
-      {number(
-        "cache_ttl",
-        "Keep results, in seconds",
-        "The same arguments get the same answer without a run",
-      )}
-      {number("priority", "Priority", "Higher ones leave the queue first")}
-      <TextInput
-        label="Tag"
-        description="Only workers with this tag take it"
-        readOnly={!mayWrite}
-        value={value.tag ?? ""}
-        onChange={(event) => set({ tag: event.currentTarget.value.trim() || null })}
-      />
+      <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="0.9rem">
+        {number("timeout", "Timeout, in seconds", "A run that takes longer is ended")}
+        {number("memory_mb", "Memory, in MB", "A run that needs more is ended")}
+        {number("concurrent_limit", "Runs at the same time", "Further ones wait")}
+        {number("concurrency_time_window_s", "Within so many seconds", "For a limit of runs per time")}
+        {text("concurrency_key", "Key of the limit", "Scripts with the same key share it")}
+        {text("tag", "Tag", "Only workers with this tag take it")}
+        {number("cache_ttl", "Keep results, in seconds", "For calls with the same arguments")}
+        {number("priority", "Priority", "Higher ones leave the queue first")}
+      </SimpleGrid>
       <Select
         label="Process"
         allowDeselect={false}
@@ -109,18 +135,10 @@ export function ScriptSettings({ workspace, script, mayWrite }: Props) {
         value={value.isolation}
         onChange={(isolation) => set({ isolation: isolation as Shown["isolation"] })}
       />
-      <Checkbox
-        label="Arguments and result are not kept after the run"
-        disabled={!mayWrite}
-        checked={value.delete_after_use}
-        onChange={(event) => set({ delete_after_use: event.currentTarget.checked })}
-      />
-      <Checkbox
-        label="A failure does not start the workspace's error handler"
-        disabled={!mayWrite}
-        checked={value.ws_error_handler_muted}
-        onChange={(event) => set({ ws_error_handler_muted: event.currentTarget.checked })}
-      />
+      {flag("validate", "Calls whose arguments do not fit the schema are refused")}
+      {flag("delete_after_use", "Arguments and result are not kept after the run")}
+      {flag("visible_to_runner_only", "Runs are seen by whoever starts them, and by admins, alone")}
+      {flag("ws_error_handler_muted", "A failure does not start the workspace's error handler")}
       {mayWrite && (
         <Group>
           <Button type="submit" loading={isPending}>

@@ -1,14 +1,15 @@
-import { Button, Group, Text } from "@mantine/core";
+import { Button, Group, SegmentedControl, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { useAction } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
-import { CodeDifference } from "../../../parts/editor/lazy.tsx";
+import { Code, CodeDifference } from "../../../parts/editor/lazy.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { scriptVersion, toNewScript } from "../../../parts/scripts.ts";
+import { useAddress } from "../../../parts/use-address.ts";
 
 interface Props {
   workspace: string;
@@ -16,14 +17,15 @@ interface Props {
   mayWrite: boolean;
 }
 
-/** All versions, newest first. The selected one is compared with the deployed one. */
+/** All versions, newest first. The selected one is shown, and compared with the deployed one. */
 export function Versions({ workspace, script, mayWrite }: Props) {
   const { path } = script;
   const history = useQuery({
     queryKey: [workspace, "scripts", "history", path],
     queryFn: ({ signal }) => call("GET /w/{workspace}/scripts/history/p/{path}", { workspace, path }, signal),
   });
-  const [shown, setShown] = useState<string>();
+  const { get, set } = useAddress();
+  const shown = get("version");
   const { act, isPending } = useAction();
   if (history.error) return <Problem error={history.error} retry={() => void history.refetch()} />;
   if (!history.data) return <Loading />;
@@ -37,7 +39,7 @@ export function Versions({ workspace, script, mayWrite }: Props) {
           deployment_message: `Restore version ${old.hash}`,
         },
       });
-      setShown(undefined);
+      set({ version: "" });
       return `${path} is as it was in version ${old.hash}`;
     });
   return (
@@ -68,7 +70,7 @@ export function Versions({ workspace, script, mayWrite }: Props) {
                   size="xs"
                   variant={shown === script_hash ? "light" : "default"}
                   aria-label={`Compare version ${script_hash}`}
-                  onClick={() => setShown(shown === script_hash ? undefined : script_hash)}
+                  onClick={() => set({ version: shown === script_hash ? "" : script_hash })}
                 >
                   Compare
                 </Button>
@@ -76,8 +78,9 @@ export function Versions({ workspace, script, mayWrite }: Props) {
           },
         ]}
       />
-      {shown && (
+      {shown !== "" && (
         <Comparison
+          key={shown}
           workspace={workspace}
           hash={shown}
           script={script}
@@ -99,19 +102,47 @@ interface ComparisonProps {
 
 function Comparison({ workspace, hash, script, restore, isPending }: ComparisonProps) {
   const old = useQuery(scriptVersion(workspace, hash));
+  const [asCode, setAsCode] = useState(false);
   if (old.error) return <Problem error={old.error} />;
   if (!old.data) return <Loading rows={3} />;
+  const isDeployed = hash === script.hash;
+  const isSame = old.data.content === script.content;
+  const code = (
+    <Code label={`Code of version ${hash}`} language={old.data.language} value={old.data.content} />
+  );
   return (
-    <section aria-label="Comparison" className="comparison">
+    <section aria-label={isDeployed ? "Version" : "Comparison"} className="comparison">
       <Group justify="space-between" mb="xs">
-        <Text c="dimmed">What changed from version {hash} to the deployed one</Text>
-        {restore && (
-          <Button variant="default" loading={isPending} onClick={() => restore(old.data)}>
-            Go back to version {hash}
-          </Button>
-        )}
+        <Text c="dimmed">
+          {isDeployed
+            ? `Version ${hash} is the deployed one`
+            : asCode
+              ? `The code of version ${hash}`
+              : `What changed from version ${hash} to the deployed one`}
+        </Text>
+        <Group gap="xs">
+          {!isDeployed && (
+            <SegmentedControl
+              size="xs"
+              aria-label="How the version is shown"
+              value={asCode ? "code" : "changes"}
+              onChange={(value) => setAsCode(value === "code")}
+              data={[
+                { value: "changes", label: "Changes" },
+                { value: "code", label: "Code" },
+              ]}
+            />
+          )}
+          {restore && !isDeployed && (
+            <Button variant="default" size="xs" loading={isPending} onClick={() => restore(old.data)}>
+              Go back to version {hash}
+            </Button>
+          )}
+        </Group>
       </Group>
-      {old.data.content === script.content ? (
+      {isDeployed || asCode ? (
+        code
+      ) : isSame ? (
         <Text c="dimmed">The code is the same; settings or packages differ.</Text>
       ) : (
         <CodeDifference

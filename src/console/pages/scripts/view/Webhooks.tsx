@@ -15,24 +15,32 @@ import { schemaOf } from "../drawing/model/schema-of.ts";
 
 const HIDDEN_TOKEN = "YOUR_TOKEN";
 
+interface Field {
+  type?: unknown;
+  default?: unknown;
+  format?: unknown;
+  enum?: unknown;
+}
+
+const OF_FORMAT: Record<string, string> = {
+  date: "2030-01-31",
+  "date-time": "2030-01-31T09:00:00Z",
+  email: "ann@example.com",
+  uri: "https://example.com",
+};
+
+const OF_TYPE: Record<string, unknown> = { number: 1, integer: 1, boolean: true, array: [], object: {} };
+
+function sampleOf({ type, format, enum: choices, ...field }: Field): unknown {
+  if (field.default !== undefined) return field.default;
+  if (Array.isArray(choices) && choices.length > 0) return choices[0];
+  return OF_TYPE[String(type)] ?? OF_FORMAT[String(format)] ?? "text";
+}
+
 /** Returns the arguments in the schema, with their defaults. */
 function sampleArguments(schema: unknown): Record<string, unknown> {
-  const { properties = {} } = (schema ?? {}) as {
-    properties?: Record<string, { default?: unknown; type?: unknown }>;
-  };
-  const sample = (type: unknown) =>
-    type === "number" || type === "integer"
-      ? 1
-      : type === "boolean"
-        ? true
-        : type === "array"
-          ? []
-          : type === "object"
-            ? {}
-            : "text";
-  return Object.fromEntries(
-    Object.entries(properties).map(([name, field]) => [name, field.default ?? sample(field.type)]),
-  );
+  const { properties = {} } = (schema ?? {}) as { properties?: Record<string, Field> };
+  return Object.fromEntries(Object.entries(properties).map(([name, field]) => [name, sampleOf(field)]));
 }
 
 interface Props {

@@ -2,7 +2,7 @@
 
 import type { Fields } from "../../../../api/json.ts";
 import { initialCode } from "../../../../parts/editor/initial-code.ts";
-import type { Language } from "../../../../parts/scripts.ts";
+import type { Language } from "../../../../parts/items/languages.ts";
 
 export interface NewStep {
   /** Text for search and menu. */

@@ -3,7 +3,7 @@ import { Select, Text } from "@mantine/core";
 import type { Fields } from "../../../../api/json.ts";
 import { initialCode } from "../../../../parts/editor/initial-code.ts";
 import { Code } from "../../../../parts/editor/lazy.tsx";
-import { LANGUAGES, type Language } from "../../../../parts/scripts.ts";
+import { LANGUAGES, type Language } from "../../../../parts/items/languages.ts";
 import { useShared } from "../context.ts";
 import { setStepField } from "../model/commands.ts";
 import type { PlacedStep } from "../model/steps.ts";

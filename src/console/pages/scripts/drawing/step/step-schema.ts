@@ -2,9 +2,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { type Fields, isRecord } from "../../../../api/json.ts";
 import { useAnalysis } from "../../../../parts/editor/analysis.ts";
+import type { Language } from "../../../../parts/items/languages.ts";
 import { runnable } from "../../../../parts/items/runnables.ts";
 import type { RunnableKind } from "../../../../parts/places.ts";
-import type { Language } from "../../../../parts/scripts.ts";
 import { useShared } from "../context.ts";
 import type { PlacedStep } from "../model/steps.ts";
 

@@ -1,0 +1,70 @@
+/** Values of a form that outlive a reload of its page, and are there again when somebody goes back to it. */
+import { useQuery } from "@tanstack/react-query";
+import { useCallback, useEffect, useRef, useState } from "react";
+import { isRecord } from "../../../api/json.ts";
+import { whoami } from "../../../api/session.ts";
+import { withoutSecretsAndFiles } from "./secret-fields.ts";
+
+/** In the state of an entry of the browser's history: no address and no list of visited pages shows it. */
+const FIELD = "svc-form";
+const KEEP_AFTER_MS = 300;
+
+type Values = Record<string, unknown>;
+
+interface Kept {
+  form: string;
+  by: string;
+  values: Values;
+}
+
+function readKept(form: string, by: string | undefined): Values | undefined {
+  const state: unknown = history.state;
+  const kept = isRecord(state) ? (state[FIELD] as Kept | undefined) : undefined;
+  return kept && by !== undefined && kept.form === form && kept.by === by ? kept.values : undefined;
+}
+
+function writeKept(kept: Kept): void {
+  try {
+    history.replaceState({ ...(isRecord(history.state) ? history.state : {}), [FIELD]: kept }, "");
+  } catch {
+    // Browsers limit how much an entry holds: then a reload loses the values, as it would without.
+  }
+}
+
+/**
+ * Holds the values of a form in the entry of the browser's history that shows it. Secrets and files are not kept.
+ * @param form distinguishes it from others that a page shows
+ * @param initial what it begins with, if nothing is kept
+ * @returns the values, their setter, and what keeps them at once, before the page is left
+ */
+export function useKept(form: string, schema: unknown, initial: () => Values) {
+  const by = useQuery(whoami).data?.email;
+  const [values, setValues] = useState(() => readKept(form, by) ?? initial());
+  const unkept = useRef<Values>(undefined);
+  const keep = useCallback(() => {
+    if (unkept.current && by !== undefined)
+      writeKept({ form, by, values: withoutSecretsAndFiles(schema, unkept.current) });
+    unkept.current = undefined;
+  }, [form, by, schema]);
+  const change = useCallback((next: Values) => {
+    unkept.current = next;
+    setValues(next);
+  }, []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change is kept after a while
+  useEffect(() => {
+    const timer = setTimeout(keep, KEEP_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [keep, values]);
+  useEffect(() => {
+    // A click elsewhere may leave the page; once it is being left, entries are changed no more.
+    document.addEventListener("focusout", keep);
+    document.addEventListener("visibilitychange", keep);
+    window.addEventListener("beforeunload", keep);
+    return () => {
+      document.removeEventListener("focusout", keep);
+      document.removeEventListener("visibilitychange", keep);
+      window.removeEventListener("beforeunload", keep);
+    };
+  }, [keep]);
+  return [values, change, keep] as const;
+}
