@@ -9,6 +9,7 @@ import {
   toQuery,
 } from "../../src/console/pages/runs/filters.ts";
 import { mergeSchema } from "../../src/console/pages/scripts/edit/merge-schema.ts";
+import { withoutSecrets, withoutSecretsAndFiles } from "../../src/console/parts/form/kept/secret-fields.ts";
 import { hasFields, prepare } from "../../src/console/parts/form/prepare.ts";
 import { plain, splitByStyle } from "../../src/console/parts/log/ansi.ts";
 import { LogBuffer } from "../../src/console/parts/log/buffer.ts";
@@ -53,6 +54,7 @@ test("the URL of Runs contains all active filters, and nothing else", () => {
   expect(countPopoverFilters(narrow)).toBe(2);
   expect(toQuery(narrow)).toMatchObject({
     success: false,
+    canceled: false,
     tag: "bun",
     created_by: "ann",
     has_null_parent: true,
@@ -67,7 +69,22 @@ test("colours of a log become classes; other escape sequences are ignored", () =
     { text: " end", classes: "" },
   ]);
   expect(plain("\u001b]8;;https://example.com\u0007link\u001b]8;;\u0007")).toBe("link");
-  expect(splitByStyle("\u001b[38;5;196mx").map(({ text }) => text)).toEqual(["x"]);
+  // Of 256 and of all colours the next of the basic ones is shown, and what comes after them counts too.
+  const classesOf = (codes: string) => splitByStyle(`\u001b[${codes}mx`)[0]!.classes;
+  expect(classesOf("38;5;196;1")).toBe("ansi-1 ansi-bold");
+  expect(["38;5;9", "38;5;34", "38;5;27", "38;5;244"].map(classesOf)).toEqual([
+    "ansi-1",
+    "ansi-2",
+    "ansi-4",
+    "",
+  ]);
+  expect(["38;2;255;200;0", "38;2;9;9;9", "48;2;255;0;0", "38"].map(classesOf)).toEqual([
+    "ansi-3",
+    "",
+    "",
+    "",
+  ]);
+  expect(classesOf("48;5;196;32")).toBe("ansi-2");
   fc.assert(
     fc.property(fc.string(), (line) =>
       expect(
@@ -77,6 +94,16 @@ test("colours of a log become classes; other escape sequences are ignored", () =
       ).toBe(plain(line)),
     ),
   );
+});
+
+test("of a line that a program wrote over, the last text is shown", () => {
+  const buffer = new LogBuffer();
+  buffer.append("10 %\r50 %\r100 %\r\ndone\r\n1 of 2\r2 of 2");
+  expect(Array.from({ length: buffer.length }, (_, index) => buffer.line(index))).toEqual([
+    "100 %",
+    "done",
+    "2 of 2",
+  ]);
 });
 
 test("a log is the same in chunks of any size", () => {
@@ -242,4 +269,47 @@ test("of an earlier schema only user edits are kept, at any depth", () => {
     { type: "object", properties: { reason: 7 } },
   ])
     expect(mergeSchema(odd, inferred)).toEqual(inferred);
+});
+
+test("what a reload keeps of a form has no secret and no file, at any depth", () => {
+  const secret = { type: "string", password: true };
+  const file = { type: "string", contentEncoding: "base64" };
+  const schema = {
+    type: "object",
+    properties: {
+      name: { type: "string" },
+      token: secret,
+      taken: secret,
+      file,
+      files: { type: "array", items: file },
+      people: { type: "array", items: { type: "object", properties: { pin: secret, age: {} } } },
+      login: { oneOf: [{ properties: { user: {} } }, { properties: { key: secret, host: {} } }] },
+    },
+  };
+  const people = [{ pin: "1234", age: 3 }, { age: 4 }];
+  const values = {
+    name: "Bob",
+    token: "hunter2",
+    taken: "$var:u/ann/token",
+    file: "eHl6",
+    files: ["eHl6"],
+    people,
+    login: { key: "k", host: "h" },
+    unknown: [{ a: null }],
+  };
+  const kept = {
+    name: "Bob",
+    taken: "$var:u/ann/token",
+    files: [] as string[],
+    people: [{ age: 3 }, { age: 4 }],
+    login: { host: "h" },
+    unknown: [{ a: null }],
+  };
+  expect(withoutSecretsAndFiles(schema, values)).toEqual(kept);
+  expect(withoutSecrets(schema, values)).toEqual({
+    ...kept,
+    file: values.file,
+    files: values.files,
+  } as never);
+  expect(withoutSecrets(undefined, values)).toEqual(values);
 });

@@ -1,15 +1,47 @@
-/** Command palette: finds scripts, flows, pages, and runs by id. */
-import { Spotlight, type SpotlightActionData, useSpotlight } from "@mantine/spotlight";
-import { IconBolt, IconPlayerPlay, IconRoute, IconSearch } from "@tabler/icons-react";
+/** Command palette: finds scripts, flows, apps, pages, and runs by id or by their words. */
+import {
+  Spotlight,
+  type SpotlightActionData,
+  type SpotlightFilterFunction,
+  useSpotlight,
+} from "@mantine/spotlight";
+import {
+  IconBolt,
+  IconLayoutDashboard,
+  IconListSearch,
+  IconPlayerPlay,
+  IconRoute,
+  IconSearch,
+} from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { useLocation } from "wouter";
-import { flowList, scriptList } from "../parts/lists.ts";
+import { appList, flowList, scriptList } from "../parts/lists.ts";
 import { to, useWorkspace } from "../parts/places.ts";
 import type { Destination } from "./navigation.ts";
 import { paletteStore } from "./palette-store.ts";
 
 const RUN_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+const SEARCH_RUNS = "search runs";
+const LIMIT = 12;
+
+/** Keeps the actions that have all words, those whose name begins with the text first, and the search of runs last. */
+const filterActions: SpotlightFilterFunction = (query, actions) => {
+  const text = query.trim().toLowerCase();
+  const words = text.split(/\s+/);
+  const rankOf = (label: string) => (label.startsWith(text) ? 0 : label.includes(text) ? 1 : 2);
+  const found = (actions as SpotlightActionData[]).flatMap((action) => {
+    const label = (action.label ?? "").toLowerCase();
+    const said = `${label} ${action.description ?? ""}`.toLowerCase();
+    return action.id !== SEARCH_RUNS && words.every((word) => said.includes(word))
+      ? [{ action, rank: rankOf(label) }]
+      : [];
+  });
+  const sorted = found.sort((a, b) => a.rank - b.rank).map(({ action }) => action);
+  const last = (actions as SpotlightActionData[]).filter(({ id }) => id === SEARCH_RUNS);
+  return [...sorted.slice(0, LIMIT - last.length), ...last];
+};
 
 /**
  * Spotlight selects the first action when the query is stored, possibly before the found actions are rendered. The
@@ -30,8 +62,9 @@ export function Palette({ destinations }: { destinations: Destination[] }) {
   const { opened } = useSpotlight(paletteStore);
   const scripts = useQuery({ ...scriptList(workspace), enabled: opened }).data;
   const flows = useQuery({ ...flowList(workspace), enabled: opened }).data;
+  const apps = useQuery({ ...appList(workspace), enabled: opened }).data;
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is listed is what changes the actions
-  useEffect(selectFirstAction, [opened, query, scripts, flows]);
+  useEffect(selectFirstAction, [opened, query, scripts, flows, apps]);
   const actions: SpotlightActionData[] = [
     ...destinations.map(({ label, href, Icon }) => ({
       id: href,
@@ -54,8 +87,24 @@ export function Palette({ destinations }: { destinations: Destination[] }) {
       leftSection: <IconBolt size={18} aria-hidden />,
       onClick: () => go(to.begin(workspace, "script", path)),
     })),
+    ...(apps ?? []).map(({ path, summary }) => ({
+      id: `app ${path}`,
+      label: summary || path,
+      description: `App ${path}`,
+      leftSection: <IconLayoutDashboard size={18} aria-hidden />,
+      onClick: () => go(to.app(workspace, path)),
+    })),
   ];
   const id = query.trim();
+  if (id !== "" && !RUN_ID.test(id)) {
+    actions.push({
+      id: SEARCH_RUNS,
+      label: `Runs with “${id}”`,
+      description: "Search arguments, results, paths and labels",
+      leftSection: <IconListSearch size={18} aria-hidden />,
+      onClick: () => go(to.runs(workspace, { text: id, kind: "everything" })),
+    });
+  }
   if (RUN_ID.test(id)) {
     actions.unshift({
       id,
@@ -73,14 +122,15 @@ export function Palette({ destinations }: { destinations: Destination[] }) {
       query={query}
       onQueryChange={setQuery}
       overlayProps={{ blur: 0, backgroundOpacity: 0.35 }}
-      limit={12}
+      filter={filterActions}
+      limit={LIMIT}
       shortcut="mod + K"
       scrollable
       maxHeight="60vh"
       nothingFound="Nothing is called like that"
       searchProps={{
         leftSection: <IconSearch size={18} aria-hidden />,
-        placeholder: "Search scripts, flows, pages, or paste the id of a run",
+        placeholder: "Search scripts, flows, apps, pages and runs, or paste the id of a run",
         "aria-label": "Search",
       }}
     />

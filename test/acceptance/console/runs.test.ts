@@ -87,6 +87,93 @@ test("dragging zooms into a time range, and its chip resets it", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
+test("runs are narrowed by time, outcome and what started them, each a step back", async () => {
+  const cancelled = await site.filled.ask(
+    "POST",
+    "/w/acme/jobs/run/p/u/ann/hello?scheduled_in_secs=5000",
+    {},
+  );
+  await site.filled.ask("POST", `/w/acme/jobs_u/queue/cancel/${cancelled}`, {});
+  await using seen = await site.visit();
+  const { page } = seen;
+  const row = (id: string) => page.locator(`a[href$="/runs/${id}"]`);
+  const choose = async (name: string, option: string) => {
+    await page.getByRole("combobox", { name, exact: true }).click();
+    await page.getByRole("option", { name: option, exact: true }).click();
+  };
+  await seen.open("w/acme/runs");
+  await row(site.filled.failed).waitFor();
+  await choose("Status", "Failed");
+  await row(cancelled).waitFor({ state: "detached" });
+  await row(site.filled.failed).waitFor();
+  await choose("Status", "Cancelled");
+  await row(cancelled).waitFor();
+  await row(site.filled.failed).waitFor({ state: "detached" });
+  await choose("Status", "Any status");
+  await page.getByRole("button", { name: "More filters" }).click();
+  await choose("What started it", "A schedule");
+  await page.getByText("No run matches").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: /^What started it: A schedule/ }).click();
+  await row(site.filled.failed).waitFor();
+  await page.getByRole("button", { name: "Time", exact: true }).click();
+  await seen.picture("runs-time");
+  await seen.accessible("the choice of a time");
+  await page.getByRole("button", { name: "Last hour" }).click();
+  await page.waitForURL(/after=/);
+  await row(site.filled.failed).waitFor();
+  await page.getByRole("button", { name: "Time", exact: true }).click();
+  await page.getByLabel("To", { exact: true }).fill("2020-01-02T03:04");
+  await page.getByLabel("To", { exact: true }).press("Enter");
+  await page.getByText("No run matches").waitFor();
+  await page.goBack();
+  await row(site.filled.failed).waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("a search that takes too long says how far it came, and goes on from there", async () => {
+  const early = await site.filled.run("u/ann/hello", { name: "early" });
+  await using seen = await site.visit();
+  const { page } = seen;
+  // As the server answers when its time was over before it found one.
+  await page.route(/jobs\/list\?.*label=none/, (route) =>
+    route.request().url().includes("created_before=")
+      ? route.continue({ url: route.request().url().replace("label=none", "") })
+      : route.fulfill({ json: [], headers: { "searched-until": new Date().toISOString() } }),
+  );
+  await seen.open("w/acme/runs?label=none");
+  await page.getByRole("heading", { name: "None found so far" }).waitFor();
+  await page.getByText(/There are many runs: those asked for after/).waitFor();
+  await page.getByRole("button", { name: "Search earlier runs" }).click();
+  await page.locator(`a[href$="/runs/${early}"]`).waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("a dot opens its run, whose version and script are a click away", async () => {
+  await site.filled.script("u/ann/twice", "export const main = () => 'the first';");
+  const first = await site.filled.run("u/ann/twice", {});
+  const { hash } = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/u/ann/twice"));
+  await site.filled.script("u/ann/twice", "export const main = () => 'the second';", { parent_hash: hash });
+  await site.filled.run("u/ann/twice", {});
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acme/runs?path=u/ann/twice");
+  await page.locator(".strip .dot").first().click();
+  await page.waitForURL(/\/runs\/[0-9a-f-]{36}$/);
+  await seen.open(`w/acme/runs/${first}`);
+  await page.getByRole("link", { name: hash }).click();
+  await page.getByText(`What changed from version ${hash} to the deployed one`).waitFor();
+  await page.getByText("Code", { exact: true }).last().click();
+  await page.getByText("the first").waitFor();
+  await page.goBack();
+  await page.getByRole("link", { name: "Other runs of it" }).click();
+  await expectSoon(() => page.getByRole("table", { name: "Runs" }).getByRole("row").count(), 3);
+  await seen.open(`w/acme/runs/${site.filled.flow}`);
+  await page.getByRole("link", { name: /^Version \d+$/ }).click();
+  await page.getByRole("table", { name: "Versions" }).waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
 test("runs are found by words in their arguments and results", async () => {
   const found = await site.filled.run("u/ann/hello", { name: "Wolperdinger" });
   await using seen = await site.visit();

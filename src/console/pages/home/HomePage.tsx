@@ -1,4 +1,4 @@
-import { Button, SegmentedControl, TextInput, Title } from "@mantine/core";
+import { Button, SegmentedControl, Select, TextInput, Title } from "@mantine/core";
 import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useMemo } from "react";
@@ -13,7 +13,7 @@ import { Problem } from "../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../parts/places.ts";
 import { FirstScript } from "./FirstScript.tsx";
 import { ItemRow } from "./ItemRow.tsx";
-import { byFolder, type Choice, itemsOf } from "./items.ts";
+import { byFolder, type Choice, foldersOf, itemsOf, runnablesOf } from "./items.ts";
 import { latestRuns, useStar } from "./queries.ts";
 
 const KINDS = [
@@ -33,14 +33,20 @@ export default function HomePage() {
   const scripts = useQuery(scriptList(workspace));
   const flows = useQuery(flowList(workspace));
   const apps = useQuery(appList(workspace));
-  const runs = useQuery({ ...latestRuns(workspace), ...useLive(15_000) }).data;
+  const runnables = useMemo(() => runnablesOf(scripts.data, flows.data), [scripts.data, flows.data]);
+  const runs = useQuery({ ...latestRuns(workspace, runnables), ...useLive(15_000) }).data;
   const star = useStar(workspace);
   const items = useMemo(
     () => itemsOf(scripts.data ?? [], flows.data ?? [], apps.data ?? [], runs ?? []),
     [scripts.data, flows.data, apps.data, runs],
   );
   const wanted = useDeferredValue(text);
-  const folders = useMemo(() => byFolder(items, { text: wanted, kind }), [items, wanted, kind]);
+  const owners = useMemo(() => foldersOf(items), [items]);
+  const folder = owners.find((each) => each === search.get("folder")) ?? "";
+  const folders = useMemo(
+    () => byFolder(items, { text: wanted, kind, folder }),
+    [items, wanted, kind, folder],
+  );
   const set = (name: string, value: string, push: boolean) =>
     setSearch(
       (before) => {
@@ -84,6 +90,20 @@ export default function HomePage() {
             onChange={(event) => set("q", event.currentTarget.value, false)}
             style={{ flex: "1 1 16rem" }}
           />
+          {owners.length > 1 && (
+            <Select
+              aria-label="Folder"
+              placeholder="All folders"
+              searchable
+              clearable
+              clearButtonProps={{ "aria-label": "All folders" }}
+              nothingFoundMessage="No folder is called like that"
+              data={owners}
+              value={folder || null}
+              onChange={(value) => set("folder", value ?? "", true)}
+              w={190}
+            />
+          )}
           <div style={{ maxWidth: "100%", overflowX: "auto" }}>
             <SegmentedControl
               aria-label="Kind"
@@ -105,7 +125,16 @@ export default function HomePage() {
       ) : isNew ? (
         <FirstScript workspace={workspace} />
       ) : folders.length === 0 ? (
-        <Empty title="Nothing matches">Change the search, or choose another kind.</Empty>
+        <Empty
+          title="Nothing matches"
+          action={
+            <Button variant="default" onClick={() => setSearch({})}>
+              Show everything
+            </Button>
+          }
+        >
+          Change the search, or choose another folder or kind.
+        </Empty>
       ) : (
         folders.map(([folder, list]) => (
           <section key={folder} aria-label={folder}>

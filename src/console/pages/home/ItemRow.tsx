@@ -1,6 +1,8 @@
 import { ActionIcon, Badge } from "@mantine/core";
 import { IconBolt, IconLayoutDashboard, IconRoute, IconStar, IconStarFilled } from "@tabler/icons-react";
+import { memo } from "react";
 import { Link } from "wouter";
+import { isSame } from "../../api/json.ts";
 import { to } from "../../parts/places.ts";
 import { State } from "../../parts/run-state.tsx";
 import { Moment } from "../../parts/time.tsx";
@@ -20,7 +22,10 @@ interface Props {
   star: (item: Item) => void;
 }
 
-export function ItemRow({ workspace, item, star }: Props) {
+/** Redrawn only when what it shows is another: the list is long, and read again often. */
+export const ItemRow = memo(Row, (a, b) => a.workspace === b.workspace && isSame(a.item, b.item));
+
+function Row({ workspace, item, star }: Props) {
   const { kind, path, summary, language, starred, draft, last } = item;
   const { Icon, word } = KINDS[kind];
   const name = summary || path;

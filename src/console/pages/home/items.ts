@@ -1,6 +1,7 @@
 /** Merges scripts, flows and apps into one list. */
 import type { Answer } from "../../api/call.ts";
 import type { Job } from "../../api/interface.d.ts";
+import { languageLabel } from "../../parts/items/languages.ts";
 
 export type ItemKind = "script" | "flow" | "app";
 
@@ -18,26 +19,15 @@ type Scripts = Answer<"GET /w/{workspace}/scripts/list">;
 type Flows = Answer<"GET /w/{workspace}/flows/list">;
 type Apps = Answer<"GET /w/{workspace}/apps/list">;
 
-export const LANGUAGES: Record<string, string> = {
-  bun: "TypeScript",
-  deno: "TypeScript",
-  nativets: "TypeScript",
-  bunnative: "TypeScript",
-  bash: "Bash",
-  python3: "Python",
-  postgresql: "PostgreSQL",
-  mysql: "MySQL",
-  sqlite: "SQLite",
-  graphql: "GraphQL",
-  go: "Go",
-};
+/** What may have run: everything that is deployed. */
+export function runnablesOf(scripts: Scripts = [], flows: Flows = []) {
+  const of = <K extends "script" | "flow">(kind: K, list: { path: string; draft_only: boolean }[]) =>
+    list.flatMap(({ path, draft_only }) => (draft_only ? [] : [{ kind, path }]));
+  return [...of("script", scripts), ...of("flow", flows)];
+}
 
 export function itemsOf(scripts: Scripts, flows: Flows, apps: Apps, runs: Job[]): Item[] {
-  const last = new Map<string, Job>();
-  for (const run of runs) {
-    const key = `${run.job_kind} ${run.script_path}`;
-    if (!last.has(key)) last.set(key, run);
-  }
+  const last = new Map(runs.map((run) => [`${run.job_kind} ${run.script_path}`, run]));
   const common = (kind: ItemKind, item: Scripts[number] | Flows[number] | Apps[number]) => ({
     kind,
     path: item.path,
@@ -49,7 +39,7 @@ export function itemsOf(scripts: Scripts, flows: Flows, apps: Apps, runs: Job[])
   return [
     ...scripts.map((each) => ({
       ...common("script", each),
-      language: LANGUAGES[each.language] ?? each.language,
+      language: languageLabel(each.language),
     })),
     ...flows.map((each) => ({ ...common("flow", each), language: undefined })),
     ...apps.map((each) => ({ ...common("app", each), language: undefined })),
@@ -59,13 +49,22 @@ export function itemsOf(scripts: Scripts, flows: Flows, apps: Apps, runs: Job[])
 /** Returns the folder of a path: `f/finance` for `f/finance/report`. */
 const folderOf = (path: string) => path.split("/").slice(0, 2).join("/");
 
+/** The folders of items, in the order in which they are shown. */
+export const foldersOf = (items: Item[]): string[] =>
+  [...new Set(items.map(({ path }) => folderOf(path)))].sort((a, b) => a.localeCompare(b));
+
 export interface Choice {
   text: string;
+  /** Empty: all. */
+  folder: string;
   kind: ItemKind | "all" | "starred";
 }
 
 /** Filters items and groups them by folder, favourites first. */
-export function byFolder(items: Item[], { text, kind }: Choice): [folder: string, items: Item[]][] {
+export function byFolder(
+  items: Item[],
+  { text, kind, folder: chosen }: Choice,
+): [folder: string, items: Item[]][] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const folders = new Map<string, Item[]>();
   for (const item of items) {
@@ -73,6 +72,7 @@ export function byFolder(items: Item[], { text, kind }: Choice): [folder: string
     const said = `${item.path} ${item.summary} ${item.language ?? ""}`.toLowerCase();
     if (!words.every((word) => said.includes(word))) continue;
     const folder = folderOf(item.path);
+    if (chosen !== "" && folder !== chosen) continue;
     folders.set(folder, [...(folders.get(folder) ?? []), item]);
   }
   const order = (a: Item, b: Item) =>

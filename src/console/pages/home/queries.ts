@@ -1,22 +1,30 @@
-import { queryOptions, useMutation } from "@tanstack/react-query";
-import { call } from "../../api/call.ts";
+import { keepPreviousData, queryOptions, useMutation } from "@tanstack/react-query";
+import { call, type Input } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
+import type { Job } from "../../api/interface.d.ts";
 import { appList, flowList, scriptList } from "../../parts/lists.ts";
 import { tellProblem } from "../../parts/Problem.tsx";
 import type { Item } from "./items.ts";
 
-/** Number of recent runs searched for the last run of each item. */
-const RECENT_RUNS = 300;
+/** Items of one request. */
+const BATCH_SIZE = 1_000;
 
-export const latestRuns = (workspace: string) =>
+type Runnable = Input<"POST /w/{workspace}/jobs/latest">["body"][number];
+
+/** The latest run of each script and flow. */
+export const latestRuns = (workspace: string, items: Runnable[]) =>
   queryOptions({
-    queryKey: [workspace, "runs", "latest"],
-    queryFn: ({ signal }) =>
-      call(
-        "GET /w/{workspace}/jobs/list",
-        { workspace, query: { per_page: RECENT_RUNS, has_null_parent: true, job_kinds: "script,flow" } },
-        signal,
-      ),
+    queryKey: [workspace, "runs", "latest", items],
+    async queryFn({ signal }) {
+      const runs: Job[] = [];
+      for (let at = 0; at < items.length; at += BATCH_SIZE) {
+        const body = items.slice(at, at + BATCH_SIZE);
+        runs.push(...(await call("POST /w/{workspace}/jobs/latest", { workspace, body }, signal)));
+      }
+      return runs;
+    },
+    enabled: items.length > 0,
+    placeholderData: keepPreviousData,
   });
 
 const listOf = (workspace: string, kind: Item["kind"]) =>

@@ -9,6 +9,7 @@ import {
   STATUSES,
   type Status,
 } from "./filters.ts";
+import { TimeRange } from "./TimeRange.tsx";
 
 const KINDS: { value: Kind; label: string }[] = [
   { value: "runs", label: "Scripts and flows" },
@@ -19,13 +20,12 @@ const KINDS: { value: Kind; label: string }[] = [
 ];
 
 const BESIDE: {
-  name: "text" | "user" | "tag" | "label" | "worker" | "trigger" | "schedule" | "args" | "result";
+  name: "text" | "user" | "tag" | "label" | "worker" | "schedule" | "args" | "result";
   label: string;
   hint?: string;
 }[] = [
   { name: "text", label: "Text", hint: "words of arguments, result or labels" },
-  { name: "user", label: "Started by" },
-  { name: "trigger", label: "Trigger", hint: "such as webhook, schedule, http" },
+  { name: "user", label: "Person" },
   { name: "schedule", label: "Schedule", hint: "its path" },
   { name: "tag", label: "Tag" },
   { name: "label", label: "Label" },
@@ -33,6 +33,15 @@ const BESIDE: {
   { name: "args", label: "Arguments hold", hint: 'JSON, such as {"name":"Bob"}' },
   { name: "result", label: "Result holds", hint: 'JSON, such as {"ok":false}' },
 ];
+
+const TRIGGERS = [
+  { value: "webhook", label: "A call of the API" },
+  { value: "schedule", label: "A schedule" },
+  { value: "http", label: "An HTTP route" },
+  { value: "websocket", label: "A WebSocket" },
+  { value: "deploy", label: "A deployment" },
+];
+const triggerLabel = (kind: string) => TRIGGERS.find(({ value }) => value === kind)?.label ?? kind;
 
 interface Props {
   filters: Filters;
@@ -69,6 +78,7 @@ export function FilterBar({ filters, change }: Props) {
           value={filters.kind}
           onChange={(value) => value && change({ kind: value as Kind }, true)}
         />
+        <TimeRange after={filters.after} before={filters.before} change={(range) => change(range, true)} />
         <Popover position="bottom-end" width={300} trapFocus>
           <Popover.Target>
             <Button variant="default" leftSection={<IconFilter size={16} />}>
@@ -77,6 +87,17 @@ export function FilterBar({ filters, change }: Props) {
           </Popover.Target>
           <Popover.Dropdown>
             <Stack gap="xs">
+              <Select
+                size="xs"
+                label="What started it"
+                placeholder="Anything"
+                clearable
+                clearButtonProps={{ "aria-label": "Anything" }}
+                comboboxProps={{ withinPortal: false }}
+                data={TRIGGERS}
+                value={filters.trigger || null}
+                onChange={(value) => change({ trigger: value ?? "" }, true)}
+              />
               {BESIDE.map(({ name, label, hint }) => (
                 <TextInput
                   key={name}
@@ -104,6 +125,12 @@ export function FilterBar({ filters, change }: Props) {
               remove={() => change({ [name]: "" }, true)}
             />
           ))}
+          {filters.trigger !== "" && (
+            <Chip
+              text={`What started it: ${triggerLabel(filters.trigger)}`}
+              remove={() => change({ trigger: "" }, true)}
+            />
+          )}
           {(filters.after || filters.before) && (
             <Chip
               text={[

@@ -31,7 +31,7 @@ export const RunRow = memo(function RunRow({ workspace, job, chosen, choose }: P
         <State job={job} />
       </div>
       <div role="cell" className="run-path clip">
-        <Link href={to.run(workspace, job.id)} style={{ fontWeight: 500 }}>
+        <Link href={to.run(workspace, job.id)} style={{ fontWeight: 500 }} title={name}>
           {name}
         </Link>
       </div>

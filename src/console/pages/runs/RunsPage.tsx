@@ -1,11 +1,12 @@
-import { Button, Center, Checkbox } from "@mantine/core";
+import { Button, Checkbox, Stack, Text } from "@mantine/core";
 import { useCallback, useMemo, useState } from "react";
-import { useSearchParams } from "wouter";
+import { useLocation, useSearchParams } from "wouter";
 import { Empty } from "../../parts/Empty.tsx";
 import { Loading } from "../../parts/Loading.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
-import { useWorkspace } from "../../parts/places.ts";
+import { to, useWorkspace } from "../../parts/places.ts";
+import { exactly } from "../../parts/time.tsx";
 import { FilterBar } from "./FilterBar.tsx";
 import { type Filters, parseFilters, serializeFilters } from "./filters.ts";
 import { QueueDepth } from "./QueueDepth.tsx";
@@ -17,9 +18,10 @@ import { useRuns } from "./use-runs.ts";
 export default function RunsPage() {
   const workspace = useWorkspace();
   const [search, setSearch] = useSearchParams();
+  const [, go] = useLocation();
   const filters = useMemo(() => parseFilters(search), [search]);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const { first, rows, more, loading, ended } = useRuns(workspace, filters, chosen.size > 0);
+  const { first, rows, next, reached, more, loading } = useRuns(workspace, filters, chosen.size > 0);
   const change = (next: Partial<Filters>, push: boolean) =>
     setSearch(serializeFilters({ ...filters, ...next }), { replace: !push });
   const choose = useCallback((id: string, isChosen: boolean) => {
@@ -42,11 +44,15 @@ export default function RunsPage() {
       />
       <FilterBar filters={filters} change={change} />
       {first.error && <Problem error={first.error} retry={() => void first.refetch()} />}
-      {first.isPending ? (
+      {first.isPending || (first.isPlaceholderData && rows.length === 0) ? (
         <Loading rows={10} />
       ) : rows.length > 0 ? (
         <>
-          <Strip runs={rows} choose={(after, before) => change({ after, before }, true)} />
+          <Strip
+            runs={rows}
+            choose={(after, before) => change({ after, before }, true)}
+            open={(id) => go(to.run(workspace, id))}
+          />
           <div className="rows" role="table" aria-label="Runs" aria-busy={first.isPlaceholderData}>
             <div role="rowgroup">
               <div className="row row-head run-row" role="row">
@@ -80,16 +86,21 @@ export default function RunsPage() {
               ))}
             </div>
           </div>
-          {!ended && (
-            <Center mt="md">
-              <Button variant="default" loading={loading} onClick={() => void more()}>
-                Show earlier runs
-              </Button>
-            </Center>
-          )}
+          {next && <Further reached={reached} loading={loading} more={more} />}
           <Selection workspace={workspace} chosen={selected} clear={none} />
         </>
-      ) : first.error ? null : isFiltered ? (
+      ) : first.error ? null : next ? (
+        <Empty
+          title="None found so far"
+          action={
+            <Button variant="default" loading={loading} onClick={() => void more()}>
+              Search earlier runs
+            </Button>
+          }
+        >
+          {reached ? searchedUntil(reached) : "There may be some among earlier runs."}
+        </Empty>
+      ) : isFiltered ? (
         <Empty
           title="No run matches"
           action={
@@ -107,5 +118,30 @@ export default function RunsPage() {
         </Empty>
       )}
     </div>
+  );
+}
+
+const searchedUntil = (reached: string) =>
+  `There are many runs: those asked for after ${exactly(reached)} were searched.`;
+
+interface FurtherProps {
+  reached: string | undefined;
+  loading: boolean;
+  more: () => Promise<void>;
+}
+
+/** Goes on to earlier runs. A search that took too long says how far it came. */
+function Further({ reached, loading, more }: FurtherProps) {
+  return (
+    <Stack align="center" gap="xs" mt="md">
+      {reached && (
+        <Text c="dimmed" role="status">
+          {searchedUntil(reached)}
+        </Text>
+      )}
+      <Button variant="default" loading={loading} onClick={() => void more()}>
+        {reached ? "Search earlier runs" : "Show earlier runs"}
+      </Button>
+    </Stack>
   );
 }

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { call } from "../../api/call.ts";
 import { queryClient } from "../../api/client.ts";
 import type { Job } from "../../api/interface.d.ts";
+import { useMayCancel } from "../../parts/items/rights.ts";
 import { tellProblem } from "../../parts/Problem.tsx";
 import { stateOf } from "../../parts/run-state.tsx";
 import { canBeCancelled } from "./filters.ts";
@@ -20,7 +21,8 @@ const many = (count: number) => (count === 1 ? "1 run" : `${count} runs`);
 /** Actions on selected runs. The ids are fixed when the dialog opens. */
 export function Selection({ workspace, chosen, clear }: Props) {
   const [asked, setAsked] = useState<{ what: "cancel" | "again"; ids: string[] }>();
-  const open = chosen.filter((job) => canBeCancelled(stateOf(job)));
+  const mayCancel = useMayCancel(workspace);
+  const open = chosen.filter((job) => canBeCancelled(stateOf(job)) && mayCancel(job));
   const again = chosen.filter(({ job_kind }) => job_kind === "script" || job_kind === "flow");
   const act = useMutation({
     mutationFn: async ({ what, ids }: { what: "cancel" | "again"; ids: string[] }) => {

@@ -1,4 +1,4 @@
-/** Scatter plot of start times and durations. Dragging selects a time range. */
+/** Scatter plot of start times and durations. Dragging selects a time range, a click opens the run of a dot. */
 import { useElementSize } from "@mantine/hooks";
 import { type PointerEvent, useState } from "react";
 import type { Job } from "../../api/interface.d.ts";
@@ -20,13 +20,16 @@ const dayAndClock = new Intl.DateTimeFormat(undefined, {
 const DAY_MS = 86_400_000;
 /** Shorter drags count as clicks. */
 const MIN_DRAG_PX = 8;
+/** How far from a dot a click may be. */
+const REACH_PX = 9;
 
 interface Props {
   runs: Job[];
   choose: (after: string, before: string) => void;
+  open: (id: string) => void;
 }
 
-export function Strip({ runs, choose }: Props) {
+export function Strip({ runs, choose, open }: Props) {
   const { ref, width } = useElementSize();
   const [span, setSpan] = useState<[number, number]>();
   const dots = runs.flatMap((job) => {
@@ -47,10 +50,16 @@ export function Strip({ runs, choose }: Props) {
     event.clientX - event.currentTarget.getBoundingClientRect().left;
   const moment = (at: number) =>
     new Date(first + ((at - PADDING_PX) / (width - 2 * PADDING_PX)) * (last - first)).toISOString();
-  const finish = () => {
+  const finish = (event: PointerEvent<SVGSVGElement>) => {
     if (span && Math.abs(span[1] - span[0]) >= MIN_DRAG_PX) {
       const [from, until] = span[0] < span[1] ? span : [span[1], span[0]];
       choose(moment(from), moment(until));
+    } else if (span) {
+      const down = event.clientY - event.currentTarget.getBoundingClientRect().top;
+      const [nearest] = dots
+        .map(({ job, at, ms }) => ({ id: job.id, far: Math.hypot(x(at) - span[0], y(ms) - down) }))
+        .sort((a, b) => a.far - b.far);
+      if (nearest && nearest.far <= REACH_PX) open(nearest.id);
     }
     setSpan(undefined);
   };

@@ -4,7 +4,16 @@ import type { RunState } from "../../parts/run-state.tsx";
 
 type Query = NonNullable<Input<"GET /w/{workspace}/jobs/list">["query"]>;
 
-export const STATUSES = ["all", "running", "waiting", "suspended", "succeeded", "failed"] as const;
+export const STATUSES = [
+  "all",
+  "running",
+  "waiting",
+  "suspended",
+  "succeeded",
+  "failed",
+  "cancelled",
+  "skipped",
+] as const;
 export type Status = (typeof STATUSES)[number];
 
 export const KINDS = ["runs", "scripts", "flows", "previews", "everything"] as const;
@@ -79,8 +88,10 @@ const OUTCOMES: Record<Status, Query> = {
   running: { running: true },
   waiting: { running: false },
   suspended: { suspended: true },
-  succeeded: { success: true },
-  failed: { success: false },
+  succeeded: { success: true, is_skipped: false },
+  failed: { success: false, canceled: false },
+  cancelled: { canceled: true },
+  skipped: { is_skipped: true },
 };
 
 const JOB_KINDS: Record<Kind, Query> = {
@@ -118,6 +129,8 @@ export const STATUS_LABELS: Record<Status, string> = {
   suspended: "Needs approval",
   succeeded: "Succeeded",
   failed: "Failed",
+  cancelled: "Cancelled",
+  skipped: "Skipped",
 };
 
 export const canBeCancelled = (state: RunState): boolean =>

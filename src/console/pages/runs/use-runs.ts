@@ -1,46 +1,18 @@
 /** Rows of the run list: polls the first page and keeps earlier pages. */
 import { keepPreviousData, queryOptions, useQuery } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
-import { ask, call } from "../../api/call.ts";
 import type { Job } from "../../api/interface.d.ts";
 import { useLive } from "../../api/live.ts";
 import { tellProblem } from "../../parts/Problem.tsx";
-import { type Filters, serializeFilters, toQuery } from "./filters.ts";
+import { type Filters, serializeFilters } from "./filters.ts";
+import { type Page, readPage } from "./pages.ts";
 
-const PAGE_SIZE = 100;
 const POLL_INTERVAL_MS = 4_000;
-
-interface Page {
-  rows: Job[];
-  /** No older runs exist. */
-  ended: boolean;
-}
-
-/** Reads the runs after the shown ones; searches if there are words to find. */
-async function readPage(
-  workspace: string,
-  filters: Filters,
-  shown: Job[] = [],
-  signal?: AbortSignal,
-): Promise<Page> {
-  if (filters.text !== "") {
-    const words = { search_query: filters.text, pagination_offset: shown.length };
-    const query = { ...toQuery(filters), ...words };
-    const { hits } = await call("GET /srch/w/{workspace}/index/search/job", { workspace, query }, signal);
-    return { rows: hits.map(({ document }) => document), ended: hits.length < PAGE_SIZE };
-  }
-  const last = shown.at(-1);
-  const after = last ? { created_before: last.created_at } : {};
-  const query = { ...toQuery(filters), per_page: PAGE_SIZE, ...after };
-  const response = await ask("GET /w/{workspace}/jobs/list", { workspace, query }, signal);
-  const rows = (await response.json()) as Job[];
-  return { rows, ended: rows.length < PAGE_SIZE && !response.headers.has("searched-until") };
-}
 
 const newest = (workspace: string, filters: Filters) =>
   queryOptions({
     queryKey: [workspace, "runs", "list", serializeFilters(filters).toString()],
-    queryFn: ({ signal }) => readPage(workspace, filters, [], signal),
+    queryFn: ({ signal }) => readPage(workspace, filters, undefined, signal),
     placeholderData: keepPreviousData,
   });
 
@@ -50,34 +22,42 @@ function join(fresh: Job[], before: Job[]): Job[] {
   return [...fresh, ...before.filter(({ id }) => !ids.has(id))];
 }
 
+/** Whether the newest runs and those that were shown before have no gap between them. */
+function isJoined({ rows, next }: Page, earlier: Job[]): boolean {
+  if (!next) return true;
+  const known = new Set(earlier.map(({ id }) => id));
+  return rows.length === 0 || rows.some(({ id }) => known.has(id));
+}
+
 export function useRuns(workspace: string, filters: Filters, still: boolean) {
   const key = serializeFilters(filters).toString();
   const first = useQuery({ ...newest(workspace, filters), ...useLive(POLL_INTERVAL_MS, still) });
   const [earlier, setEarlier] = useState<Page>();
   const [loading, setLoading] = useState(false);
-  const shown = useRef<Job[]>([]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another list begins anew
   useEffect(() => setEarlier(undefined), [key, workspace]);
-  const rows = useMemo(() => {
-    const fresh = first.data?.rows ?? [];
-    if (!earlier) return fresh;
-    // Without overlap there may be a gap between the two; then the list restarts with the first page.
-    const known = new Set(earlier.rows.map(({ id }) => id));
-    return fresh.some(({ id }) => known.has(id)) ? join(fresh, earlier.rows) : fresh;
+  const shown = useMemo((): Page => {
+    const fresh = first.data ?? { rows: [] };
+    // With a gap between the two the list restarts with the first page.
+    if (!earlier || !isJoined(fresh, earlier.rows)) return fresh;
+    return { ...earlier, rows: join(fresh.rows, earlier.rows) };
   }, [first.data, earlier]);
-  shown.current = rows;
+  const latest = useRef({ shown, key });
+  latest.current = { shown, key };
   const more = useCallback(async () => {
-    if (shown.current.length === 0) return;
+    const { shown, key } = latest.current;
+    if (!shown.next) return;
     setLoading(true);
     try {
-      const { rows: page, ended } = await readPage(workspace, filters, shown.current);
-      setEarlier({ rows: join(shown.current, page), ended });
+      const page = await readPage(workspace, filters, shown.next);
+      // Another list may be shown meanwhile.
+      if (latest.current.key === key)
+        setEarlier({ ...page, rows: join(latest.current.shown.rows, page.rows) });
     } catch (error) {
       tellProblem(error);
     } finally {
       setLoading(false);
     }
   }, [workspace, filters]);
-  const { ended = true } = earlier ?? first.data ?? {};
-  return { first, rows, more, loading, ended };
+  return { first, ...shown, more, loading };
 }

@@ -5,6 +5,13 @@ import { plain } from "./ansi.ts";
 const MAX_CHARACTERS = 120_000_000;
 const NOTIFY_INTERVAL_MS = 100;
 
+/** What a terminal would show of a line that was written over. */
+function lastOf(line: string): string {
+  if (!line.includes("\r")) return line;
+  const text = line.endsWith("\r") ? line.slice(0, -1) : line;
+  return text.slice(text.lastIndexOf("\r") + 1);
+}
+
 export class LogBuffer {
   #lines: string[] = [];
   #last = "";
@@ -18,8 +25,9 @@ export class LogBuffer {
     const parts = (this.#last + text).split("\n");
     this.#last = parts.pop()!;
     for (const line of parts) {
-      this.#lines.push(line.endsWith("\r") ? line.slice(0, -1) : line);
-      this.#characters += line.length;
+      const shown = lastOf(line);
+      this.#lines.push(shown);
+      this.#characters += shown.length;
     }
     if (this.#characters > MAX_CHARACTERS) this.#drop();
     this.#timer ??= setTimeout(() => {
@@ -46,7 +54,7 @@ export class LogBuffer {
   }
 
   line(index: number): string {
-    return this.#lines[index] ?? this.#last;
+    return this.#lines[index] ?? lastOf(this.#last);
   }
 
   /** Returns the indices of lines containing `text`, ignoring case. */
