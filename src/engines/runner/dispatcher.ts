@@ -1,6 +1,8 @@
 /**
- * Assigns runs to children, at most one running job per slot. If all slots are busy, a child with quick jobs receives
- * further runs in advance (prefetching), so that it does not idle while the server reads its answer.
+ * Assigns runs to children, at most one running job per slot. A child with quick jobs receives further runs in advance
+ * (prefetching), so that it does not idle while the server reads its answer: if all slots are busy, and if it is
+ * expected to start them within a moment. Very short jobs therefore stay in few processes, which saves context
+ * switches, and other jobs use all slots.
  */
 import type { ChildPool } from "./child-pool.ts";
 import { matchesKey } from "./child-pool.ts";
@@ -18,12 +20,16 @@ import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 const INITIAL_AVERAGE_MS = 40;
 /** A prefetched job is taken back if the job before it has run for this long. */
 const RECALL_AFTER_MS = 20;
+/** While another slot is free, a run is prefetched only if the child is expected to start it within this time. */
+const MAX_BACKLOG_MS = 2;
+/** Interval at which prefetched runs are checked. */
+const RECALL_CHECK_MS = 10;
 
 export interface Dispatcher {
   /** Runs a job as soon as a slot is free. Resolves when the job has ended. */
   run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
   readonly running: ReadonlySet<JobRun>;
-  /** Ends runs that exceeded their timeout, and takes back prefetched jobs that wait behind long ones. */
+  /** Ends runs that exceeded their timeout. */
   checkTimes(now: number): void;
   /** Ensures that no matching process takes another job. */
   retire(match: Parameters<Runner["retire"]>[0]): void;
@@ -51,6 +57,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   let stopped = false;
   let averageMs = INITIAL_AVERAGE_MS;
   let lastBegan = 0;
+  let checking: ReturnType<typeof setTimeout> | undefined;
 
   function keyOf(request: RunRequest): string {
     const { version, permissioned_as, email, started_by = "", variant = "" } = request;
@@ -59,24 +66,57 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   }
 
   function pump(): void {
-    while (running.size < options.concurrency && waiting.length > 0) begin(waiting.shift()!);
-    while (waiting.length > 0 && prefetch(waiting[0]!)) waiting.shift();
+    for (let run = waiting[0]; run !== undefined; run = waiting[0]) {
+      const isFree = running.size < options.concurrency;
+      if (running.size > 0 && prefetch(run, isFree ? MAX_BACKLOG_MS : Number.POSITIVE_INFINITY)) {
+        waiting.shift();
+        continue;
+      }
+      if (!isFree) return;
+      waiting.shift();
+      begin(run);
+    }
   }
 
   /**
-   * Sends a run in advance to the child of its key that has the fewest prefetched runs.
+   * Sends a run in advance to the child of its key with the smallest backlog.
+   * @param most maximum backlog in milliseconds
    * @returns false if no child can take it
    */
-  function prefetch(run: QueuedRun): boolean {
+  function prefetch(run: QueuedRun, most: number): boolean {
     let best: JobRun | undefined;
+    let least = most;
+    const now = performance.now();
     for (const job of running) {
-      if (job.key !== run.key || !job.mayPrefetch) continue;
-      if (best === undefined || job.prefetch.runs.length < best.prefetch.runs.length) best = job;
+      const backlog = job.key === run.key ? job.backlogMs(now) : undefined;
+      if (backlog === undefined || backlog >= least) continue;
+      best = job;
+      least = backlog;
     }
     if (!best?.sendAhead(run)) return false;
     const { prefetch } = best;
     run.cancel = () => [...running].find((job) => job.prefetch === prefetch)?.recall();
+    lookAfterRuns();
     return true;
+  }
+
+  /** Schedules the check for prefetched runs that wait behind a long job. */
+  function lookAfterRuns(): void {
+    checking ??= setTimeout(() => {
+      checking = undefined;
+      if (recallLate(performance.now())) lookAfterRuns();
+    }, RECALL_CHECK_MS);
+  }
+
+  /** Takes back prefetched runs that wait behind a long job. @returns whether any run is still prefetched */
+  function recallLate(now: number): boolean {
+    let isAhead = false;
+    for (const job of running) {
+      if (job.prefetch.runs.length === 0) continue;
+      isAhead = true;
+      if (now - job.since > RECALL_AFTER_MS) job.recall();
+    }
+    return isAhead;
   }
 
   function begin(run: QueuedRun): void {
@@ -179,10 +219,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
       });
     },
     checkTimes(now) {
-      for (const job of running) {
-        job.checkDeadline(now);
-        if (job.prefetch.runs.length > 0 && now - job.since > RECALL_AFTER_MS) job.recall();
-      }
+      for (const job of running) job.checkDeadline(now);
     },
     retire(match) {
       pool.retire(match);
@@ -203,6 +240,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
       waiting.flatMap(({ request }) => (request.shared === undefined ? [request.job_id] : [])),
     stop() {
       stopped = true;
+      clearTimeout(checking);
       for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
       for (const job of [...running]) {
         for (const { run } of job.prefetch.runs.splice(0)) run.resolve({ kind: "released" });

@@ -12,7 +12,7 @@ import {
   streamTooLargeOutcome,
   timeoutOutcome,
 } from "./job/outcomes.ts";
-import { Prefetch } from "./job/prefetch.ts";
+import { countQuickRun, Prefetch } from "./job/prefetch.ts";
 import type { Prefetched, QueuedRun } from "./job/queued-run.ts";
 import { replacedOutcome } from "./job/replaced-outcome.ts";
 import type { OutputSink } from "./output/child-output.ts";
@@ -75,11 +75,12 @@ export class JobRun implements WatchedJob, AnswerHandler {
     this.#listen(child, sequence);
   }
 
-  /** Whether its child may receive a further run of its key in advance. */
-  get mayPrefetch(): boolean {
-    const { version } = this.#o.request;
-    const isRunning = this.#reader?.isAnswered === false && !this.hasEnded;
-    return isRunning && !this.retired && runsInChild(version.language) && this.prefetch.isOpen(this.#child!);
+  /** Expected milliseconds until its child has run all it was sent; undefined if it may not receive a further run. */
+  backlogMs(now: number): number | undefined {
+    if (this.#reader?.isAnswered !== false || this.hasEnded || this.retired) return undefined;
+    const child = this.#child!;
+    if (!runsInChild(this.#o.request.version.language) || !this.prefetch.isOpen(child)) return undefined;
+    return now - this.since + this.prefetch.backlogMs(child);
   }
 
   /** Sends its child a further run in advance. @returns false if the run must wait in the queue */
@@ -192,7 +193,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     const child = this.#child!;
     const isShared = this.#o.request.version.isolation === "shared";
     const reusable = isShared && !done.leftovers;
-    child.quick_runs = done.slow || done.fence !== 0 ? 0 : child.quick_runs + 1;
+    countQuickRun(child, done);
     const outcome = answered(done, this.#o.request, child.output);
     if (reusable) this.#settle(outcome, true);
     else this.#end(outcome);

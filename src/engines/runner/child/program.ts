@@ -25,8 +25,6 @@ const ORPHAN_TIMEOUT_MS = 5_000;
 /** A process that is replaced by Python or a tool is told so before this delay has passed. */
 const PATCH_DELAY_MS = 20;
 
-/** Jobs are prefetched only if all jobs run no longer than this. */
-const QUICK_MS = 10;
 /** After a result longer than this, prefetched runs do not start. */
 const MAX_AHEAD_CHARACTERS = 30_000;
 
@@ -79,7 +77,7 @@ function runNext(isAhead: boolean): void {
   isRunning = next !== undefined;
   if (!next) return;
   announceOutput(isAhead ? loaded!.load.nonce : undefined, next.sequence);
-  void run(next);
+  void run(next, isAhead);
 }
 
 /** Drops all runs that have not started. @returns their number */
@@ -125,7 +123,8 @@ async function stop(): Promise<void> {
   send({ t: "stopped" });
 }
 
-async function run(message: Run): Promise<void> {
+/** @param isAhead true if no code has run since the previous job was found to have left no files */
+async function run(message: Run, isAhead: boolean): Promise<void> {
   Object.assign(process.env, skipped, message.environment);
   skipped = {};
   setToken(message.environment.WM_TOKEN);
@@ -146,7 +145,8 @@ async function run(message: Run): Promise<void> {
   };
   failRunning = fail;
   try {
-    if (hasRun && !emptyFolder(message.shared)) throw folderNotEmptyError();
+    if (hasRun && !(isAhead && message.shared === undefined) && !emptyFolder(message.shared))
+      throw folderNotEmptyError();
     hasRun = true;
     if (host) Object.assign(outcome, await host.run(message));
     else await callMain(message, outcome);
@@ -193,10 +193,10 @@ async function callMain(message: Run, outcome: Partial<Done>): Promise<void> {
   outcome.result = isStream(value)
     ? await streamResult(value, message.max_result)
     : toJson(value, message.max_result);
-  const took = performance.now() - began;
-  if (took > QUICK_MS) outcome.slow = true;
+  const ran_ms = Math.round((performance.now() - began) * 100) / 100;
+  outcome.ran_ms = ran_ms;
   // A system call would cost more than a short job.
-  if (took > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
+  if (ran_ms > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
 }
 
 /** Parses the arguments: exactly for queries, which pass them on; as plain numbers for code. */
