@@ -4,6 +4,7 @@
  * expected to start them within a moment. Very short jobs therefore stay in few processes, which saves context
  * switches, and other jobs use all slots.
  */
+import type { StopRequest } from "../../lib/async/sleep.ts";
 import type { ChildPool } from "./child-pool.ts";
 import { matchesKey } from "./child-pool.ts";
 import type { RuntimeFiles } from "./files/runtime-files.ts";
@@ -27,7 +28,7 @@ const RECALL_CHECK_MS = 10;
 
 export interface Dispatcher {
   /** Runs a job as soon as a slot is free. Resolves when the job has ended. */
-  run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
+  run(request: RunRequest, stop: StopRequest): Promise<RunOutcome>;
   readonly running: ReadonlySet<JobRun>;
   /** Ends runs that exceeded their timeout. */
   checkTimes(now: number): void;
@@ -120,7 +121,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   }
 
   function begin(run: QueuedRun): void {
-    if (run.signal.aborted) {
+    if (run.stop.aborted) {
       run.resolve({ kind: "canceled" });
       return;
     }
@@ -135,7 +136,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     const next = createJob(first.run, job.prefetch);
     next.retired = job.retired;
     next.adopt(child, first);
-    if (first.run.signal.aborted) first.run.cancel();
+    if (first.run.stop.aborted) first.run.cancel();
   }
 
   function createJob(run: QueuedRun, prefetch: Prefetch | undefined): JobRun {
@@ -182,7 +183,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   function requeue(returned: Prefetched[]): void {
     for (const { run } of returned.reverse()) {
       setDequeue(run);
-      if (run.signal.aborted) run.resolve({ kind: "canceled" });
+      if (run.stop.aborted) run.resolve({ kind: "canceled" });
       else waiting.unshift(run);
     }
     pump();
@@ -198,22 +199,21 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
 
   return {
     running,
-    run(request, signal) {
+    run(request, stop) {
       if (stopped) return Promise.resolve({ kind: "released" });
       return new Promise((resolve) => {
-        const abort = () => run.cancel();
         const run: QueuedRun = {
           request,
           key: keyOf(request),
-          signal,
+          stop,
           resolve(outcome) {
-            signal.removeEventListener("abort", abort);
+            stop.onAbort = undefined;
             resolve(outcome);
           },
-          cancel: abort,
+          cancel: () => {},
         };
         setDequeue(run);
-        signal.addEventListener("abort", abort, { once: true });
+        stop.onAbort = () => run.cancel();
         waiting.push(run);
         pump();
       });

@@ -158,10 +158,7 @@ test("a run prefetched behind one that turns out long runs in another process", 
 test("runs that wait a little use every slot", async () => {
   for (let n = 0; n < WARM_UP; n++)
     await expectOk(two("POST", `/w/acme/jobs/run_wait_result/p/${PATH}`, { n, act: "pause" }));
-  const ended = await burst(
-    two,
-    Object.fromEntries(Array.from({ length: BURST }, (_, n) => [n, "pause"])),
-  );
+  const ended = await burst(two, Object.fromEntries(Array.from({ length: BURST }, (_, n) => [n, "pause"])));
   expect(new Set(ended.map(({ result }) => result.pid)).size).toBe(2);
 });
 
