@@ -69,7 +69,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   function pump(): void {
     for (let run = waiting[0]; run !== undefined; run = waiting[0]) {
       const isFree = running.size < options.concurrency;
-      if (running.size > 0 && prefetch(run, isFree ? MAX_BACKLOG_MS : Number.POSITIVE_INFINITY)) {
+      if (running.size > 0 && prefetch(run, isFree ? MAX_BACKLOG_MS : RECALL_AFTER_MS)) {
         waiting.shift();
         continue;
       }

@@ -93,9 +93,8 @@ export class JobRun implements WatchedJob, AnswerHandler {
     if (this.#reader) this.prefetch.recall(this.#child!);
   }
 
-  onReturned(count: number): void {
-    this.prefetch.endRecall();
-    this.#o.onReturned(this.prefetch.takeBack(this.#child!, count));
+  onReturned(runs: Prefetched[]): void {
+    this.#o.onReturned(runs);
   }
 
   #failToStart(cause: unknown): void {

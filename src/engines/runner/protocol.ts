@@ -71,6 +71,8 @@ export interface Run {
    * Sequence number of this run among those of the child, from 1. It may be sent before the previous run has ended.
    */
   sequence: number;
+  /** It was sent while another run of the child had not ended, as far as the server knew. */
+  ahead?: boolean;
 }
 
 /** To a child with prefetched runs: drop those that have not started and reply `recalled`. */

@@ -71,12 +71,13 @@ function enqueue(message: Run): void {
   if (!isRunning) runNext(false);
 }
 
-/** @param isAhead whether the server may not have read the end of the previous job yet */
+/** @param isAhead whether no other code has run since the previous job ended */
 function runNext(isAhead: boolean): void {
   const next = isSpent ? undefined : queue.shift();
   isRunning = next !== undefined;
   if (!next) return;
-  announceOutput(isAhead ? loaded!.load.nonce : undefined, next.sequence);
+  // The server may not have read the end of the previous job yet, even if this process has been idle since.
+  announceOutput(next.ahead ? loaded!.load.nonce : undefined, next.sequence);
   void run(next, isAhead);
 }
 

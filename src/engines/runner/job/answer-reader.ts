@@ -3,14 +3,18 @@ import { findAnswerFault, findLongAnswerFault, isLongAnswer } from "../output/va
 import { afterOutput, type Child } from "../process/child.ts";
 import type { Done, FromChild } from "../protocol.ts";
 import type { RunnerOptions, RunRequest } from "../types.ts";
+import type { Prefetch } from "./prefetch.ts";
+import type { Prefetched } from "./queued-run.ts";
 import { resolvePreprocessed } from "./resolve-preprocessed.ts";
 
 /** Callbacks for the child's messages. None is called after the run has ended. */
 export interface AnswerHandler {
   readonly hasEnded: boolean;
   onStream(text: string): void;
-  /** The child has dropped the first `count` runs that it received in advance. */
-  onReturned(count: number): void;
+  /** The runs that the child has received in advance. */
+  readonly prefetch: Prefetch;
+  /** The child has dropped these runs, which it had received in advance. */
+  onReturned(runs: Prefetched[]): void;
   /** The child can no longer receive messages. */
   onLost(): void;
   /** @param fault reason why the answer is invalid */
@@ -46,7 +50,8 @@ export class AnswerReader {
   /** User code can write to the channel too, so messages are validated. */
   receive(message: FromChild): void {
     if (this.#run.hasEnded) return;
-    if (message.t === "recalled") this.#run.onReturned(message.count);
+    if (message.t === "recalled")
+      this.#run.onReturned(this.#run.prefetch.endRecall(this.#child, message.count));
     else if (this.#isAnswered) this.#later = [...(this.#later ?? []), message];
     else if (message.t === "done") this.#answer(message);
     else if (message.t === "stream" && typeof message.text === "string") {
@@ -77,7 +82,7 @@ export class AnswerReader {
   #answer(done: Done): void {
     this.#isAnswered = true;
     // Immediately: a recall that is answered later counts from the remaining runs.
-    if (done.dropped) this.#run.onReturned(done.dropped);
+    if (done.dropped) this.#run.onReturned(this.#run.prefetch.takeBack(this.#child, done.dropped));
     const limit = this.#options.max_result_bytes;
     if (!isLongAnswer(done)) {
       this.#check(done, findAnswerFault(done, limit));

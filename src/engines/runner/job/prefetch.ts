@@ -55,7 +55,7 @@ export class Prefetch {
     const token = child.tokens!.begin(request.job_id);
     child.token = token;
     try {
-      child.sendLater(createRunMessage(child, request, options));
+      child.sendLater({ ...createRunMessage(child, request, options), ahead: true });
     } catch {
       // The child is gone.
       child.tokens!.end(token);
@@ -77,14 +77,23 @@ export class Prefetch {
     }
   }
 
-  /** Called when the child has answered a recall. */
-  endRecall(): void {
-    this.#isRecalling = false;
+  /** Takes back the first `count` runs, which the child has dropped or will never start; it runs those sent later. */
+  takeBack(child: Child, count: number): Prefetched[] {
+    return this.#takeBackFrom(child, 0, count);
   }
 
-  /** Takes back the first `count` runs, which the child has dropped or will never start. */
-  takeBack(child: Child, count: number): Prefetched[] {
-    const returned = this.runs.splice(0, count);
+  /**
+   * Called when the child has answered a recall. It has dropped the last `count` runs: none was sent since. It may have
+   * run those before them already, even if its answers have not been processed yet.
+   * @returns the dropped runs
+   */
+  endRecall(child: Child, count: number): Prefetched[] {
+    this.#isRecalling = false;
+    return this.#takeBackFrom(child, Math.max(0, this.runs.length - count), count);
+  }
+
+  #takeBackFrom(child: Child, from: number, count: number): Prefetched[] {
+    const returned = this.runs.splice(from, count);
     for (const { token } of returned) child.tokens?.end(token);
     return returned;
   }
