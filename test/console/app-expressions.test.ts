@@ -66,3 +66,29 @@ test("components are in reading order, including nested ones", () => {
   expect(readApp({ files: {} })).toBeUndefined();
   expect(runnableOf(app[0]!)).toBeUndefined();
 });
+
+test("background code runs under its number, newer kinds are known, and a button runs others again", () => {
+  const app = readApp({
+    grid: [
+      { "12": { x: 0, y: 0, w: 12 }, data: { id: "c", type: "chartjscomponentv2" } },
+      { "12": { x: 0, y: 1, w: 12 }, data: { id: "go", type: "buttoncomponent", recomputeIds: ["bg_0"] } },
+    ],
+    hiddenInlineScripts: [
+      {
+        name: "rows",
+        type: "runnableByPath",
+        path: "f/a/rows",
+        runType: "script",
+        fields: {},
+        autoRefresh: true,
+      },
+    ],
+  })!;
+  expect(app.map(({ id, kind, recomputes }) => [id, kind, recomputes])).toEqual([
+    ["c", "chartjs", []],
+    ["go", "button", ["bg_0"]],
+    ["bg_0", "background", []],
+  ]);
+  expect(runnableOf(app[2]!)).toMatchObject({ path: "script/f/a/rows", isAutomatic: true });
+  expect(evaluate("`${bg_0.result.length} rows`;", { bg_0: { result: [1, 2] } })).toBe("2 rows");
+});

@@ -6,7 +6,7 @@ import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { HtmlFrame } from "../../../parts/result/views/HtmlFrame.tsx";
 import { CONTROLS, Control } from "./Controls.tsx";
 import { computeInput, NotEvaluated } from "./evaluate.ts";
-import { type AppComponent, runnableOf } from "./read-app.ts";
+import { type AppComponent, BACKGROUND, runnableOf } from "./read-app.ts";
 import { AppProvider, useApp, useOpenApp } from "./use-app.ts";
 
 const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
@@ -44,7 +44,22 @@ const RESULTS: ReadonlySet<string> = new Set(
   ),
 );
 /** Kinds of components that are not rendered. */
-const QUIET: ReadonlySet<string> = new Set(["recomputeall", "icon", "horizontaldivider", "verticaldivider"]);
+const QUIET: ReadonlySet<string> = new Set([
+  "recomputeall",
+  "icon",
+  "horizontaldivider",
+  "verticaldivider",
+  BACKGROUND,
+]);
+
+/** Titles of components without a title of their own. */
+const NAMES: [kinds: RegExp, name: string][] = [
+  [/table|grid|dbexplorer/, "Table"],
+  [/chart|plotly|timeseries|vegalite/, "Chart"],
+  [/log/, "Log"],
+  [/^jobidflowstatus$/, "Steps"],
+];
+const nameOf = (kind: string): string => NAMES.find(([kinds]) => kinds.test(kind))?.[1] ?? "Result";
 
 function Component({ component }: { component: AppComponent }) {
   const { kind, children } = component;
@@ -140,12 +155,19 @@ function Result({ component }: { component: AppComponent }) {
   const { workspace, outputs } = useApp();
   const { value, note } = useValue(component.input);
   const output = outputs[component.id];
+  const title = useValue(component.configuration.title).value;
   const runs = runnableOf(component) !== undefined;
   if (note) return <Note>{note}</Note>;
   if (output?.error) return <Failure message={output.error} />;
   if (runs && (output === undefined || output.loading) && output?.result === undefined)
     return <Loading rows={2} />;
-  return <ResultPanel title={component.id} workspace={workspace} value={runs ? output?.result : value} />;
+  return (
+    <ResultPanel
+      title={typeof title === "string" && title !== "" ? title : nameOf(component.kind)}
+      workspace={workspace}
+      value={runs ? output?.result : value}
+    />
+  );
 }
 
 const Failure = ({ message }: { message: string }) => (

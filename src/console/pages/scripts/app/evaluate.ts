@@ -16,7 +16,7 @@ const programs = parser.configure({ top: "SingleExpression" });
 
 /** @throws NotEvaluated */
 export function evaluate(expression: string, scope: Scope): unknown {
-  const tree = programs.parse(expression);
+  const tree = programs.parse(expression.replace(/;\s*$/, ""));
   const node = tree.topNode.firstChild;
   let isWhole = true;
   tree.iterate({

@@ -10,6 +10,8 @@ export interface AppComponent {
   columns: number;
   configuration: Fields;
   input: unknown;
+  /** Ids of components that run again after this one has succeeded. */
+  recomputes: string[];
   children: { label: string; components: AppComponent[] }[];
 }
 
@@ -25,6 +27,9 @@ export interface AppRunnable {
   isAutomatic: boolean;
 }
 
+/** Kind of components that run code and show nothing. */
+export const BACKGROUND = "background";
+
 /** Maximum nesting of containers; deeper ones are left out. */
 const MAX_DEPTH = 10;
 
@@ -35,8 +40,27 @@ const number = (value: unknown): number => (typeof value === "number" ? value : 
 export function readApp(value: unknown): AppComponent[] | undefined {
   if (!isRecord(value) || !Array.isArray(value.grid)) return undefined;
   const subgrids = isRecord(value.subgrids) ? value.subgrids : {};
-  return readGrid(value.grid, subgrids, 0);
+  return [...readGrid(value.grid, subgrids, 0), ...readBackground(value.hiddenInlineScripts)];
 }
+
+/** Returns the components that run code and show nothing. Expressions name their results by number: `bg_0`. */
+const readBackground = (scripts: unknown): AppComponent[] =>
+  (Array.isArray(scripts) ? scripts : []).flatMap((script: unknown, index) => {
+    if (!isRecord(script) || script.hidden === true) return [];
+    const { fields, autoRefresh } = script;
+    const input = { type: "runnable", runnable: script, fields, autoRefresh };
+    return [
+      {
+        id: `bg_${index}`,
+        kind: BACKGROUND,
+        columns: 12,
+        configuration: {},
+        input,
+        recomputes: [],
+        children: [],
+      },
+    ];
+  });
 
 function readGrid(grid: unknown, subgrids: Fields, depth: number): AppComponent[] {
   if (!Array.isArray(grid) || depth > MAX_DEPTH) return [];
@@ -55,10 +79,11 @@ function readComponent(data: Fields, columns: number, subgrids: Fields, depth: n
   const tabs: unknown[] = Array.isArray(data.tabs) ? data.tabs : [];
   return {
     id,
-    kind: text(data.type).replace(/component$/, ""),
+    kind: text(data.type).replace(/component(v\d+)?$/, ""),
     columns: Math.min(Math.max(columns, 1), 12),
     configuration: isRecord(data.configuration) ? data.configuration : {},
     input: data.componentInput,
+    recomputes: Array.isArray(data.recomputeIds) ? data.recomputeIds.map(String) : [],
     children: Array.from({ length: count }, (_, index) => ({
       label: text(tabs[index]),
       components: readGrid(subgrids[`${id}-${index}`], subgrids, depth + 1),

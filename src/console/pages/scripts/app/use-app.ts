@@ -61,7 +61,7 @@ export function useOpenApp({ workspace, path, viewer }: AppPlace, components: Ap
   );
   const newest = useRef(new Map<string, number>());
   const run = useCallback(
-    async (component: AppComponent, typed: Record<string, unknown> = {}) => {
+    async (component: AppComponent, typed: Record<string, unknown> = {}, isAgain = false): Promise<void> => {
       const runnable = runnableOf(component);
       if (!runnable) return;
       const { id } = component;
@@ -73,10 +73,17 @@ export function useOpenApp({ workspace, path, viewer }: AppPlace, components: Ap
         ...typed,
       }).catch((error: Error): Output => ({ error: error.message }));
       // The result of a run that was started later takes precedence.
-      if (newest.current.get(id) === turn)
-        set(id, { result: undefined, ...outcome, loading: false, error: outcome.error ?? "" });
+      if (newest.current.get(id) !== turn) return;
+      set(id, { result: undefined, ...outcome, loading: false, error: outcome.error ?? "" });
+      if (outcome.error) return;
+      const all = flatten(components);
+      // Runs caused by another run cause no further ones: components may name each other.
+      for (const other of isAgain ? [] : component.recomputes) {
+        const found = all.find((each) => each.id === other);
+        if (found) void run(found, {}, true);
+      }
     },
-    [workspace, path, set],
+    [workspace, path, set, components],
   );
   useAutomaticRuns(components, scope, run);
   return useMemo(
