@@ -10,8 +10,13 @@ import { pan, watchPage } from "./tools/page-work.ts";
 
 const STEPS = 500;
 const FRAMES = 120;
+const KEYS = 20;
 const PATH = "f/finance/large";
 const LOOPS = "f/finance/loops";
+
+const presses = async (press: () => Promise<void>) => {
+  for (let times = 0; times < KEYS; times++) await press();
+};
 
 const place = newPlace();
 const [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
@@ -63,6 +68,30 @@ try {
   });
   await measure("a frame while panning", () => pan(page, FRAMES), FRAMES);
   await page.locator('.step[data-step="s0"]').click();
+  await page.locator('.step[data-step="s0"]').focus();
+  await measure(
+    "select the next step by key",
+    () => presses(() => page.keyboard.press("Shift+ArrowDown")),
+    KEYS,
+  );
+  await page.locator('.step[data-step="s0"]').click();
+  const summary = page.getByRole("textbox", { name: "Summary" });
+  await summary.focus();
+  await measure("type a character of a summary", () => presses(() => page.keyboard.press("x")), KEYS);
+  await page.waitForFunction(`document.activeElement.value === "${"x".repeat(KEYS)}"`);
+  const card = (await page.locator('.step[data-step="s0"]').boundingBox())!;
+  await page.mouse.move(card.x + 20, card.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(card.x + 30, card.y + 40);
+  await page.locator(".drawing-canvas[data-dragging]").waitFor();
+  let at = 0;
+  await measure(
+    "a move of the mouse while dragging a step",
+    () => presses(() => page.mouse.move(card.x + 30, card.y + 40 + 10 * at++)),
+    KEYS,
+  );
+  await page.mouse.move(card.x + 30, card.y + 20);
+  await page.mouse.up();
   await measure("insert a step", async () => {
     await page.keyboard.press("ControlOrMeta+d");
     await page.waitForFunction(`document.querySelectorAll(".step").length > ${STEPS}`);

@@ -157,7 +157,7 @@ export function formatYaml(content: Fields): string {
   });
 }
 
-/** Writes the item's files, and removes files that it no longer has. YAML that a person wrote keeps its form. */
+/** Writes the item's files, and removes files that it no longer has. Hand-written YAML keeps its form. */
 export async function writeItem(
   root: string,
   item: Item,

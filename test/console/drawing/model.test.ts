@@ -11,7 +11,6 @@ import { mentionsOf } from "../../../src/console/pages/scripts/drawing/model/exp
 import * as history from "../../../src/console/pages/scripts/drawing/model/history.ts";
 import { identify } from "../../../src/console/pages/scripts/drawing/model/identify.ts";
 import { listKnown } from "../../../src/console/pages/scripts/drawing/model/known.ts";
-import { newFailureStep } from "../../../src/console/pages/scripts/drawing/model/new-steps.ts";
 import { flowUpTo } from "../../../src/console/pages/scripts/drawing/model/partial.ts";
 import { listSteps, ROOT, slotAfter } from "../../../src/console/pages/scripts/drawing/model/steps.ts";
 import { validateFlow } from "../../../src/features/code/flows/value/validate.ts";
@@ -65,10 +64,8 @@ test("steps are inserted, moved, wrapped, unwrapped and removed", () => {
   expect(commands.wrapSteps(EXAMPLE, select("a", "end"), "forloopflow")[0]).toBe(EXAMPLE);
   expect(outline(commands.unwrapStep(EXAMPLE, "c"))).toBe("a l ·x ·y ·z end");
   expect(outline(commands.removeSteps(EXAMPLE, select("l", "y")))).toBe("a end");
-  const both = commands.setPreprocessor(
-    commands.setFailureStep(EXAMPLE, newFailureStep()),
-    code("preprocessor"),
-  );
+  const [failing] = commands.addApart(EXAMPLE, "failure");
+  const [both] = commands.addApart(failing, "preprocessor");
   expect(outline(commands.removeSteps(both, select("failure", "preprocessor")))).toBe(outline(EXAMPLE));
   const [copied, copies] = commands.duplicateSteps(EXAMPLE, select("l"));
   expect([copies, outline(copied)]).toEqual([["b"], "a l ·x ·c ··y ··z b ·d ·e ··f ··g end"]);
@@ -136,6 +133,9 @@ test("the names that an expression can use", () => {
     hasValue: true,
   });
   expect(names("end").map(({ expression }) => expression)).toContain("results.l");
+  const previous = (key: string) =>
+    names(key).find(({ expression }) => expression === "previous_result")?.step;
+  expect(["a", "x", "c", "y", "z", "end"].map(previous)).toEqual([undefined, "a", "x", "x", "x", "l"]);
 });
 
 test("problems name their step", () => {

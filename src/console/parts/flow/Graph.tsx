@@ -3,60 +3,32 @@
  * uses CSS only.
  */
 import { ActionIcon, Tooltip } from "@mantine/core";
-import {
-  IconArrowRight,
-  IconArrowsSplit,
-  IconBolt,
-  IconChevronDown,
-  IconChevronRight,
-  IconCode,
-  IconGitBranch,
-  IconMinus,
-  IconPlus,
-  IconQuestionMark,
-  IconRepeat,
-  IconRoute,
-} from "@tabler/icons-react";
+import { IconChevronDown, IconChevronRight, IconMaximize, IconMinus, IconPlus } from "@tabler/icons-react";
 import {
   type ButtonHTMLAttributes,
   Fragment,
   type KeyboardEvent,
   type MouseEvent,
-  memo,
   type ReactNode,
   useCallback,
+  useLayoutEffect,
   useMemo,
+  useRef,
   useState,
 } from "react";
-import { countSteps, type StepKind, type StepNode, type StepPath } from "./tree.ts";
-
-const KINDS: Record<StepKind, { word: string; Icon: typeof IconBolt }> = {
-  code: { word: "Code", Icon: IconCode },
-  script: { word: "Script", Icon: IconBolt },
-  flow: { word: "Flow", Icon: IconRoute },
-  loop: { word: "For each of", Icon: IconRepeat },
-  while: { word: "As long as it goes on", Icon: IconRepeat },
-  choice: { word: "One of the branches", Icon: IconGitBranch },
-  all: { word: "All branches", Icon: IconArrowsSplit },
-  pass: { word: "Passes on its input", Icon: IconArrowRight },
-  unknown: { word: "Step", Icon: IconQuestionMark },
-};
+import { Card, type Decoration } from "./Card.tsx";
+import { listWidth } from "./size.ts";
+import { countSteps, type StepNode, type StepPath } from "./tree.ts";
 
 /** In larger flows, boxes are collapsed initially. */
 const MANY_STEPS = 400;
 const ROOT: StepPath = ["value", "modules"];
 const ZOOMS = [0.5, 0.65, 0.8, 1, 1.25];
-
-/** Additional content of a step, such as its state or iterations. Must return the same object for the same state. */
-export interface Decoration {
-  tone?: string | undefined;
-  /** Shown below the title. */
-  foot?: ReactNode;
-  /** Shown in the header of a loop or branch. */
-  head?: ReactNode;
-  /** The executed branch; others are dimmed. */
-  branch?: number | undefined;
-}
+const FULL = 3;
+/** Index of the smallest zoom at which text is readable: wider graphs are scrolled. */
+const LEAST_FIT = 2;
+/** Space at the sides of the graph, in pixels. */
+const MARGIN = 44;
 
 /** What an editor adds to the graph. Its functions must stay the same between changes of the flow. */
 export interface GraphEditing {
@@ -82,7 +54,9 @@ interface Props {
 export function Graph({ nodes, failure, selected, select, decorate, editing }: Props) {
   const many = useMemo(() => countSteps(nodes) > MANY_STEPS, [nodes]);
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
-  const [zoom, setZoom] = useState(3);
+  const [zoom, setZoom] = useState(FULL);
+  const [fitted, setFitted] = useState(0);
+  const box = useRef<HTMLDivElement>(null);
   const toggle = useCallback((id: string) => {
     setToggled((before) => {
       const next = new Set(before);
@@ -98,8 +72,25 @@ export function Graph({ nodes, failure, selected, select, decorate, editing }: P
     editing,
     isClosed: (id: string) => toggled.has(id) !== many,
   };
+  const width = listWidth(failure ? [...nodes, failure] : nodes, shared.isClosed);
+  const latest = useRef(width);
+  latest.current = width;
+  const fit = useCallback(() => {
+    const room = box.current!.clientWidth;
+    const size = ZOOMS.findLastIndex(
+      (each, index) => index <= FULL && (latest.current + MARGIN) * each <= room,
+    );
+    setZoom(Math.max(size, LEAST_FIT));
+    setFitted((before) => before + 1);
+  }, []);
+  useLayoutEffect(fit, [fit]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once it is drawn in the size that fits
+  useLayoutEffect(() => {
+    const graph = box.current!.querySelector(".graph")!;
+    graph.scrollLeft = (graph.scrollWidth - graph.clientWidth) / 2;
+  }, [fitted]);
   return (
-    <div className="graph-box">
+    <div className="graph-box" ref={box}>
       <div className="graph-zoom">
         <Zoom label="Smaller" Icon={IconMinus} disabled={zoom === 0} act={() => setZoom(zoom - 1)} />
         <Zoom
@@ -108,6 +99,7 @@ export function Graph({ nodes, failure, selected, select, decorate, editing }: P
           disabled={zoom === ZOOMS.length - 1}
           act={() => setZoom(zoom + 1)}
         />
+        <Zoom label="As wide as fits" Icon={IconMaximize} disabled={false} act={fit} />
       </div>
       <div
         role="group"
@@ -117,15 +109,19 @@ export function Graph({ nodes, failure, selected, select, decorate, editing }: P
         onKeyDown={(event) => {
           editing?.onKeyDown(event);
           if (!event.defaultPrevented) moveFocus(event);
+          if (!event.defaultPrevented) toggleFocused(event, shared);
         }}
       >
-        <Sequence nodes={nodes} list={ROOT} {...shared} />
-        {failure && (
-          <div className="graph-failure">
-            <span className="quiet">When a step fails</span>
-            <Sequence nodes={[failure]} list={undefined} {...shared} />
-          </div>
-        )}
+        {/* Steps that are not in view have no width of their own yet: nothing may jump when they get it. */}
+        <div style={{ minWidth: width }}>
+          <Sequence nodes={nodes} list={ROOT} {...shared} />
+          {failure && (
+            <div className="graph-failure">
+              <span className="quiet">When a step fails</span>
+              <Sequence nodes={[failure]} list={undefined} {...shared} />
+            </div>
+          )}
+        </div>
       </div>
     </div>
   );
@@ -155,6 +151,15 @@ function moveFocus(event: KeyboardEvent<HTMLDivElement>): void {
   if (!next) return;
   event.preventDefault();
   next.focus();
+}
+
+/** Collapses the focused loop or branch by the left arrow and expands it by the right one. */
+function toggleFocused(
+  { key, target }: KeyboardEvent<HTMLDivElement>,
+  { toggle, isClosed }: Pick<Shared, "toggle" | "isClosed">,
+): void {
+  const id = (target as HTMLElement).closest<HTMLElement>(".graph-frame-head > .step")?.dataset.step;
+  if (id !== undefined && key === (isClosed(id) ? "ArrowRight" : "ArrowLeft")) toggle(id);
 }
 
 interface Shared extends Omit<Props, "nodes" | "failure"> {
@@ -239,35 +244,3 @@ function Step({ node, ...shared }: Shared & { node: StepNode }) {
     </li>
   );
 }
-
-interface CardProps {
-  node: StepNode;
-  shown: Decoration | undefined;
-  isSelected: boolean;
-  select: (id: string, event: MouseEvent) => void;
-  propsOf: ((id: string) => ButtonHTMLAttributes<HTMLButtonElement>) | undefined;
-}
-
-const Card = memo(function Card({ node, shown, isSelected, select, propsOf }: CardProps) {
-  const { id, title, kind, detail, notes } = node;
-  const { word, Icon } = KINDS[kind];
-  return (
-    <button
-      type="button"
-      className="step"
-      data-tone={shown?.tone}
-      aria-pressed={isSelected}
-      data-step={id}
-      onClick={(event) => select(id, event)}
-      {...propsOf?.(id)}
-    >
-      <Icon size={18} role="img" aria-label={word} className="quiet" />
-      <span className="step-name">
-        <span className="clip">{title}</span>
-        <span className="clip quiet">{[detail || word, ...notes].join(" · ")}</span>
-      </span>
-      {title !== id && <span className="key">{id}</span>}
-      {shown?.foot && <span className="step-foot">{shown.foot}</span>}
-    </button>
-  );
-});

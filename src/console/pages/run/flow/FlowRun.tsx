@@ -5,7 +5,8 @@ import { Link } from "wouter";
 import type { Job } from "../../../api/interface.d.ts";
 import { useLive } from "../../../api/live.ts";
 import { memberOf, useMay } from "../../../api/session.ts";
-import { type Decoration, Graph } from "../../../parts/flow/Graph.tsx";
+import type { Decoration } from "../../../parts/flow/Card.tsx";
+import { Graph } from "../../../parts/flow/Graph.tsx";
 import { Iterations } from "../../../parts/flow/Iterations.tsx";
 import {
   type FlowSteps,

@@ -2,18 +2,19 @@
  * Dialog that deploys with a message and shows the changes. If another user has deployed in between, it shows that
  * version instead of overwriting it.
  */
-import { Alert, Button, Group, Text, TextInput } from "@mantine/core";
+import { Alert, Button, Checkbox, Group, Text, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { queryClient } from "../../../api/client.ts";
 import { ApiError } from "../../../api/errors.ts";
+import type { Job } from "../../../api/interface.d.ts";
 import { FormDialog } from "../../../parts/actions.tsx";
 import { to } from "../../../parts/places.ts";
 import { Changes } from "./Changes.tsx";
 import type { FlowProblem } from "./model/check.ts";
 import type { FlowDocument } from "./model/document.ts";
 import { toDocument } from "./model/document.ts";
-import { deployFlow, flowWithDraft } from "./queries.ts";
+import { deployFlow, flowWithDraft, runFrom } from "./queries.ts";
 
 interface Props {
   workspace: string;
@@ -22,6 +23,8 @@ interface Props {
   deployed: FlowDocument | undefined;
   base: number | undefined;
   problems: FlowProblem[];
+  /** The failed run that is shown, and the step that it can be restarted from. */
+  failed: { job: Job; step: string } | undefined;
   /** Runs the action that ends the draft. */
   end: (action: () => Promise<void>) => Promise<void>;
   close: () => void;
@@ -33,10 +36,11 @@ interface Theirs {
   by: string;
 }
 
-export function Deploy({ workspace, flow, deployed, base, problems, end, close }: Props) {
+export function Deploy({ workspace, flow, deployed, base, problems, failed, end, close }: Props) {
   const [message, setMessage] = useState("");
   const [parent, setParent] = useState(base);
   const [theirs, setTheirs] = useState<Theirs>();
+  const [isAgain, setAgain] = useState(false);
   const [, go] = useLocation();
   const isSeen = theirs !== undefined && parent === theirs.version;
   const action = async () => {
@@ -52,8 +56,9 @@ export function Deploy({ workspace, flow, deployed, base, problems, end, close }
           : `${newest.by} deployed another version meanwhile. Yours is kept; look at theirs first.`,
       );
     }
+    const again = isAgain && failed ? await runFrom(workspace, flow, failed) : undefined;
     await queryClient.invalidateQueries({ queryKey: [workspace] });
-    go(to.flow(workspace, flow.path));
+    go(again === undefined ? to.flow(workspace, flow.path) : to.run(workspace, again));
     return `${flow.path} is deployed`;
   };
   const findNewer = async (error: unknown): Promise<Theirs | undefined> => {
@@ -83,6 +88,13 @@ export function Deploy({ workspace, flow, deployed, base, problems, end, close }
         value={message}
         onChange={(event) => setMessage(event.currentTarget.value)}
       />
+      {failed && (
+        <Checkbox
+          label={`Then run what failed again, from ${failed.step} on`}
+          checked={isAgain}
+          onChange={(event) => setAgain(event.currentTarget.checked)}
+        />
+      )}
       {problems.length > 0 && (
         <Alert color="yellow" variant="light" title="Not everything is ready">
           {problems.map(({ key, message: text }) => (

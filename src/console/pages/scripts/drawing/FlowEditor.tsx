@@ -2,10 +2,12 @@ import { Alert, Button } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconPlayerPlay } from "@tabler/icons-react";
 import { type ReactNode, useCallback, useMemo, useRef, useState } from "react";
-import type { Fields } from "../../../api/json.ts";
+import type { Job } from "../../../api/interface.d.ts";
+import { type Fields, isRecord } from "../../../api/json.ts";
 import { useDraftSaver } from "../../../parts/editor/draft-saver.ts";
 import { OtherDrafts } from "../../../parts/editor/OtherDrafts.tsx";
-import type { Picked } from "../../../parts/flow/run-model.ts";
+import type { Picked, RunModel } from "../../../parts/flow/run-model.ts";
+import { treeOf } from "../../../parts/flow/tree.ts";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { to } from "../../../parts/places.ts";
 import { useAddress } from "../../../parts/use-address.ts";
@@ -15,16 +17,17 @@ import { Toolbar } from "./canvas/Toolbar.tsx";
 import { DrawingProvider } from "./context.ts";
 import { Deploy } from "./Deploy.tsx";
 import { listProblems } from "./model/check.ts";
-import { insertSteps } from "./model/commands.ts";
+import { addApart, insertSteps } from "./model/commands.ts";
 import type { FlowDocument } from "./model/document.ts";
-import { findPlaced, type Slot } from "./model/steps.ts";
+import { findPlaced, type PlacedStep, type Slot, slotAfter } from "./model/steps.ts";
 import { OpenApiDialog } from "./openapi/OpenApiDialog.tsx";
 import type { Draft } from "./queries.ts";
-import { decorationOf } from "./run/decorate.tsx";
+import { useDecorations } from "./run/decorate.tsx";
 import { ShownRun, TryFlow } from "./run/TryFlow.tsx";
+import { useChangedSteps, useRanFlows } from "./run/use-changed.ts";
 import { useLatestRun, useRun } from "./run/use-run.ts";
 import { FlowPanel } from "./settings/FlowPanel.tsx";
-import { StepPanel } from "./step/StepPanel.tsx";
+import { type Part, StepPanel } from "./step/StepPanel.tsx";
 import { useDrawing } from "./use-drawing.ts";
 
 interface Props {
@@ -68,15 +71,19 @@ export function FlowEditor(props: Props) {
   const chosen = get("run");
   const latest = useLatestRun(workspace, flow.path, deployed !== undefined && chosen === "");
   const runId = chosen === "none" ? undefined : chosen || latest;
-  const { job, model, earlier } = useRun(workspace, flow, runId, picked);
+  const { job, model, earlier, version } = useRun(workspace, flow, runId, picked);
   const showStates = chosen !== "" && chosen !== "none";
+
+  const placed = open === undefined ? undefined : findPlaced(flow, open);
+  const isFailed = showStates && job?.type === "CompletedJob" && job.success === false;
+  const failedRun = isFailed && model ? findRestart(flow, job, model, placed) : undefined;
 
   const problems = useMemo(() => listProblems(flow), [flow]);
   const byKey = useMemo(() => Map.groupBy(problems, ({ key }) => key), [problems]);
-  const decorate = useCallback(
-    (key: string) => decorationOf(key, showStates ? model : undefined, byKey),
-    [showStates, model, byKey],
-  );
+  const { ran, note } = useRanFlows();
+  const isOfDeployed = version !== undefined && version === base;
+  const changed = useChangedSteps(flow, ran.get(runId ?? "") ?? (isOfDeployed ? deployed : undefined));
+  const decorate = useDecorations(showStates ? model : undefined, byKey, changed);
   useHotkeys(
     [
       ["mod+S", () => setDeploying(true)],
@@ -90,12 +97,14 @@ export function FlowEditor(props: Props) {
     ["mod+shift+Z", drawing.redo],
     ["mod+Y", drawing.redo],
   ]);
-  const insertAt = (at: Slot, step: Fields) =>
+  const [part, setPart] = useState<Part>("runs");
+  const insertAt = (at: Slot, step: Fields) => {
     drawing.edit("Insert", (before) => insertSteps(before, at, [step]));
-  const placed = open === undefined ? undefined : findPlaced(flow, open);
+    setPart("runs");
+  };
   const shared = useMemo(
-    () => ({ workspace, drawing, run: earlier, pick }),
-    [workspace, drawing, earlier, pick],
+    () => ({ workspace, drawing, isDeployed: base !== undefined, run: earlier, pick }),
+    [workspace, drawing, base, earlier, pick],
   );
   const [isDraft, setDraft] = useState(props.hasDraft);
   if (kept === "kept" && !isDraft) setDraft(true);
@@ -163,7 +172,13 @@ export function FlowEditor(props: Props) {
           </section>
           <div className="drawing-panel" ref={panel}>
             {placed ? (
-              <StepPanel key={drawing.panel} placed={placed} problems={byKey.get(placed.key) ?? []} />
+              <StepPanel
+                key={drawing.panel}
+                placed={placed}
+                problems={byKey.get(placed.key) ?? []}
+                part={part}
+                setPart={setPart}
+              />
             ) : (
               <FlowPanel />
             )}
@@ -174,6 +189,10 @@ export function FlowEditor(props: Props) {
             workspace={workspace}
             path={flow.path}
             insert={(step) => insertAt(slot, step)}
+            apart={(["failure", "preprocessor"] as const).filter(
+              (which) => !isRecord(flow.value[`${which}_module`]),
+            )}
+            addApart={(which) => drawing.edit("Insert", (before) => addApart(before, which))}
             fromApi={() => setApiSlot(slot)}
             close={() => setSlot(undefined)}
           />
@@ -188,7 +207,10 @@ export function FlowEditor(props: Props) {
             placed={placed}
             input={earlier?.input}
             earlier={job}
-            started={(id) => set({ run: id })}
+            started={(id) => {
+              note(id, flow);
+              set({ run: id });
+            }}
             close={() => setTrying(false)}
           />
         )}
@@ -199,6 +221,7 @@ export function FlowEditor(props: Props) {
             deployed={deployed}
             base={base}
             problems={problems}
+            failed={failedRun}
             end={(action) =>
               end(async () => {
                 await action();
@@ -212,4 +235,14 @@ export function FlowEditor(props: Props) {
       </div>
     </DrawingProvider>
   );
+}
+
+/** Finds the step to restart a failed run from: the selected one if the run reached it, otherwise the failed one. */
+function findRestart(flow: FlowDocument, job: Job, model: RunModel, placed: PlacedStep | undefined) {
+  const culprit = findPlaced(flow, model.culpritOf(treeOf(flow.value).nodes) ?? "");
+  for (const wanted of [placed, culprit]) {
+    const outermost = wanted && findPlaced(flow, wanted.around[0] ?? wanted.key);
+    if (outermost && slotAfter(outermost) && model.seen.has(outermost.id)) return { job, step: outermost.id };
+  }
+  return undefined;
 }

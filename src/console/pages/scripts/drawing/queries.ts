@@ -1,6 +1,8 @@
 /** Loads flows for the editor, and deploys them. */
 import { queryOptions } from "@tanstack/react-query";
 import { type Answer, call, type Input } from "../../../api/call.ts";
+import type { Job } from "../../../api/interface.d.ts";
+import { isRecord } from "../../../api/json.ts";
 import type { FlowDocument } from "./model/document.ts";
 
 export type FoundFlow = Answer<"GET /w/{workspace}/flows/get/draft/{path}">;
@@ -32,6 +34,24 @@ export const flowWithDraft = (workspace: string, path: string, draft_of?: string
 
 export const keepDraft = (workspace: string, path: string, draft: Draft) =>
   call("POST /w/{workspace}/drafts/create", { workspace, body: { path, typ: "flow", value: draft } });
+
+/** Restarts an earlier run from a step, with the edited flow. @returns the new run's id */
+export async function runFrom(
+  workspace: string,
+  flow: FlowDocument,
+  { job, step }: { job: Job; step: string },
+): Promise<string> {
+  const id = await call("POST /w/{workspace}/jobs/run/preview_flow", {
+    workspace,
+    body: {
+      value: flow.value as { modules: unknown[] },
+      args: isRecord(job.args) ? job.args : {},
+      path: flow.path,
+      restarted_from: { flow_job_id: job.id, step_id: step },
+    },
+  });
+  return id.trim();
+}
 
 interface Deployment {
   /** Undefined for a new flow. */

@@ -1,5 +1,5 @@
 /** Values of expressions: results of an earlier run, and expressions evaluated with them. */
-import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, queryOptions, useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { call } from "../../../api/call.ts";
 import { type Fields, isRecord } from "../../../api/json.ts";
@@ -13,6 +13,27 @@ import { isLoop, listSteps } from "./model/steps.ts";
 
 /** Maximum number of results in the list of names; others are loaded when an expression uses them. */
 const SHOWN_RESULTS = 12;
+
+const jobResult = (workspace: string, id: string) =>
+  queryOptions({
+    queryKey: [workspace, "runs", "result", id],
+    queryFn: ({ signal }): Promise<unknown> =>
+      call("GET /w/{workspace}/jobs_u/completed/get_result/{id}", { workspace, id }, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** The result of a loop or of parallel branches in a run. */
+export const gatheredResult = (workspace: string, flow_job_id: string, node_id: string) =>
+  queryOptions({
+    queryKey: [workspace, "runs", "result", `${flow_job_id} ${node_id}`],
+    queryFn: ({ signal }): Promise<unknown> =>
+      call(
+        "GET /w/{workspace}/jobs/result_by_id/{flow_job_id}/{node_id}",
+        { workspace, flow_job_id, node_id },
+        signal,
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 
 /** Results of steps in the run, and pinned results, by id. */
 function useResults(
@@ -28,16 +49,7 @@ function useResults(
     queries: asked.map((id) => {
       const job = run!.jobs.get(id);
       return {
-        queryKey: [workspace, "runs", "result", job?.id ?? `${run!.id} ${id}`],
-        queryFn: ({ signal }: { signal: AbortSignal }): Promise<unknown> =>
-          job
-            ? call("GET /w/{workspace}/jobs_u/completed/get_result/{id}", { workspace, id: job.id }, signal)
-            : call(
-                "GET /w/{workspace}/jobs/result_by_id/{flow_job_id}/{node_id}",
-                { workspace, flow_job_id: run!.id, node_id: id },
-                signal,
-              ),
-        staleTime: Number.POSITIVE_INFINITY,
+        ...(job ? jobResult(workspace, job.id) : gatheredResult(workspace, run!.id, id)),
         retry: false,
       };
     }),
@@ -163,7 +175,9 @@ function useIteration(scope: Scope | undefined, loops: Loop[]): Scope | undefine
   return useMemo(() => {
     if (loops.length === 0) return scope;
     const items: unknown = isRecord(iterator) && iterator.type !== "javascript" ? iterator.value : list;
-    // A loop without a list counts its iterations.
+    // The loop's list is not evaluated yet.
+    if (!own && iterator !== undefined && items === undefined) return undefined;
+    // A loop without a list counts.
     const value = iterator === undefined ? index : Array.isArray(items) ? (items[index] ?? null) : null;
     return within(scope, own ?? { index, value, ...(around ? { iter: around } : {}) });
   }, [scope, loops.length, own, around, iterator, list, index]);

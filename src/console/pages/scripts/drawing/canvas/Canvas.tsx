@@ -1,12 +1,13 @@
 /** The canvas of the flow editor: steps, insertion points, and keyboard and drag handling. */
 import { IconPlus } from "@tabler/icons-react";
 import { type DragEvent, type MouseEvent, memo, useCallback, useMemo, useRef, useState } from "react";
-import { type Decoration, Graph, type GraphEditing } from "../../../../parts/flow/Graph.tsx";
+import type { Decoration } from "../../../../parts/flow/Card.tsx";
+import { Graph, type GraphEditing } from "../../../../parts/flow/Graph.tsx";
 import { type StepPath, treeOf } from "../../../../parts/flow/tree.ts";
 import { moveSteps } from "../model/commands.ts";
-import { listSteps, type PlacedStep, type Slot } from "../model/steps.ts";
+import { listSteps, type Slot } from "../model/steps.ts";
 import type { Drawing } from "../use-drawing.ts";
-import { useCanvasKeys } from "./canvas-keys.ts";
+import { rangeFrom, useCanvasKeys } from "./canvas-keys.ts";
 
 interface Props {
   drawing: Drawing;
@@ -30,8 +31,9 @@ export function Canvas({ drawing, insertAt, decorate }: Props) {
 
   const select = useCallback((key: string, event: MouseEvent) => {
     const { drawing: current, steps: listed } = now.current;
-    if (event.shiftKey && current.open !== undefined) {
-      current.select(range(listed, current.open, key), key);
+    const [anchor] = current.selection;
+    if (event.shiftKey && anchor !== undefined) {
+      current.select(rangeFrom(listed, anchor, key), key);
     } else if (event.ctrlKey || event.metaKey) {
       const next = new Set(current.selection);
       if (!next.delete(key)) next.add(key);
@@ -79,13 +81,6 @@ export function Canvas({ drawing, insertAt, decorate }: Props) {
       <Graph {...tree} selected={open} select={select} decorate={decorate} editing={editing} />
     </div>
   );
-}
-
-/** Returns the steps from one to another, in the order of the flow. */
-function range(steps: PlacedStep[], from: string, to: string): string[] {
-  const keys = steps.map(({ key }) => key);
-  const [a, b] = [keys.indexOf(from), keys.indexOf(to)];
-  return a < 0 || b < 0 ? [to] : keys.slice(Math.min(a, b), Math.max(a, b) + 1);
 }
 
 interface SlotProps extends Slot {

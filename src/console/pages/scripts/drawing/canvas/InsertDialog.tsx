@@ -1,7 +1,7 @@
 /** Dialog that asks what to insert: a new step, or a script or flow of the workspace. */
 import { Combobox, Modal, ScrollArea, TextInput, useCombobox } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useState } from "react";
 import type { Fields } from "../../../../api/json.ts";
 import { flowList, scriptList } from "../../../../parts/lists.ts";
 import { NEW_STEPS, newFlow, newScript } from "../model/new-steps.ts";
@@ -9,52 +9,66 @@ import { NEW_STEPS, newFlow, newScript } from "../model/new-steps.ts";
 /** Maximum number of items shown; others are found by typing. */
 const MAX_SHOWN = 50;
 
+/** Steps outside of the list, each at most once. */
+export type Apart = "failure" | "preprocessor";
+
 interface Choice {
   group: string;
   label: string;
   about: string;
-  /** Undefined: the user chooses an operation of an OpenAPI document. */
-  step: Fields | undefined;
+  choose: () => void;
 }
+
+const APART: Record<Apart, { label: string; about: string }> = {
+  failure: { label: "Step for failures", about: "Runs when another step has failed for good" },
+  preprocessor: { label: "Preprocessor", about: "Makes arguments of the flow of what a webhook receives" },
+};
 
 interface Props {
   workspace: string;
   /** Path of the edited flow, which cannot be its own step. */
   path: string;
   insert: (step: Fields) => void;
+  /** Steps outside of the list that the flow does not have yet. */
+  apart: readonly Apart[];
+  addApart: (which: Apart) => void;
   /** Continues with an OpenAPI document. */
   fromApi: () => void;
   close: () => void;
 }
 
-export function InsertDialog({ workspace, path, insert, fromApi, close }: Props) {
+export function InsertDialog({ workspace, path, insert, apart, addApart, fromApi, close }: Props) {
   const combobox = useCombobox({ opened: true });
   const [search, setSearch] = useState("");
   const scripts = useQuery(scriptList(workspace)).data;
   const flows = useQuery(flowList(workspace)).data;
-  const choices = useMemo((): Choice[] => {
-    const ofPath =
-      (group: string, make: (path: string) => Fields) => (item: { path: string; summary: string }) => ({
-        group,
-        label: item.summary || item.path,
-        about: item.path,
-        step: item.summary ? { summary: item.summary, ...make(item.path) } : make(item.path),
-      });
-    return [
-      ...NEW_STEPS.map((each) => ({ group: "New", ...each })),
-      {
-        group: "New",
-        label: "Call of an API",
-        about: "Code that calls an operation of an OpenAPI document",
-        step: undefined,
-      },
-      ...(scripts ?? []).map(ofPath("Scripts", newScript)),
-      ...(flows ?? []).filter((flow) => flow.path !== path).map(ofPath("Flows", newFlow)),
-    ];
-  }, [scripts, flows, path]);
+  const ofPath =
+    (group: string, make: (path: string) => Fields) =>
+    (item: { path: string; summary: string }): Choice => ({
+      group,
+      label: item.summary || item.path,
+      about: item.summary ? item.path : "",
+      choose: () => insert(item.summary ? { summary: item.summary, ...make(item.path) } : make(item.path)),
+    });
+  const choices: Choice[] = [
+    ...NEW_STEPS.map(({ step, ...each }) => ({ ...each, choose: () => insert(step) })),
+    {
+      group: "Others",
+      label: "Call of an API",
+      about: "Code that calls an operation of an OpenAPI document",
+      choose: fromApi,
+    },
+    ...apart.map((which) => ({
+      ...APART[which],
+      group: "For the whole flow",
+      choose: () => addApart(which),
+    })),
+    ...(scripts ?? []).map(ofPath("Scripts", newScript)),
+    ...(flows ?? []).filter((flow) => flow.path !== path).map(ofPath("Flows", newFlow)),
+  ];
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = choices.filter(({ label, about }) =>
-    words.every((word) => `${label} ${about}`.toLowerCase().includes(word)),
+  const found = choices.filter(({ label, about, group }) =>
+    words.every((word) => `${label} ${about} ${group}`.toLowerCase().includes(word)),
   );
   const shown = found.slice(0, MAX_SHOWN);
   const groups = [...new Set(shown.map(({ group }) => group))];
@@ -63,10 +77,8 @@ export function InsertDialog({ workspace, path, insert, fromApi, close }: Props)
       <Combobox
         store={combobox}
         onOptionSubmit={(value) => {
-          const { step } = choices[Number(value)]!;
           close();
-          if (step) insert(step);
-          else fromApi();
+          choices[Number(value)]!.choose();
         }}
       >
         <Combobox.EventsTarget>
@@ -91,7 +103,7 @@ export function InsertDialog({ workspace, path, insert, fromApi, close }: Props)
                     <Combobox.Option key={choices.indexOf(each)} value={String(choices.indexOf(each))}>
                       <span className="step-name">
                         <span>{each.label}</span>
-                        <span className="quiet wrap">{each.about}</span>
+                        {each.about && <span className="quiet wrap">{each.about}</span>}
                       </span>
                     </Combobox.Option>
                   ))}

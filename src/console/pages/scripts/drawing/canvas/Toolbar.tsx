@@ -12,15 +12,13 @@ import { bodiesOf } from "../../../../parts/flow/tree.ts";
 import { to } from "../../../../parts/places.ts";
 import { useShared } from "../context.ts";
 import {
+  addApart,
   duplicateSteps,
   nudgeStep,
-  setFailureStep,
-  setPreprocessor,
   unwrapStep,
   type Wrapping,
   wrapSteps,
 } from "../model/commands.ts";
-import { newFailureStep, newPreprocessor } from "../model/new-steps.ts";
 import { listSteps, type Slot } from "../model/steps.ts";
 import type { Drawing } from "../use-drawing.ts";
 import { CANVAS_KEYS, copySteps, pasteSteps, removeSelected, slotFor } from "./canvas-keys.ts";
@@ -39,7 +37,7 @@ interface Props {
 
 export function Toolbar({ drawing, insertAt }: Props) {
   const { flow, selection, history } = drawing;
-  const { workspace } = useShared();
+  const { workspace, isDeployed } = useShared();
   const { act } = useAction();
   const username = useQuery(memberOf(workspace)).data?.username;
   const [areKeysShown, setKeysShown] = useState(false);
@@ -148,29 +146,19 @@ export function Toolbar({ drawing, insertAt }: Props) {
           <Menu.Item onClick={() => drawing.select([])}>Settings and inputs</Menu.Item>
           <Menu.Item
             disabled={isRecord(flow.value.failure_module)}
-            onClick={() =>
-              drawing.edit("Add failure step", (before) => [
-                setFailureStep(before, newFailureStep()),
-                ["failure"],
-              ])
-            }
+            onClick={() => drawing.edit("Add failure step", (before) => addApart(before, "failure"))}
           >
             Add a step for failures
           </Menu.Item>
           <Menu.Item
             disabled={isRecord(flow.value.preprocessor_module)}
-            onClick={() =>
-              drawing.edit("Add preprocessor", (before) => [
-                setPreprocessor(before, newPreprocessor()),
-                ["preprocessor"],
-              ])
-            }
+            onClick={() => drawing.edit("Add preprocessor", (before) => addApart(before, "preprocessor"))}
           >
             Add a preprocessor
           </Menu.Item>
           <Menu.Divider />
           <Menu.Item
-            disabled={username === undefined}
+            disabled={username === undefined || !isDeployed}
             onClick={() =>
               act(async () => {
                 const address = url(to.review(workspace, flow.path, username!).slice(1));

@@ -24,9 +24,11 @@ interface Now {
 export const CANVAS_KEYS: [keys: string, what: string][] = [
   ["↑ ↓", "Step before, step after"],
   ["Enter", "Show the step"],
-  ["Shift + ↑ ↓", "Select more"],
+  ["← →", "Hide, show the steps in it"],
+  ["Shift + ↑ ↓", "Select more, or fewer"],
+  ["Ctrl + A, Escape", "Select all, none"],
   ["Alt + ↑ ↓", "Move the step"],
-  ["Insert or I", "Insert a step after it"],
+  ["I, Shift + I", "Insert a step after it, before it"],
   ["Delete", "Delete"],
   ["Ctrl + C, X, V, D", "Copy, cut, paste, duplicate"],
   ["Ctrl + Z, Shift + Ctrl + Z", "Undo, redo"],
@@ -38,6 +40,22 @@ export function slotFor({ selection, open, flow }: Drawing, steps: PlacedStep[])
   const after = last && slotAfter(last);
   const modules = flow.value.modules;
   return after ?? { list: ROOT, index: Array.isArray(modules) ? modules.length : 0 };
+}
+
+/** Returns the position before a step; for a step outside of lists, the beginning of the flow. */
+function slotBefore(key: string, steps: PlacedStep[]): Slot {
+  const placed = steps.find((each) => each.key === key);
+  const after = placed && slotAfter(placed);
+  return after ? { list: after.list, index: after.index - 1 } : { list: ROOT, index: 0 };
+}
+
+/** Returns the steps from one to another, in the order of the flow, with the anchor of further ranges first. */
+export function rangeFrom(steps: PlacedStep[], anchor: string, to: string): string[] {
+  const keys = steps.map(({ key }) => key);
+  const [a, b] = [keys.indexOf(anchor), keys.indexOf(to)];
+  if (a < 0 || b < 0) return [to];
+  const between = keys.slice(Math.min(a, b), Math.max(a, b) + 1);
+  return [anchor, ...between.filter((key) => key !== anchor)];
 }
 
 export async function copySteps({ flow, selection }: Drawing): Promise<void> {
@@ -100,6 +118,12 @@ function actionOf(event: KeyboardEvent, { drawing, steps, insertAt }: Now, key: 
         };
       case "v":
         return () => pasteSteps(own, steps);
+      case "a":
+        return () =>
+          drawing.select(
+            steps.map((each) => each.key),
+            key,
+          );
       case "d":
         return () => drawing.edit("Duplicate", (flow) => duplicateSteps(flow, own.selection));
       default:
@@ -117,7 +141,8 @@ function actionOf(event: KeyboardEvent, { drawing, steps, insertAt }: Now, key: 
     return () => {
       const next = steps[steps.findIndex((each) => each.key === key) + by];
       if (!next) return;
-      drawing.select([...own.selection, next.key], next.key);
+      const [anchor = key] = own.selection;
+      drawing.select(rangeFrom(steps, anchor, next.key), next.key);
       focusStep(next.key);
     };
   }
@@ -125,9 +150,11 @@ function actionOf(event: KeyboardEvent, { drawing, steps, insertAt }: Now, key: 
     case "Delete":
     case "Backspace":
       return () => removeAndGoOn(own, steps);
+    case "Escape":
+      return () => drawing.select([]);
     case "Insert":
     case "i":
-      return () => insertAt(slotFor(own, steps));
+      return () => insertAt(shiftKey ? slotBefore(key, steps) : slotFor(own, steps));
     default:
       return undefined;
   }

@@ -7,6 +7,7 @@ import { bodiesOf } from "../../../../parts/flow/tree.ts";
 import { type FlowDocument, type Path, setAt } from "./document.ts";
 import { mapExpressions, renameInExpression } from "./expressions.ts";
 import { createIdGenerator, withFreeIds } from "./ids.ts";
+import { newFailureStep, newPreprocessor } from "./new-steps.ts";
 import {
   FAILURE,
   findPlaced,
@@ -232,7 +233,8 @@ export function moveBranch(flow: FlowDocument, key: string, index: number, by: -
   return setAt(flow, path, next);
 }
 
-export const setFailureStep = (flow: FlowDocument, step: Fields | undefined): FlowDocument =>
-  setAt(flow, FAILURE, step);
-export const setPreprocessor = (flow: FlowDocument, step: Fields | undefined): FlowDocument =>
-  setAt(flow, PREPROCESSOR, step);
+/** Adds the failure step or the preprocessor. @returns also its id */
+export const addApart = (flow: FlowDocument, which: "failure" | "preprocessor"): [FlowDocument, string[]] => [
+  which === "failure" ? setAt(flow, FAILURE, newFailureStep()) : setAt(flow, PREPROCESSOR, newPreprocessor()),
+  [which],
+];

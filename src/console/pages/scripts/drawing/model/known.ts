@@ -1,5 +1,5 @@
 /** Names that an expression at a position can use. */
-import { type Fields, getAt, isRecord } from "../../../../api/json.ts";
+import { type Fields, getAt, isRecord, writeJson } from "../../../../api/json.ts";
 import type { FlowDocument } from "./document.ts";
 import { resultOf } from "./expressions.ts";
 import { isLoop, listSteps, type PlacedStep } from "./steps.ts";
@@ -90,7 +90,46 @@ function listEarlier(steps: PlacedStep[], placed: PlacedStep | undefined, result
       ...(results.has(id) ? { value: results.get(id), hasValue: true } : {}),
     });
   }
-  const first = known[0];
-  if (!first) return known;
-  return [{ ...first, expression: "previous_result", about: `Result of step ${first.step}` }, ...known];
+  const previous = placed && findPrevious(steps, placed);
+  const before = known.find(({ step }) => step !== undefined && step === previous?.id);
+  if (!before) return known;
+  return [{ ...before, expression: "previous_result", about: `Result of step ${before.step}` }, ...known];
+}
+
+/** Returns the preceding step of the same list; for the first of a list, the step before the enclosing one. */
+function findPrevious(steps: PlacedStep[], placed: PlacedStep): PlacedStep | undefined {
+  const index = placed.path.at(-1);
+  if (typeof index !== "number") return undefined;
+  if (index > 0) {
+    const before = [...placed.path.slice(0, -1), index - 1].join("/");
+    return steps.find((each) => each.path.join("/") === before);
+  }
+  const outer = steps.find((each) => each.key === placed.around.at(-1));
+  return outer && findPrevious(steps, outer);
+}
+
+/** Maximum number of fields or items listed per value. */
+const MAX_FIELDS = 50;
+
+const isPlain = (name: string): boolean => /^[A-Za-z_$][\w$]*$/.test(name);
+
+/** Lists the fields or items of a name's value, with their expressions. @param depth number of levels, at least 1 */
+export function listFields({ expression, value, hasValue, about }: KnownName, depth = 1): KnownName[] {
+  if (!hasValue || typeof value !== "object" || value === null) return [];
+  const isList = Array.isArray(value);
+  return Object.entries(value)
+    .slice(0, MAX_FIELDS)
+    .flatMap(([field, inner]) => {
+      const access = isList ? `[${field}]` : isPlain(field) ? `.${field}` : `[${JSON.stringify(field)}]`;
+      const name = { expression: expression + access, about, value: inner as unknown, hasValue: true };
+      return depth > 1 ? [name, ...listFields(name, depth - 1)] : [name];
+    });
+}
+
+const SHOWN_CHARACTERS = 160;
+
+/** Formats a value as text of one line. */
+export function shorten(value: unknown): string {
+  const text = value === undefined ? "undefined" : writeJson(value);
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
 }

@@ -2,9 +2,10 @@
 
 import type { Fields } from "../../../../api/json.ts";
 import { initialCode } from "../../../../parts/editor/initial-code.ts";
-import type { Language } from "../../../../parts/items/languages.ts";
+import { LANGUAGES, type Language } from "../../../../parts/items/languages.ts";
 
 export interface NewStep {
+  group: string;
   /** Text for search and menu. */
   label: string;
   about: string;
@@ -15,10 +16,11 @@ const code = (language: Language): Fields => ({
   value: { type: "rawscript", language, content: initialCode(language), input_transforms: {} },
 });
 
-const newCode = (language: Language, label: string): NewStep => ({
+const newCode = ({ value, label }: (typeof LANGUAGES)[number]): NewStep => ({
+  group: "Code",
   label: `Code in ${label}`,
-  about: "A script that stands in the flow itself",
-  step: code(language),
+  about: "",
+  step: code(value),
 });
 
 export const newScript = (path: string): Fields => ({
@@ -36,39 +38,49 @@ const loop: Fields = {
 
 /** The kinds of steps that can be inserted anywhere. */
 export const NEW_STEPS: NewStep[] = [
-  newCode("bun", "TypeScript"),
-  newCode("python3", "Python"),
-  newCode("bash", "Bash"),
-  newCode("postgresql", "SQL"),
-  newCode("nativets", "TypeScript without packages"),
-  newCode("go", "Go"),
-  { label: "For each", about: "Runs its steps for each item of a list", step: { value: loop } },
+  ...LANGUAGES.map(newCode),
   {
+    group: "Loops and branches",
+    label: "For each",
+    about: "Runs its steps for each item of a list",
+    step: { value: loop },
+  },
+  {
+    group: "Loops and branches",
     label: "While",
     about: "Runs its steps again until one of them ends the loop",
     step: { value: { type: "whileloopflow", skip_failures: false, modules: [] } },
   },
   {
+    group: "Loops and branches",
     label: "One of the branches",
     about: "Runs the first branch whose condition holds",
     step: { value: { type: "branchone", branches: [{ expr: "false", modules: [] }], default: [] } },
   },
   {
+    group: "Loops and branches",
     label: "All branches",
     about: "Runs every branch, side by side if wanted",
     step: { value: { type: "branchall", branches: [{ modules: [] }, { modules: [] }], parallel: true } },
   },
   {
+    group: "Waiting",
     label: "Approval",
     about: "Waits until somebody approves, then goes on",
     step: { ...newIdentity(), summary: "Approval", suspend: { required_events: 1 } },
   },
   {
+    group: "Waiting",
     label: "Wait",
     about: "Goes on after some time",
     step: { ...newIdentity(), summary: "Wait", sleep: { type: "static", value: 60 } },
   },
-  { label: "Pass on", about: "Passes on its input as its result", step: newIdentity() },
+  {
+    group: "Others",
+    label: "Pass on",
+    about: "Passes on its input as its result",
+    step: newIdentity(),
+  },
 ];
 
 /** Steps outside of the list, each at most once. */

@@ -1,27 +1,59 @@
 /** Shows the states of a run on the steps in the editor. */
-import type { Decoration } from "../../../../parts/flow/Graph.tsx";
-import type { RunModel } from "../../../../parts/flow/run-model.ts";
+import { useCallback, useRef } from "react";
+import type { Decoration } from "../../../../parts/flow/Card.tsx";
+import type { RunModel, Seen } from "../../../../parts/flow/run-model.ts";
 import { STATES } from "../../../../parts/run-state.tsx";
 import { duration } from "../../../../parts/time.tsx";
 import type { FlowProblem } from "../model/check.ts";
+import { ResultLine } from "./ResultLine.tsx";
 
-/** @returns the decoration of a step: its state in the run, and its problems */
-export function decorationOf(
-  key: string,
+interface Shown {
+  seen: Seen | undefined;
+  isWrong: boolean;
+  isChanged: boolean;
+}
+
+/**
+ * @param changed keys of the steps that were changed after the run
+ * @returns a function that returns the decoration of a step: its state and result in the run, and its problems. An
+ * unchanged step keeps its decoration object, so that its card is not rendered again.
+ */
+export function useDecorations(
   model: RunModel | undefined,
   problems: ReadonlyMap<string, FlowProblem[]>,
-): Decoration | undefined {
-  const seen = model?.seen.get(key);
-  const wrong = problems.has(key);
-  if (!seen && !wrong) return undefined;
+  changed: ReadonlySet<string>,
+): (key: string) => Decoration | undefined {
+  const made = useRef(new Map<string, { shown: Shown; decoration: Decoration | undefined }>());
+  return useCallback(
+    (key) => {
+      const shown = {
+        seen: model?.seen.get(key),
+        isWrong: problems.has(key),
+        isChanged: changed.has(key),
+      };
+      const before = made.current.get(key);
+      if (before && isSameShown(before.shown, shown)) return before.decoration;
+      const decoration = decorationOf(shown);
+      made.current.set(key, { shown, decoration });
+      return decoration;
+    },
+    [model, problems, changed],
+  );
+}
+
+const isSameShown = (a: Shown, b: Shown): boolean =>
+  a.seen === b.seen && a.isWrong === b.isWrong && a.isChanged === b.isChanged;
+
+function decorationOf({ seen, isWrong, isChanged }: Shown): Decoration | undefined {
+  if (!seen && !isWrong) return undefined;
   const state = seen && STATES[seen.state];
   const Icon = state?.Icon;
   return {
-    ...(state ? { tone: state.tone } : {}),
+    ...(state && !isChanged ? { tone: state.tone } : {}),
     branch: seen?.branch,
     foot: (
       <>
-        {wrong && (
+        {isWrong && (
           <span className="state" data-tone="waiting">
             Not ready
           </span>
@@ -32,10 +64,14 @@ export function decorationOf(
             {state.word}
           </span>
         )}
+        {seen && isChanged && <span className="quiet">before the change</span>}
         {seen?.iterations.length === 0 && seen.job?.duration_ms !== undefined && (
           <span className="quiet">{duration(seen.job.duration_ms)}</span>
         )}
         {seen && seen.iterations.length > 0 && <span className="quiet">{seen.iterations.length} times</span>}
+        {seen?.iterations.length === 0 && seen.job?.type === "CompletedJob" && !seen.job.is_skipped && (
+          <ResultLine id={seen.job.id} />
+        )}
       </>
     ),
   };

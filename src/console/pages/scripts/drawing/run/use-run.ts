@@ -7,6 +7,7 @@ import { useLive } from "../../../../api/live.ts";
 import { type Picked, RunModel, type StepJob } from "../../../../parts/flow/run-model.ts";
 import { type StepNode, treeOf } from "../../../../parts/flow/tree.ts";
 import { oneRun } from "../../../../parts/following.ts";
+import { isLeftOut } from "../../../../parts/result/whole-value.ts";
 import type { EarlierRun } from "../context.ts";
 import type { FlowDocument } from "../model/document.ts";
 
@@ -51,7 +52,7 @@ export function useRun(workspace: string, flow: FlowDocument, id: string | undef
     () => (id && steps ? new RunModel(nodes as StepNode[], id, steps, picked) : undefined),
     [nodes, id, steps, picked],
   );
-  const input = isRecord(job?.args) ? job.args : undefined;
+  const input = job && !isLeftOut(job, "args") && isRecord(job.args) ? job.args : undefined;
   const earlier = useMemo((): EarlierRun | undefined => {
     if (!id || !model) return undefined;
     const jobs = new Map<string, StepJob>();
@@ -64,5 +65,5 @@ export function useRun(workspace: string, flow: FlowDocument, id: string | undef
     }
     return { id, input, jobs, gathered, loops };
   }, [id, model, input]);
-  return { job, model, earlier, isOpen };
+  return { job, model, earlier, isOpen, version: steps?.version ?? undefined };
 }

@@ -68,9 +68,9 @@ export function Options({ of, value, sections, set, rest }: Props) {
 
 const hasAt = (value: unknown, path: Path): boolean => (getAt(value, path) ?? undefined) !== undefined;
 
-/** Whether the field differs from its default: some clients store switches that are off. */
+/** Whether the field differs from its default: some clients store switches that are off, and empty locks. */
 const isGiven = (value: unknown, { kind, path }: OptionField): boolean =>
-  kind === "switch" ? getAt(value, path) === true : hasAt(value, path);
+  kind === "switch" ? getAt(value, path) === true : hasAt(value, path) && getAt(value, path) !== "";
 
 /** Returns the outermost object that would be empty without the field. */
 function prunedPath(value: unknown, path: Path): Path {

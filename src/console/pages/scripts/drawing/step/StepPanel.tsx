@@ -17,28 +17,32 @@ import { Options } from "./Options.tsx";
 import { partsOfStep, shownFields, stepOptions } from "./option-fields.ts";
 import { PathPart } from "./PathPart.tsx";
 import { Rest } from "./Rest.tsx";
+import { hasResult, StepResult } from "./StepResult.tsx";
 import { StepTry } from "./StepTry.tsx";
 
-type Part = "runs" | "inputs" | "options" | "try";
+export type Part = "runs" | "inputs" | "options" | "try" | "result";
 
 const RUNS = new Set(["rawscript", "script", "flow"]);
 
 interface Props {
   placed: PlacedStep;
   problems: FlowProblem[];
+  /** The tab that is shown, if the step has it. */
+  part: Part;
+  setPart: (part: Part) => void;
 }
 
-export function StepPanel({ placed, problems }: Props) {
-  const { drawing } = useShared();
+export function StepPanel({ placed, problems, part: wanted, setPart }: Props) {
+  const { drawing, run } = useShared();
   const { key, step } = placed;
   const value = isRecord(step.value) ? step.value : {};
   const type = String(value.type ?? "");
-  const [wanted, setWanted] = useState<Part>("runs");
   const parts = [
     { value: "runs", label: "Step" },
     ...(RUNS.has(type) ? [{ value: "inputs", label: "Inputs" }] : []),
     { value: "options", label: "Options" },
     ...(RUNS.has(type) ? [{ value: "try", label: "Try" }] : []),
+    ...(hasResult(run, placed) ? [{ value: "result", label: "Result" }] : []),
   ];
   const part = parts.some((each) => each.value === wanted) ? wanted : "runs";
   const set = (path: Path, next: unknown, label: string) =>
@@ -69,11 +73,12 @@ export function StepPanel({ placed, problems }: Props) {
         aria-label="Part of the step"
         data={parts}
         value={part}
-        onChange={(next) => setWanted(next as Part)}
+        onChange={(next) => setPart(next as Part)}
       />
       {part === "runs" && <Runs type={type} placed={placed} set={set} />}
       {part === "inputs" && <Inputs placed={placed} />}
       {part === "try" && <StepTry placed={placed} />}
+      {part === "result" && <StepResult placed={placed} />}
       {part === "options" && (
         <Options
           of={key}

@@ -1,6 +1,6 @@
 /** Runs a single step with the inputs that it would get in the earlier run. */
 import { Button, Paper, Text } from "@mantine/core";
-import { IconPin, IconPlayerPlay } from "@tabler/icons-react";
+import { IconPlayerPlay } from "@tabler/icons-react";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo, useState } from "react";
 import { call } from "../../../../api/call.ts";
@@ -11,9 +11,9 @@ import { Loading } from "../../../../parts/Loading.tsx";
 import { Problem } from "../../../../parts/Problem.tsx";
 import { RunOutcome } from "../../../../parts/result/RunOutcome.tsx";
 import { useShared } from "../context.ts";
-import { setStepField } from "../model/commands.ts";
 import type { PlacedStep } from "../model/steps.ts";
 import { useScope } from "../values.ts";
+import { PinButton } from "./StepResult.tsx";
 import { useStepSchema } from "./step-schema.ts";
 
 const SchemaForm = lazy(() => import("../../../../parts/form/SchemaForm.tsx"));
@@ -36,7 +36,7 @@ export function StepTry({ placed }: { placed: PlacedStep }) {
       <Paper p="md">
         <Text fz="sm" c="dimmed" mb="sm">
           {run
-            ? "Inputs as the run shown on the left makes them."
+            ? "Inputs as the run that is shown makes them."
             : "Run the flow once, and its values stand here."}
         </Text>
         {hasForm ? (
@@ -72,21 +72,7 @@ export function StepTry({ placed }: { placed: PlacedStep }) {
           code={typeof value.content === "string" ? value.content : ""}
           path=""
         >
-          {(result) => (
-            <Button
-              size="xs"
-              variant="default"
-              w="fit-content"
-              leftSection={<IconPin size={14} />}
-              onClick={() =>
-                drawing.edit("Pin result", (flow) =>
-                  setStepField(flow, placed.key, ["mock"], { enabled: true, return_value: result }),
-                )
-              }
-            >
-              Pin as the step's result
-            </Button>
-          )}
+          {(result) => <PinButton placed={placed} result={result} />}
         </RunOutcome>
       )}
     </div>

@@ -4,7 +4,8 @@ import { lazy, Suspense, useMemo } from "react";
 import { type Fields, isRecord } from "../../../../api/json.ts";
 import { Loading } from "../../../../parts/Loading.tsx";
 import { useKnown } from "../values.ts";
-import { Expression, NamePicker } from "./Expression.tsx";
+import { Expression } from "./Expression.tsx";
+import { NamePicker } from "./NamePicker.tsx";
 
 const SchemaForm = lazy(() => import("../../../../parts/form/SchemaForm.tsx"));
 const nothing = () => {};
