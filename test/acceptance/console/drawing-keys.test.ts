@@ -118,6 +118,11 @@ test("the flow of the README is drawn and deployed by keyboard alone", async () 
   await tabTo(page, /^Deploy$/);
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/flows\/u\/ann\/refund_by_keys/);
+  const { modules } = (await read("flows/get/u/ann/refund_by_keys")).value;
+  expect(modules.map(({ id, suspend, value }: any) => [id, suspend, value.input_transforms])).toEqual([
+    ["ask", { required_events: 1 }, { order: { type: "javascript", expr: "flow_input.order" } }],
+    ["a", undefined, { answer: { type: "javascript", expr: "resume" } }],
+  ]);
   const id = await site.filled.ask("POST", "/w/acme/jobs/run/f/u/ann/refund_by_keys", { order: "8" });
   await until(async () => ((await read(`jobs_u/get/${id}`)).suspend ?? 0) > 0, "the approval");
   await site.filled.ask("POST", `/w/acme/jobs/flow/resume/${id}`, { reason: "late" });

@@ -67,8 +67,8 @@ export function InsertDialog({ workspace, path, insert, apart, addApart, fromApi
     ...(flows ?? []).filter((flow) => flow.path !== path).map(ofPath("Flows", newFlow)),
   ];
   const words = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const found = choices.filter(({ label, about, group }) =>
-    words.every((word) => `${label} ${about} ${group}`.toLowerCase().includes(word)),
+  const found = choices.filter(({ label, about }) =>
+    words.every((word) => `${label} ${about}`.toLowerCase().includes(word)),
   );
   const shown = found.slice(0, MAX_SHOWN);
   const groups = [...new Set(shown.map(({ group }) => group))];

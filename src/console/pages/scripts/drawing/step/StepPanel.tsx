@@ -17,7 +17,7 @@ import { Options } from "./Options.tsx";
 import { partsOfStep, shownFields, stepOptions } from "./option-fields.ts";
 import { PathPart } from "./PathPart.tsx";
 import { Rest } from "./Rest.tsx";
-import { hasResult, StepResult } from "./StepResult.tsx";
+import { StepResult } from "./StepResult.tsx";
 import { StepTry } from "./StepTry.tsx";
 
 export type Part = "runs" | "inputs" | "options" | "try" | "result";
@@ -33,7 +33,7 @@ interface Props {
 }
 
 export function StepPanel({ placed, problems, part: wanted, setPart }: Props) {
-  const { drawing, run } = useShared();
+  const { drawing } = useShared();
   const { key, step } = placed;
   const value = isRecord(step.value) ? step.value : {};
   const type = String(value.type ?? "");
@@ -42,7 +42,7 @@ export function StepPanel({ placed, problems, part: wanted, setPart }: Props) {
     ...(RUNS.has(type) ? [{ value: "inputs", label: "Inputs" }] : []),
     { value: "options", label: "Options" },
     ...(RUNS.has(type) ? [{ value: "try", label: "Try" }] : []),
-    ...(hasResult(run, placed) ? [{ value: "result", label: "Result" }] : []),
+    { value: "result", label: "Result" },
   ];
   const part = parts.some((each) => each.value === wanted) ? wanted : "runs";
   const set = (path: Path, next: unknown, label: string) =>

@@ -12,14 +12,21 @@ import { setStepField } from "../model/commands.ts";
 import type { PlacedStep } from "../model/steps.ts";
 import { gatheredResult } from "../values.ts";
 
-export const hasResult = (run: EarlierRun | undefined, { id }: PlacedStep): boolean =>
-  run !== undefined && (run.jobs.has(id) || run.gathered.has(id));
+const hasResult = (run: EarlierRun, { id }: PlacedStep): boolean => run.jobs.has(id) || run.gathered.has(id);
 
 export function StepResult({ placed }: { placed: PlacedStep }) {
   const { workspace, run } = useShared();
   const job = run?.jobs.get(placed.id);
   const { content } = (placed.step.value ?? {}) as { content?: unknown };
-  if (!run) return null;
+  if (!run || !hasResult(run, placed)) {
+    return (
+      <Text c="dimmed">
+        {run
+          ? "The run that is shown has no result of it."
+          : "Run the flow once, and its result is shown here."}
+      </Text>
+    );
+  }
   if (!job) return <Gathered run={run.id} placed={placed} />;
   return (
     <div className="stack">
