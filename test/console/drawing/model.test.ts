@@ -263,7 +263,7 @@ test("after any edits the flow is valid, nothing is lost, and undo restores it",
     }),
     { numRuns: 300 },
   );
-});
+}, 30_000);
 
 test("typing into one field is one undo entry; a pause or another field starts another", () => {
   const typed = (document: FlowDocument, summary: string, at: number, state: history.History) =>
