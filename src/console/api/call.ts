@@ -30,11 +30,15 @@ export function addressOf<N extends OperationName>(operation: N, input: Input<N>
   return url(`api${path}${search.size > 0 ? `?${search}` : ""}`);
 }
 
-/** Sends a request and returns the raw response. @throws ApiError, ConnectionLost */
+/**
+ * Sends a request and returns the raw response. @throws ApiError, ConnectionLost
+ * @param accepted a status that is an answer too
+ */
 export async function ask<N extends OperationName>(
   operation: N,
   input: Input<N>,
   signal?: AbortSignal,
+  accepted?: number,
 ): Promise<Response> {
   const { body } = input as Loose;
   const headers: Record<string, string> = {
@@ -55,7 +59,7 @@ export async function ask<N extends OperationName>(
     throw new ConnectionLost(cause);
   }
   markReachable();
-  if (response.ok) return response;
+  if (response.ok || response.status === accepted) return response;
   if (response.status === 401) noteRefused(operation);
   throw await errorOf(response);
 }

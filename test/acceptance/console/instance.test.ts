@@ -6,7 +6,7 @@ import { until } from "../e2e/executable.ts";
 import { expectSoon } from "./browser.ts";
 import { useSite } from "./site.ts";
 
-const site = useSite({ SVC_ALLOWED_TARGETS: "127.0.0.1" });
+const site = useSite({ SVC_ALLOWED_TARGETS: "127.0.0.1", SVC_DRAIN_DELAY_S: "30" });
 
 let mails: MailServer;
 
@@ -41,12 +41,31 @@ test("a test mail and a test alert arrive, and configuration errors are shown", 
   await page.getByRole("button", { name: "Send a trial mail" }).click();
   await until(() => mails.received[0], "the mail");
   expect(mails.received[0]!.to).toEqual(["ann@example.org"]);
+  // What was tried is stored as it stands there, without a password that nobody typed.
+  await page.getByRole("button", { name: "Store the mail server" }).click();
+  await page.getByText("Mails go out through this server now").waitFor();
+  expect(JSON.parse(await site.filled.ask("GET", "/settings/global/smtp_settings"))).toMatchObject(
+    plainSettings(mails),
+  );
+  await page.getByLabel("User name").fill("svc");
+  await page.getByRole("textbox", { name: "Password" }).fill("hush-mail");
+  await page.getByRole("button", { name: "Store the mail server" }).click();
+  await page.getByText(/left empty, it stays as it is/).waitFor();
+  await page.getByLabel("Sender").fill("other@example.org");
+  await page.getByRole("button", { name: "Store the mail server" }).click();
+  const mailServer = async () => JSON.parse(await site.filled.ask("GET", "/settings/global/smtp_settings"));
+  await expectSoon(async () => (await mailServer()).smtp_from, "other@example.org");
+  expect((await mailServer()).smtp_password).not.toBeUndefined();
+  expect(await page.content()).not.toContain("hush-mail");
   await seen.open("w/acme/instance?tab=alerts");
   await page.getByRole("button", { name: "Send a trial alert" }).click();
   await page.getByText("No channel is set").waitFor();
   await set("critical_error_channels", [{ webhook_url: chat.url.href }]);
   await page.getByRole("button", { name: "Send a trial alert" }).click();
   await until(() => alerts[0], "the alert");
+  // Where they go is said, without the secret part of an address.
+  await page.reload();
+  await page.getByText(`Also sent to ${new URL(chat.url).origin}/********`).waitFor();
   // The browser tells of the refused trial.
   seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !/status of 4\d\d/.test(each)));
 }, 60_000);
@@ -101,4 +120,23 @@ test("git sync settings of other clients are edited, and their other settings st
     include_path: ["f/**", "u/ann/**"],
     include_type: ["script", "flow"],
   });
+}, 60_000);
+
+test("how the server is, how large its database has become, and what is in the way", async () => {
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acme/instance");
+  const checks = page.getByRole("table", { name: "Checks" });
+  await checks.getByRole("row", { name: /^Database sqlite answers|^Database postgres answers/i }).waitFor();
+  await checks.getByRole("row", { name: /^Database size [1-9]\d* MB/ }).waitFor();
+  await checks.getByRole("link", { name: "how long runs and the audit log are kept" }).click();
+  await page.getByText("retention_period_secs").waitFor();
+  await seen.open("w/acme/instance");
+  await page.getByText("The server is ready").waitFor();
+  process.kill(site.serving.pid, "SIGTERM");
+  await page.getByText("the server is about to shut down").waitFor({ timeout: 20_000 });
+  await page.getByText("The server takes no work").waitFor();
+  // The browser tells of the answer's status.
+  expect(seen.wrongs.filter((each) => !each.includes("503"))).toEqual([]);
+  seen.wrongs.length = 0;
 }, 60_000);

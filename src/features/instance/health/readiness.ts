@@ -3,6 +3,8 @@
  * cached for a second.
  */
 import { statfs } from "node:fs/promises";
+import { type SQL, sql } from "drizzle-orm";
+import type { Dialect } from "../../../database/kit.ts";
 import { findMigrationDrift, type MigrationDrift } from "../../../database/migrations/migrate.ts";
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
@@ -109,6 +111,21 @@ function describeMigrations({ missing, unknown, newer }: MigrationDrift): string
   return "all are done";
 }
 
+const SIZE_QUERIES: Record<Dialect, SQL> = {
+  sqlite: sql`SELECT page_count * page_size AS bytes FROM pragma_page_count(), pragma_page_size()`,
+  postgres: sql`SELECT pg_database_size(current_database()) AS bytes`,
+};
+
+/** Returns the size of the database on its disk; null if it cannot be asked now. */
+async function readDatabaseBytes({ db }: App): Promise<number | null> {
+  const rows = withTimeout(
+    DATABASE_TIMEOUT_MS,
+    db.read.rows<{ bytes: number | string }>(SIZE_QUERIES[db.dialect]),
+    () => new Error("no answer"),
+  );
+  return rows.then(([row]) => Number(row?.bytes ?? 0)).catch(() => null);
+}
+
 /** Returns details that only people who run the instance may see. */
 export async function readDetails(app: App) {
   const free = await readFreeBytes(app);
@@ -119,6 +136,7 @@ export async function readDetails(app: App) {
     worker: app.queue.worker,
     pool: app.runner.stats(),
     memory_bytes: process.memoryUsage.rss(),
+    database_bytes: await readDatabaseBytes(app),
     disk_free_bytes: free ?? null,
     disk_low: free !== undefined && free < LOW_DISK_BYTES,
   };

@@ -6,6 +6,8 @@ import type { GlobalUserInfo } from "../../../api/interface.d.ts";
 import { whoami } from "../../../api/session.ts";
 import { FormDialog, useAction, useQuestion } from "../../../parts/actions.tsx";
 import { type Column, DataTable } from "../../../parts/DataTable.tsx";
+import { Empty } from "../../../parts/Empty.tsx";
+import { useSearch } from "../../../parts/items/Search.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
@@ -16,6 +18,12 @@ export function Accounts() {
   const me = useQuery(whoami).data;
   const [isCreating, setCreating] = useState(false);
   const [renewed, setRenewed] = useState<string>();
+  const [rows, field] = useSearch(
+    "accounts",
+    "Search by e-mail or name",
+    accounts.data ?? [],
+    ({ email, name, username }) => `${email} ${name ?? ""} ${username ?? ""}`,
+  );
   const { act } = useAction();
   const { ask, dialog } = useQuestion();
   const setFlags = (email: string, flags: { is_super_admin?: boolean; is_devops?: boolean }, done: string) =>
@@ -102,7 +110,12 @@ export function Accounts() {
       <Group justify="flex-end" mb="sm">
         <Button onClick={() => setCreating(true)}>New account</Button>
       </Group>
-      <DataTable label="Accounts" columns={columns} rows={accounts.data} keyOf={({ email }) => email} />
+      {field}
+      {rows.length === 0 ? (
+        <Empty title="Nothing matches">Change the search.</Empty>
+      ) : (
+        <DataTable label="Accounts" columns={columns} rows={rows} keyOf={({ email }) => email} />
+      )}
       {isCreating && <NewAccount close={() => setCreating(false)} />}
       {renewed && <NewPassword key={renewed} email={renewed} close={() => setRenewed(undefined)} />}
       {dialog}

@@ -1,6 +1,9 @@
-import { Badge, Button, Group } from "@mantine/core";
+import { Anchor, Badge, Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Link, useParams } from "wouter";
 import { call } from "../../../api/call.ts";
+import { isRecord } from "../../../api/json.ts";
 import { useLive } from "../../../api/live.ts";
 import { useMay } from "../../../api/session.ts";
 import { useAction } from "../../../parts/actions.tsx";
@@ -9,13 +12,17 @@ import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { Moment } from "../../../parts/time.tsx";
-import { type Alert, alertList } from "./queries.ts";
+import { type Alert, alertList, settingList } from "./queries.ts";
+
+/** The setting that names where alerts are sent. */
+const CHANNELS = "critical_error_channels";
 
 export function Alerts() {
   const alerts = useQuery({ ...alertList, ...useLive(15_000) });
   const may = useMay();
   const { act } = useAction();
   const mayAnswer = may("POST /settings/critical_alerts/{id}/acknowledge", "superAdmin");
+  const channels = useChannels();
   if (alerts.error) return <Problem error={alerts.error} retry={() => void alerts.refetch()} />;
   if (!alerts.data) return <Loading />;
   if (alerts.data.length === 0) {
@@ -25,8 +32,8 @@ export function Alerts() {
         command="svc config set critical_error_channels …"
         action={mayAnswer && <TrialAlert />}
       >
-        Problems that need attention are listed here: a lost worker, a full disk, a schedule that cannot run.
-        The setting critical_error_channels decides where else they are sent.
+        Problems that need attention are listed here: a lost worker, a full disk, a schedule that cannot run.{" "}
+        {channels}
       </Empty>
     );
   }
@@ -72,6 +79,7 @@ export function Alerts() {
   ];
   return (
     <>
+      <p className="quiet wrap">{channels}</p>
       {mayAnswer && (
         <Group justify="flex-end" mb="sm">
           <TrialAlert />
@@ -94,11 +102,37 @@ export function Alerts() {
   );
 }
 
+/** Returns a sentence with the other channels to which alerts are sent. */
+function useChannels(): ReactNode {
+  const { workspace } = useParams<{ workspace: string }>();
+  const settings = useQuery(settingList).data;
+  const value = settings?.find(({ name }) => name === CHANNELS)?.value;
+  if (!settings) return null;
+  const channels = (Array.isArray(value) ? value : []).filter(isRecord);
+  const told = channels.flatMap((channel) => Object.values(channel).map(String));
+  return (
+    <>
+      {told.length > 0
+        ? `Also sent to ${told.join(", ")}, as the setting `
+        : "Sent nowhere else: the setting "}
+      <Anchor
+        component={Link}
+        href={`/w/${workspace}/instance?tab=settings&q=${CHANNELS}`}
+        inherit
+        underline="always"
+      >
+        {CHANNELS}
+      </Anchor>
+      {told.length > 0 ? " says." : " names channels."}
+    </>
+  );
+}
+
 /** Sends a test alert to each channel, so that a wrong configuration is noticed in time. */
 function TrialAlert() {
   const { act, isPending } = useAction();
   const send = async () => {
-    const channels = await call("GET /settings/global/{key}", { key: "critical_error_channels" });
+    const channels = await call("GET /settings/global/{key}", { key: CHANNELS });
     if (!Array.isArray(channels) || channels.length === 0)
       throw new Error("No channel is set: the setting critical_error_channels names them.");
     return call("POST /settings/test_critical_channels", { body: channels });

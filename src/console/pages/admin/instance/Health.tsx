@@ -1,18 +1,18 @@
-import { Table } from "@mantine/core";
+import { Anchor, Table } from "@mantine/core";
 import { IconAlertTriangle, IconCircleCheck } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Link, useParams } from "wouter";
 import { useLive } from "../../../api/live.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { duration } from "../../../parts/time.tsx";
 import { type Health as HealthAnswer, health } from "./queries.ts";
-
-const MB = 1_048_576;
-const sizeOf = (bytes: number) =>
-  bytes < 1_024 * MB ? `${Math.round(bytes / MB)} MB` : `${(bytes / 1_024 / MB).toFixed(1)} GB`;
+import { sizeOf } from "./size.ts";
 
 export function Health() {
   const state = useQuery({ ...health, ...useLive(10_000) });
+  const { workspace } = useParams<{ workspace: string }>();
   if (state.error) return <Problem error={state.error} retry={() => void state.refetch()} />;
   if (!state.data) return <Loading />;
   const { status, checks = [], details } = state.data;
@@ -20,36 +20,66 @@ export function Health() {
     <>
       <p>
         <Sign ok={status === "ready"} />{" "}
-        {status === "ready" ? "The server is ready" : "Something is in the way"}
+        {status === "ready" ? "The server is ready" : "The server takes no work: see what is in the way"}
       </p>
       <Table variant="vertical" layout="fixed" withTableBorder mb="lg" aria-label="Checks">
         <Table.Tbody>
-          {checks.map(({ name, ok, message }) => (
+          {checks.map(({ name, ok, detail }) => (
             <Table.Tr key={name}>
               <Table.Th w={180} tt="capitalize">
                 {name}
               </Table.Th>
               <Table.Td>
-                <Sign ok={ok} /> {ok ? "in order" : (message ?? "fails")}
+                <Sign ok={ok} /> {detail}
               </Table.Td>
             </Table.Tr>
           ))}
-          {details && factsOf(details).map(([name, value]) => <Fact key={name} name={name} value={value} />)}
+          {details &&
+            factsOf(details, workspace).map(([name, value]) => <Fact key={name} name={name} value={value} />)}
         </Table.Tbody>
       </Table>
     </>
   );
 }
 
-const factsOf = (details: NonNullable<HealthAnswer["details"]>): [string, string][] => [
-  ["Version", details.version],
-  ["Running for", duration(details.uptime_s * 1_000)],
-  ["Database", details.database === "postgres" ? "PostgreSQL" : "SQLite, in the data directory"],
-  ["Memory", sizeOf(details.memory_bytes)],
-  ["Free on the disk", details.disk_free_bytes === null ? "not known" : sizeOf(details.disk_free_bytes)],
-];
+function factsOf(
+  details: NonNullable<HealthAnswer["details"]>,
+  workspace: string | undefined,
+): [string, ReactNode][] {
+  const { version, uptime_s, database, database_bytes, memory_bytes, disk_free_bytes, disk_low } = details;
+  const retention = `/w/${workspace}/instance?tab=settings&q=retention`;
+  return [
+    ["Version", version],
+    ["Running for", duration(uptime_s * 1_000)],
+    ["Database kind", database === "postgres" ? "PostgreSQL" : "SQLite, in the data directory"],
+    [
+      "Database size",
+      <>
+        {database_bytes === null ? "not known" : sizeOf(database_bytes)}
+        <span className="quiet">
+          {" · "}
+          <Anchor component={Link} href={retention} inherit underline="always">
+            how long runs and the audit log are kept
+          </Anchor>
+        </span>
+      </>,
+    ],
+    ["Memory", sizeOf(memory_bytes)],
+    [
+      "Free on the disk",
+      disk_free_bytes === null ? (
+        "not known"
+      ) : (
+        <>
+          {disk_low && <Sign ok={false} />} {sizeOf(disk_free_bytes)}
+          {disk_low && ": soon nothing can be stored any more"}
+        </>
+      ),
+    ],
+  ];
+}
 
-function Fact({ name, value }: { name: string; value: string }) {
+function Fact({ name, value }: { name: string; value: ReactNode }) {
   return (
     <Table.Tr>
       <Table.Th w={180}>{name}</Table.Th>

@@ -46,6 +46,17 @@ export function License() {
         about="It is checked without being sent anywhere: by the public key in the setting license_public_key."
         label="Set the license"
         isChanged={key.trim() !== ""}
+        more={
+          <Button
+            variant="subtle"
+            disabled={key.trim() === ""}
+            onClick={() =>
+              act(() => call("POST /settings/test_license_key", { body: { license_key: key.trim() } }))
+            }
+          >
+            Only check it
+          </Button>
+        }
         save={async () => {
           const said = await call("POST /settings/test_license_key", { body: { license_key: key.trim() } });
           await call("POST /settings/global/{key}", { key: "license_key", body: { value: key.trim() } });
@@ -62,17 +73,6 @@ export function License() {
           value={key}
           onChange={(event) => setKey(event.currentTarget.value)}
         />
-        <Group>
-          <Button
-            variant="subtle"
-            disabled={key.trim() === ""}
-            onClick={() =>
-              act(() => call("POST /settings/test_license_key", { body: { license_key: key.trim() } }))
-            }
-          >
-            Only check it
-          </Button>
-        </Group>
       </Section>
     </>
   );

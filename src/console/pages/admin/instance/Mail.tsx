@@ -1,10 +1,11 @@
-import { Anchor, NumberInput, PasswordInput, Select, Text, TextInput } from "@mantine/core";
+import { Anchor, Button, NumberInput, PasswordInput, Select, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useParams } from "wouter";
 import { call } from "../../../api/call.ts";
 import { type Fields, isRecord } from "../../../api/json.ts";
 import { useMay, whoami } from "../../../api/session.ts";
+import { useAction } from "../../../parts/actions.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { Section } from "../settings/Section.tsx";
@@ -44,8 +45,28 @@ function MailServer({ stored, email }: { stored: Fields; email: string }) {
   );
   const [to, setTo] = useState(email);
   const mayChange = useMay()("POST /settings/test_smtp", "superAdmin");
+  const { act, isPending } = useAction();
+  const tls = { tls_implicit: encryption === "tls", disable_tls: encryption === "none" };
+  const isComplete = host.trim() !== "" && from.trim() !== "";
+  const store = async () => {
+    const { smtp_username: _username, smtp_password: storedPassword, ...kept } = stored;
+    // A stored password is shown as a mask, which stands for it.
+    const secret = password || storedPassword;
+    const value = {
+      ...kept,
+      smtp_host: host.trim(),
+      smtp_port: port,
+      smtp_from: from.trim(),
+      smtp_tls_implicit: tls.tls_implicit,
+      smtp_disable_tls: tls.disable_tls,
+      ...(username ? { smtp_username: username } : {}),
+      ...(username && secret ? { smtp_password: secret } : {}),
+    };
+    await call("POST /settings/global/{key}", { key: "smtp_settings", body: { value } });
+    setPassword("");
+    return "Mails go out through this server now";
+  };
   const send = () => {
-    const tls = { tls_implicit: encryption === "tls", disable_tls: encryption === "none" };
     const ca = typeof stored.smtp_ca === "string" ? { ca: stored.smtp_ca } : {};
     const smtp = { host: host.trim(), port, username, password, from: from.trim(), ...tls, ...ca };
     return call("POST /settings/test_smtp", { body: { to, smtp } });
@@ -55,13 +76,22 @@ function MailServer({ stored, email }: { stored: Fields; email: string }) {
       title="Mail server"
       about={
         <>
-          Sends invitations, alerts and links for forgotten passwords. The values here are tested, not stored:
-          the setting <SettingLink name="smtp_settings" /> holds it.
+          Sends invitations, alerts and links for forgotten passwords. The values here are tested, whether they
+          are stored or not: the setting <SettingLink name="smtp_settings" /> holds the stored ones.
         </>
       }
       label="Send a trial mail"
-      isChanged={host.trim() !== "" && from.trim() !== "" && to.trim() !== ""}
-      {...(mayChange ? { save: send } : {})}
+      isChanged={isComplete && to.trim() !== ""}
+      {...(mayChange
+        ? {
+            save: send,
+            more: (
+              <Button loading={isPending} disabled={!isComplete} onClick={() => act(store)}>
+                Store the mail server
+              </Button>
+            ),
+          }
+        : {})}
     >
       <TextInput label="Host" value={host} onChange={(event) => setHost(event.currentTarget.value)} />
       <NumberInput
@@ -86,7 +116,11 @@ function MailServer({ stored, email }: { stored: Fields; email: string }) {
       />
       <PasswordInput
         label="Password"
-        description="The stored one is not shown: enter it for the test."
+        description={
+          stored.smtp_password === undefined
+            ? undefined
+            : "The stored one is not shown. Type it for a trial; left empty, it stays as it is."
+        }
         autoComplete="off"
         value={password}
         onChange={(event) => setPassword(event.currentTarget.value)}

@@ -7,6 +7,7 @@ import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { Moment } from "../../../parts/time.tsx";
 import { queueCounts, workerList } from "./queries.ts";
+import { sizeOf } from "./size.ts";
 
 export function Workers() {
   const workers = useQuery({ ...workerList, ...useLive(5_000) });
@@ -69,6 +70,12 @@ export function Workers() {
               name: "Busy",
               width: "5rem",
               cell: ({ occupancy_rate }) => `${Math.round(occupancy_rate * 100)} %`,
+            },
+            {
+              name: "Memory",
+              width: "6rem",
+              wideOnly: true,
+              cell: ({ memory_usage }) => sizeOf(memory_usage),
             },
             { name: "Runs", width: "6rem", cell: ({ jobs_executed }) => jobs_executed.toLocaleString() },
             { name: "Since", width: "8rem", cell: ({ started_at }) => <Moment at={started_at} /> },

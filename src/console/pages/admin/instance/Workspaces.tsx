@@ -1,4 +1,4 @@
-import { Badge, Group } from "@mantine/core";
+import { Badge, Button, Group } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { call } from "../../../api/call.ts";
@@ -67,6 +67,11 @@ export function Workspaces() {
   if (!workspaces.data) return <Loading />;
   return (
     <>
+      <Group justify="flex-end" mb="sm">
+        <Button component={Link} href="/workspaces">
+          New workspace
+        </Button>
+      </Group>
       <DataTable label="Workspaces" columns={columns} rows={workspaces.data} keyOf={({ id }) => id} />
       {dialog}
     </>

@@ -1,6 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
 import { type Answer, ask, call } from "../../../api/call.ts";
-import { ApiError } from "../../../api/errors.ts";
 
 export type Setting = Answer<"GET /settings/list_global">[number];
 export type Alert = Answer<"GET /settings/critical_alerts">[number];
@@ -9,12 +8,13 @@ export type Workspace = Answer<"GET /workspaces/list_as_superadmin">[number];
 /** Details of `/health` for users who run the instance. */
 export interface Health {
   status: "ready" | "unready";
-  checks?: { name: string; ok: boolean; message?: string }[];
+  checks?: { name: string; ok: boolean; detail: string }[];
   details?: {
     version: string;
     uptime_s: number;
     database: string;
     memory_bytes: number;
+    database_bytes: number | null;
     disk_free_bytes: number | null;
     disk_low: boolean;
   };
@@ -22,15 +22,8 @@ export interface Health {
 
 export const health = queryOptions({
   queryKey: ["instance", "health"],
-  queryFn: async ({ signal }): Promise<Health> => {
-    try {
-      return await (await ask("GET /health", {}, signal)).json();
-    } catch (error) {
-      // A response with status 503 describes the problem, so it is not an error.
-      if (error instanceof ApiError && error.status === 503) return { status: "unready" };
-      throw error;
-    }
-  },
+  // A response with status 503 describes the problem, so it is not an error.
+  queryFn: async ({ signal }): Promise<Health> => (await ask("GET /health", {}, signal, 503)).json(),
 });
 
 export const workerList = queryOptions({

@@ -11,10 +11,12 @@ interface Props {
   save?: Action;
   isChanged?: boolean;
   label?: string;
+  /** Stands before the button. */
+  more?: ReactNode;
 }
 
 /** One workspace setting, which is stored separately. */
-export function Section({ title, about, children, save, isChanged = true, label = "Save" }: Props) {
+export function Section({ title, about, children, save, isChanged = true, label = "Save", more }: Props) {
   const { act, isPending } = useAction();
   const heading = useId();
   const submit = (event: FormEvent) => {
@@ -34,6 +36,7 @@ export function Section({ title, about, children, save, isChanged = true, label 
           {children}
           {save && (
             <Group>
+              {more}
               <Button type="submit" variant="default" loading={isPending} disabled={!isChanged}>
                 {label}
               </Button>
