@@ -149,6 +149,26 @@ test("settings of the workspace and of the instance are changed, and the audit l
     await site.filled.ask("GET", "/w/acme/workspaces/get_settings"),
   );
   expect([default_success_handler.path, default_error_handler]).toEqual(["script/u/ann/hello", undefined]);
+  const environment = page.getByRole("region", { name: "Environment of runs" });
+  await environment.getByLabel("Name").fill("TEAM");
+  await environment.getByLabel("Value").fill("blue");
+  await environment.getByRole("button", { name: "Save" }).click();
+  await environment.getByRole("row", { name: /TEAM blue/ }).waitFor();
+  await site.filled.script("u/ann/team", "export const main = () => process.env.TEAM ?? null;");
+  const team = async () => {
+    const id = await site.filled.run("u/ann/team", {});
+    return JSON.parse(await site.filled.ask("GET", `/w/acme/jobs_u/completed/get_result/${id}`));
+  };
+  expect(await team()).toBe("blue");
+  await choose(seen, "TEAM", "Change");
+  await environment.getByLabel("Value").fill("green");
+  await environment.getByRole("button", { name: "Save" }).click();
+  await environment.getByRole("row", { name: /TEAM green/ }).waitFor();
+  await seen.accessible("environment");
+  await choose(seen, "TEAM", "Remove");
+  await dialog(seen).getByRole("button", { name: "Remove" }).click();
+  await page.getByText("TEAM is removed").waitFor();
+  expect(await team()).toBe(null);
   await seen.open("w/acme/settings?tab=secrets");
   await button(seen, "Rotate the key").click();
   await button(seen, "Rotate").click();
@@ -183,7 +203,17 @@ test("members, operators and admins see only what they may: none of their pages 
     olga: await createMember("olga", { is_admin: false, operator: true }),
     adam: await createMember("adam", { is_admin: true, operator: false }),
   };
+  await site.filled.ask("POST", "/w/acme/groups/create", { name: "planners" });
+  await site.filled.ask("POST", "/w/acme/groups/adduser/planners", { username: "mia" });
   const pages = [
+    "",
+    "runs",
+    "schedules",
+    "triggers",
+    "triggers?tab=websockets",
+    "variables",
+    "resources",
+    "resources?tab=types",
     "people",
     "people?tab=groups",
     "people?tab=folders",
@@ -202,9 +232,43 @@ test("members, operators and admins see only what they may: none of their pages 
       await seen.open(`w/acme/${each}`);
       await seen.page.getByRole("status").first().waitFor({ state: "detached" });
     }
+    // To belong to a group is not to manage it.
+    await seen.open("w/acme/people?tab=groups");
+    await seen.page.getByRole("row").filter({ hasText: "planners" }).waitFor();
+    expect(await seen.page.getByRole("button", { name: "More for planners" }).count()).toBe(
+      who === "adam" ? 1 : 0,
+    );
     expect(seen.wrongs).toEqual([]);
   }
-}, 90_000);
+}, 120_000);
+
+test("devops see how the instance is, and are offered nothing that they may not do", async () => {
+  const token = await createMember("dora", { is_admin: false, operator: false });
+  await site.filled.ask("POST", "/users/update/dora@example.org", { is_devops: true });
+  await using seen = await site.visit({ token });
+  const { page } = seen;
+  page.on("response", (response) => {
+    if (response.status() === 403) seen.wrongs.push(`403 ${response.url()}`);
+  });
+  await seen.open("w/acme");
+  await page.getByRole("link", { name: "Instance" }).waitFor();
+  const shows = {
+    health: "Database size",
+    workers: "Workers",
+    alerts: "critical_error_channels",
+    settings: "From",
+    mail: "Sign-in by providers",
+    backup: "svc backup",
+  };
+  for (const [tab, text] of Object.entries(shows)) {
+    await seen.open(`w/acme/instance?tab=${tab}`);
+    await page.getByText(text).first().waitFor();
+    const buttons = await page.getByRole("main").getByRole("button").allInnerTexts();
+    expect([tab, ...buttons.filter((name) => /Change|Send|Store|Mark|New|Set/.test(name))]).toEqual([tab]);
+  }
+  expect(await page.getByText("Accounts", { exact: true }).count()).toBe(0);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
 
 test("rights that another user changed in the meantime are shown, not overwritten", async () => {
   await site.filled.ask("POST", "/w/acme/folders/create", { name: "shared" });

@@ -16,8 +16,7 @@ export function useMayWrite(workspace: string): (path: string, extra_perms?: Per
     if (kind === "u" && name === member.username) return true;
     if (kind === "f" && member.folders.includes(name)) return true;
     if (kind === "g" && member.groups.includes(name)) return true;
-    const grantees = [`u/${member.username}`, ...member.groups.map((group) => `g/${group}`)];
-    return grantees.some((grantee) => extra_perms[grantee] === true);
+    return isGranted(member, extra_perms);
   };
 }
 
@@ -38,6 +37,22 @@ export function useMayCancel(workspace: string): (job: Rights) => boolean {
     return visible_to_owner && [...owners, ...folders].includes(place);
   };
 }
+
+/** Returns a function that checks whether the member manages a group; false until the member is known. */
+export function useMayManage(workspace: string): (group: { extra_perms: Permissions }) => boolean {
+  const me = useQuery(whoami).data;
+  const member = useQuery(memberOf(workspace)).data;
+  return ({ extra_perms }) => {
+    if (me?.super_admin || member?.is_admin) return true;
+    if (!member || member.operator) return false;
+    return isGranted(member, extra_perms);
+  };
+}
+
+const isGranted = (member: { username: string; groups: string[] }, extra_perms: Permissions): boolean =>
+  [`u/${member.username}`, ...member.groups.map((group) => `g/${group}`)].some(
+    (grantee) => extra_perms[grantee] === true,
+  );
 
 /** Returns the path prefix of the member's new items, such as `u/ann/`. */
 export function useOwnPrefix(workspace: string): string {

@@ -1,7 +1,7 @@
-import { Button, Center, Group, Select, TextInput } from "@mantine/core";
+import { Anchor, Button, Center, Group, Select, TextInput } from "@mantine/core";
 import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
-import { useSearchParams } from "wouter";
+import { Fragment, useMemo } from "react";
+import { Link, useSearchParams } from "wouter";
 import { addressOf, call } from "../../../api/call.ts";
 import type { AuditLog } from "../../../api/interface.d.ts";
 import { type Column, DataTable } from "../../../parts/DataTable.tsx";
@@ -9,7 +9,7 @@ import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
-import { useWorkspace } from "../../../parts/places.ts";
+import { to, useWorkspace } from "../../../parts/places.ts";
 import { exactly } from "../../../parts/time.tsx";
 import { type AuditFilters, parseAuditFilters, serializeAuditFilters, toAuditQuery } from "./filters.ts";
 
@@ -22,7 +22,7 @@ const KINDS = [
   { value: "Execute", label: "Run" },
 ];
 
-const COLUMNS: Column<AuditLog>[] = [
+const columnsOf = (workspace: string): Column<AuditLog>[] => [
   { name: "When", width: "12rem", cell: ({ timestamp }) => exactly(timestamp) },
   {
     name: "Who",
@@ -42,9 +42,18 @@ const COLUMNS: Column<AuditLog>[] = [
       <>
         <div>{resource}</div>
         <div className="quiet">
-          {Object.entries(parameters ?? {})
-            .map(([name, value]) => `${name}: ${value}`)
-            .join(", ")}
+          {Object.entries(parameters ?? {}).map(([name, value], nth) => (
+            <Fragment key={name}>
+              {nth > 0 && ", "}
+              {name === "job_id" ? (
+                <Anchor component={Link} href={to.run(workspace, String(value))} inherit>
+                  run {String(value)}
+                </Anchor>
+              ) : (
+                `${name}: ${value}`
+              )}
+            </Fragment>
+          ))}
         </div>
       </>
     ),
@@ -94,7 +103,12 @@ export default function AuditPage() {
         <Loading rows={10} />
       ) : rows.length > 0 ? (
         <>
-          <DataTable label="Audit log" columns={COLUMNS} rows={rows} keyOf={({ id }) => String(id)} />
+          <DataTable
+            label="Audit log"
+            columns={columnsOf(workspace)}
+            rows={rows}
+            keyOf={({ id }) => String(id)}
+          />
           {log.hasNextPage && (
             <Center mt="md">
               <Button

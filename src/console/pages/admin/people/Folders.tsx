@@ -33,6 +33,7 @@ export function Folders({ workspace }: { workspace: string }) {
   const folders = useQuery(folderList(workspace));
   const [isCreating, setCreating] = useState(false);
   const [name, setName] = useState("");
+  const [summary, setSummary] = useState("");
   const [shown, setShown] = useState<string>();
   const [asked, setAsked] = useState<string>();
   const { ask, dialog } = useQuestion();
@@ -106,8 +107,9 @@ export function Folders({ workspace }: { workspace: string }) {
         label="Create"
         isReady={name !== ""}
         action={async () => {
-          await call("POST /w/{workspace}/folders/create", { workspace, body: { name } });
+          await call("POST /w/{workspace}/folders/create", { workspace, body: { name, summary } });
           setName("");
+          setSummary("");
           return `The folder ${name} was made`;
         }}
       >
@@ -117,6 +119,11 @@ export function Folders({ workspace }: { workspace: string }) {
           description="Letters, digits, _ and -. You will own it."
           value={name}
           onChange={(event) => setName(event.currentTarget.value.trim())}
+        />
+        <TextInput
+          label="What it is for"
+          value={summary}
+          onChange={(event) => setSummary(event.currentTarget.value)}
         />
       </FormDialog>
       <AccessDialog workspace={workspace} kind="folder" path={asked} close={() => setAsked(undefined)} />

@@ -1,4 +1,4 @@
-import { Button, Group as Line, TagsInput, Text, TextInput } from "@mantine/core";
+import { Button, Group as Line, MultiSelect, Text, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../../../api/call.ts";
@@ -7,6 +7,7 @@ import { useMay } from "../../../api/session.ts";
 import { FormDialog, useQuestion } from "../../../parts/actions.tsx";
 import { type Column, DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
+import { useMayManage } from "../../../parts/items/rights.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
@@ -17,6 +18,7 @@ const ALL = "all";
 
 export function Groups({ workspace }: { workspace: string }) {
   const mayCreate = useMay(workspace)("POST /w/{workspace}/groups/create", "author");
+  const mayManage = useMayManage(workspace);
   const groups = useQuery(groupList(workspace));
   const members = useQuery(memberList(workspace)).data ?? [];
   const [edited, setEdited] = useState<Group | "new">();
@@ -54,7 +56,7 @@ export function Groups({ workspace }: { workspace: string }) {
       name: "",
       width: "2rem",
       cell: (group) =>
-        mayCreate &&
+        mayManage(group) &&
         group.name !== ALL && (
           <RowMenu
             of={group.name}
@@ -144,7 +146,15 @@ function GroupForm({ workspace, group, close }: { workspace: string; group?: Gro
         value={summary}
         onChange={(event) => setSummary(event.currentTarget.value)}
       />
-      <TagsInput label="Members" data={names} value={members} onChange={setMembers} />
+      <MultiSelect
+        label="Members"
+        searchable
+        selectFirstOptionOnChange
+        nothingFoundMessage="Nobody in this workspace has this name."
+        data={[...new Set([...names, ...members])]}
+        value={members}
+        onChange={setMembers}
+      />
       <Text c="dimmed" fz="xs">
         Rights are given to the group as g/{name || "name"}.
       </Text>

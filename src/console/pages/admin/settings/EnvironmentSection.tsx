@@ -1,32 +1,95 @@
 import { TextInput } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../../../api/call.ts";
+import { useQuestion } from "../../../parts/actions.tsx";
+import { DataTable } from "../../../parts/DataTable.tsx";
+import { Problem } from "../../../parts/Problem.tsx";
+import { RowMenu } from "../../../parts/RowMenu.tsx";
+import { environmentOf } from "./queries.ts";
 import { Section } from "./Section.tsx";
 
+/** Variables that every script of the workspace finds in its environment. */
 export function EnvironmentSection({ workspace }: { workspace: string }) {
+  const { data = [], error } = useQuery(environmentOf(workspace));
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
+  const { ask, dialog } = useQuestion();
+  const store = (body: { name: string; value: string | null }) =>
+    call("POST /w/{workspace}/workspaces/set_environment_variable", { workspace, body });
   const save = async () => {
-    const body = { name, value: value || null };
-    await call("POST /w/{workspace}/workspaces/set_environment_variable", { workspace, body });
+    await store({ name, value });
     setName("");
     setValue("");
-    return value ? `Every run has ${name} now` : `${name} is removed`;
+    return `Every run has ${name} now`;
   };
+  const remove = (removed: string) =>
+    ask({
+      title: `Remove ${removed}?`,
+      text: "Scripts that read it find it no more, from their next run on.",
+      label: "Remove",
+      action: async () => {
+        await store({ name: removed, value: null });
+        return `${removed} is removed`;
+      },
+    });
+  // The dialog is a form of its own: inside the section its submission would submit the section too.
   return (
-    <Section
-      title="Environment of runs"
-      about="A variable that every script here finds in its environment. Without a value it is removed. Secrets belong under Variables."
-      isChanged={name !== ""}
-      save={save}
-    >
-      <TextInput
-        label="Name"
-        placeholder="TEAM"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value.trim())}
-      />
-      <TextInput label="Value" value={value} onChange={(event) => setValue(event.currentTarget.value)} />
-    </Section>
+    <>
+      <Section
+        title="Environment of runs"
+        about="A variable that every script here finds in its environment, and that every member can read. Secrets belong under Variables."
+        isChanged={name !== "" && value !== ""}
+        save={save}
+      >
+        {error && <Problem error={error} />}
+        {data.length > 0 && (
+          <DataTable
+            label="Environment of runs"
+            rows={data}
+            keyOf={(each) => each.name}
+            columns={[
+              {
+                name: "Name",
+                width: "minmax(0, 1fr)",
+                cell: (each) => <span className="mono wrap">{each.name}</span>,
+              },
+              {
+                name: "Value",
+                width: "minmax(0, 1.5fr)",
+                cell: (each) => <div className="mono clip">{each.value}</div>,
+              },
+              {
+                name: "",
+                width: "2rem",
+                cell: (each) => (
+                  <RowMenu
+                    of={each.name}
+                    entries={[
+                      {
+                        label: "Change",
+                        onClick: () => {
+                          setName(each.name);
+                          setValue(each.value);
+                        },
+                      },
+                      { label: "Remove", onClick: () => remove(each.name), isDangerous: true },
+                    ]}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+        <TextInput
+          label="Name"
+          placeholder="TEAM"
+          value={name}
+          onChange={(event) => setName(event.currentTarget.value.trim())}
+        />
+        <TextInput label="Value" value={value} onChange={(event) => setValue(event.currentTarget.value)} />
+      </Section>
+      {dialog}
+    </>
   );
 }

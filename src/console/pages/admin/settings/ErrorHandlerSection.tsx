@@ -1,17 +1,9 @@
 import { Autocomplete, Checkbox } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { call } from "../../../api/call.ts";
-import { flowList, scriptList } from "../../../parts/lists.ts";
+import { useHandlerChoices } from "../../../parts/form/handler-choices.ts";
 import type { SectionProps } from "./GeneralSections.tsx";
 import { Section } from "./Section.tsx";
-
-/** Returns the scripts and flows that can be handlers, as values of the setting. */
-export function useHandlerChoices(workspace: string): string[] {
-  const scripts = useQuery(scriptList(workspace)).data ?? [];
-  const flows = useQuery(flowList(workspace)).data ?? [];
-  return [...scripts.map(({ path }) => `script/${path}`), ...flows.map(({ path }) => `flow/${path}`)];
-}
 
 export function ErrorHandlerSection({ workspace, settings, isAdmin }: SectionProps) {
   const choices = useHandlerChoices(workspace);

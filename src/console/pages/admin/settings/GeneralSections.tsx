@@ -1,7 +1,7 @@
-import { Button, TextInput } from "@mantine/core";
+import { Anchor, Button, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { call } from "../../../api/call.ts";
 import { myWorkspaces, useMay } from "../../../api/session.ts";
 import { useQuestion } from "../../../parts/actions.tsx";
@@ -89,7 +89,21 @@ export function GeneralSections({ workspace, settings, isAdmin }: SectionProps) 
       )}
       <Section
         title="Webhook for changes"
-        about="Is called for each script, flow, variable or other item that is created, changed or deleted here."
+        about={
+          <>
+            Is called for each script, flow, variable or other item that is created, changed or deleted here.
+            {isAdmin && (
+              <>
+                {" "}
+                Several of them, signed, and what became of each message:{" "}
+                <Anchor component={Link} href={to.webhooks(workspace)} inherit underline="always">
+                  Webhooks to others
+                </Anchor>
+                .
+              </>
+            )}
+          </>
+        }
         isChanged={webhook !== (settings.webhook ?? "")}
         {...(isAdmin
           ? {

@@ -1,7 +1,7 @@
 import { Autocomplete, Checkbox } from "@mantine/core";
 import { useState } from "react";
 import { call } from "../../../api/call.ts";
-import { useHandlerChoices } from "./ErrorHandlerSection.tsx";
+import { useHandlerChoices } from "../../../parts/form/handler-choices.ts";
 import type { SectionProps } from "./GeneralSections.tsx";
 import { Section } from "./Section.tsx";
 
