@@ -87,6 +87,70 @@ test("a schedule is created, read, paused, run, changed and deleted", async () =
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
+test("long rules stay in their column, and rules by the second tell the seconds", async () => {
+  const schedule = (path: string, rule: string) =>
+    site.filled.ask("POST", "/w/acme/schedules/create", {
+      path,
+      script_path: "f/finance/figures",
+      schedule: rule,
+      timezone: "Europe/Berlin",
+      enabled: false,
+    });
+  await schedule("f/finance/long_rule", "0 15 10 ? * 6L");
+  await schedule("f/finance/often", "*/10 * * * * *");
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acme/schedules");
+  const rule = (await page.getByText("At 10:15, on the last Saturday of the month").boundingBox())!;
+  const next = (await page
+    .getByRole("row", { name: /long_rule/ })
+    .getByText("f/finance/figures")
+    .boundingBox())!;
+  expect(rule.x + rule.width).toBeLessThanOrEqual(next.x);
+  await seen.open("w/acme/schedules/p/f/finance/often");
+  const times = page.getByRole("region", { name: "Next times" }).getByRole("listitem");
+  await times.nth(9).waitFor();
+  expect(new Set(await times.allInnerTexts()).size).toBe(10);
+  await page.getByRole("link", { name: "Edit" }).click();
+  await page.getByLabel("When it fails").fill("script/u/ann/hello");
+  await page.keyboard.press("Escape");
+  await seen.accessible("a schedule's form");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("script/u/ann/hello").waitFor();
+  await page.getByRole("link", { name: "Edit" }).click();
+  await page.getByLabel("When it fails").fill("script/u/ann/nothing");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").getByText("u/ann/nothing").waitFor();
+  for (const path of ["f/finance/long_rule", "f/finance/often"])
+    await site.filled.ask("DELETE", `/w/acme/schedules/delete/${path}`);
+  // The browser tells of the refused handler too.
+  expect(seen.wrongs.filter((each) => !/status of 4\d\d/.test(each))).toEqual([]);
+  seen.wrongs.length = 0;
+}, 60_000);
+
+test("a reload asks before it discards what was typed, and not after it is saved", async () => {
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acme/schedules/new");
+  await page.getByRole("combobox", { name: "What it runs" }).click();
+  await page.getByRole("option", { name: /f\/finance\/figures/ }).click();
+  await page.getByLabel("Path").click();
+  await page.getByLabel("Path").fill("f/finance/kept");
+  const asked = page.waitForEvent("dialog");
+  // The visit dismisses the question: the page stays.
+  await page.reload({ timeout: 2_000 }).catch(() => {});
+  expect((await asked).type()).toBe("beforeunload");
+  expect(await page.getByLabel("Path").inputValue()).toBe("f/finance/kept");
+  seen.wrongs.length = 0;
+  await page.getByRole("button", { name: "Create the schedule" }).click();
+  await page.getByRole("heading", { name: "f/finance/kept" }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "f/finance/kept" }).waitFor();
+  await site.filled.ask("DELETE", "/w/acme/schedules/delete/f/finance/kept");
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
 test("users who may not change a schedule are not offered to", async () => {
   await site.filled.ask("POST", "/w/acme/schedules/create", {
     path: "f/finance/report",

@@ -88,6 +88,35 @@ test("a route is created, called as its page shows, paused and deleted", async (
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
 
+test("the page of a route shows the runs that it started, not those of another route to the same script", async () => {
+  const route = (path: string) =>
+    site.filled.ask("POST", "/w/acme/http_triggers/create", {
+      path: `f/finance/${path}`,
+      script_path: "f/finance/order",
+      is_flow: false,
+      route_path: `${path}/:id`,
+      workspaced_route: true,
+      http_method: "get",
+      request_type: "sync",
+      authentication_method: "none",
+    });
+  await Promise.all([route("called"), route("uncalled")]);
+  expect((await fetch(`${site.serving.url}/api/r/acme/called/7`)).status).toBe(200);
+  await using seen = await site.visit();
+  await seen.open("w/acme/triggers/http/p/f/finance/called");
+  await seen.page.getByRole("table", { name: "Last runs" }).getByText("Succeeded").waitFor();
+  await seen.open("w/acme/triggers/http/p/f/finance/uncalled");
+  await seen.page.getByText("It has not run yet").waitFor();
+  await seen.page.getByRole("button", { name: "More for f/finance/uncalled" }).click();
+  await seen.page.getByRole("menuitem", { name: "Who may use it" }).click();
+  const who = seen.page.getByRole("dialog").getByRole("table", { name: "Who may" });
+  await who.getByRole("row", { name: /^ann owns it an admin of the workspace/ }).waitFor();
+  await seen.accessible("who may use a route");
+  for (const path of ["called", "uncalled"])
+    await site.filled.ask("DELETE", `/w/acme/http_triggers/delete/f/finance/${path}`);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
 test("a WebSocket trigger runs a script for a message, and reports when it cannot connect", async () => {
   await using seen = await site.visit();
   const { page } = seen;

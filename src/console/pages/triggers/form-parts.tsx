@@ -2,6 +2,7 @@
 import { Button, Group, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "wouter";
+import { useLeaveWarning } from "../../parts/form/leave-warning.ts";
 import type { RunnableRef } from "../../parts/form/RunnableInput.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 
@@ -62,15 +63,16 @@ interface EndProps {
 
 /** End of a form: error message and buttons. */
 export function FormEnd({ save, isComplete, label, leave }: EndProps) {
+  const buttons = useLeaveWarning<HTMLDivElement>();
   return (
     <>
       {save.error && <Problem error={save.error} />}
-      <Group>
+      <Group ref={buttons}>
         <Button type="submit" loading={save.isPending} disabled={!isComplete}>
           {label}
         </Button>
         <Button variant="default" component={Link} href={leave}>
-          Leave
+          Cancel
         </Button>
       </Group>
     </>

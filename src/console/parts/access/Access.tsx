@@ -10,12 +10,32 @@ import { Problem } from "../Problem.tsx";
 import { RowMenu } from "../RowMenu.tsx";
 
 /** Kinds of items, as named by operations on grants. */
-export type ItemKind = "script" | "flow" | "variable" | "resource" | "folder";
+export type ItemKind =
+  | "script"
+  | "flow"
+  | "variable"
+  | "resource"
+  | "folder"
+  | "schedule"
+  | "http_trigger"
+  | "websocket_trigger";
 
 type Access = Answer<"GET /w/{workspace}/acls/explain/{kind}/{path}">[number];
 type Reason = Access["reasons"][number];
 
-const RIGHTS = { read: "sees and runs it", write: "changes it too", owner: "owns it" } as const;
+/** What the right to read an item permits. */
+const READS: Record<ItemKind, string> = {
+  script: "sees and runs it",
+  flow: "sees and runs it",
+  folder: "sees and runs it",
+  variable: "reads and uses it",
+  resource: "reads and uses it",
+  schedule: "sees it",
+  http_trigger: "sees it",
+  websocket_trigger: "sees it",
+};
+
+const rightsTo = (kind: ItemKind) => ({ read: READS[kind], write: "changes it too", owner: "owns it" });
 
 const accessTo = (workspace: string, kind: ItemKind, path: string) =>
   queryOptions({
@@ -73,6 +93,7 @@ export function Access({ workspace, kind, path }: Props) {
       await call("POST /w/{workspace}/acls/remove/{kind}/{path}", { workspace, kind, path, body: { owner } });
       return `What was given to ${owner} for this is taken back`;
     });
+  const rights = rightsTo(kind);
   const columns: Column<Access>[] = [
     {
       name: "Who",
@@ -81,14 +102,14 @@ export function Access({ workspace, kind, path }: Props) {
         <Group gap="xs">
           <Text fw={500}>{each.username}</Text>
           {each.operator && (
-            <Badge variant="default" size="sm" tt="none">
+            <Badge variant="default" size="sm">
               operator
             </Badge>
           )}
         </Group>
       ),
     },
-    { name: "May", width: "10rem", cell: ({ right }) => RIGHTS[right] },
+    { name: "May", width: "10rem", cell: ({ right }) => rights[right] },
     {
       name: "Because",
       width: "minmax(0, 2fr)",
@@ -136,6 +157,7 @@ export function Access({ workspace, kind, path }: Props) {
 }
 
 function Give({ workspace, kind, path, opened, close }: Props & { opened: boolean; close: () => void }) {
+  const rights = rightsTo(kind);
   const [owner, setOwner] = useState("");
   const [right, setRight] = useState<"read" | "write">("read");
   const names = useQuery({
@@ -160,7 +182,7 @@ function Give({ workspace, kind, path, opened, close }: Props & { opened: boolea
         const body = { owner, write: right === "write" };
         await call("POST /w/{workspace}/acls/add/{kind}/{path}", { workspace, kind, path, body });
         setOwner("");
-        return `${owner} ${RIGHTS[right]}`;
+        return `${owner} ${rights[right]}`;
       }}
     >
       <Autocomplete
@@ -176,7 +198,7 @@ function Give({ workspace, kind, path, opened, close }: Props & { opened: boolea
         allowDeselect={false}
         value={right}
         onChange={(value) => setRight(value === "write" ? "write" : "read")}
-        data={(["read", "write"] as const).map((value) => ({ value, label: RIGHTS[value] }))}
+        data={(["read", "write"] as const).map((value) => ({ value, label: rights[value] }))}
       />
     </FormDialog>
   );

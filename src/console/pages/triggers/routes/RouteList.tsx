@@ -52,7 +52,6 @@ export function RouteList({ workspace, create }: { workspace: string; create: Re
                 size="sm"
                 color="red"
                 variant="light"
-                tt="none"
                 leftSection={<IconAlertTriangle size={12} aria-hidden />}
               >
                 not served

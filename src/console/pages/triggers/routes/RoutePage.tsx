@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link, useParams } from "wouter";
 import type { HttpTrigger } from "../../../api/interface.d.ts";
 import { useLive } from "../../../api/live.ts";
+import { AccessMenu } from "../../../parts/access/AccessMenu.tsx";
 import { Copied, consoleAddress } from "../../../parts/calling/Address.tsx";
 import { CallExample } from "../../../parts/calling/CallExample.tsx";
 import { type Fact, FactList } from "../../../parts/items/FactList.tsx";
@@ -52,6 +53,7 @@ export default function RoutePage() {
             back={to.triggers(workspace)}
           />
         )}
+        {route && <AccessMenu workspace={workspace} kind="http_trigger" path={path} />}
       </PageHead>
       {route ? (
         <Shown workspace={workspace} route={route} />
@@ -68,7 +70,7 @@ function Shown({ workspace, route }: { workspace: string; route: HttpTrigger }) 
   const { path, script_path, is_flow, enabled, error, static_asset_config, authentication_method } = route;
   const isServingFiles = static_asset_config !== null && static_asset_config !== undefined;
   const runs = useQuery({
-    ...routeRuns(workspace, script_path),
+    ...routeRuns(workspace, path, script_path),
     ...useLive(10_000),
     enabled: !isServingFiles,
   });

@@ -21,11 +21,13 @@ export const oneRoute = (workspace: string, path: string) =>
     queryFn: ({ signal }) => call("GET /w/{workspace}/http_triggers/get/{path}", { workspace, path }, signal),
   });
 
-export const routeRuns = (workspace: string, script_path: string) =>
+/** Runs that a route started. @param script_path what it runs: the index by which they are found */
+export const routeRuns = (workspace: string, path: string, script_path: string) =>
   queryOptions({
-    queryKey: [workspace, "runs", "of-route", script_path],
+    queryKey: [workspace, "runs", "of-route", path, script_path],
     queryFn: ({ signal }) => {
-      const query = { script_path_exact: script_path, trigger_kind: "http", per_page: 12 };
+      const by = { script_path_exact: script_path, trigger_kind: "http", created_by: `http-${path}` };
+      const query = { ...by, per_page: 12 };
       return call("GET /w/{workspace}/jobs/list", { workspace, query }, signal);
     },
   });

@@ -14,6 +14,8 @@ interface Props {
 export function NextTimes({ schedule, timezone, version }: Props) {
   const { data, error } = useQuery(nextTimes(schedule, timezone, version));
   if (error) return <Problem error={error} />;
+  const times = data ?? [];
+  const shown = formatInZone(times, timezone);
   return (
     <section className="panel" aria-label="Next times">
       <div className="panel-head">
@@ -21,9 +23,9 @@ export function NextTimes({ schedule, timezone, version }: Props) {
         <span className="quiet">{timezone}</span>
       </div>
       <ol className="times">
-        {data?.map((at) => (
+        {times.map((at, nth) => (
           <li key={at}>
-            <time dateTime={at}>{formatInZone(at, timezone)}</time>
+            <time dateTime={at}>{shown[nth]}</time>
           </li>
         ))}
       </ol>

@@ -1,8 +1,9 @@
-import { Checkbox, Select, Stack, TextInput } from "@mantine/core";
+import { Autocomplete, Checkbox, Select, Stack, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { type FormEvent, useRef, useState } from "react";
 import type { Schedule } from "../../../api/interface.d.ts";
 import { ArgumentsInput } from "../../../parts/form/ArgumentsInput.tsx";
+import { useHandlerChoices } from "../../../parts/form/handler-choices.ts";
 import { RunnableInput, type RunnableRef } from "../../../parts/form/RunnableInput.tsx";
 import type { Validate } from "../../../parts/form/SchemaForm.tsx";
 import { to } from "../../../parts/places.ts";
@@ -38,6 +39,8 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
   const [timezone, setTimezone] = useState(existing?.timezone ?? OWN_ZONE);
   const [args, setArgs] = useState<Record<string, unknown>>(existing?.args ?? {});
   const [noOverlap, setNoOverlap] = useState(existing?.no_flow_overlap ?? false);
+  const [onFailure, setOnFailure] = useState(existing?.on_failure ?? "");
+  const handlers = useHandlerChoices(workspace);
   const [isReady, setReady] = useState(false);
   const validate = useRef<Validate>(null);
   const [settled] = useDebouncedValue(schedule, 300);
@@ -60,6 +63,8 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
       timezone,
       args,
       no_flow_overlap: noOverlap,
+      // A new schedule without one gets that of the workspace.
+      ...(existing || onFailure !== "" ? { on_failure: onFailure.trim() || null } : {}),
     });
   };
   return (
@@ -114,6 +119,19 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
             onChange={(event) => setNoOverlap(event.currentTarget.checked)}
           />
         )}
+        <Autocomplete
+          label="When it fails"
+          description={
+            existing
+              ? "Runs this script or flow; empty: nothing."
+              : "Runs this script or flow; empty: what the settings of the workspace name."
+          }
+          placeholder="script/f/ops/tell"
+          limit={20}
+          data={handlers}
+          value={onFailure}
+          onChange={setOnFailure}
+        />
         <FormEnd
           save={save}
           isComplete={of !== undefined && isComplete}

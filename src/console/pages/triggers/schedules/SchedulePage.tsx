@@ -5,6 +5,7 @@ import { useState } from "react";
 import { Link, useParams } from "wouter";
 import type { Schedule } from "../../../api/interface.d.ts";
 import { useLive } from "../../../api/live.ts";
+import { AccessMenu } from "../../../parts/access/AccessMenu.tsx";
 import { type Fact, FactList } from "../../../parts/items/FactList.tsx";
 import { LastRuns } from "../../../parts/items/LastRuns.tsx";
 import { useMayWrite } from "../../../parts/items/rights.ts";
@@ -39,6 +40,7 @@ export default function SchedulePage() {
         about={schedule && (describeCron(schedule.schedule) ?? schedule.schedule)}
       >
         {schedule && <Actions workspace={workspace} schedule={schedule} leave={setLeaving} />}
+        {schedule && <AccessMenu workspace={workspace} kind="schedule" path={path} />}
       </PageHead>
       {schedule ? (
         <Shown workspace={workspace} schedule={schedule} />

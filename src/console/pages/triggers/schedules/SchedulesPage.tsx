@@ -76,9 +76,9 @@ export default function SchedulesPage() {
                   name: "When",
                   width: "minmax(0, 1fr)",
                   cell: ({ schedule }) => (
-                    <span className="clip" title={schedule}>
+                    <div className="clip" title={`${describeCron(schedule) ?? ""} ${schedule}`.trim()}>
                       {describeCron(schedule) ?? schedule}
-                    </span>
+                    </div>
                   ),
                 },
                 {

@@ -19,10 +19,15 @@ export const ZONES: string[] = [
 
 export const OWN_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** Formats a time in a time zone, such as `Mon, 23 Nov 2026, 09:00`. */
-export function formatInZone(at: string, timeZone: string): string {
-  const options = { timeZone, weekday: "short", day: "numeric", month: "short", year: "numeric" } as const;
-  return new Intl.DateTimeFormat(undefined, { ...options, hour: "2-digit", minute: "2-digit" }).format(
-    new Date(at),
-  );
+/** Formats times in a time zone, such as `Mon, 23 Nov 2026, 09:00`; with seconds if one of them has some. */
+export function formatInZone(times: string[], timeZone: string): string[] {
+  const date = { timeZone, weekday: "short", day: "numeric", month: "short", year: "numeric" } as const;
+  const hasSeconds = times.some((at) => new Date(at).getUTCSeconds() > 0);
+  const time = {
+    hour: "2-digit",
+    minute: "2-digit",
+    ...(hasSeconds ? { second: "2-digit" as const } : {}),
+  } as const;
+  const format = new Intl.DateTimeFormat(undefined, { ...date, ...time });
+  return times.map((at) => format.format(new Date(at)));
 }

@@ -50,7 +50,7 @@ export function SocketList({ workspace, create }: { workspace: string; create: R
 function Connection({ trigger }: { trigger: WebsocketTrigger }) {
   const { word, color } = connectionOf(trigger);
   return (
-    <Badge size="sm" variant="light" color={color} tt="none" title={trigger.error ?? undefined}>
+    <Badge size="sm" variant="light" color={color} title={trigger.error ?? undefined}>
       {word}
     </Badge>
   );

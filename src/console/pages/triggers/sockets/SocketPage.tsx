@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link, useParams } from "wouter";
 import type { WebsocketTrigger } from "../../../api/interface.d.ts";
 import { useLive } from "../../../api/live.ts";
+import { AccessMenu } from "../../../parts/access/AccessMenu.tsx";
 import { type Fact, FactList } from "../../../parts/items/FactList.tsx";
 import { LastRuns } from "../../../parts/items/LastRuns.tsx";
 import { useMayWrite } from "../../../parts/items/rights.ts";
@@ -50,6 +51,7 @@ export default function SocketPage() {
             back={to.sockets(workspace)}
           />
         )}
+        {trigger && <AccessMenu workspace={workspace} kind="websocket_trigger" path={path} />}
       </PageHead>
       {trigger ? (
         <Shown workspace={workspace} trigger={trigger} />
@@ -64,14 +66,17 @@ export default function SocketPage() {
 
 function Shown({ workspace, trigger }: { workspace: string; trigger: WebsocketTrigger }) {
   const { path, script_path, is_flow, enabled, error, last_server_ping, filters, initial_messages } = trigger;
-  const runs = useQuery({ ...socketRuns(workspace, script_path), ...useLive(10_000) }).data ?? [];
+  const runs = useQuery({ ...socketRuns(workspace, path, script_path), ...useLive(10_000) }).data ?? [];
   const { word } = connectionOf(trigger);
+  const isFiltered = filters.length > 0;
+  const isSending = initial_messages.length > 0;
   const facts: Fact[] = [
     ["State", word.charAt(0).toUpperCase() + word.slice(1)],
     [
       is_flow ? "Flow" : "Script",
       <Target key="" workspace={workspace} path={script_path} isFlow={is_flow} />,
     ],
+    ["Runs for", isFiltered ? "messages that pass the filter" : "every message"],
     ["Sends results back", trigger.can_return_message ? "yes" : "no"],
     ["Path", path],
     ["Runs as", trigger.email],
@@ -86,20 +91,20 @@ function Shown({ workspace, trigger }: { workspace: string; trigger: WebsocketTr
         </Alert>
       )}
       <FactList facts={facts} />
-      <div className="two">
-        <ResultPanel
-          title="Only messages with"
-          workspace={workspace}
-          value={
-            filters.length > 0 ? Object.fromEntries(filters.map(({ key, value }) => [key, value])) : null
-          }
-        />
-        <ResultPanel
-          title="Sent when it connects"
-          workspace={workspace}
-          value={initial_messages.length > 0 ? initial_messages : null}
-        />
-      </div>
+      {(isFiltered || isSending) && (
+        <div className="two">
+          {isFiltered && (
+            <ResultPanel
+              title="Only messages with"
+              workspace={workspace}
+              value={Object.fromEntries(filters.map(({ key, value }) => [key, value]))}
+            />
+          )}
+          {isSending && (
+            <ResultPanel title="Sent when it connects" workspace={workspace} value={initial_messages} />
+          )}
+        </div>
+      )}
       <LastRuns workspace={workspace} runs={runs} />
     </div>
   );

@@ -26,11 +26,13 @@ export const oneSocket = (workspace: string, path: string) =>
       call("GET /w/{workspace}/websocket_triggers/get/{path}", { workspace, path }, signal),
   });
 
-export const socketRuns = (workspace: string, script_path: string) =>
+/** Runs that a trigger started. @param script_path what it runs: the index by which they are found */
+export const socketRuns = (workspace: string, path: string, script_path: string) =>
   queryOptions({
-    queryKey: [workspace, "runs", "of-socket", script_path],
+    queryKey: [workspace, "runs", "of-socket", path, script_path],
     queryFn: ({ signal }) => {
-      const query = { script_path_exact: script_path, trigger_kind: "websocket", per_page: 12 };
+      const by = { script_path_exact: script_path, trigger_kind: "websocket", created_by: `ws-${path}` };
+      const query = { ...by, per_page: 12 };
       return call("GET /w/{workspace}/jobs/list", { workspace, query }, signal);
     },
   });

@@ -64,7 +64,7 @@ export default function WebhooksPage() {
               cell: (endpoint) => {
                 const { word, color } = stateOf(endpoint);
                 return (
-                  <Badge size="sm" variant="light" color={color} tt="none">
+                  <Badge size="sm" variant="light" color={color}>
                     {word}
                   </Badge>
                 );
