@@ -1,5 +1,6 @@
 /** Variables and resources in a real browser: made, used, looked at, never leaked. */
 import { expect, test } from "bun:test";
+import { expectSoon } from "./browser.ts";
 import { useSite } from "./site.ts";
 
 const site = useSite();
@@ -110,11 +111,75 @@ test("a resource is filled in by its type, and its password is stored as a secre
   await page.getByRole("button", { name: "New type" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("bank");
   await page.getByRole("dialog").getByRole("button", { name: "Save" }).click();
+  await page.getByRole("button", { name: "More for bank" }).click();
+  await page.getByRole("menuitem", { name: "New resource of it" }).click();
+  await page.getByRole("group", { name: "bank" }).getByLabel("url").waitFor();
+  await page.goBack();
   await page.getByRole("button", { name: "More for bank" }).waitFor();
   await seen.picture("types");
   await seen.accessible("types");
   expect(seen.wrongs).toEqual([]);
 }, 90_000);
+
+test("a reference to a secret is shown as one, and what names a resource is found, schedules and routes too", async () => {
+  const path = "f/finance/ledger";
+  await site.filled.ask("POST", "/w/acme/resources/create", {
+    path,
+    resource_type: "postgresql",
+    value: { host: "db.example.org", dbname: "ledger", password: "$var:f/finance/bank_key" },
+  });
+  await site.filled.ask("POST", "/w/acme/schedules/create", {
+    path: "f/finance/closing",
+    script_path: "u/ann/hello",
+    schedule: "0 0 6 * * *",
+    timezone: "UTC",
+    args: { name: `$res:${path}` },
+    enabled: false,
+  });
+  await site.filled.ask("POST", "/w/acme/http_triggers/create", {
+    path: "f/finance/guarded",
+    script_path: "u/ann/hello",
+    route_path: "guarded",
+    http_method: "post",
+    workspaced_route: true,
+    authentication_method: "basic_http",
+    authentication_resource_path: path,
+  });
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open(`w/acme/resources/p/${path}`);
+  const password = page.getByRole("textbox", { name: "password" });
+  await expectSoon(() => password.inputValue(), "$var:f/finance/bank_key");
+  expect(await password.getAttribute("type")).toBe("text");
+  const choose = async (entry: string) => {
+    await page.getByRole("button", { name: `More for ${path}` }).click();
+    await page.getByRole("menuitem", { name: entry }).click();
+  };
+  await choose("Where it is used");
+  const dialog = page.getByRole("dialog");
+  await dialog
+    .getByText(/^schedule/)
+    .getByRole("link", { name: "f/finance/closing" })
+    .waitFor();
+  await dialog
+    .getByText(/^HTTP route/)
+    .getByRole("link", { name: "f/finance/guarded" })
+    .waitFor();
+  await seen.accessible("where a resource is used");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await choose("Who may use it");
+  await dialog.getByText("an admin of the workspace").first().waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+  await choose("Delete");
+  await dialog.getByRole("button", { name: "Delete" }).click();
+  await page.getByText(`${path} is deleted`).waitFor();
+  await page.getByRole("heading", { name: "Resources" }).waitFor();
+  await site.filled.ask("DELETE", "/w/acme/http_triggers/delete/f/finance/guarded");
+  await site.filled.ask("DELETE", "/w/acme/schedules/delete/f/finance/closing");
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
 
 test("a variable that was changed in the meantime keeps its value", async () => {
   const path = "f/finance/region";

@@ -41,7 +41,8 @@ export function VariableWidget(props: WidgetProps) {
   const { id, label, required, disabled, readonly, value, onChange, schema, rawErrors, options, type } =
     props;
   const text = typeof value === "string" ? value : "";
-  const isSecret = (schema as { password?: boolean }).password === true && !text.startsWith(VARIABLE_PREFIX);
+  const isPassword = (schema as { password?: boolean }).password === true || schema.format === "password";
+  const isSecret = isPassword && !text.startsWith(VARIABLE_PREFIX);
   const common = {
     id,
     label: label || undefined,

@@ -40,7 +40,7 @@ function fieldOf(given: unknown): Prepared {
     return { schema: schema as RJSFSchema, ui: { "ui:widget": WIDGETS.file } };
   }
   if (format === "date-time") return { schema: schema as RJSFSchema, ui: { "ui:widget": WIDGETS.moment } };
-  if (schema.password === true)
+  if (schema.password === true || format === "password")
     return { schema: schema as RJSFSchema, ui: { "ui:widget": WIDGETS.variable } };
   if (type === "string" && typeof schema.default === "string" && schema.default.includes("\n")) {
     return { schema: schema as RJSFSchema, ui: { "ui:widget": "textarea" } };

@@ -20,7 +20,7 @@ export function TokenState({ is_expired, refresh_error, expires_at }: Props) {
         ];
   return (
     <Tooltip label={more} multiline maw={320}>
-      <Badge size="sm" variant="light" color={color} tt="none" tabIndex={0}>
+      <Badge size="sm" variant="light" color={color} tabIndex={0}>
         {word}
       </Badge>
     </Tooltip>

@@ -6,10 +6,23 @@ import { Loading } from "../Loading.tsx";
 import { Problem } from "../Problem.tsx";
 import { to } from "../places.ts";
 
+/** Display name and page of each kind of item that can mention a path. */
+const KINDS = {
+  script: ["script", to.script],
+  flow: ["flow", to.flow],
+  app: ["app", to.app],
+  resource: ["resource", to.resource],
+  schedule: ["schedule", to.schedule],
+  route: ["HTTP route", to.route],
+  socket: ["WebSocket trigger", to.socket],
+} as const;
+
 interface Use {
-  kind: "script" | "flow" | "resource";
+  kind: keyof typeof KINDS;
   path: string;
 }
+
+const MAX_TRIGGERS = 1_000;
 
 /** Finds a path as a whole word: `u/ann/key` is not in `u/ann/key_2`. */
 function holds(text: string, path: string): boolean {
@@ -21,26 +34,40 @@ function holds(text: string, path: string): boolean {
 }
 
 async function findUses(workspace: string, path: string, signal: AbortSignal): Promise<Use[]> {
-  const [scripts, flows, resources] = await Promise.all([
+  const all = { workspace, query: { per_page: MAX_TRIGGERS } };
+  const [scripts, flows, apps, resources, schedules, routes, sockets] = await Promise.all([
     call("GET /w/{workspace}/scripts/list_search", { workspace }, signal),
     call("GET /w/{workspace}/flows/list_search", { workspace }, signal),
+    call("GET /w/{workspace}/apps/list_search", { workspace }, signal),
     call("GET /w/{workspace}/resources/list_search", { workspace }, signal),
+    call("GET /w/{workspace}/schedules/list", all, signal),
+    call("GET /w/{workspace}/http_triggers/list", all, signal),
+    call("GET /w/{workspace}/websocket_triggers/list", all, signal),
   ]);
-  const among = (kind: Use["kind"], items: { path: string; text: string }[]) =>
-    items.filter(({ text }) => holds(text, path)).map((item): Use => ({ kind, path: item.path }));
-  const asJson = (items: { path: string; value: unknown }[]) =>
-    items.map(({ path, value }) => ({ path, text: JSON.stringify(value) ?? "" }));
+  const among = <T extends { path: string }>(kind: Use["kind"], items: T[], textOf: (item: T) => unknown) =>
+    items
+      .filter((item) => {
+        const text = textOf(item);
+        return holds(typeof text === "string" ? text : (JSON.stringify(text) ?? ""), path);
+      })
+      .map((item): Use => ({ kind, path: item.path }));
   return [
-    ...among(
-      "script",
-      scripts.map(({ path, content }) => ({ path, text: content })),
-    ),
-    ...among("flow", asJson(flows)),
-    ...among("resource", asJson(resources)).filter((use) => use.path !== path),
+    ...among("script", scripts, ({ content }) => content),
+    ...among("flow", flows, ({ value }) => value),
+    ...among("app", apps, ({ value }) => value),
+    ...among("resource", resources, ({ value }) => value).filter((use) => use.path !== path),
+    ...among("schedule", schedules, (each) => [
+      each.args,
+      each.on_failure_extra_args,
+      each.on_recovery_extra_args,
+      each.on_success_extra_args,
+    ]),
+    ...among("route", routes, (each) => [each.authentication_resource_path, each.signature?.secret]),
+    ...among("socket", sockets, (each) => [each.url_runnable_args, each.initial_messages]),
   ];
 }
 
-/** Dialog that lists the scripts, flows and resources that mention a path. */
+/** Dialog that lists the items that mention a path. */
 export function Uses({
   workspace,
   path,
@@ -62,27 +89,15 @@ export function Uses({
       ) : !data ? (
         <Loading rows={3} />
       ) : data.length === 0 ? (
-        <Text>
-          No script, flow or resource that you can see refers to it. It may still be used at run time.
-        </Text>
+        <Text>Nothing that you can see refers to it. It may still be used at run time.</Text>
       ) : (
         <Stack gap="xs">
           {data.map(({ kind, path }) => (
             <Text key={`${kind} ${path}`} className="wrap">
-              {kind}{" "}
-              {kind === "resource" ? (
-                <Anchor component={Link} href={to.resource(workspace, path)} fz="sm">
-                  {path}
-                </Anchor>
-              ) : (
-                <Anchor
-                  component={Link}
-                  href={kind === "flow" ? to.flow(workspace, path) : to.script(workspace, path)}
-                  fz="sm"
-                >
-                  {path}
-                </Anchor>
-              )}
+              {KINDS[kind][0]}{" "}
+              <Anchor component={Link} href={KINDS[kind][1](workspace, path)} fz="sm">
+                {path}
+              </Anchor>
             </Text>
           ))}
         </Stack>

@@ -1,10 +1,11 @@
 import { Alert, Anchor, Button, Fieldset, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useCallback, useMemo, useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import type { Resource } from "../../../api/interface.d.ts";
 import { isRecord } from "../../../api/json.ts";
 import { JsonEditor } from "../../../parts/form/JsonEditor.tsx";
+import { useLeaveWarning } from "../../../parts/form/leave-warning.ts";
 import { hasFields, prepare } from "../../../parts/form/prepare.ts";
 import { useStored } from "../../../parts/form/use-stored.ts";
 import { useMayWrite, useOwnPrefix } from "../../../parts/items/rights.ts";
@@ -12,7 +13,9 @@ import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
+import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { oneResource, saveResource, typeList } from "./queries.ts";
+import { useResourceMenu } from "./use-resource-menu.tsx";
 
 const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 
@@ -21,11 +24,12 @@ const FORM_ID = "resource";
 /** Form of a resource, generated from its type. */
 export default function EditPage() {
   const workspace = useWorkspace();
-  const [location] = useLocation();
+  const [location, go] = useLocation();
   const { "*": rest = "" } = useParams<{ "*": string }>();
   const isNew = location === to.newResource(workspace);
   const { stored, error } = useStored(oneResource(workspace, rest), !isNew);
   const prefix = useOwnPrefix(workspace);
+  const { entriesOf, dialogs } = useResourceMenu(workspace, () => go(to.resources(workspace)));
   const ready = isNew ? prefix !== "" : stored !== undefined;
   return (
     <div className="page page-narrow">
@@ -37,7 +41,10 @@ export default function EditPage() {
           </Anchor>
         }
         about={stored?.resource_type}
-      />
+      >
+        {stored && <RowMenu of={rest} entries={entriesOf(stored)} />}
+      </PageHead>
+      {dialogs}
       {ready ? (
         <Editor key={rest} workspace={workspace} existing={stored} prefix={prefix} />
       ) : error ? (
@@ -62,8 +69,10 @@ function Editor({ workspace, existing, prefix }: Props) {
   const [, go] = useLocation();
   const types = useQuery(typeList(workspace)).data;
   const mayWrite = useMayWrite(workspace);
+  const fields = useLeaveWarning<HTMLDivElement>();
+  const [search] = useSearchParams();
   const [path, setPath] = useState(existing?.path ?? prefix);
-  const [type, setType] = useState<string | null>(existing?.resource_type ?? null);
+  const [type, setType] = useState<string | null>(existing?.resource_type ?? search.get("type"));
   const [description, setDescription] = useState(existing?.description ?? "");
   const [value, setValue] = useState<unknown>(existing ? existing.value : {});
   const [isValid, setValid] = useState(true);
@@ -83,7 +92,7 @@ function Editor({ workspace, existing, prefix }: Props) {
     else save.mutate();
   };
   return (
-    <Stack>
+    <Stack ref={fields}>
       {!writes && (
         <Alert color="gray" variant="light">
           You may use this resource, not change it.
@@ -160,7 +169,7 @@ function Editor({ workspace, existing, prefix }: Props) {
             Save
           </Button>
           <Button variant="default" component={Link} href={to.resources(workspace)}>
-            Leave
+            Cancel
           </Button>
         </Group>
       )}

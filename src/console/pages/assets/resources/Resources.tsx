@@ -1,36 +1,28 @@
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { Link, useLocation } from "wouter";
-import { call } from "../../../api/call.ts";
 import { useMay } from "../../../api/session.ts";
-import { AccessDialog } from "../../../parts/access/Access.tsx";
-import { useQuestion } from "../../../parts/actions.tsx";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { ItemName } from "../../../parts/items/ItemName.tsx";
 import { OnlyFirst } from "../../../parts/items/OnlyFirst.tsx";
-import { useRefreshToken } from "../../../parts/items/refresh-token.ts";
 import { useMayWrite } from "../../../parts/items/rights.ts";
 import { useSearch } from "../../../parts/items/Search.tsx";
 import { TokenState } from "../../../parts/items/TokenState.tsx";
-import { Uses } from "../../../parts/items/Uses.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
 import { RowMenu } from "../../../parts/RowMenu.tsx";
 import { Moment } from "../../../parts/time.tsx";
-import { type ListedResource, MAX_RESOURCES, resourceList } from "./queries.ts";
+import { MAX_RESOURCES, resourceList } from "./queries.ts";
+import { useResourceMenu } from "./use-resource-menu.tsx";
 
 export function Resources({ workspace }: { workspace: string }) {
   const list = useQuery(resourceList(workspace));
   const [, go] = useLocation();
   const may = useMay(workspace)("POST /w/{workspace}/resources/create", "author");
   const mayWrite = useMayWrite(workspace);
-  const [used, setUsed] = useState<string>();
-  const [asked, setAsked] = useState<string>();
-  const refresh = useRefreshToken(workspace);
-  const { ask, dialog } = useQuestion();
+  const { entriesOf, dialogs } = useResourceMenu(workspace);
   const [rows, field] = useSearch(
     "resources",
     "Search by path, type or description",
@@ -57,23 +49,6 @@ export function Resources({ workspace }: { workspace: string }) {
         are kept as secrets.
       </Empty>
     );
-  const remove = (path: string) =>
-    ask({
-      title: `Delete ${path}?`,
-      text: "Scripts and flows that use it will fail. Its secrets are kept as variables.",
-      label: "Delete",
-      action: async () => {
-        await call("DELETE /w/{workspace}/resources/delete/{path}", { workspace, path });
-        return `${path} is deleted`;
-      },
-    });
-  const disconnect = ({ path, account }: ListedResource) =>
-    ask({
-      title: `Disconnect ${path}?`,
-      text: "The account is disconnected here and at the provider. Its token is no longer refreshed.",
-      label: "Disconnect",
-      action: () => call("POST /w/{workspace}/oauth/disconnect/{id}", { workspace, id: String(account) }),
-    });
   return (
     <>
       {field}
@@ -113,31 +88,17 @@ export function Resources({ workspace }: { workspace: string }) {
               name: "",
               width: "2rem",
               cell: (resource) => {
-                const { path, account, extra_perms } = resource;
-                const writes = mayWrite(path, extra_perms);
-                const hasAccount = typeof account === "number";
-                return (
-                  <RowMenu
-                    of={path}
-                    entries={[
-                      { label: writes ? "Edit" : "View", onClick: () => go(to.resource(workspace, path)) },
-                      { label: "Where it is used", onClick: () => setUsed(path) },
-                      { label: "Who may use it", onClick: () => setAsked(path) },
-                      hasAccount && { label: "Refresh the token", onClick: () => refresh(path, account) },
-                      hasAccount && writes && { label: "Disconnect", onClick: () => disconnect(resource) },
-                      writes && { label: "Delete", onClick: () => remove(path), isDangerous: true },
-                    ]}
-                  />
-                );
+                const { path, extra_perms } = resource;
+                const label = mayWrite(path, extra_perms) ? "Edit" : "View";
+                const open = { label, onClick: () => go(to.resource(workspace, path)) };
+                return <RowMenu of={path} entries={[open, ...entriesOf(resource)]} />;
               },
             },
           ]}
         />
       )}
       <OnlyFirst max={MAX_RESOURCES} count={list.data.length} />
-      <AccessDialog workspace={workspace} kind="resource" path={asked} close={() => setAsked(undefined)} />
-      <Uses workspace={workspace} path={used} close={() => setUsed(undefined)} />
-      {dialog}
+      {dialogs}
     </>
   );
 }

@@ -9,11 +9,15 @@ import { useTabs } from "../../../parts/TabBar.tsx";
 import { Connect } from "./Connect.tsx";
 import { resourceList } from "./queries.ts";
 import { Resources } from "./Resources.tsx";
+import { useTypeDialog } from "./TypeDialog.tsx";
 import { Types } from "./Types.tsx";
 
 export default function ResourcesPage() {
   const workspace = useWorkspace();
-  const may = useMay(workspace)("POST /w/{workspace}/resources/create", "author");
+  const mayCall = useMay(workspace);
+  const may = mayCall("POST /w/{workspace}/resources/create", "author");
+  const mayCreateType = mayCall("POST /w/{workspace}/resources/type/create", "author");
+  const { edit, dialog } = useTypeDialog(workspace);
   const list = useQuery(resourceList(workspace));
   const [tab, bar] = useTabs([
     { value: "resources", label: "Resources" },
@@ -32,9 +36,15 @@ export default function ResourcesPage() {
             )}
           </>
         )}
+        {mayCreateType && tab === "types" && (
+          <Button leftSection={<IconPlus size={16} />} onClick={() => edit(undefined)}>
+            New type
+          </Button>
+        )}
       </PageHead>
       {bar}
-      {tab === "types" ? <Types workspace={workspace} /> : <Resources workspace={workspace} />}
+      {tab === "types" ? <Types workspace={workspace} edit={edit} /> : <Resources workspace={workspace} />}
+      {dialog}
     </div>
   );
 }

@@ -106,7 +106,7 @@ export default function VariablesPage() {
                     typeof variable.account === "number" ? (
                       <TokenState {...variable} />
                     ) : variable.is_linked ? (
-                      <Badge size="sm" variant="default" tt="none">
+                      <Badge size="sm" variant="default">
                         of a resource
                       </Badge>
                     ) : null,
