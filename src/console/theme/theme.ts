@@ -1,6 +1,7 @@
 /** Mantine theme: neutral greys, one accent colour, component defaults. */
 import {
   Anchor,
+  Badge,
   Button,
   createTheme,
   Drawer,
@@ -61,6 +62,7 @@ export const theme = createTheme({
   },
   components: {
     Anchor: Anchor.extend({ defaultProps: { underline: "hover" } }),
+    Badge: Badge.extend({ defaultProps: { tt: "none" } }),
     Button: Button.extend({ defaultProps: { size: "sm" } }),
     Drawer: Drawer.extend({ defaultProps: { closeButtonProps: { "aria-label": "Close" } } }),
     Modal: Modal.extend({ defaultProps: { closeButtonProps: { "aria-label": "Close" }, centered: true } }),

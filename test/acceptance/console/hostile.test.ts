@@ -59,6 +59,97 @@ test("its name, description and form", async () => {
   expect(seen.wrongs).toEqual([]);
 });
 
+test("what people write on the other pages", async () => {
+  const { ask } = site.filled;
+  const path = "f/finance/evil";
+  await ask("POST", "/w/acme/schedules/create", {
+    path,
+    script_path: "u/ann/evil",
+    schedule: "0 0 6 * * *",
+    timezone: "UTC",
+    summary: EVIL,
+    description: EVIL,
+    args: { text: EVIL },
+    enabled: false,
+  });
+  await ask("POST", "/w/acme/http_triggers/create", {
+    path,
+    script_path: "u/ann/evil",
+    route_path: "evil",
+    http_method: "get",
+    workspaced_route: true,
+    authentication_method: "none",
+    summary: EVIL,
+    description: EVIL,
+  });
+  await ask("POST", "/w/acme/websocket_triggers/create", {
+    path,
+    script_path: "u/ann/evil",
+    is_flow: false,
+    url: "wss://example.org/",
+    summary: EVIL,
+    filters: [{ key: EVIL, value: EVIL }],
+    initial_messages: [{ raw_message: EVIL }],
+    can_return_message: false,
+    enabled: false,
+  });
+  const { id } = JSON.parse(
+    await ask("POST", "/w/acme/webhooks/create", {
+      url: "https://example.org/",
+      description: EVIL,
+      types: null,
+    }),
+  );
+  await ask("POST", "/w/acme/variables/create", { path, value: EVIL, is_secret: false, description: EVIL });
+  await ask("POST", "/w/acme/resources/type/create", {
+    name: "c_evil",
+    description: EVIL,
+    schema: { type: "object", properties: { [EVIL]: { type: "string", title: EVIL, description: EVIL } } },
+  });
+  await ask("POST", "/w/acme/resources/create", {
+    path,
+    resource_type: "c_evil",
+    value: { [EVIL]: EVIL },
+    description: EVIL,
+  });
+  await ask("POST", "/w/acme/groups/create", { name: "evil", summary: EVIL });
+  await ask("POST", "/w/acme/folders/create", { name: "evil", summary: EVIL });
+  await ask("POST", "/users/tokens/create", { label: EVIL });
+  await ask("POST", "/w/acme/workspaces/set_environment_variable", { name: "EVIL", value: EVIL });
+  await ask("POST", "/workspaces/create", { id: "evil", name: EVIL, username: "ann" });
+  await using seen = await site.visit();
+  for (const page of [
+    "schedules",
+    `schedules/p/${path}`,
+    `schedules/edit/${path}`,
+    "triggers",
+    `triggers/http/p/${path}`,
+    `triggers/http/edit/${path}`,
+    "triggers?tab=websockets",
+    `triggers/websocket/p/${path}`,
+    `triggers/websocket/edit/${path}`,
+    "webhooks",
+    `webhooks/${id}`,
+    "variables",
+    "resources",
+    "resources?tab=types",
+    `resources/p/${path}`,
+    "people?tab=groups",
+    "people?tab=folders",
+    "settings?tab=runs",
+    "tokens",
+    "instance?tab=workspaces",
+  ]) {
+    await seen.open(`w/acme/${page}`);
+    const text = seen.page.getByText("onerror=alert(1)");
+    const field = seen.page.locator("input, textarea").and(seen.page.locator('[value*="onerror"]'));
+    await text.or(field).first().waitFor();
+    expect(await seen.page.locator("main img[src=x], main svg[onload], main script").count()).toBe(0);
+    expect([page, ...seen.wrongs]).toEqual([page]);
+  }
+  await ask("DELETE", "/workspaces/delete/evil");
+}, 90_000);
+
 test("links and redirects to other hosts are not followed", async () => {
   for (const then of ["https://example.com/", "//example.com", "/\\example.com", "javascript:alert(1)"]) {
     await using seen = await visit(site.browser, site.serving.url);

@@ -153,7 +153,6 @@ function Chip({ text, remove }: { text: string; remove: () => void }) {
     <Badge
       variant="default"
       size="lg"
-      tt="none"
       fw={500}
       component="button"
       onClick={remove}

@@ -61,11 +61,7 @@ export default function ScriptPage() {
         about={
           <>
             <span className="mono">{path}</span>{" "}
-            {script && (
-              <Badge variant="default" tt="none">
-                {languageLabel(script.language)}
-              </Badge>
-            )}
+            {script && <Badge variant="default">{languageLabel(script.language)}</Badge>}
             {script?.description && <div>{script.description}</div>}
           </>
         }
