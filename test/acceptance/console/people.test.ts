@@ -54,8 +54,10 @@ test("a user is invited, joins, gets rights through a group, another role, and i
   await ann.open("w/acme/people?tab=groups");
   await button(ann, "New group").click();
   await dialog(ann).getByLabel("Name").fill("support");
-  await dialog(ann).getByLabel("Members").fill("bob");
+  await dialog(ann).getByRole("combobox", { name: "Members" }).fill("bob");
   await page.keyboard.press("Enter");
+  await dialog(ann).getByLabel("What it is for").focus();
+  await page.getByRole("listbox").waitFor({ state: "hidden" });
   await ann.accessible("new group");
   await button(ann, "Create").click();
   await page.getByRole("row").filter({ hasText: "support" }).getByText("bob").waitFor();
@@ -197,78 +199,54 @@ test("settings of the workspace and of the instance are changed, and the audit l
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
-test("members, operators and admins see only what they may: none of their pages makes a rejected call", async () => {
-  const tokens = {
-    mia: await createMember("mia", { is_admin: false, operator: false }),
-    olga: await createMember("olga", { is_admin: false, operator: true }),
-    adam: await createMember("adam", { is_admin: true, operator: false }),
-  };
-  await site.filled.ask("POST", "/w/acme/groups/create", { name: "planners" });
-  await site.filled.ask("POST", "/w/acme/groups/adduser/planners", { username: "mia" });
-  const pages = [
-    "",
-    "runs",
-    "schedules",
-    "triggers",
-    "triggers?tab=websockets",
-    "variables",
-    "resources",
-    "resources?tab=types",
-    "people",
-    "people?tab=groups",
-    "people?tab=folders",
-    "settings",
-    "settings?tab=runs",
-    "settings?tab=secrets",
-    "settings?tab=usage",
-    "tokens",
-  ];
-  for (const [who, token] of Object.entries(tokens)) {
+const MEMBER_PAGES = [
+  "",
+  "runs",
+  "schedules",
+  "triggers",
+  "triggers?tab=websockets",
+  "variables",
+  "resources",
+  "resources?tab=types",
+  "people",
+  "people?tab=groups",
+  "people?tab=folders",
+  "settings",
+  "settings?tab=runs",
+  "settings?tab=secrets",
+  "settings?tab=usage",
+  "tokens",
+];
+
+const ROLES = {
+  mia: { is_admin: false, operator: false },
+  olga: { is_admin: false, operator: true },
+  adam: { is_admin: true, operator: false },
+};
+
+for (const [who, role] of Object.entries(ROLES)) {
+  test(`${who} sees only what they may: no page of theirs is refused anything`, async () => {
+    const token = await createMember(who, role);
+    const group = `planners_${who}`;
+    await site.filled.ask("POST", "/w/acme/groups/create", { name: group });
+    await site.filled.ask("POST", `/w/acme/groups/adduser/${group}`, { username: who });
     await using seen = await site.visit({ token });
     seen.page.on("response", (response) => {
       if (response.status() === 403) seen.wrongs.push(`${who}: 403 ${response.url()}`);
     });
-    for (const each of who === "adam" ? [...pages, "audit"] : pages) {
+    for (const each of role.is_admin ? [...MEMBER_PAGES, "webhooks", "audit"] : MEMBER_PAGES) {
       await seen.open(`w/acme/${each}`);
       await seen.page.getByRole("status").first().waitFor({ state: "detached" });
     }
     // To belong to a group is not to manage it.
     await seen.open("w/acme/people?tab=groups");
-    await seen.page.getByRole("row").filter({ hasText: "planners" }).waitFor();
-    expect(await seen.page.getByRole("button", { name: "More for planners" }).count()).toBe(
-      who === "adam" ? 1 : 0,
+    await seen.page.getByRole("row").filter({ hasText: group }).waitFor();
+    expect(await seen.page.getByRole("button", { name: `More for ${group}` }).count()).toBe(
+      role.is_admin ? 1 : 0,
     );
     expect(seen.wrongs).toEqual([]);
-  }
-}, 120_000);
-
-test("devops see how the instance is, and are offered nothing that they may not do", async () => {
-  const token = await createMember("dora", { is_admin: false, operator: false });
-  await site.filled.ask("POST", "/users/update/dora@example.org", { is_devops: true });
-  await using seen = await site.visit({ token });
-  const { page } = seen;
-  page.on("response", (response) => {
-    if (response.status() === 403) seen.wrongs.push(`403 ${response.url()}`);
-  });
-  await seen.open("w/acme");
-  await page.getByRole("link", { name: "Instance" }).waitFor();
-  const shows = {
-    health: "Database size",
-    workers: "Workers",
-    alerts: "critical_error_channels",
-    settings: "From",
-    mail: "Sign-in by providers",
-    backup: "svc backup",
-  };
-  for (const [tab, text] of Object.entries(shows)) {
-    await seen.open(`w/acme/instance?tab=${tab}`);
-    await page.getByText(text).first().waitFor();
-    const buttons = await page.getByRole("main").getByRole("button").allInnerTexts();
-    expect([tab, ...buttons.filter((name) => /Change|Send|Store|Mark|New|Set/.test(name))]).toEqual([tab]);
-  }
-  expect(await page.getByText("Accounts", { exact: true }).count()).toBe(0);
-  expect(seen.wrongs).toEqual([]);
-}, 60_000);
+  }, 120_000);
+}
 
 test("rights that another user changed in the meantime are shown, not overwritten", async () => {
   await site.filled.ask("POST", "/w/acme/folders/create", { name: "shared" });

@@ -112,13 +112,13 @@ test("long rules stay in their column, and rules by the second tell the seconds"
   await times.nth(9).waitFor();
   expect(new Set(await times.allInnerTexts()).size).toBe(10);
   await page.getByRole("link", { name: "Edit" }).click();
-  await page.getByLabel("When it fails").fill("script/u/ann/hello");
+  await page.getByRole("combobox", { name: "When it fails" }).fill("script/u/ann/hello");
   await page.keyboard.press("Escape");
   await seen.accessible("a schedule's form");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByText("script/u/ann/hello").waitFor();
   await page.getByRole("link", { name: "Edit" }).click();
-  await page.getByLabel("When it fails").fill("script/u/ann/nothing");
+  await page.getByRole("combobox", { name: "When it fails" }).fill("script/u/ann/nothing");
   await page.keyboard.press("Escape");
   await page.getByRole("button", { name: "Save" }).click();
   await page.getByRole("alert").getByText("u/ann/nothing").waitFor();

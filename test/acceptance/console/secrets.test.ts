@@ -126,7 +126,7 @@ test("a reference to a secret is shown as one, and what names a resource is foun
   await site.filled.ask("POST", "/w/acme/resources/create", {
     path,
     resource_type: "postgresql",
-    value: { host: "db.example.org", dbname: "ledger", password: "$var:f/finance/bank_key" },
+    value: { host: "db.example.org", dbname: "ledger", username: "svc", password: "$var:f/finance/bank_key" },
   });
   await site.filled.ask("POST", "/w/acme/schedules/create", {
     path: "f/finance/closing",

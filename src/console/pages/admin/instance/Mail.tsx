@@ -76,8 +76,8 @@ function MailServer({ stored, email }: { stored: Fields; email: string }) {
       title="Mail server"
       about={
         <>
-          Sends invitations, alerts and links for forgotten passwords. The values here are tested, whether they
-          are stored or not: the setting <SettingLink name="smtp_settings" /> holds the stored ones.
+          Sends invitations, alerts and links for forgotten passwords. The values here are tested, whether
+          they are stored or not: the setting <SettingLink name="smtp_settings" /> holds the stored ones.
         </>
       }
       label="Send a trial mail"
