@@ -9,7 +9,6 @@ import {
   toQuery,
 } from "../../src/console/pages/runs/filters.ts";
 import { mergeSchema } from "../../src/console/pages/scripts/edit/merge-schema.ts";
-import { withoutSecrets, withoutSecretsAndFiles } from "../../src/console/parts/form/kept/secret-fields.ts";
 import { hasFields, prepare } from "../../src/console/parts/form/prepare.ts";
 import { plain, splitByStyle } from "../../src/console/parts/log/ansi.ts";
 import { LogBuffer } from "../../src/console/parts/log/buffer.ts";
@@ -269,47 +268,4 @@ test("of an earlier schema only user edits are kept, at any depth", () => {
     { type: "object", properties: { reason: 7 } },
   ])
     expect(mergeSchema(odd, inferred)).toEqual(inferred);
-});
-
-test("what a reload keeps of a form has no secret and no file, at any depth", () => {
-  const secret = { type: "string", password: true };
-  const file = { type: "string", contentEncoding: "base64" };
-  const schema = {
-    type: "object",
-    properties: {
-      name: { type: "string" },
-      token: secret,
-      taken: secret,
-      file,
-      files: { type: "array", items: file },
-      people: { type: "array", items: { type: "object", properties: { pin: secret, age: {} } } },
-      login: { oneOf: [{ properties: { user: {} } }, { properties: { key: secret, host: {} } }] },
-    },
-  };
-  const people = [{ pin: "1234", age: 3 }, { age: 4 }];
-  const values = {
-    name: "Bob",
-    token: "hunter2",
-    taken: "$var:u/ann/token",
-    file: "eHl6",
-    files: ["eHl6"],
-    people,
-    login: { key: "k", host: "h" },
-    unknown: [{ a: null }],
-  };
-  const kept = {
-    name: "Bob",
-    taken: "$var:u/ann/token",
-    files: [] as string[],
-    people: [{ age: 3 }, { age: 4 }],
-    login: { host: "h" },
-    unknown: [{ a: null }],
-  };
-  expect(withoutSecretsAndFiles(schema, values)).toEqual(kept);
-  expect(withoutSecrets(schema, values)).toEqual({
-    ...kept,
-    file: values.file,
-    files: values.files,
-  } as never);
-  expect(withoutSecrets(undefined, values)).toEqual(values);
 });

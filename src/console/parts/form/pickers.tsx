@@ -7,6 +7,7 @@ import { useState } from "react";
 import { call } from "../../api/call.ts";
 import { useWorkspace } from "../places.ts";
 import { type Common, JsonText } from "./JsonText.tsx";
+import { isPassword } from "./prepare.ts";
 
 const RESOURCE_PREFIX = "$res:";
 const VARIABLE_PREFIX = "$var:";
@@ -41,8 +42,7 @@ export function VariableWidget(props: WidgetProps) {
   const { id, label, required, disabled, readonly, value, onChange, schema, rawErrors, options, type } =
     props;
   const text = typeof value === "string" ? value : "";
-  const isPassword = (schema as { password?: boolean }).password === true || schema.format === "password";
-  const isSecret = isPassword && !text.startsWith(VARIABLE_PREFIX);
+  const isSecret = isPassword(schema) && !text.startsWith(VARIABLE_PREFIX);
   const common = {
     id,
     label: label || undefined,

@@ -17,6 +17,10 @@ export const WIDGETS = {
   variable: "VariableWidget",
 } as const;
 
+/** Whether values are passwords, which are masked, and kept nowhere in the browser. */
+export const isPassword = (schema: unknown): boolean =>
+  isRecord(schema) && (schema.password === true || schema.format === "password");
+
 function namesInOrder(schema: Schema): string[] {
   const names = Object.keys(isRecord(schema.properties) ? schema.properties : {});
   const order = Array.isArray(schema.order)
@@ -40,8 +44,7 @@ function fieldOf(given: unknown): Prepared {
     return { schema: schema as RJSFSchema, ui: { "ui:widget": WIDGETS.file } };
   }
   if (format === "date-time") return { schema: schema as RJSFSchema, ui: { "ui:widget": WIDGETS.moment } };
-  if (schema.password === true || format === "password")
-    return { schema: schema as RJSFSchema, ui: { "ui:widget": WIDGETS.variable } };
+  if (isPassword(schema)) return { schema: schema as RJSFSchema, ui: { "ui:widget": WIDGETS.variable } };
   if (type === "string" && typeof schema.default === "string" && schema.default.includes("\n")) {
     return { schema: schema as RJSFSchema, ui: { "ui:widget": "textarea" } };
   }

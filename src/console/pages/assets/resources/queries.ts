@@ -4,6 +4,7 @@ import { queryClient } from "../../../api/client.ts";
 import { ApiError } from "../../../api/errors.ts";
 import type { Resource } from "../../../api/interface.d.ts";
 import { isRecord, writeJson } from "../../../api/json.ts";
+import { isPassword } from "../../../parts/form/prepare.ts";
 
 export const MAX_RESOURCES = 1_000;
 
@@ -41,7 +42,7 @@ type Value = Record<string, unknown>;
 export function secretFields(schema: unknown): string[] {
   const properties = (schema as { properties?: Record<string, Value> } | null)?.properties ?? {};
   return Object.entries(properties)
-    .filter(([, field]) => field?.password === true || field?.format === "password")
+    .filter(([, field]) => isPassword(field))
     .map(([name]) => name);
 }
 
