@@ -17,7 +17,7 @@ import {
   type Kind,
   parseScriptName,
 } from "./items.ts";
-import { keepForm } from "./kept-form.ts";
+import { type Forms, keepForm } from "./kept-form.ts";
 import { resolveItemFile } from "./layout.ts";
 
 /** File ending by resource type, without the dot, for types that are stored as files. */
@@ -171,13 +171,24 @@ export async function writeItem(
     mkdirSync(dirname(file), { recursive: true });
     const there = Bun.file(resolveItemFile(root, name));
     const isKept = name.endsWith(".yaml") && before?.files.includes(name) && (await there.exists());
-    await there.write(isKept ? keepForm(await there.text(), text, formatYaml) : text);
+    await there.write(isKept ? keepForm(await there.text(), text, formsOf(item, name)) : text);
   }
   if (before)
     removeItemFiles(
       root,
       before.files.filter((name) => !files.has(name)),
     );
+}
+
+/** The forms of an item's YAML file. What is in other files of the item is left out of the comparison. */
+function formsOf({ kind, path }: Item, name: string): Forms {
+  const isPolicy = name.endsWith(".policy.yaml");
+  const elsewhere = kind === "script" ? { content: "", language: "bun" } : {};
+  return {
+    format: formatYaml,
+    toCanonical: (fields) =>
+      isPolicy ? fields : toCanonicalFields({ kind, path, fields: { ...fields, ...elsewhere } }),
+  };
 }
 
 /** Removes the files, and folders that become empty. */

@@ -21,23 +21,40 @@ import type { Fields } from "./items.ts";
 
 const parse = (text: string): Document => parseDocument(text, { intAsBigInt: true }) as Document<ParsedNode>;
 
+export interface Forms {
+  format(fields: Fields): string;
+  /** Files whose canonical fields are equal describe the same item. */
+  toCanonical(fields: Fields): Fields;
+}
+
+/** What is enabled by default states it if it is not. */
+const ALWAYS_STATED = ["enabled", "mode"];
+
 /**
  * @param before current text of the file
  * @param wanted new text of the file, in the format of `format`
  * @returns the text to write: `wanted` if the formatting cannot be preserved
  */
-export function keepForm(before: string, wanted: string, format: (fields: Fields) => string): string {
+export function keepForm(before: string, wanted: string, { format, toCanonical }: Forms): string {
   if (before === wanted) return wanted;
   const document = parse(before);
   const next = parse(wanted);
   if (document.errors.length > 0 || !isMap(document.contents) || !isMap(next.contents)) return wanted;
   if (hasAliases(document) || format(document.toJS() as Fields) === before) return wanted;
   const style = styleOf(document, before);
-  mergeMap(document.contents, next.contents, { document, next }, (pair) =>
-    isEmptyValue(toJs(pair.value, next)),
-  );
+  const readFields = (text: string) => parseDocument(text).toJS() as Fields;
+  const fields = readFields(wanted);
+  const isSameItem = (one: Fields, other: Fields) => Bun.deepEquals(toCanonical(one), toCanonical(other));
+  mergeMap(document.contents, next.contents, { document, next }, (pair) => {
+    const name = nameOf(pair);
+    const value = toJs(pair.value, next);
+    if (ALWAYS_STATED.includes(name) || !isEmptyValue(value)) return false;
+    const { [name]: _, ...others } = fields;
+    return isSameItem({ ...others, [name]: value }, others);
+  });
   const text = document.toString(style);
-  return Bun.deepEquals(parse(text).toJS(), document.toJS()) ? text : wanted;
+  const isWritten = Bun.deepEquals(parse(text).toJS(), document.toJS());
+  return isWritten && isSameItem(readFields(text), fields) ? text : wanted;
 }
 
 function hasAliases(document: Document): boolean {
@@ -97,7 +114,9 @@ function merge(old: Value, wanted: Value, documents: Documents): Value {
     const { comment, commentBefore, spaceBefore } = old;
     Object.assign(wanted, { comment, commentBefore, spaceBefore });
     const isLine = isScalar(wanted) && typeof wanted.value === "string" && !wanted.value.includes("\n");
-    if (isLine && isScalar(old) && !old.type?.startsWith("BLOCK")) wanted.type = old.type!;
+    // A value that needs quotes keeps those of `wanted`.
+    if (isLine && isScalar(old) && (old.type === "QUOTE_SINGLE" || old.type === "QUOTE_DOUBLE"))
+      wanted.type = old.type;
     return wanted;
   }
   return old;
@@ -117,7 +136,8 @@ function mergeMap(
 ): void {
   const names = new Set(wanted.items.map(nameOf));
   map.items = map.items.filter((pair) => names.has(nameOf(pair)) || isMissing(pair));
-  let at = 0;
+  // The comment before the first field may be the file's, so nothing is added before it.
+  let at = Math.min(1, map.items.length);
   for (const pair of wanted.items) {
     const index = map.items.findIndex((each) => nameOf(each) === nameOf(pair));
     if (index >= 0) {

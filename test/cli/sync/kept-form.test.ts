@@ -29,10 +29,12 @@ value:
 /** The spaces before comments are not kept. */
 const WRITTEN = FLOW.replaceAll("   #", " #");
 
+const FORMS = { format: formatYaml, toCanonical: (fields: object) => ({ ...fields }) };
+
 const change = (text: string, edit: (fields: any) => void): string => {
   const fields = parse(text, { intAsBigInt: true });
   edit(fields);
-  return keepForm(text, formatYaml(fields), formatYaml);
+  return keepForm(text, formatYaml(fields), FORMS);
 };
 
 test("what does not change stays as it was typed", () => {
@@ -66,7 +68,7 @@ test("files that no person touched, and those that cannot be read, are written a
     "- id: a\n      summary: s\n",
   );
   for (const other of ["", "- 1", "a: [", "a: &x 1\nb: *x\n", "a: 1\n---\nb: 2\n"])
-    expect(keepForm(other, own, formatYaml)).toBe(own);
+    expect(keepForm(other, own, FORMS)).toBe(own);
 });
 
 const anyValue = fc.letrec((tie) => ({
@@ -100,9 +102,9 @@ test("whatever stands in the file, it says what it is to say afterwards, and sta
       const isSaid = (fields: any) => Object.entries(fields).every(([, value]) => !isEmptyValue(value));
       fc.pre(isSaid(before) && isSaid(wanted));
       const text = `# Written by hand\n${JSON.stringify(before)}\n`;
-      const written = keepForm(text, formatYaml(wanted), formatYaml);
+      const written = keepForm(text, formatYaml(wanted), FORMS);
       expect(parse(written)).toEqual(parse(formatYaml(wanted)));
-      expect(parse(keepForm(written, formatYaml(wanted), formatYaml))).toEqual(parse(written));
+      expect(parse(keepForm(written, formatYaml(wanted), FORMS))).toEqual(parse(written));
     }),
     { numRuns: 60 },
   );
@@ -130,3 +132,47 @@ test("a flow with comments is pushed, changed on the server, and pulled: the com
   );
   expect((await readFiles(place.folder))[name]).toBe(pulled);
 }, 30_000);
+
+test("quotes are those that the new value needs, unless the old one had its own", () => {
+  const text = '# By hand\nsummary: one\nvalue:\n  zip: "0"\n';
+  const changed = change(text, (fields) => Object.assign(fields, { summary: "012", value: { zip: "true" } }));
+  expect(changed).toBe("# By hand\nsummary: '012'\nvalue:\n  zip: \"true\"\n");
+});
+
+const HTTP = `# Takes orders
+route_path: orders   # of the shop
+http_method: post
+workspaced_route: true
+script_path: u/admin/orders
+is_flow: false
+`;
+const SCHEDULE = `# Each night
+schedule: "0 0 3 * * *"   # before the office opens
+timezone: Etc/UTC
+script_path: u/admin/orders
+is_flow: false
+`;
+
+test.each([
+  ["schedule", "nightly.schedule.yaml", SCHEDULE, "schedules/setenabled", { enabled: false }],
+  ["http trigger", "shop.http_trigger.yaml", HTTP, "http_triggers/setenabled", { enabled: false }],
+])(
+  "a %s without `enabled` in its file that is disabled on the server stays so",
+  async (_, file, text, setting, body) => {
+    using place = newPlace();
+    await using server = await startTestServer();
+    const { ask, token } = await server.workspace();
+    const svc = (...words: string[]) =>
+      place.svc([...words, "--yes", "--url", server.url, "--token", token, "--workspace", "acme"]);
+    const name = `u/admin/${file}`;
+    await writeFiles(place.folder, { [name]: text, "u/admin/orders.ts": "export const main = () => 1;\n" });
+    expect(await svc("push")).toMatchObject({ code: 0 });
+    await expectOk(ask("POST", `/w/acme/${setting}/u/admin/${file.split(".")[0]}`, body));
+    expect(await svc("pull")).toMatchObject({ code: 0 });
+    const pulled = (await readFiles(place.folder))[name]!;
+    expect(pulled.split("\n")).toEqual(expect.arrayContaining(text.replaceAll("   #", " #").split("\n")));
+    expect(parse(pulled)).toMatchObject({ enabled: false });
+    expect(await svc("push")).toMatchObject({ code: 0, out: "nothing to change\n" });
+  },
+  60_000,
+);
