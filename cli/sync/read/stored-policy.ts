@@ -43,7 +43,7 @@ const fixedInputs = (inputs: Fields): Fields =>
     ),
   );
 
-/** @returns the policy that allows each component to run its current code */
+/** @returns the policy that allows each component to run its current code, with its current fixed inputs */
 export function completePolicy(value: unknown, policy: Fields): Fields {
   const form = isObject(policy.triggerables_v2) ? "triggerables_v2" : "triggerables";
   if (!isObject(value) || !isObject(policy[form])) return policy;
@@ -51,16 +51,32 @@ export function completePolicy(value: unknown, policy: Fields): Fields {
   for (const { id, code, inputs } of listComponents(value)) {
     const runnable = `rawscript/${hashCode(code)}`;
     const key = `${id}:${runnable}`;
-    if (key in allowed || (form === "triggerables" && runnable in allowed)) continue;
-    const old = Object.keys(allowed).find((each) => each.startsWith(`${id}:rawscript/`));
-    const static_inputs = fixedInputs(inputs);
+    const olds = Object.keys(allowed).filter((each) => each.startsWith(`${id}:rawscript/`));
+    const before = allowed[key] ?? allowed[olds[0] ?? ""];
+    // Other entries of it, and those without a component, would allow other inputs.
+    for (const each of [...olds, runnable]) delete allowed[each];
     allowed[key] =
-      old !== undefined
-        ? allowed[old]
-        : form === "triggerables"
-          ? static_inputs
-          : { static_inputs, one_of_inputs: {}, allow_user_resources: [] };
-    if (old !== undefined) delete allowed[old];
+      form === "triggerables"
+        ? fixedInputs(inputs)
+        : updateTriggerable(isObject(before) ? before : {}, inputs);
   }
   return { ...policy, [form]: allowed };
+}
+
+/** Viewers may only choose, and refer to their resources in, inputs that are not fixed. */
+function updateTriggerable(
+  { one_of_inputs, allow_user_resources, ...others }: Fields,
+  inputs: Fields,
+): Fields {
+  const static_inputs = fixedInputs(inputs);
+  const choices = Object.entries(isObject(one_of_inputs) ? one_of_inputs : {});
+  const resources = Array.isArray(allow_user_resources) ? allow_user_resources : [];
+  return {
+    ...others,
+    static_inputs,
+    one_of_inputs: Object.fromEntries(choices.filter(([name]) => !Object.hasOwn(static_inputs, name))),
+    allow_user_resources: resources.filter(
+      (name) => Object.hasOwn(inputs, name) && !Object.hasOwn(static_inputs, name),
+    ),
+  };
 }
