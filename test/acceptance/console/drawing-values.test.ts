@@ -15,8 +15,8 @@ const code = (id: string, content: string, inputs: object = {}) => ({
 });
 const deploy = (path: string, modules: object[]) =>
   site.filled.ask("POST", "/w/acme/flows/create", { path, summary: "", value: { modules } });
-const ended = async (path: string) => {
-  const id = await site.filled.ask("POST", `/w/acme/jobs/run/f/${path}`, {});
+const ended = async (path: string, args: object = {}) => {
+  const id = await site.filled.ask("POST", `/w/acme/jobs/run/f/${path}`, args);
   await until(async () => (await read(`jobs_u/completed/get_result_maybe/${id}`)).completed, "its end");
   return id.trim();
 };
@@ -112,7 +112,9 @@ test("a repaired step is deployed, and the run that failed goes on from there wi
   const path = "f/finance/goes_on";
   const broken = "export const main = (orders: object[]) => { throw new Error(`no ${orders.length}`) }";
   await deploy(path, [code("read", ORDERS), code("count", broken, { orders: js("results.read.orders") })]);
-  const id = await ended(path);
+  // More than the record of a run holds.
+  const args = { text: "x".repeat(100_000) };
+  const id = await ended(path, args);
   await using ann = await site.visit();
   const { page } = ann;
   await ann.open(`/w/acme/runs/${id}`);
@@ -132,6 +134,7 @@ test("a repaired step is deployed, and the run that failed goes on from there wi
   const again = page.url().split("/").at(-1)!.split("?")[0]!;
   await until(async () => (await read(`jobs_u/completed/get_result_maybe/${again}`)).completed, "its end");
   expect(await read(`jobs_u/completed/get_result/${again}`)).toBe(2);
+  expect(await read(`jobs_u/get_args/${again}`)).toEqual(args);
   await expectSoon(
     async () => (await read(`flows/get/${path}`)).value.modules[1].value.content.includes("throw"),
     false,

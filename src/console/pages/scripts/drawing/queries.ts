@@ -3,6 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { type Answer, call, type Input } from "../../../api/call.ts";
 import type { Job } from "../../../api/interface.d.ts";
 import { isRecord } from "../../../api/json.ts";
+import { isLeftOut } from "../../../parts/result/whole-value.ts";
 import type { FlowDocument } from "./model/document.ts";
 
 export type FoundFlow = Answer<"GET /w/{workspace}/flows/get/draft/{path}">;
@@ -41,11 +42,14 @@ export async function runFrom(
   flow: FlowDocument,
   { job, step }: { job: Job; step: string },
 ): Promise<string> {
+  const args: unknown = isLeftOut(job, "args")
+    ? await call("GET /w/{workspace}/jobs_u/get_args/{id}", { workspace, id: job.id })
+    : job.args;
   const id = await call("POST /w/{workspace}/jobs/run/preview_flow", {
     workspace,
     body: {
       value: flow.value as { modules: unknown[] },
-      args: isRecord(job.args) ? job.args : {},
+      args: isRecord(args) ? args : {},
       path: flow.path,
       restarted_from: { flow_job_id: job.id, step_id: step },
     },
