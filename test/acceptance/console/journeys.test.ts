@@ -260,9 +260,17 @@ test("a form accepts files, JSON and a later time, and can be shared prefilled",
   await page.goto(link);
   await button(seen, "More ways to run it").click();
   await page.getByRole("menuitem", { name: "Run it later, once" }).click();
+  const asked: string[] = [];
+  page.on("request", (request) => request.url().includes("/jobs/run/") && asked.push(request.url()));
+  await page.getByRole("textbox", { name: "big" }).waitFor();
+  // Without a time it does not run, however that is asked for.
+  await page.getByLabel("When it runs").fill("");
+  await page.keyboard.press("Control+Enter");
   await page.getByLabel("When it runs").fill("2030-01-02T03:04");
-  await button(seen, "Schedule").click();
+  await page.keyboard.press("Control+Enter");
+  await page.keyboard.press("Control+Enter");
   await page.getByText("Scheduled").first().waitFor();
+  expect(asked.map((each) => new URL(each).searchParams.has("scheduled_for"))).toEqual([true]);
   await button(seen, "Cancel").click();
   await page.getByText("Cancelled").first().waitFor();
   expect(seen.wrongs).toEqual([]);

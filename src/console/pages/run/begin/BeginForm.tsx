@@ -12,7 +12,7 @@ import {
 import { useHotkeys } from "@mantine/hooks";
 import { notifications } from "@mantine/notifications";
 import { IconCalendarTime, IconDots, IconLink, IconPlayerPlay } from "@tabler/icons-react";
-import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { isSame } from "../../../api/json.ts";
 import { copyText } from "../../../parts/calling/clipboard.ts";
 import { JsonArguments } from "../../../parts/form/JsonArguments.tsx";
@@ -53,9 +53,20 @@ export function BeginForm({ workspace, kind, path, schema, initial }: Props) {
   const [later, setLater] = useState<string>();
   const begin = useBegin(workspace, kind, path);
   const fields = useMemo(() => hasFields(prepare(schema)), [schema]);
+  // Set at once: another press of the keys may come before the next rendering.
+  const isStarting = useRef(false);
   const start = () => {
+    if (later === "" || isStarting.current) return;
+    isStarting.current = true;
     keepArgs();
-    begin.mutate({ args, at: later ? new Date(later).toISOString() : undefined });
+    begin.mutate(
+      { args, at: later ? new Date(later).toISOString() : undefined },
+      {
+        onError: () => {
+          isStarting.current = false;
+        },
+      },
+    );
   };
   const ready = useCallback(() => setLoaded(true), []);
   const isForm = fields && !asJson;
