@@ -11,7 +11,7 @@ interface Paging {
 }
 
 /** Reads page after page, until one is not full. */
-async function readAll<T>(read: (paging: Paging) => Promise<T[]>): Promise<T[]> {
+export async function readAll<T>(read: (paging: Paging) => Promise<T[]>): Promise<T[]> {
   const all: T[] = [];
   for (let page = 1; ; page++) {
     const rows = await read({ page, per_page: PAGE_SIZE });

@@ -168,6 +168,21 @@ test("a reference to a secret is shown as one, and what names a resource is foun
   await seen.accessible("where a resource is used");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "detached" });
+  // A list that cannot be read is named, and the others are shown.
+  await page.route(/http_triggers\/list/, (route) =>
+    route.fulfill({ status: 403, json: { title: "Forbidden", status: 403, detail: "not you" } }),
+  );
+  await page.reload();
+  await choose("Where it is used");
+  await dialog.getByRole("alert").getByText("No HTTP route could be searched").waitFor();
+  await dialog.getByRole("link", { name: "f/finance/closing" }).waitFor();
+  await page.unroute(/http_triggers\/list/);
+  await dialog.getByRole("button", { name: "Try again" }).click();
+  await dialog.getByRole("link", { name: "f/finance/guarded" }).waitFor();
+  await dialog.getByRole("alert").waitFor({ state: "detached" });
+  seen.wrongs.splice(0, seen.wrongs.length, ...seen.wrongs.filter((each) => !each.includes("status of 403")));
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
   await choose("Who may use it");
   await dialog.getByText("an admin of the workspace").first().waitFor();
   await page.keyboard.press("Escape");

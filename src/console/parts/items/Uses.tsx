@@ -3,26 +3,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { call } from "../../api/call.ts";
 import { Loading } from "../Loading.tsx";
-import { Problem } from "../Problem.tsx";
+import { readAll } from "../lists.ts";
+import { messageOf, Problem } from "../Problem.tsx";
 import { to } from "../places.ts";
-
-/** Display name and page of each kind of item that can mention a path. */
-const KINDS = {
-  script: ["script", to.script],
-  flow: ["flow", to.flow],
-  app: ["app", to.app],
-  resource: ["resource", to.resource],
-  schedule: ["schedule", to.schedule],
-  route: ["HTTP route", to.route],
-  socket: ["WebSocket trigger", to.socket],
-} as const;
-
-interface Use {
-  kind: keyof typeof KINDS;
-  path: string;
-}
-
-const MAX_TRIGGERS = 1_000;
 
 /** Finds a path as a whole word: `u/ann/key` is not in `u/ann/key_2`. */
 function holds(text: string, path: string): boolean {
@@ -33,38 +16,117 @@ function holds(text: string, path: string): boolean {
   return false;
 }
 
-async function findUses(workspace: string, path: string, signal: AbortSignal): Promise<Use[]> {
-  const all = { workspace, query: { per_page: MAX_TRIGGERS } };
-  const [scripts, flows, apps, resources, schedules, routes, sockets] = await Promise.all([
-    call("GET /w/{workspace}/scripts/list_search", { workspace }, signal),
-    call("GET /w/{workspace}/flows/list_search", { workspace }, signal),
-    call("GET /w/{workspace}/apps/list_search", { workspace }, signal),
-    call("GET /w/{workspace}/resources/list_search", { workspace }, signal),
-    call("GET /w/{workspace}/schedules/list", all, signal),
-    call("GET /w/{workspace}/http_triggers/list", all, signal),
-    call("GET /w/{workspace}/websocket_triggers/list", all, signal),
-  ]);
-  const among = <T extends { path: string }>(kind: Use["kind"], items: T[], textOf: (item: T) => unknown) =>
-    items
-      .filter((item) => {
-        const text = textOf(item);
-        return holds(typeof text === "string" ? text : (JSON.stringify(text) ?? ""), path);
-      })
-      .map((item): Use => ({ kind, path: item.path }));
-  return [
-    ...among("script", scripts, ({ content }) => content),
-    ...among("flow", flows, ({ value }) => value),
-    ...among("app", apps, ({ value }) => value),
-    ...among("resource", resources, ({ value }) => value).filter((use) => use.path !== path),
-    ...among("schedule", schedules, (each) => [
-      each.args,
-      each.on_failure_extra_args,
-      each.on_recovery_extra_args,
-      each.on_success_extra_args,
-    ]),
-    ...among("route", routes, (each) => [each.authentication_resource_path, each.signature?.secret]),
-    ...among("socket", sockets, (each) => [each.url_runnable_args, each.initial_messages]),
-  ];
+interface Source {
+  /** Display name of one item. */
+  name: string;
+  page: (workspace: string, path: string) => string;
+  /** Lists the items with what may mention a path. */
+  list: (workspace: string, signal: AbortSignal) => Promise<{ path: string; within: unknown }[]>;
+}
+
+const SOURCES: Source[] = [
+  {
+    name: "script",
+    page: to.script,
+    list: async (workspace, signal) =>
+      (await call("GET /w/{workspace}/scripts/list_search", { workspace }, signal)).map(
+        ({ path, content }) => ({ path, within: content }),
+      ),
+  },
+  {
+    name: "flow",
+    page: to.flow,
+    list: async (workspace, signal) =>
+      (await call("GET /w/{workspace}/flows/list_search", { workspace }, signal)).map(({ path, value }) => ({
+        path,
+        within: value,
+      })),
+  },
+  {
+    name: "app",
+    page: to.app,
+    list: async (workspace, signal) =>
+      (await call("GET /w/{workspace}/apps/list_search", { workspace }, signal)).map(({ path, value }) => ({
+        path,
+        within: value,
+      })),
+  },
+  {
+    name: "resource",
+    page: to.resource,
+    list: async (workspace, signal) =>
+      (await call("GET /w/{workspace}/resources/list_search", { workspace }, signal)).map(
+        ({ path, value }) => ({ path, within: value }),
+      ),
+  },
+  {
+    name: "schedule",
+    page: to.schedule,
+    list: async (workspace, signal) =>
+      (await readAll((query) => call("GET /w/{workspace}/schedules/list", { workspace, query }, signal))).map(
+        ({ path, args, on_failure_extra_args, on_recovery_extra_args, on_success_extra_args }) => ({
+          path,
+          within: [args, on_failure_extra_args, on_recovery_extra_args, on_success_extra_args],
+        }),
+      ),
+  },
+  {
+    name: "HTTP route",
+    page: to.route,
+    list: async (workspace, signal) =>
+      (
+        await readAll((query) => call("GET /w/{workspace}/http_triggers/list", { workspace, query }, signal))
+      ).map(({ path, authentication_resource_path, signature }) => ({
+        path,
+        within: [authentication_resource_path, signature?.secret],
+      })),
+  },
+  {
+    name: "WebSocket trigger",
+    page: to.socket,
+    list: async (workspace, signal) =>
+      (
+        await readAll((query) =>
+          call("GET /w/{workspace}/websocket_triggers/list", { workspace, query }, signal),
+        )
+      ).map(({ path, url_runnable_args, initial_messages }) => ({
+        path,
+        within: [url_runnable_args, initial_messages],
+      })),
+  },
+];
+
+interface Use {
+  source: Source;
+  path: string;
+}
+
+interface Uses {
+  found: Use[];
+  /** Why some lists could not be read. */
+  failed: Error[];
+}
+
+/** Finds the items that mention a path, in all lists that can be read. */
+async function findUses(workspace: string, path: string, signal: AbortSignal): Promise<Uses> {
+  const found: Use[] = [];
+  const failed: Error[] = [];
+  const lists = await Promise.allSettled(SOURCES.map(({ list }) => list(workspace, signal)));
+  signal.throwIfAborted();
+  for (const [index, source] of SOURCES.entries()) {
+    const list = lists[index]!;
+    if (list.status === "rejected") {
+      failed.push(new Error(`No ${source.name} could be searched: ${messageOf(list.reason)}`));
+      continue;
+    }
+    for (const { path: user, within } of list.value) {
+      const text = typeof within === "string" ? within : (JSON.stringify(within) ?? "");
+      // A resource does not use itself.
+      if (holds(text, path) && !(source.page === to.resource && user === path))
+        found.push({ source, path: user });
+    }
+  }
+  return { found, failed };
 }
 
 /** Dialog that lists the items that mention a path. */
@@ -77,7 +139,7 @@ export function Uses({
   path: string | undefined;
   close: () => void;
 }) {
-  const { data, error } = useQuery({
+  const { data, error, refetch } = useQuery({
     queryKey: [workspace, "uses", path],
     queryFn: ({ signal }) => findUses(workspace, path!, signal),
     enabled: path !== undefined,
@@ -88,18 +150,22 @@ export function Uses({
         <Problem error={error} />
       ) : !data ? (
         <Loading rows={3} />
-      ) : data.length === 0 ? (
-        <Text>Nothing that you can see refers to it. It may still be used at run time.</Text>
       ) : (
         <Stack gap="xs">
-          {data.map(({ kind, path }) => (
-            <Text key={`${kind} ${path}`} className="wrap">
-              {KINDS[kind][0]}{" "}
-              <Anchor component={Link} href={KINDS[kind][1](workspace, path)} fz="sm">
+          {data.failed.map((each) => (
+            <Problem key={each.message} error={each} retry={() => void refetch()} />
+          ))}
+          {data.found.map(({ source, path }) => (
+            <Text key={`${source.name} ${path}`} className="wrap">
+              {source.name}{" "}
+              <Anchor component={Link} href={source.page(workspace, path)} fz="sm">
                 {path}
               </Anchor>
             </Text>
           ))}
+          {data.found.length + data.failed.length === 0 && (
+            <Text>Nothing that you can see refers to it. It may still be used at run time.</Text>
+          )}
         </Stack>
       )}
     </Modal>
