@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Job } from "../../api/interface.d.ts";
 import { type Fact, FactList } from "../../parts/items/FactList.tsx";
+import { TRIGGER_KINDS } from "../../parts/items/trigger-kinds.ts";
 import { to } from "../../parts/places.ts";
 import { duration, Moment } from "../../parts/time.tsx";
 
@@ -11,12 +12,6 @@ interface Props {
   job: Job;
   memory: number | undefined;
 }
-
-const TRIGGERS: Record<string, string> = {
-  http: "an HTTP route",
-  websocket: "a WebSocket",
-  deploy: "a deployment",
-};
 
 function startedBy(workspace: string, { created_by, schedule_path, trigger_kind }: Job): ReactNode {
   if (schedule_path)
@@ -28,7 +23,7 @@ function startedBy(workspace: string, { created_by, schedule_path, trigger_kind 
         </Anchor>
       </>
     );
-  const how = TRIGGERS[trigger_kind ?? ""];
+  const how = TRIGGER_KINDS[trigger_kind ?? ""];
   return how ? `${created_by}, by ${how}` : created_by;
 }
 

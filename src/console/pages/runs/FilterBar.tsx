@@ -1,5 +1,6 @@
 import { Badge, Button, Group, Popover, Select, Stack, TextInput } from "@mantine/core";
 import { IconFilter, IconSearch, IconX } from "@tabler/icons-react";
+import { TRIGGER_KINDS } from "../../parts/items/trigger-kinds.ts";
 import { exactly } from "../../parts/time.tsx";
 import {
   countPopoverFilters,
@@ -34,13 +35,11 @@ const BESIDE: {
   { name: "result", label: "Result holds", hint: 'JSON, such as {"ok":false}' },
 ];
 
-const TRIGGERS = [
-  { value: "webhook", label: "A call of the API" },
-  { value: "schedule", label: "A schedule" },
-  { value: "http", label: "An HTTP route" },
-  { value: "websocket", label: "A WebSocket" },
-  { value: "deploy", label: "A deployment" },
-];
+const TRIGGERS = Object.entries({
+  webhook: "a call of the API",
+  schedule: "a schedule",
+  ...TRIGGER_KINDS,
+}).map(([value, label]) => ({ value, label: label[0]!.toUpperCase() + label.slice(1) }));
 const triggerLabel = (kind: string) => TRIGGERS.find(({ value }) => value === kind)?.label ?? kind;
 
 interface Props {
