@@ -168,9 +168,17 @@ test("a dot opens its run, whose version and script are a click away", async () 
   await page.goBack();
   await page.getByRole("link", { name: "Other runs of it" }).click();
   await expectSoon(() => page.getByRole("table", { name: "Runs" }).getByRole("row").count(), 3);
+  const read = async () => JSON.parse(await site.filled.ask("GET", "/w/acme/flows/get/f/finance/nightly"));
+  const flow = await read();
+  await site.filled.ask("POST", "/w/acme/flows/update/f/finance/nightly", { ...flow, summary: "Renamed" });
+  const { version_id } = await read();
+  expect(version_id).not.toBe(flow.version_id);
   await seen.open(`w/acme/runs/${site.filled.flow}`);
-  await page.getByRole("link", { name: /^Version \d+$/ }).click();
-  await page.getByRole("table", { name: "Versions" }).waitFor();
+  await page.getByRole("link", { name: `Version ${flow.version_id}`, exact: true }).click();
+  await page.getByRole("table", { name: "Versions" }).getByText(`${version_id}`, { exact: true }).waitFor();
+  const version = (name: string) => page.getByRole("combobox", { name }).inputValue();
+  await expectSoon(async () => (await version("From version")).split(",")[0]!, `${flow.version_id}`);
+  expect((await version("To version")).split(",")[0]).toBe(`${version_id}`);
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 

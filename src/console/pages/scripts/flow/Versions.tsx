@@ -25,8 +25,11 @@ export function Versions({ workspace, flow, mayWrite }: Props) {
   const history = useQuery(flowHistory(workspace, flow.path));
   const list = history.data ?? [];
   const numberOf = (name: string) => list.find(({ id }) => String(id) === get(name))?.id;
-  const after = numberOf("after") ?? list[0]?.id;
-  const before = numberOf("before") ?? list[list.findIndex(({ id }) => id === after) + 1]?.id;
+  const chosen = numberOf("after") ?? list[0]?.id;
+  const earlier = numberOf("before") ?? list[list.findIndex(({ id }) => id === chosen) + 1]?.id;
+  // Nothing precedes the first version: it is compared with the newest.
+  const [before, after] =
+    earlier === undefined && list.length > 1 ? [chosen, list[0]?.id] : [earlier, chosen];
   const older = useQuery(flowVersion(workspace, flow.path, before));
   const newer = useQuery(flowVersion(workspace, flow.path, after));
   if (history.error) return <Problem error={history.error} />;
