@@ -13,6 +13,8 @@ type Values = Record<string, unknown>;
 
 interface Kept {
   form: string;
+  /** Path of the page, which names what the form is for. */
+  page: string;
   by: string;
   values: Values;
 }
@@ -20,10 +22,13 @@ interface Kept {
 function readKept(form: string, by: string | undefined): Values | undefined {
   const state: unknown = history.state;
   const kept = isRecord(state) ? (state[FIELD] as Kept | undefined) : undefined;
-  return kept && by !== undefined && kept.form === form && kept.by === by ? kept.values : undefined;
+  if (!kept || by === undefined) return undefined;
+  return kept.form === form && kept.by === by && kept.page === location.pathname ? kept.values : undefined;
 }
 
 function writeKept(kept: Kept): void {
+  // The form is still shown while the next page is loaded, whose entry is another.
+  if (kept.page !== location.pathname) return;
   try {
     history.replaceState({ ...(isRecord(history.state) ? history.state : {}), [FIELD]: kept }, "");
   } catch {
@@ -40,12 +45,13 @@ function writeKept(kept: Kept): void {
 export function useKept(form: string, schema: unknown, initial: () => Values) {
   const by = useQuery(whoami).data?.email;
   const [values, setValues] = useState(() => readKept(form, by) ?? initial());
+  const [page] = useState(() => location.pathname);
   const unkept = useRef<Values>(undefined);
   const keep = useCallback(() => {
     if (unkept.current && by !== undefined)
-      writeKept({ form, by, values: withoutSecretsAndFiles(schema, unkept.current) });
+      writeKept({ form, page, by, values: withoutSecretsAndFiles(schema, unkept.current) });
     unkept.current = undefined;
-  }, [form, by, schema]);
+  }, [form, page, by, schema]);
   const change = useCallback((next: Values) => {
     unkept.current = next;
     setValues(next);
