@@ -34,7 +34,8 @@ export default function HomePage() {
   const flows = useQuery(flowList(workspace));
   const apps = useQuery(appList(workspace));
   const runnables = useMemo(() => runnablesOf(scripts.data, flows.data), [scripts.data, flows.data]);
-  const runs = useQuery({ ...latestRuns(workspace, runnables), ...useLive(15_000) }).data;
+  const latest = useMemo(() => latestRuns(workspace, runnables), [workspace, runnables]);
+  const runs = useQuery({ ...latest, ...useLive(15_000) }).data;
   const star = useStar(workspace);
   const items = useMemo(
     () => itemsOf(scripts.data ?? [], flows.data ?? [], apps.data ?? [], runs ?? []),

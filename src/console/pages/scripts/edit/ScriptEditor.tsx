@@ -1,6 +1,6 @@
 import { Button, Text } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import { call } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { useAnalysis } from "../../../parts/editor/analysis.ts";
@@ -50,7 +50,10 @@ export function ScriptEditor(props: Props) {
   const isDeployable = path !== "" && analysis !== undefined && !analysis.problem;
   const open = () => isDeployable && setDeploying(true);
   useHotkeys([["mod+S", open]], [], true);
-  const schema = mergeSchema(deployed?.schema, analysis?.schema);
+  const schema = useMemo(
+    () => mergeSchema(deployed?.schema, analysis?.schema),
+    [deployed?.schema, analysis?.schema],
+  );
   /** Returns the editor's code with the settings of a version. */
   const over = (version: Script | undefined): NewScript =>
     version
