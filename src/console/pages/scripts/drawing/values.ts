@@ -14,12 +14,13 @@ import { isLoop, listSteps } from "./model/steps.ts";
 /** Maximum number of results in the list of names; others are loaded when an expression uses them. */
 const SHOWN_RESULTS = 12;
 
-const jobResult = (workspace: string, id: string) =>
+/** The result of a completed job, which never changes. */
+export const jobResult = (workspace: string, id: string) =>
   queryOptions({
     queryKey: [workspace, "runs", "result", id],
     queryFn: ({ signal }): Promise<unknown> =>
       call("GET /w/{workspace}/jobs_u/completed/get_result/{id}", { workspace, id }, signal),
-    staleTime: Number.POSITIVE_INFINITY,
+    staleTime: "static",
   });
 
 /** The result of a loop or of parallel branches in a run. */

@@ -1,25 +1,38 @@
 /** One line with the result of a step, on its card. */
 import { useInViewport } from "@mantine/hooks";
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { call } from "../../../../api/call.ts";
+import { queryClient } from "../../../../api/client.ts";
 import { isRecord, writeJson } from "../../../../api/json.ts";
-import { oneRun } from "../../../../parts/following.ts";
 import { useWorkspace } from "../../../../parts/places.ts";
+import { isLeftOut } from "../../../../parts/result/whole-value.ts";
+import { jobResult } from "../values.ts";
 
 const SHOWN_CHARACTERS = 80;
+
+/** Loaded once, whatever else is loaded again: a completed job has the same result for ever. Only the line is kept. */
+const resultLine = (workspace: string, id: string) =>
+  queryOptions({
+    queryKey: [workspace, "runs", "result-line", id],
+    async queryFn({ signal }) {
+      const loaded: unknown = queryClient.getQueryData(jobResult(workspace, id).queryKey);
+      if (loaded !== undefined) return summarize(loaded);
+      const query = { no_logs: true, no_code: true };
+      const job = await call("GET /w/{workspace}/jobs_u/get/{id}", { workspace, id, query }, signal);
+      if (job.type !== "CompletedJob") return "";
+      return isLeftOut(job, "result") ? "a large result" : summarize(job.result);
+    },
+    staleTime: "static",
+  });
 
 /** @param id id of the completed job, which is loaded when the card becomes visible */
 export function ResultLine({ id }: { id: string }) {
   const workspace = useWorkspace();
   const { ref, inViewport } = useInViewport<HTMLSpanElement>();
-  const job = useQuery({
-    ...oneRun(workspace, id),
-    enabled: inViewport,
-    staleTime: Number.POSITIVE_INFINITY,
-    retry: false,
-  }).data;
+  const line = useQuery({ ...resultLine(workspace, id), enabled: inViewport, retry: false }).data;
   return (
     <span ref={ref} className="step-result clip mono">
-      {job?.type === "CompletedJob" ? summarize(job.result) : ""}
+      {line}
     </span>
   );
 }
