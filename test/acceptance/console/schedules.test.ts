@@ -129,19 +129,29 @@ test("long rules stay in their column, and rules by the second tell the seconds"
   seen.wrongs.length = 0;
 }, 60_000);
 
-test("a reload asks before it discards what was typed, and not after it is saved", async () => {
+test("a reload asks before it discards what was chosen or typed, and not after it is saved", async () => {
   await using seen = await site.visit();
   const { page } = seen;
   await seen.open("w/acme/schedules/new");
+  const path = page.getByLabel("Path");
+  await path.click();
+  const first = await path.inputValue();
+  await path.fill("f/finance/other");
+  await path.fill(first);
+  // As it was before: the visit would note a question.
+  await page.reload();
+  expect(seen.wrongs).toEqual([]);
   await page.getByRole("combobox", { name: "What it runs" }).click();
   await page.getByRole("option", { name: /f\/finance\/figures/ }).click();
-  await page.getByLabel("Path").click();
-  await page.getByLabel("Path").fill("f/finance/kept");
+  const toldOfChoice = page.waitForEvent("dialog");
+  await page.reload({ timeout: 2_000 }).catch(() => {});
+  expect((await toldOfChoice).type()).toBe("beforeunload");
+  await path.fill("f/finance/kept");
   const asked = page.waitForEvent("dialog");
   // The visit dismisses the question: the page stays.
   await page.reload({ timeout: 2_000 }).catch(() => {});
   expect((await asked).type()).toBe("beforeunload");
-  expect(await page.getByLabel("Path").inputValue()).toBe("f/finance/kept");
+  expect(await path.inputValue()).toBe("f/finance/kept");
   seen.wrongs.length = 0;
   await page.getByRole("button", { name: "Create the schedule" }).click();
   await page.getByRole("heading", { name: "f/finance/kept" }).waitFor();

@@ -59,15 +59,17 @@ interface EndProps {
   label: string;
   /** Address of the page to return to. */
   leave: string;
+  /** Values of all fields. */
+  values: unknown;
 }
 
 /** End of a form: error message and buttons. */
-export function FormEnd({ save, isComplete, label, leave }: EndProps) {
-  const buttons = useLeaveWarning<HTMLDivElement>();
+export function FormEnd({ save, isComplete, label, leave, values }: EndProps) {
+  useLeaveWarning(values);
   return (
     <>
       {save.error && <Problem error={save.error} />}
-      <Group ref={buttons}>
+      <Group>
         <Button type="submit" loading={save.isPending} disabled={!isComplete}>
           {label}
         </Button>

@@ -1,26 +1,36 @@
-import { type RefObject, useEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
+import { isSame, parseJson, writeJson } from "../../api/json.ts";
+
+/** Events that come before users change anything. */
+const INTERACTIONS = ["pointerdown", "keydown", "input"];
+
+/** As it would be saved: fields without a value are no fields. */
+const asSaved = (values: unknown): unknown => parseJson(writeJson(values));
 
 /**
- * Lets the browser ask before a reload or a closed tab discards what was typed and not saved.
- * @returns ref of an element in the form, or around its fields
+ * Lets the browser ask before a reload or a closed tab discards values of a form that are not saved.
+ * @param values of all fields, JSON. What they are before the user does anything, such as defaults, is nothing to lose.
  */
-export function useLeaveWarning<T extends HTMLElement>(): RefObject<T | null> {
-  const element = useRef<T>(null);
+export function useLeaveWarning(values: unknown): void {
+  const current = useRef(values);
+  const first = useRef(values);
+  const isTouched = useRef(false);
   useEffect(() => {
-    const fields = element.current?.closest("form") ?? element.current;
-    let isTyped = false;
-    const note = () => {
-      isTyped = true;
+    current.current = values;
+    if (!isTouched.current) first.current = values;
+  });
+  useEffect(() => {
+    const touch = () => {
+      isTouched.current = true;
     };
     const warn = (event: BeforeUnloadEvent) => {
-      if (isTyped) event.preventDefault();
+      if (!isSame(asSaved(first.current), asSaved(current.current))) event.preventDefault();
     };
-    fields?.addEventListener("input", note);
+    for (const name of INTERACTIONS) document.addEventListener(name, touch, true);
     window.addEventListener("beforeunload", warn);
     return () => {
-      fields?.removeEventListener("input", note);
+      for (const name of INTERACTIONS) document.removeEventListener(name, touch, true);
       window.removeEventListener("beforeunload", warn);
     };
   }, []);
-  return element;
 }

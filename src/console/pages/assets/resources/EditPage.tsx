@@ -69,13 +69,13 @@ function Editor({ workspace, existing, prefix }: Props) {
   const [, go] = useLocation();
   const types = useQuery(typeList(workspace)).data;
   const mayWrite = useMayWrite(workspace);
-  const fields = useLeaveWarning<HTMLDivElement>();
   const [search] = useSearchParams();
   const [path, setPath] = useState(existing?.path ?? prefix);
   const [type, setType] = useState<string | null>(existing?.resource_type ?? search.get("type"));
   const [description, setDescription] = useState(existing?.description ?? "");
   const [value, setValue] = useState<unknown>(existing ? existing.value : {});
   const [isValid, setValid] = useState(true);
+  useLeaveWarning([path, type, description, value, isValid]);
   const [loaded, setLoaded] = useState(false);
   const ready = useCallback(() => setLoaded(true), []);
   const schema = types?.find(({ name }) => name === type)?.schema;
@@ -92,7 +92,7 @@ function Editor({ workspace, existing, prefix }: Props) {
     else save.mutate();
   };
   return (
-    <Stack ref={fields}>
+    <Stack>
       {!writes && (
         <Alert color="gray" variant="light">
           You may use this resource, not change it.

@@ -95,6 +95,7 @@ export function RouteForm({ workspace, existing, initial, path: firstPath }: Tri
         {name.descriptionField}
         <FormEnd
           save={save}
+          values={[name.naming, of, method, route, isWorkspaced, requestType, callers]}
           isComplete={isComplete}
           label={existing ? "Save" : "Create the route"}
           leave={existing ? to.route(workspace, existing.path) : to.triggers(workspace)}

@@ -134,6 +134,7 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
         />
         <FormEnd
           save={save}
+          values={[name.naming, of, schedule, timezone, args, noOverlap, onFailure]}
           isComplete={of !== undefined && isComplete}
           label={existing ? "Save" : "Create the schedule"}
           leave={existing ? to.schedule(workspace, existing.path) : to.schedules(workspace)}

@@ -107,6 +107,7 @@ export function SocketForm({
         {name.summaryField}
         <FormEnd
           save={save}
+          values={[name.naming, of, url, filterText, rows, answers, answersErrors]}
           isComplete={isComplete}
           label={existing ? "Save" : "Create the trigger"}
           leave={existing ? to.socket(workspace, existing.path) : to.sockets(workspace)}
