@@ -248,6 +248,23 @@ for (const [who, role] of Object.entries(ROLES)) {
   }, 120_000);
 }
 
+test("a manager of a group, who is no admin, changes its members", async () => {
+  const token = await createMember("max", { is_admin: false, operator: false });
+  await site.filled.ask("POST", "/w/acme/groups/create", { name: "makers" });
+  await site.filled.ask("POST", "/w/acme/acls/add/group_/makers", { owner: "u/max", write: true });
+  await using seen = await site.visit({ token });
+  const { page } = seen;
+  await seen.open("w/acme/people?tab=groups");
+  await choose(seen, "makers", "Change members");
+  await dialog(seen).getByRole("combobox", { name: "Members" }).fill("max");
+  await page.getByRole("option", { name: "max", exact: true }).click();
+  await dialog(seen).getByLabel("What it is for").focus();
+  await page.getByRole("listbox").waitFor({ state: "hidden" });
+  await button(seen, "Save").click();
+  await page.getByRole("row").filter({ hasText: "makers" }).getByText("ann, max").waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
 test("rights that another user changed in the meantime are shown, not overwritten", async () => {
   await site.filled.ask("POST", "/w/acme/folders/create", { name: "shared" });
   await using seen = await site.visit();
