@@ -1,19 +1,28 @@
 /** Reads the latest run of each of some scripts and flows. */
-import { and, desc, eq } from "drizzle-orm";
+import { and, desc, eq, notInArray } from "drizzle-orm";
 import { z } from "zod";
 import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
 import { type Operation, operation, responds } from "../../../../platform/http/operation.ts";
+import type { JobState } from "../../../../platform/queue/states.ts";
 import { type Job, jobs } from "../../../../platform/queue/tables.ts";
 import { JobRecord, lightColumns, toJobSummary } from "../../job/records.ts";
-import { canReadJob } from "../../submit/job-rights.ts";
-import { readRows } from "./job-scan.ts";
+import { canReadJob, jobsVisibleTo } from "../../submit/job-rights.ts";
+import {
+  createScanTurn,
+  type JobQuery,
+  readRows,
+  type ScanBudget,
+  scanInSlices,
+  scanOrder,
+} from "./job-scan.ts";
 import { addPendingApprovals } from "./list-operations.ts";
 
 const MOST_ITEMS = 1_000;
-/** Jobs of a path that are looked at, the newest first: at once, and where that did not suffice. */
+/** Jobs of each path that are looked at first, the newest ones; most paths need no more. */
 const NEWEST_JOBS = 2;
-const MORE_JOBS = 100;
+/** Time for reading on, where these are no runs that the caller may see. */
+const SEARCH_TIMEOUT_MS = 2_000;
 /** Paths of one statement: about 1 ms. */
 const BATCH_SIZE = 50;
 
@@ -57,24 +66,57 @@ async function readNewest(app: App, workspace: string, paths: string[], limit: n
 
 const keyOf = ({ kind, path }: Runnable) => `${kind} ${path}`;
 
+const NOT_BEGUN: JobState[] = ["planned", "held"];
+
 /** Finds the latest run of each item that the caller may see. A planned run has not begun. */
 async function findLatest(ctx: WorkspaceContext, workspace: string, items: Runnable[]): Promise<string[]> {
   const latest = new Map<string, string>();
-  let missing = items;
-  for (const limit of [NEWEST_JOBS, MORE_JOBS]) {
-    const paths = [...new Set(missing.map(({ path }) => path))];
-    const found = await readNewest(ctx.app, workspace, paths, limit);
-    const read = new Map<string, number>();
-    for (const job of found) {
-      const path = job.script_path!;
-      read.set(path, (read.get(path) ?? 0) + 1);
-      const key = `${job.kind} ${path}`;
-      const hasBegun = job.state !== "planned" && job.state !== "held";
-      if (hasBegun && !latest.has(key) && canReadJob(ctx.caller, job)) latest.set(key, job.id);
-    }
-    missing = missing.filter((item) => !latest.has(keyOf(item)) && read.get(item.path) === limit);
+  const read = new Map<string, number>();
+  const paths = [...new Set(items.map(({ path }) => path))];
+  for (const job of await readNewest(ctx.app, workspace, paths, NEWEST_JOBS)) {
+    const path = job.script_path!;
+    read.set(path, (read.get(path) ?? 0) + 1);
+    const key = `${job.kind} ${path}`;
+    if (!NOT_BEGUN.includes(job.state) && !latest.has(key) && canReadJob(ctx.caller, job))
+      latest.set(key, job.id);
   }
+  const missing = items.filter((item) => !latest.has(keyOf(item)) && read.get(item.path) === NEWEST_JOBS);
+  await searchOlder(ctx, workspace, missing, latest);
   return items.flatMap((item) => latest.get(keyOf(item)) ?? []);
+}
+
+/** Adds the latest run of each item among all jobs of its path, in slices, as long as there is time. */
+async function searchOlder(
+  ctx: WorkspaceContext,
+  workspace: string,
+  items: Runnable[],
+  latest: Map<string, string>,
+): Promise<void> {
+  const { app, caller } = ctx;
+  const { signal } = ctx.request;
+  const budget: ScanBudget = { ms: SEARCH_TIMEOUT_MS };
+  const scan = createScanTurn(app, { budget, signal });
+  try {
+    for (const item of items) {
+      const base = and(eq(jobs.workspace_id, workspace), eq(jobs.script_path, item.path));
+      const filters = and(eq(jobs.kind, item.kind), notInArray(jobs.state, NOT_BEGUN), jobsVisibleTo(caller));
+      const selection: JobQuery = { base, filters, sets: [], signal, budget, scan };
+      for await (const slice of scanInSlices(app, selection)) {
+        const [found] = await app.db.read
+          .select({ id: jobs.id })
+          .from(jobs)
+          .where(slice)
+          .orderBy(...scanOrder(selection))
+          .limit(1);
+        if (!found) continue;
+        latest.set(keyOf(item), found.id);
+        break;
+      }
+      if (budget.reached || signal.aborted) return;
+    }
+  } finally {
+    scan.release();
+  }
 }
 
 const listLatestRuns = operation({

@@ -2,17 +2,19 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { jobs, type NewJob } from "../../../../../src/platform/queue/tables.ts";
 import { type Ask, expectOk, startTestServer, type TestServer } from "../../../../support/harness.ts";
-import { completedRow, FUTURE, HOUR, idOf, QUEUED } from "../../../../support/job-rows.ts";
+import { completedRow, FUTURE, idOf, QUEUED } from "../../../../support/job-rows.ts";
+
+const MINUTE = 60_000;
 
 let server: TestServer;
 let ask: Ask;
 const rows: NewJob[] = [];
 
-/** A job that was made an hour after the one before. @returns its id */
+/** A job that was made a minute after the one before. @returns its id */
 function add(script_path: string, more: Partial<NewJob> = {}): string {
   const nth = rows.length + 1;
   const id = idOf(nth);
-  rows.push(completedRow(id, new Date(Date.now() - (200 - nth) * HOUR), { script_path, ...more }));
+  rows.push(completedRow(id, new Date(Date.now() - (6_000 - nth) * MINUTE), { script_path, ...more }));
   return id;
 }
 const addMany = (count: number, path: string, more: Partial<NewJob>) =>
@@ -30,8 +32,13 @@ const shown = add("f/a/others");
 const hidden = addMany(5, "f/a/others", { visible_to_owner: false });
 const queued = add("f/a/queued", QUEUED);
 addMany(101, "f/a/written", { kind: "preview" });
+const beneath = add("f/a/beneath");
+add("f/a/beneath", { kind: "flow", visible_to_owner: false });
+addMany(200, "f/a/beneath", { kind: "dependencies" });
+addMany(100, "f/a/beneath", { ...QUEUED, state: "planned", scheduled_for: FUTURE });
+const unseen = addMany(5_100, "f/a/beneath", { visible_to_owner: false });
 
-const paths = ["old", "busy", "both", "scheduled", "others", "queued", "written", "never"];
+const paths = ["old", "busy", "both", "scheduled", "others", "queued", "written", "beneath", "never"];
 const items = [
   ...paths.map((name) => ({ kind: "script", path: `f/a/${name}` })),
   { kind: "flow", path: "f/a/both" },
@@ -42,13 +49,25 @@ const latest = async (by: Ask) =>
 beforeAll(async () => {
   server = await startTestServer({ workers: 0 });
   ({ ask } = await server.workspace());
-  await server.server.app.db.write((tx) => tx.insert(jobs).values(rows));
+  for (let at = 0; at < rows.length; at += 500) {
+    const some = rows.slice(at, at + 500);
+    await server.server.app.db.write((tx) => tx.insert(jobs).values(some));
+  }
 });
 afterAll(() => server.stop());
 
 test("each has the run that was made last, however long ago, and none if it has not run", async () => {
   const found = await latest(ask);
-  expect(found.map(({ id }) => id)).toEqual([old, step, script, scheduled, hidden.at(-1)!, queued, flow]);
+  expect(found.map(({ id }) => id)).toEqual([
+    old,
+    step,
+    script,
+    scheduled,
+    hidden.at(-1)!,
+    queued,
+    unseen.at(-1)!,
+    flow,
+  ]);
   expect(found.every((job) => job.args === undefined)).toBe(true);
 });
 
@@ -56,7 +75,7 @@ test("who may not see all runs gets the latest of those they may see", async () 
   await expectOk(ask("POST", "/w/acme/folders/create", { name: "a", extra_perms: { "u/bob": false } }));
   const { ask: bob } = await server.member("acme", "bob");
   const found = (await latest(bob)).map(({ id }) => id);
-  expect(found).toEqual([old, step, script, scheduled, shown, queued, flow]);
+  expect(found).toEqual([old, step, script, scheduled, shown, queued, beneath, flow]);
 });
 
 test("more items than a page of Home has are refused", async () => {
