@@ -41,6 +41,25 @@ test.skipIf(isThere)("without Deno a script that uses it says what to install", 
   });
 });
 
+test("a script whose import uses Deno is run by Deno, deployed, as a preview and as a step", async () => {
+  const language = "deno";
+  const lib = "export const where = () => Deno.build.os;";
+  await deploy(ask, "acme", "u/admin/uses_deno", lib, { language });
+  const content = `import { where } from "/u/admin/uses_deno.ts";\nexport const main = () => where();`;
+  const missing = { error: { name: "DependencyError", message: expect.stringContaining("install Deno") } };
+  const check = (answer: unknown) =>
+    isThere ? expect(answer).toBe("linux") : expect(answer).toMatchObject(missing);
+  check(await run(content));
+  const path = "u/admin/imports_deno";
+  check(
+    (await ask("POST", "/w/acme/jobs/run_wait_result/preview", { language, content, path, args: {} })).json(),
+  );
+  const value = {
+    modules: [{ id: "a", value: { type: "rawscript", language, content, input_transforms: {} } }],
+  };
+  check((await ask("POST", "/w/acme/jobs/run_wait_result/preview_flow", { path, value, args: {} })).json());
+});
+
 describe.skipIf(!isThere)("with Deno", () => {
   test("arguments, packages, scripts of the workspace and results are as in all TypeScript", async () => {
     await deploy(ask, "acme", "u/admin/lib", "export const twice = (n: number) => n * 2;", {

@@ -16,9 +16,17 @@ export function programOf(language: string): ProgramAdapter | undefined {
   return Object.hasOwn(PROGRAMS, language) ? PROGRAMS[language as ProgramLanguage] : undefined;
 }
 
-/** Returns what runs code: Deno is needed only where something of it is used. Undefined if it is only stored. */
-export function runtimeOfCode(language: string, content: string): RunnableLanguage | undefined {
-  return language === "deno" && usesDeno(content) ? "deno" : runtimeOf(language);
+/**
+ * Returns what runs code and what it imports: Deno is needed only where something of it is used. Undefined if the code
+ * is only stored.
+ */
+export function runtimeOfCode(
+  language: string,
+  content: string,
+  imports: readonly { content: string }[] = [],
+): RunnableLanguage | undefined {
+  const needsDeno = () => usesDeno(content) || imports.some((each) => usesDeno(each.content));
+  return language === "deno" && needsDeno() ? "deno" : runtimeOf(language);
 }
 
 /** Returns how scripts of a language are compiled; undefined if they are not compiled. */

@@ -4,7 +4,7 @@ import { and, desc, eq, type SQL } from "drizzle-orm";
 import type { Reader } from "../../../database/database.ts";
 import type { RunnableLanguage } from "../../../engines/languages/languages.ts";
 import { runtimeOfCode } from "../../../engines/languages/programs/table.ts";
-import type { RunnableVersion } from "../../../engines/runner/types.ts";
+import type { ImportedScript, RunnableVersion } from "../../../engines/runner/types.ts";
 import { Cache } from "../../../lib/async/cache.ts";
 import { perApp } from "../../../lib/async/per-app.ts";
 import { NotFound } from "../../../lib/errors.ts";
@@ -20,6 +20,8 @@ import { type PinnedImport, type Script, scripts } from "./tables.ts";
 export interface DeployedScript {
   /** Without the sources of its imports. */
   version: RunnableVersion;
+  /** As it was deployed; `version.language` is what runs its own code. */
+  language: string;
   /** Its pinned imports; undefined for none. */
   pins: PinnedImport[] | undefined;
   hash: string;
@@ -196,14 +198,15 @@ function createNotReadyError(row: Script): NotRunnable {
     : new BeingPrepared(`${what}: its dependencies are still being resolved`, row);
 }
 
-export function toRunnableVersion(row: Script): RunnableVersion {
+export function toRunnableVersion(row: Script, imports?: ImportedScript[]): RunnableVersion {
   const content = row.bundle ?? row.content;
   return {
     id: row.hash,
     workspace_id: row.workspace_id,
     path: row.path,
-    language: (runtimeOfCode(row.language, content) ?? row.language) as RunnableLanguage,
+    language: (runtimeOfCode(row.language, content, imports) ?? row.language) as RunnableLanguage,
     content,
+    imports,
     lock: row.lock ?? undefined,
     parameters: row.parameters,
     preprocessor_parameters: row.preprocessor_parameters ?? undefined,
@@ -216,6 +219,7 @@ export function toRunnableVersion(row: Script): RunnableVersion {
 function toDeployedScript(row: Script): DeployedScript {
   return {
     version: toRunnableVersion(row),
+    language: row.language,
     pins: row.imports ?? undefined,
     hash: row.hash,
     path: row.path,

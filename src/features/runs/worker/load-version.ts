@@ -2,7 +2,7 @@ import { requireRuntime } from "../../../engines/languages/languages.ts";
 import { runtimeOfCode } from "../../../engines/languages/programs/table.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import type { Language } from "../../../engines/languages/types.ts";
-import type { RunnableVersion } from "../../../engines/runner/types.ts";
+import type { ImportedScript, RunnableVersion } from "../../../engines/runner/types.ts";
 import type { StopRequest } from "../../../lib/async/sleep.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
@@ -26,9 +26,11 @@ export async function loadVersion(
   }
   if (job.script_hash) {
     const found = getDeployedScriptByHash(app, job.workspace_id, job.script_hash);
-    const { version, pins } = found instanceof Promise ? await found : found;
+    const { version, pins, language } = found instanceof Promise ? await found : found;
     requireRuntime(version.language);
-    const whole = pins ? { ...version, imports: await loadImports(app, job.workspace_id, pins) } : version;
+    const whole = pins
+      ? withImports(version, language, await loadImports(app, job.workspace_id, pins))
+      : version;
     // Files written by the run must not outlive it, so it gets its own process.
     return job.delete_after_use ? { ...whole, isolation: "fresh" } : whole;
   }
@@ -43,7 +45,7 @@ export async function loadVersion(
     id: sha256(JSON.stringify([language, lock, content, imports])).slice(0, 32),
     workspace_id: job.workspace_id,
     path,
-    language: runtimeOfCode(language, content) ?? requireRuntime(language),
+    language: runtimeOfCode(language, content, imports) ?? requireRuntime(language),
     content,
     imports: imports.length > 0 ? imports : undefined,
     lock,
@@ -51,6 +53,14 @@ export async function loadVersion(
     preprocessor_parameters: undefined,
     envs: [],
     isolation: "fresh",
+  };
+}
+
+function withImports(version: RunnableVersion, language: string, imports: ImportedScript[]): RunnableVersion {
+  return {
+    ...version,
+    imports,
+    language: runtimeOfCode(language, version.content, imports) ?? version.language,
   };
 }
 

@@ -155,7 +155,7 @@ async function warmUp(
     const row = await findScriptVersion(app.db.read, workspace_id, hash);
     if (!row?.ready || !runtimeOf(row.language)) return;
     const imports = row.imports ? await loadImports(app, workspace_id, row.imports) : undefined;
-    await app.runner.prepare({ ...toRunnableVersion(row), imports });
+    await app.runner.prepare(toRunnableVersion(row, imports));
   } catch (cause) {
     app.log.warn({ path, hash, error: String(cause) }, "a script could not be prepared ahead");
   }

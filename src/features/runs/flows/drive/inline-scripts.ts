@@ -66,7 +66,7 @@ export async function createInlineVersion(
     id: id.slice(0, 32),
     workspace_id: job.workspace_id,
     path: (imports.length > 0 ? code.path : job.script_path) ?? undefined,
-    language: runtimeOfCode(language, content) ?? requireRuntime(language),
+    language: runtimeOfCode(language, content, imports) ?? requireRuntime(language),
     content,
     imports: imports.length > 0 ? imports : undefined,
     lock,
