@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await server.stop();
-  for (const name of ["GOPROXY", "GOSUMDB", "CARGO_HOME", "CARGO_REGISTRY_TOKEN"]) {
+  for (const name of ["GOPROXY", "GOSUMDB", "CARGO_HOME", ...Object.keys(SECRET_VARIABLES)]) {
     if (before[name] === undefined) delete process.env[name];
     else process.env[name] = before[name];
   }
@@ -118,6 +118,26 @@ const hasSerde =
   existsSync(SYSTEM_CRATES) &&
   readdirSync(SYSTEM_CRATES).some((name) => name.startsWith("serde_json-"));
 
+const SECRET_SETTINGS = `[registry]
+token = "not-for-scripts"
+"secret-key" = "not-for-scripts"
+[registries.own]
+index = "sparse+http://ann:not-for-scripts@127.0.0.1:9/"
+token = """
+not-for-scripts"""
+[http]
+user-agent = "not-for-scripts"
+timeout = 7
+[env]
+WORD = "not-for-scripts"
+`;
+const SECRET_VARIABLES = {
+  CARGO_REGISTRY_TOKEN: "not-for-scripts",
+  CARGO_REGISTRY_SECRET_KEY: "not-for-scripts",
+  CARGO_REGISTRIES_OTHER_SECRET_KEY: "not-for-scripts",
+  CARGO_REGISTRIES_OTHER_INDEX: "sparse+http://ann:not-for-scripts@127.0.0.1:9/",
+};
+
 describe.skipIf(!hasSerde)("Rust crates", () => {
   let folder: string;
 
@@ -138,7 +158,7 @@ describe.skipIf(!hasSerde)("Rust crates", () => {
     writeFileSync(join(greeting, ".cargo-checksum.json"), '{"files":{}}');
     writeFileSync(
       join(folder, "config.toml"),
-      `[source.crates-io]\nreplace-with = "local"\n[source.local]\ndirectory = ${JSON.stringify(crates)}\n[registry]\ntoken = "not-for-scripts"\n`,
+      `[source.crates-io]\nreplace-with = "local"\n[source.local]\ndirectory = ${JSON.stringify(crates)}\n${SECRET_SETTINGS}`,
     );
     setEnvironment({ CARGO_HOME: folder });
   });
@@ -197,18 +217,20 @@ pub fn main(person: Person, loud: Option<bool>) -> Result<Answer, Box<dyn std::e
   );
 
   test(
-    "a script sees no token while it is compiled",
+    "a script sees no secret of a registry or proxy while it is compiled",
     async () => {
+      const names = Object.keys(SECRET_VARIABLES);
       const spy = `use serde::Serialize as _;
-pub fn main() -> (&'static str, Option<&'static str>) {
-    (include_str!("../.cargo/config.toml"), option_env!("CARGO_REGISTRY_TOKEN"))
+pub fn main() -> (&'static str, Vec<Option<&'static str>>) {
+    (include_str!("../.cargo/config.toml"), vec![${names.map((name) => `option_env!("${name}")`).join(", ")}])
 }
 `;
-      setEnvironment({ CARGO_REGISTRY_TOKEN: "not-for-scripts" });
+      setEnvironment(SECRET_VARIABLES);
       await deployed("u/admin/crates_spy", "rust", spy);
-      const seen = (await run("u/admin/crates_spy")) as unknown[];
-      expect(seen).toEqual([expect.stringContaining("directory ="), null]);
-      expect(String(seen[0])).not.toContain("not-for-scripts");
+      const seen = (await run("u/admin/crates_spy")) as [string, (string | null)[]];
+      expect(seen[0]).toContain("directory =");
+      expect(JSON.stringify(seen)).not.toContain("not-for-scripts");
+      expect(seen[1]).toEqual([null, null, null, "sparse+http://127.0.0.1:9/"]);
     },
     SLOW_MS,
   );

@@ -1,4 +1,5 @@
 /** Rust scripts with crates: locked and compiled by Cargo. `main` takes and returns what serde can convert. */
+import { removeUrlCredentials } from "../../../lib/text/url-credentials.ts";
 import type { PackageBuild } from "./types.ts";
 
 type Dependencies = Record<string, unknown>;
@@ -14,13 +15,13 @@ export function createCargoBuild(findPackages: (content: string) => string[], ma
   return {
     tool: "cargo",
     install: "install Cargo (Debian: cargo)",
-    // Without tokens: a script's macros run while it is compiled, and would read them.
-    inherited: /^(CARGO_(REGISTR(Y|IES)|HTTP|NET)_\w+(?<!_TOKEN)|SSL_CERT_FILE)$/,
+    // A script's macros run while it is compiled, and read all of this.
+    inherited: INHERITED,
     settings: {
       variable: "CARGO_HOME",
       folder: ".cargo",
       file: "config.toml",
-      secrets: /^.*\b(?:token|secret-key)\b.*$/gm,
+      toPublic: toPublicSettings,
     },
     environment: (rustc) => ({
       RUSTC: rustc,
@@ -76,6 +77,65 @@ export function createCargoBuild(findPackages: (content: string) => string[], ma
     ],
   };
 }
+
+const SOURCE_KEYS = ["registry", "replace-with", "directory", "local-registry"];
+const HTTP_KEYS = [
+  "cainfo",
+  "proxy",
+  "timeout",
+  "low-speed-limit",
+  "multiplexing",
+  "check-revoke",
+  "ssl-version",
+];
+const NET_KEYS = ["offline", "retry"];
+
+/** Variables of the same settings: without tokens, keys, and programs that yield them. */
+const toVariables = (section: string, keys: string[]) =>
+  `${section}_(?:${keys.map((key) => key.toUpperCase().replaceAll("-", "_")).join("|")})`;
+const INHERITED = new RegExp(
+  `^(?:SSL_CERT_FILE|CARGO_(?:${[
+    "REGISTRY_DEFAULT",
+    toVariables("REGISTRIES_[A-Z0-9_]+", ["index", "protocol"]),
+    toVariables("HTTP", HTTP_KEYS),
+    toVariables("NET", NET_KEYS),
+  ].join("|")}))$`,
+);
+
+/** Returns the settings that say where crates come from. @throws SyntaxError */
+function toPublicSettings(text: string): string {
+  const given = Bun.TOML.parse(text) as Dependencies;
+  const tables: [path: string[], table: unknown, keys: string[]][] = [
+    [["registry"], given.registry, ["default"]],
+    [["http"], given.http, HTTP_KEYS],
+    [["net"], given.net, NET_KEYS],
+    ...Object.entries(toTable(given.registries)).map(([name, table]): [string[], unknown, string[]] => [
+      ["registries", name],
+      table,
+      ["index", "protocol"],
+    ]),
+    ...Object.entries(toTable(given.source)).map(([name, table]): [string[], unknown, string[]] => [
+      ["source", name],
+      table,
+      SOURCE_KEYS,
+    ]),
+  ];
+  return tables
+    .map(([path, table, keys]) => {
+      const stated = Object.entries(toTable(table)).filter(
+        ([key, value]) => keys.includes(key) && typeof value !== "object",
+      );
+      const lines = stated.map(
+        ([key, value]) =>
+          `${key} = ${toToml(typeof value === "string" ? removeUrlCredentials(value) : value)}\n`,
+      );
+      return `[${path.map((each) => JSON.stringify(each)).join(".")}]\n${lines.join("")}`;
+    })
+    .join("");
+}
+
+const toTable = (value: unknown): Dependencies =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Dependencies) : {};
 
 const headOf = (edition: string) =>
   `[package]\nname = "program"\nversion = "0.0.0"\nedition = ${JSON.stringify(edition)}\n\n[profile.release]\nstrip = true\n`;

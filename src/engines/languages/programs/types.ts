@@ -50,16 +50,16 @@ export interface PackageBuild {
   tool: string;
   /** What to install if it is missing. */
   install: string;
-  /** Variables of the server's environment that tell where packages come from. */
+  /** Variables of the server's environment that tell where packages come from. It gets their URLs without users. */
   inherited: RegExp;
-  /** The operator's own settings of the tool, which it gets a copy of. */
+  /** The operator's own settings of the tool, of which it gets some. */
   settings?: {
     /** Variable that names their folder, and that folder below a home folder. */
     variable: string;
     folder: string;
     file: string;
-    /** Matches the lines that scripts must not see. */
-    secrets: RegExp;
+    /** Returns what scripts may see of the file. */
+    toPublic(text: string): string;
   };
   /** @param tool path of the language's tool */
   environment(tool: string): Record<string, string>;

@@ -1,5 +1,7 @@
 /** Environment variables that scripts inherit from the server: program paths, language, time zone and proxies. */
 
+import { removeUrlCredentials } from "../../../lib/text/url-credentials.ts";
+
 const INHERITED_NAMES = /^(PATH|TZ|LANG|LC_ALL|LC_CTYPE|no_proxy|NO_PROXY)$/;
 const PROXY_NAMES = /^(https?_proxy|HTTPS?_PROXY)$/;
 
@@ -9,12 +11,7 @@ export function inheritedEnvironment(proxy_credentials: boolean): Record<string,
   for (const [name, value] of Object.entries(process.env)) {
     if (value === undefined) continue;
     if (INHERITED_NAMES.test(name)) environment[name] = value;
-    if (PROXY_NAMES.test(name)) environment[name] = proxy_credentials ? value : removeProxyCredentials(value);
+    if (PROXY_NAMES.test(name)) environment[name] = proxy_credentials ? value : removeUrlCredentials(value);
   }
   return environment;
-}
-
-/** Removes everything up to the last @ before the end of the host, with or without a scheme. */
-function removeProxyCredentials(url: string): string {
-  return url.replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/?#]*@/i, "$1");
 }

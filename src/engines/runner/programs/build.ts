@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { removeUrlCredentials } from "../../../lib/text/url-credentials.ts";
 import type { ProgramLanguage } from "../../languages/languages.ts";
 import { programOf } from "../../languages/programs/table.ts";
 import type { PackageBuild } from "../../languages/programs/types.ts";
@@ -27,16 +28,26 @@ export async function findBuildTool(language: ProgramLanguage, build: PackageBui
   }
   const environment = build.environment(tool.program);
   for (const [name, value] of Object.entries(process.env)) {
-    if (value !== undefined && build.inherited.test(name)) environment[name] = value;
+    if (value !== undefined && build.inherited.test(name)) environment[name] = removeUrlCredentials(value);
   }
   const files: Record<string, string> = {};
   const { settings } = build;
   if (settings) {
     const folder = process.env[settings.variable] ?? join(homedir(), settings.folder);
     const text = await readFile(join(folder, settings.file), "utf8").catch(() => undefined);
-    if (text !== undefined) files[`${settings.folder}/${settings.file}`] = text.replace(settings.secrets, "");
+    if (text !== undefined)
+      files[`${settings.folder}/${settings.file}`] = readSettings(build.tool, text, settings);
   }
   return { program, environment, files, read: [...tool.folders, ...listFolders(environment, files)] };
+}
+
+/** @throws DependencyError without the text, which may hold secrets */
+function readSettings(tool: string, text: string, settings: NonNullable<PackageBuild["settings"]>): string {
+  try {
+    return settings.toPublic(text);
+  } catch {
+    throw new DependencyError(`the ${settings.file} of this server's ${tool} is invalid`);
+  }
 }
 
 /** Lists the folders of this machine that settings name as sources of packages. */
