@@ -121,10 +121,6 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   }
 
   function begin(run: QueuedRun): void {
-    if (run.stop.aborted) {
-      run.resolve({ kind: "canceled" });
-      return;
-    }
     const isShared = run.request.version.isolation === "shared";
     const job = createJob(run, undefined);
     job.start(isShared ? pool.takeIdle(run.key) : undefined);
@@ -136,7 +132,8 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     const next = createJob(first.run, job.prefetch);
     next.retired = job.retired;
     next.adopt(child, first);
-    if (first.run.stop.aborted) first.run.cancel();
+    if (stopped) next.stop({ kind: "released" });
+    else if (first.run.stop.aborted) first.run.cancel();
   }
 
   function createJob(run: QueuedRun, prefetch: Prefetch | undefined): JobRun {
@@ -169,11 +166,12 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   /** Keeps or discards a child after its job has ended. */
   function release(job: JobRun, child: Child | undefined, reusable: boolean): void {
     if (!child) return;
-    const mayGoOn = reusable && !child.exited && !stopped;
-    if (mayGoOn && job.prefetch.runs.length > 0) {
+    if (reusable && job.prefetch.runs.length > 0) {
+      // Even if the child has exited: it may have answered some, which is not read yet.
       follow(job, child);
       return;
     }
+    const mayGoOn = reusable && !child.exited && !stopped;
     if (mayGoOn && !job.retired && !child.output.secrets.isFull) pool.keep(child);
     else pool.discard(child);
     requeue(job.prefetch.takeBack(child, job.prefetch.runs.length));
@@ -184,6 +182,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     for (const { run } of returned.reverse()) {
       setDequeue(run);
       if (run.stop.aborted) run.resolve({ kind: "canceled" });
+      else if (stopped) run.resolve({ kind: "released" });
       else waiting.unshift(run);
     }
     pump();
@@ -201,6 +200,8 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     running,
     run(request, stop) {
       if (stopped) return Promise.resolve({ kind: "released" });
+      // It may have been stopped while it was prepared; later, `onAbort` takes it out of the queue.
+      if (stop.aborted) return Promise.resolve({ kind: "canceled" });
       return new Promise((resolve) => {
         const run: QueuedRun = {
           request,
@@ -242,10 +243,8 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
       stopped = true;
       clearTimeout(checking);
       for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
-      for (const job of [...running]) {
-        for (const { run } of job.prefetch.runs.splice(0)) run.resolve({ kind: "released" });
-        job.stop({ kind: "released" });
-      }
+      // Their runs behind follow, or are returned.
+      for (const job of [...running]) job.stop({ kind: "released" });
     },
   };
 }

@@ -2,7 +2,7 @@
 import { sharedFolderPath } from "./files/shared-folder.ts";
 import { type AnswerHandler, AnswerReader } from "./job/answer-reader.ts";
 import { startChild } from "./job/cold-start.ts";
-import type { JobRunOptions } from "./job/job-run-options.ts";
+import { createSink, type JobRunOptions } from "./job/job-run-options.ts";
 import {
   answered,
   disconnectedOutcome,
@@ -17,8 +17,8 @@ import type { Prefetched, QueuedRun } from "./job/queued-run.ts";
 import { replacedOutcome } from "./job/replaced-outcome.ts";
 import type { OutputSink } from "./output/child-output.ts";
 import { ResultStream } from "./output/result-stream.ts";
-import { cancelRemoteQuery } from "./process/cancel-query.ts";
 import { type Child, EXIT_GRACE_MS } from "./process/child.ts";
+import { endChild } from "./process/end-child.ts";
 import { maskTokenIn } from "./process/job-token.ts";
 import { createRunMessage } from "./process/run-message.ts";
 import { isHosted, replacesChild, runsInChild } from "./programs/hosted.ts";
@@ -40,6 +40,8 @@ export class JobRun implements WatchedJob, AnswerHandler {
   #preparing: AbortController | undefined;
   /** Set once the run was sent to its child. */
   #reader: AnswerReader | undefined;
+  /** Its outcome if it ends before it answers, once it is to be stopped. */
+  #stopAs: RunOutcome | undefined;
   /** Set if its child must not take another job. */
   retired = false;
   /** Further runs that were sent to its child in advance. */
@@ -71,6 +73,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
 
   /** Takes over a run that was prefetched by its child and may have started. */
   adopt(child: Child, { token, sequence }: Prefetched): void {
+    this.prefetch.isHeld = false;
     this.#setToken(child, token);
     this.#listen(child, sequence);
   }
@@ -97,6 +100,10 @@ export class JobRun implements WatchedJob, AnswerHandler {
     this.#o.onReturned(runs);
   }
 
+  onRecalled(): void {
+    if (this.#stopAs && !this.#reader?.isAnswered) this.#end(this.#stopAs);
+  }
+
   #failToStart(cause: unknown): void {
     const outcome = notStartedOutcome(cause, this.#child?.output.lastLines() ?? "", this.#o.options.log);
     if (outcome.kind === "postponed") this.#o.onShortage(cause);
@@ -121,7 +128,10 @@ export class JobRun implements WatchedJob, AnswerHandler {
     child.shared = request.shared;
     const message = createRunMessage(child, request, options);
     this.#listen(child, message.sequence);
-    if (child.exited) return;
+    if (child.exited) {
+      this.#exited(child.exited);
+      return;
+    }
     try {
       child.send(message);
     } catch {
@@ -141,7 +151,6 @@ export class JobRun implements WatchedJob, AnswerHandler {
     child.onMessage = (message) => reader.receive(message);
     child.onDisconnect = (problem) => this.onLost(problem);
     child.onExit = (exit) => this.#exited(exit);
-    if (child.exited) this.#exited(child.exited);
   }
 
   /** Issues a token for this job to the child; the token expires when the job ends. */
@@ -166,13 +175,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
   }
 
   #sink(): OutputSink {
-    const { request, options } = this.#o;
-    return {
-      onLog: request.onLog,
-      onStream: (text) => this.onStream(text),
-      max_bytes: options.max_log_bytes,
-      keep_last_line: request.version.language === "bash",
-    };
+    return createSink(this.#o, (text) => this.onStream(text));
   }
 
   onStream(text: string): void {
@@ -204,20 +207,10 @@ export class JobRun implements WatchedJob, AnswerHandler {
     this.#stopping = true;
     this.#preparing?.abort();
     const child = this.#child;
-    if (!child) {
-      this.#settle(outcome, false);
-      return;
-    }
-    Object.assign(child, { onExit: undefined, onMessage: undefined, onDisconnect: undefined });
-    cancelRemoteQuery(child, this.#o.request.version.language)
-      .then(() => child.destroy())
-      .then(
-        () => this.#settle(outcome, false),
-        (cause) => {
-          this.#o.options.log("error", "a script process could not be ended", { error: String(cause) });
-          this.#settle(outcome, false);
-        },
-      );
+    const { request, options } = this.#o;
+    const ending = child && endChild(child, request.version.language, options.log);
+    if (ending) void ending.then(() => this.#settle(outcome, false));
+    else this.#settle(outcome, false);
   }
 
   onInvalid(fault: string): void {
@@ -229,8 +222,16 @@ export class JobRun implements WatchedJob, AnswerHandler {
     return this.#stopping || this.#settled;
   }
 
+  /**
+   * Ends the run. If it or others were prefetched, these are recalled first: its process may have answered it and be at
+   * one of those, which the server has not read yet. Then it is as if it had ended before.
+   */
   stop(outcome: RunOutcome): void {
-    this.#end(outcome);
+    if (this.hasEnded) return;
+    if (this.#o.prefetch || this.prefetch.runs.length > 0) {
+      this.#stopAs = outcome;
+      void this.prefetch.tryRecall(this.#child!).then(() => this.onRecalled());
+    } else this.#end(outcome);
   }
 
   get job_id(): string {
@@ -292,6 +293,6 @@ export class JobRun implements WatchedJob, AnswerHandler {
     if (replacesChild(request.version.language)) {
       this.#stopping = true;
       replacedOutcome(child, exit, options.max_result_bytes).then((outcome) => this.#settle(outcome, false));
-    } else this.#settle(exitedOutcome(exit, child.output.lastLines()), false);
+    } else this.#settle(this.#stopAs ?? exitedOutcome(exit, child.output.lastLines()), false);
   }
 }

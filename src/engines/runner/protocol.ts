@@ -78,6 +78,8 @@ export interface Run {
 /** To a child with prefetched runs: drop those that have not started and reply `recalled`. */
 export interface Recall {
   t: "recall";
+  /** Number of the recall, which its reply repeats. */
+  number: number;
 }
 
 /** Reply to `refer`: the arguments with references resolved, or the error. */
@@ -120,6 +122,7 @@ export interface ReferenceRequest {
 /** The first of the prefetched runs, which were dropped before they started. */
 export interface Recalled {
   t: "recalled";
+  number: number;
   count: number;
 }
 
@@ -136,7 +139,7 @@ export interface Done {
   fence: number;
   /** A process or file of the job remains, so the process takes no other job. */
   leftovers: boolean;
-  /** Time that the code ran; absent if it failed. */
+  /** Time that the run took, failed or not; absent where runs are not sent in advance. */
   ran_ms?: number;
   /** Number of dropped runs, as in `Recalled.count`. */
   dropped?: number;

@@ -3,9 +3,12 @@
  * read its answer. The child runs them in order, one at a time. It returns those that it has not started when asked
  * (`recall`), and by itself when the server must read an answer first (`Done.dropped`).
  */
+import { sleep } from "../../../lib/async/sleep.ts";
+import { yieldToEventLoop } from "../../../lib/async/yield.ts";
+import { isCount } from "../output/validate-answer.ts";
 import type { Child } from "../process/child.ts";
 import { createRunMessage } from "../process/run-message.ts";
-import type { Done } from "../protocol.ts";
+import type { Done, FromChild, Recalled } from "../protocol.ts";
 import type { RunnerOptions } from "../types.ts";
 import type { Prefetched, QueuedRun } from "./queued-run.ts";
 
@@ -18,11 +21,14 @@ const OVERHEAD_MS = 0.03;
 const MAX_RUNS = 32;
 /** Weight of the latest run in the average. */
 const WEIGHT = 1 / 32;
+/** A child that does not answer a recall within this time is busy with its current job. */
+const RECALL_TIMEOUT_MS = 50;
 /** Arguments longer than this are not sent in advance. */
 const MAX_CHARACTERS = 10_000;
 
-/** Records the run time of a child's job. */
-export function countQuickRun(child: Child, { ran_ms = 0, fence }: Done): void {
+/** Records the run time of a child's job, whether it failed or not. */
+export function countQuickRun(child: Child, { ran_ms, fence }: Done): void {
+  if (ran_ms === undefined) return;
   child.quick_runs = ran_ms > QUICK_MS || fence !== 0 ? 0 : child.quick_runs + 1;
   child.average_ms += (ran_ms - child.average_ms) * WEIGHT;
 }
@@ -30,12 +36,18 @@ export function countQuickRun(child: Child, { ran_ms = 0, fence }: Done): void {
 export class Prefetch {
   /** In the order in which the child runs them. */
   readonly runs: Prefetched[] = [];
+  /** Messages that follow an answer that is still being processed; they belong to `runs`, or to none. */
+  readonly unread: FromChild[] = [];
+  /** Whether an answer is being processed. */
+  isHeld = false;
+  #recalls = 0;
   #isRecalling = false;
 
   /** Whether the child may receive a further run. */
   isOpen(child: Child): boolean {
-    const { quick_runs, output } = child;
+    const { quick_runs, output, shared } = child;
     return (
+      shared === undefined &&
       quick_runs >= MIN_QUICK_RUNS &&
       this.runs.length < MAX_RUNS &&
       !this.#isRecalling &&
@@ -71,10 +83,17 @@ export class Prefetch {
     if (this.#isRecalling) return;
     this.#isRecalling = true;
     try {
-      child.sendLater({ t: "recall" });
+      child.sendLater({ t: "recall", number: ++this.#recalls });
     } catch {
       // The child is gone; its end returns the runs.
     }
+  }
+
+  /** Recalls and waits until an answer has had its time, and what the child has sent until then has been read. */
+  async tryRecall(child: Child): Promise<void> {
+    this.recall(child);
+    await sleep(RECALL_TIMEOUT_MS);
+    await yieldToEventLoop();
   }
 
   /** Takes back the first `count` runs, which the child has dropped or will never start; it runs those sent later. */
@@ -85,9 +104,10 @@ export class Prefetch {
   /**
    * Called when the child has answered a recall. It has dropped the last `count` runs: none was sent since. It may have
    * run those before them already, even if its answers have not been processed yet.
-   * @returns the dropped runs
+   * @returns the dropped runs; undefined if it is not an answer to the current recall
    */
-  endRecall(child: Child, count: number): Prefetched[] {
+  endRecall(child: Child, { number, count }: Recalled): Prefetched[] | undefined {
+    if (!this.#isRecalling || number !== this.#recalls || !isCount(count)) return undefined;
     this.#isRecalling = false;
     return this.#takeBackFrom(child, Math.max(0, this.runs.length - count), count);
   }

@@ -56,6 +56,8 @@ export interface Child {
    */
   onDisconnect: ((problem: string | undefined) => void) | undefined;
   readonly exited: ChildExit | undefined;
+  /** Whether it has exited and all that it sent and printed has been read. */
+  readonly isDrained: boolean;
   /** Whether it has neither exited nor closed its channel, as far as is known. */
   readonly isUsable: boolean;
   send(message: ToChild): void;
@@ -102,6 +104,7 @@ export function launchChild(options: LaunchOptions): Child {
   const output = new ChildOutput();
   let exited: ChildExit | undefined;
   let isDisconnected = false;
+  let isDrained = false;
   let announceClosed!: () => void;
   const closed = new Promise<void>((resolve) => {
     announceClosed = resolve;
@@ -139,6 +142,9 @@ export function launchChild(options: LaunchOptions): Child {
     onDisconnect: undefined,
     get exited() {
       return exited;
+    },
+    get isDrained() {
+      return isDrained;
     },
     get isUsable() {
       return !exited && !isDisconnected;
@@ -180,6 +186,7 @@ export function launchChild(options: LaunchOptions): Child {
         void guard.sweep().then(async () => {
           await waitAtMost(PIPE_DRAIN_TIMEOUT_MS, closed);
           channel.close();
+          isDrained = true;
           child.onExit?.(exited!);
         });
       },
