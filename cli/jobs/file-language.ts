@@ -8,6 +8,7 @@ import { usageError } from "../terminal/text/failure.ts";
 export type FileLanguage = Exclude<RunnableLanguage, "nativets" | "deno">;
 
 const LANGUAGE_BY_ENDING: Record<string, FileLanguage> = {
+  ".ts": "bun",
   ".mts": "bun",
   ".js": "bun",
   ".mjs": "bun",
@@ -18,9 +19,10 @@ const LANGUAGE_BY_ENDING: Record<string, FileLanguage> = {
   ".sqlite.sql": "sqlite",
   ".gql": "graphql",
   ...Object.fromEntries(
-    Object.entries(PROGRAMS).map(([language, { extension }]) => [`.${extension}`, language as FileLanguage]),
+    Object.entries(PROGRAMS)
+      .filter(([language]) => language !== "deno")
+      .map(([language, { extension }]) => [`.${extension}`, language as FileLanguage]),
   ),
-  ".ts": "bun",
 };
 
 /** Returns the language of a file from its extension. @throws a usage error */

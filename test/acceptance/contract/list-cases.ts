@@ -39,6 +39,7 @@ export const jobFilters: Record<string, string> = {
   created_before: `created_before=${made(2).toISOString()}`,
   created_after: `created_after=${made(2).toISOString()}`,
   success: "success=false",
+  canceled: "canceled=true",
   job_kinds: "job_kinds=preview",
   args: `args=${json({ x: 1 })}`,
   result: `result=${json({ y: 1 })}`,
@@ -94,7 +95,7 @@ const triggers = {
 };
 
 const { page: _p, per_page: _pp, order_desc: _o, all_workspaces: _a, ...searchFilters } = jobFilters;
-const { include_args: _i, concurrency_key: _c, row_limit: _r, ...found } = searchFilters;
+const { concurrency_key: _c, row_limit: _r, ...found } = searchFilters;
 const { page: _n, per_page: _s, ...exported } = audit;
 /** All that completed in the time of the rows. */
 const LONG = "100000000";
@@ -164,6 +165,7 @@ export const CASES: Record<string, Record<string, string>> = {
   listWorkspacesAsSuperAdmin: paged,
   searchJobsIndex: {
     ...found,
+    include_args: "include_args=false",
     search_query: "search_query=nowhere",
     pagination_offset: "pagination_offset=1",
   },

@@ -20,8 +20,7 @@ test("a report lists items that need attention, and counts the others", async ()
     "f/data/there.variable.yaml": "value: here\nis_secret: false\ndescription: ''\n",
     "f/data/bad.ts": "export const main = (\n",
     "f/data/fast.cs": "class Script {}\n",
-    "f/data/crate.rs":
-      '//! ```cargo\n//! [dependencies]\n//! serde_json = "1.0"\n//! ```\nfn main() -> i32 { 1 }\n',
+    "f/data/crate.php": "<?php\n// require:\n// monolog/monolog\nfunction main() { return 1; }\n",
     "f/data/fine.ts": "export const main = () => 1; // getVariable('f/data/there')\n",
     "f/data/asks.ts":
       "export const main = () => 1; // getVariable('f/data/gone') getResource(\"f/data/db\")\n",
@@ -34,7 +33,7 @@ test("a report lists items that need attention, and counts the others", async ()
   for (const told of [
     "not taken: script f/data/bad\n",
     "taken: script f/data/fast\n  will not run: csharp is stored, but not offered\n",
-    "taken: script f/data/crate\n  will not run: the script requires serde_json (line 3), but rust scripts have the standard library only: write it without",
+    "taken: script f/data/crate\n  will not run: the script requires monolog/monolog (line 3), but php scripts have the standard library only: write it without",
     "taken: script f/data/asks\n  needs variable f/data/gone, which is to be set\n  needs resource f/data/db, which is to be set\n",
     "  will not run: a step runs hub/1/slack/send",
     "7 of 8 items taken, 4 of them with something to be done before all of it runs",

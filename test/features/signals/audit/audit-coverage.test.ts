@@ -20,6 +20,7 @@ const WITHOUT: Record<string, string> = {
   existsUsername: "asks a question whose answer is not a secret",
   getJobMetrics: "reads what a job has used",
   getStartedAtByIds: "reads when jobs have begun",
+  listLatestRuns: "reads the latest run of each path that it is given",
   listSelectedJobGroups: "reads which jobs belong together",
   pingCaptureConfig: "goes on with what was set, each minute",
   polarsConnectionSettings: "answers with the settings of a resource that it is given",
