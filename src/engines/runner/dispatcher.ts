@@ -3,6 +3,10 @@
  * (prefetching), so that it does not idle while the server reads its answer: if all slots are busy, and if it is
  * expected to start them within a moment. Very short jobs therefore stay in few processes, which saves context
  * switches, and other jobs use all slots.
+ *
+ * A child that is blocked by its job cannot return what it was sent. While a slot is free, a child is therefore sent at
+ * most a few runs, after a long unbroken series of very quick ones, and no run of which another job is the parent: that
+ * job may wait for it. For the same reason none is sent to a child whose jobs use their tokens.
  */
 import type { StopRequest } from "../../lib/async/sleep.ts";
 import type { ChildPool } from "./child-pool.ts";
@@ -69,7 +73,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   function pump(): void {
     for (let run = waiting[0]; run !== undefined; run = waiting[0]) {
       const isFree = running.size < options.concurrency;
-      if (running.size > 0 && prefetch(run, isFree ? MAX_BACKLOG_MS : RECALL_AFTER_MS)) {
+      if (running.size > 0 && prefetch(run, isFree)) {
         waiting.shift();
         continue;
       }
@@ -81,15 +85,16 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
 
   /**
    * Sends a run in advance to the child of its key with the smallest backlog.
-   * @param most maximum backlog in milliseconds
+   * @param isFree whether another slot is free
    * @returns false if no child can take it
    */
-  function prefetch(run: QueuedRun, most: number): boolean {
+  function prefetch(run: QueuedRun, isFree: boolean): boolean {
+    if (isFree && run.request.has_parent) return false;
     let best: JobRun | undefined;
-    let least = most;
+    let least = isFree ? MAX_BACKLOG_MS : RECALL_AFTER_MS;
     const now = performance.now();
     for (const job of running) {
-      const backlog = job.key === run.key ? job.backlogMs(now) : undefined;
+      const backlog = job.key === run.key ? job.backlogMs(now, isFree) : undefined;
       if (backlog === undefined || backlog >= least) continue;
       best = job;
       least = backlog;

@@ -12,7 +12,7 @@ import {
   streamTooLargeOutcome,
   timeoutOutcome,
 } from "./job/outcomes.ts";
-import { countQuickRun, Prefetch } from "./job/prefetch.ts";
+import { Prefetch } from "./job/prefetch.ts";
 import type { Prefetched, QueuedRun } from "./job/queued-run.ts";
 import { replacedOutcome } from "./job/replaced-outcome.ts";
 import type { OutputSink } from "./output/child-output.ts";
@@ -78,11 +78,12 @@ export class JobRun implements WatchedJob, AnswerHandler {
     this.#listen(child, sequence);
   }
 
-  /** Expected milliseconds until its child has run all it was sent; undefined if it may not receive a further run. */
-  backlogMs(now: number): number | undefined {
+  /** Milliseconds until its child has run what it was sent; undefined if it takes no more. @param isFree a slot is free */
+  backlogMs(now: number, isFree: boolean): number | undefined {
     if (this.#reader?.isAnswered !== false || this.hasEnded || this.retired) return undefined;
     const child = this.#child!;
-    if (!runsInChild(this.#o.request.version.language) || !this.prefetch.isOpen(child)) return undefined;
+    if (!runsInChild(this.#o.request.version.language) || !this.prefetch.isOpen(child, isFree))
+      return undefined;
     return now - this.since + this.prefetch.backlogMs(child);
   }
 
@@ -195,7 +196,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     const child = this.#child!;
     const isShared = this.#o.request.version.isolation === "shared";
     const reusable = isShared && !done.leftovers;
-    countQuickRun(child, done);
+    child.pace.count(done, child.tokens!.areUsed());
     const outcome = answered(done, this.#o.request, child.output);
     if (reusable) this.#settle(outcome, true);
     else this.#end(outcome);

@@ -8,30 +8,21 @@ import { yieldToEventLoop } from "../../../lib/async/yield.ts";
 import { isCount } from "../output/validate-answer.ts";
 import type { Child } from "../process/child.ts";
 import { createRunMessage } from "../process/run-message.ts";
-import type { Done, FromChild, Recalled } from "../protocol.ts";
+import type { FromChild, Recalled } from "../protocol.ts";
 import type { RunnerOptions } from "../types.ts";
 import type { Prefetched, QueuedRun } from "./queued-run.ts";
 
 /** A child receives runs in advance after this many quick runs in a row that printed nothing. */
 const MIN_QUICK_RUNS = 100;
-/** Jobs that run longer than this are not quick. */
-const QUICK_MS = 10;
 /** Time that a child needs per run in addition to the script's own. */
 const OVERHEAD_MS = 0.03;
 const MAX_RUNS = 32;
-/** Weight of the latest run in the average. */
-const WEIGHT = 1 / 32;
+/** The same while another slot is free: a run that blocks its process holds up those behind it. */
+const MAX_RUNS_BESIDE_FREE_SLOT = 4;
 /** A child that does not answer a recall within this time is busy with its current job. */
 const RECALL_TIMEOUT_MS = 50;
 /** Arguments longer than this are not sent in advance. */
 const MAX_CHARACTERS = 10_000;
-
-/** Records the run time of a child's job, whether it failed or not. */
-export function countQuickRun(child: Child, { ran_ms, fence }: Done): void {
-  if (ran_ms === undefined) return;
-  child.quick_runs = ran_ms > QUICK_MS || fence !== 0 ? 0 : child.quick_runs + 1;
-  child.average_ms += (ran_ms - child.average_ms) * WEIGHT;
-}
 
 export class Prefetch {
   /** In the order in which the child runs them. */
@@ -43,21 +34,25 @@ export class Prefetch {
   #recalls = 0;
   #isRecalling = false;
 
-  /** Whether the child may receive a further run. */
-  isOpen(child: Child): boolean {
-    const { quick_runs, output, shared } = child;
+  /**
+   * Whether the child may receive a further run: never while one of its jobs calls the server, since that may wait for
+   * this run. @param isFree whether another slot is free
+   */
+  isOpen(child: Child, isFree: boolean): boolean {
+    const { pace, output, shared, tokens } = child;
     return (
+      (isFree ? pace.very_quick_runs : pace.quick_runs) >= MIN_QUICK_RUNS &&
+      this.runs.length < (isFree ? MAX_RUNS_BESIDE_FREE_SLOT : MAX_RUNS) &&
       shared === undefined &&
-      quick_runs >= MIN_QUICK_RUNS &&
-      this.runs.length < MAX_RUNS &&
+      !tokens!.areUsed() &&
       !this.#isRecalling &&
       !output.secrets.isFull
     );
   }
 
   /** Returns the milliseconds that the child needs for its job and the prefetched ones, at its average. */
-  backlogMs({ average_ms }: Child): number {
-    return (this.runs.length + 1) * (average_ms + OVERHEAD_MS);
+  backlogMs({ pace }: Child): number {
+    return (this.runs.length + 1) * (pace.average_ms + OVERHEAD_MS);
   }
 
   /** Sends a run with the child's key. @returns false if it must wait in the queue */

@@ -15,6 +15,7 @@ import type { ChildUser } from "../sandbox/users/child-users.ts";
 import type { ChildExit, ChildTokens, JobError } from "../types.ts";
 import { CHANNEL_ENVIRONMENT, type ChildChannel, openChannel } from "./channel.ts";
 import type { Guard } from "./guard.ts";
+import { RunPace } from "./run-pace.ts";
 
 export interface Child {
   readonly pid: number;
@@ -38,10 +39,7 @@ export interface Child {
   environment: Record<string, string>;
   /** Number of jobs sent to it. */
   runs_sent: number;
-  /** Number of consecutive last jobs that were quick and printed nothing. */
-  quick_runs: number;
-  /** Average run time of its jobs (smoothed). */
-  average_ms: number;
+  readonly pace: RunPace;
   /** Name of the folder at `./shared`, if any. */
   shared: string | undefined;
   idle_since: number;
@@ -132,8 +130,7 @@ export function launchChild(options: LaunchOptions): Child {
     token: "",
     environment: {},
     runs_sent: 0,
-    quick_runs: 0,
-    average_ms: 0,
+    pace: new RunPace(),
     shared: undefined,
     idle_since: 0,
     waiting_with_it: 0,

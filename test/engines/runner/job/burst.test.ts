@@ -40,6 +40,7 @@ const SCRIPT = `
     if (act === "exit") process.exit(3);
     if (act === "print") console.log("x");
     if (act === "fail") { Bun.sleepSync(12); throw new Error("no"); }
+    if (act === "block") Bun.sleepSync(300);
     if (act === "recalled") writeSync(3, '{"t":"recalled","number":0,"count":3}\\n');
     if (act === "look") return existsSync("shared");
     if (act?.startsWith("{")) writeSync(3, act + "\\n");
@@ -187,6 +188,24 @@ test("runs that fail after a while use every slot", async () => {
   await Promise.all([run(two, 0, "fail"), run(two, 1, "fail")]);
   await until(() => pids.length === 2 || undefined);
   expect(new Set(pids).size).toBe(2);
+});
+
+/** Makes runs at once. @returns the number of processes that made them */
+async function countProcesses(acts: (string | undefined)[], more?: Partial<RunRequest>): Promise<number> {
+  pids.length = 0;
+  await Promise.all(acts.map((act, n) => run(two, n, act, more)));
+  await until(() => pids.length >= acts.length || undefined);
+  return new Set(pids).size;
+}
+
+test("a run waits for a very quick one while a slot is free, unless another job may wait for it", async () => {
+  await until(async () => (await countProcesses([undefined, undefined])) === 1 || undefined);
+  expect(await countProcesses([undefined, undefined], { has_parent: true })).toBe(2);
+});
+
+test("few runs wait behind one that blocks its process while a slot is free", async () => {
+  await until(async () => (await countProcesses([undefined, undefined])) === 1 || undefined);
+  expect(await countProcesses(["block", ...Array.from({ length: 5 }, () => undefined)])).toBe(2);
 });
 
 test("runs that were answered when the server stops are not released", async () => {
