@@ -18,7 +18,7 @@ const MIN_QUICK_RUNS = 100;
 const OVERHEAD_MS = 0.03;
 const MAX_RUNS = 32;
 /** The same while another slot is free: a run that blocks its process holds up those behind it. */
-const MAX_RUNS_BESIDE_FREE_SLOT = 4;
+const MAX_RUNS_BESIDE_FREE_SLOT = 16;
 /** A child that does not answer a recall within this time is busy with its current job. */
 const RECALL_TIMEOUT_MS = 50;
 /** Arguments longer than this are not sent in advance. */
