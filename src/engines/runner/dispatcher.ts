@@ -3,10 +3,6 @@
  * (prefetching), so that it does not idle while the server reads its answer: if all slots are busy, and if it is
  * expected to start them within a moment. Very short jobs therefore stay in few processes, which saves context
  * switches, and other jobs use all slots.
- *
- * A child that is blocked by its job cannot return what it was sent. While a slot is free, a child is therefore sent at
- * most a few runs, after a long unbroken series of very quick ones, and no run of which another job is the parent: that
- * job may wait for it. For the same reason none is sent to a child whose jobs use their tokens.
  */
 import type { StopRequest } from "../../lib/async/sleep.ts";
 import type { ChildPool } from "./child-pool.ts";
@@ -73,7 +69,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   function pump(): void {
     for (let run = waiting[0]; run !== undefined; run = waiting[0]) {
       const isFree = running.size < options.concurrency;
-      if (running.size > 0 && prefetch(run, isFree)) {
+      if (running.size > 0 && prefetch(run, isFree ? MAX_BACKLOG_MS : Number.POSITIVE_INFINITY)) {
         waiting.shift();
         continue;
       }
@@ -85,16 +81,15 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
 
   /**
    * Sends a run in advance to the child of its key with the smallest backlog.
-   * @param isFree whether another slot is free
+   * @param most maximum backlog in milliseconds
    * @returns false if no child can take it
    */
-  function prefetch(run: QueuedRun, isFree: boolean): boolean {
-    if (isFree && run.request.has_parent) return false;
+  function prefetch(run: QueuedRun, most: number): boolean {
     let best: JobRun | undefined;
-    let least = isFree ? MAX_BACKLOG_MS : RECALL_AFTER_MS;
+    let least = most;
     const now = performance.now();
     for (const job of running) {
-      const backlog = job.key === run.key ? job.backlogMs(now, isFree) : undefined;
+      const backlog = job.key === run.key ? job.backlogMs(now) : undefined;
       if (backlog === undefined || backlog >= least) continue;
       best = job;
       least = backlog;
@@ -126,6 +121,10 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   }
 
   function begin(run: QueuedRun): void {
+    if (run.stop.aborted) {
+      run.resolve({ kind: "canceled" });
+      return;
+    }
     const isShared = run.request.version.isolation === "shared";
     const job = createJob(run, undefined);
     job.start(isShared ? pool.takeIdle(run.key) : undefined);
@@ -137,8 +136,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     const next = createJob(first.run, job.prefetch);
     next.retired = job.retired;
     next.adopt(child, first);
-    if (stopped) next.stop({ kind: "released" });
-    else if (first.run.stop.aborted) first.run.cancel();
+    if (first.run.stop.aborted) first.run.cancel();
   }
 
   function createJob(run: QueuedRun, prefetch: Prefetch | undefined): JobRun {
@@ -171,12 +169,11 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   /** Keeps or discards a child after its job has ended. */
   function release(job: JobRun, child: Child | undefined, reusable: boolean): void {
     if (!child) return;
-    if (reusable && job.prefetch.runs.length > 0) {
-      // Even if the child has exited: it may have answered some, which is not read yet.
+    const mayGoOn = reusable && !child.exited && !stopped;
+    if (mayGoOn && job.prefetch.runs.length > 0) {
       follow(job, child);
       return;
     }
-    const mayGoOn = reusable && !child.exited && !stopped;
     if (mayGoOn && !job.retired && !child.output.secrets.isFull) pool.keep(child);
     else pool.discard(child);
     requeue(job.prefetch.takeBack(child, job.prefetch.runs.length));
@@ -187,7 +184,6 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     for (const { run } of returned.reverse()) {
       setDequeue(run);
       if (run.stop.aborted) run.resolve({ kind: "canceled" });
-      else if (stopped) run.resolve({ kind: "released" });
       else waiting.unshift(run);
     }
     pump();
@@ -205,8 +201,6 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     running,
     run(request, stop) {
       if (stopped) return Promise.resolve({ kind: "released" });
-      // It may have been stopped while it was prepared; later, `onAbort` takes it out of the queue.
-      if (stop.aborted) return Promise.resolve({ kind: "canceled" });
       return new Promise((resolve) => {
         const run: QueuedRun = {
           request,
@@ -248,8 +242,10 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
       stopped = true;
       clearTimeout(checking);
       for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
-      // Their runs behind follow, or are returned.
-      for (const job of [...running]) job.stop({ kind: "released" });
+      for (const job of [...running]) {
+        for (const { run } of job.prefetch.runs.splice(0)) run.resolve({ kind: "released" });
+        job.stop({ kind: "released" });
+      }
     },
   };
 }

@@ -57,8 +57,6 @@ export interface RunRequest {
   email: string;
   /** E-mail of the caller if the job runs as someone else; callers do not share children. */
   started_by?: string | undefined;
-  /** Whether it was started on behalf of another job, which may wait for it. */
-  has_parent?: boolean | undefined;
   /** Arguments object as JSON text; the server does not parse it. */
   args: string;
   /** Secrets among the arguments, masked in log and stream from the start. */
@@ -122,8 +120,6 @@ export type RunOutcome =
 export interface ChildTokens {
   /** Issues the token of a job; it is valid until the job ends. */
   begin(job_id: string): string;
-  /** Whether a job with a token has called a server with it. */
-  areUsed(): boolean;
   /** Ends a job's token. */
   end(token: string): void;
   /** Ends all tokens when the child ends. */

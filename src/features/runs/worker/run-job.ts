@@ -116,7 +116,6 @@ async function prepareRun(
     permissioned_as: job.permissioned_as,
     email: job.email,
     started_by: job.started_by ?? undefined,
-    has_parent: job.parent_job !== null || job.root_job !== null,
     args: plain?.args ?? given,
     secrets: plain?.secrets,
     token_placeholder: plain?.token_placeholder,
