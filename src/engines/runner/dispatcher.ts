@@ -1,10 +1,7 @@
 /**
- * Assigns runs to children, at most one running job per slot. A child with quick jobs receives further runs in advance
- * (prefetching), so that it does not idle while the server reads its answer: if all slots are busy, and if it is
- * expected to start them within a moment. Very short jobs therefore stay in few processes, which saves context
- * switches, and other jobs use all slots.
+ * Assigns runs to children, at most one running job per slot. If all slots are busy, a child with quick jobs receives
+ * further runs in advance (prefetching), so that it does not idle while the server reads its answer.
  */
-import type { StopRequest } from "../../lib/async/sleep.ts";
 import type { ChildPool } from "./child-pool.ts";
 import { matchesKey } from "./child-pool.ts";
 import type { RuntimeFiles } from "./files/runtime-files.ts";
@@ -21,16 +18,12 @@ import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 const INITIAL_AVERAGE_MS = 40;
 /** A prefetched job is taken back if the job before it has run for this long. */
 const RECALL_AFTER_MS = 20;
-/** While another slot is free, a run is prefetched only if the child is expected to start it within this time. */
-const MAX_BACKLOG_MS = 2;
-/** Interval at which prefetched runs are checked. */
-const RECALL_CHECK_MS = 10;
 
 export interface Dispatcher {
   /** Runs a job as soon as a slot is free. Resolves when the job has ended. */
-  run(request: RunRequest, stop: StopRequest): Promise<RunOutcome>;
+  run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
   readonly running: ReadonlySet<JobRun>;
-  /** Ends runs that exceeded their timeout. */
+  /** Ends runs that exceeded their timeout, and takes back prefetched jobs that wait behind long ones. */
   checkTimes(now: number): void;
   /** Ensures that no matching process takes another job. */
   retire(match: Parameters<Runner["retire"]>[0]): void;
@@ -58,7 +51,6 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   let stopped = false;
   let averageMs = INITIAL_AVERAGE_MS;
   let lastBegan = 0;
-  let checking: ReturnType<typeof setTimeout> | undefined;
 
   function keyOf(request: RunRequest): string {
     const { version, permissioned_as, email, started_by = "", variant = "" } = request;
@@ -67,61 +59,28 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   }
 
   function pump(): void {
-    for (let run = waiting[0]; run !== undefined; run = waiting[0]) {
-      const isFree = running.size < options.concurrency;
-      if (running.size > 0 && prefetch(run, isFree ? MAX_BACKLOG_MS : Number.POSITIVE_INFINITY)) {
-        waiting.shift();
-        continue;
-      }
-      if (!isFree) return;
-      waiting.shift();
-      begin(run);
-    }
+    while (running.size < options.concurrency && waiting.length > 0) begin(waiting.shift()!);
+    while (waiting.length > 0 && prefetch(waiting[0]!)) waiting.shift();
   }
 
   /**
-   * Sends a run in advance to the child of its key with the smallest backlog.
-   * @param most maximum backlog in milliseconds
+   * Sends a run in advance to the child of its key that has the fewest prefetched runs.
    * @returns false if no child can take it
    */
-  function prefetch(run: QueuedRun, most: number): boolean {
+  function prefetch(run: QueuedRun): boolean {
     let best: JobRun | undefined;
-    let least = most;
-    const now = performance.now();
     for (const job of running) {
-      const backlog = job.key === run.key ? job.backlogMs(now) : undefined;
-      if (backlog === undefined || backlog >= least) continue;
-      best = job;
-      least = backlog;
+      if (job.key !== run.key || !job.mayPrefetch) continue;
+      if (best === undefined || job.prefetch.runs.length < best.prefetch.runs.length) best = job;
     }
     if (!best?.sendAhead(run)) return false;
     const { prefetch } = best;
     run.cancel = () => [...running].find((job) => job.prefetch === prefetch)?.recall();
-    lookAfterRuns();
     return true;
   }
 
-  /** Schedules the check for prefetched runs that wait behind a long job. */
-  function lookAfterRuns(): void {
-    checking ??= setTimeout(() => {
-      checking = undefined;
-      if (recallLate(performance.now())) lookAfterRuns();
-    }, RECALL_CHECK_MS);
-  }
-
-  /** Takes back prefetched runs that wait behind a long job. @returns whether any run is still prefetched */
-  function recallLate(now: number): boolean {
-    let isAhead = false;
-    for (const job of running) {
-      if (job.prefetch.runs.length === 0) continue;
-      isAhead = true;
-      if (now - job.since > RECALL_AFTER_MS) job.recall();
-    }
-    return isAhead;
-  }
-
   function begin(run: QueuedRun): void {
-    if (run.stop.aborted) {
+    if (run.signal.aborted) {
       run.resolve({ kind: "canceled" });
       return;
     }
@@ -136,7 +95,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     const next = createJob(first.run, job.prefetch);
     next.retired = job.retired;
     next.adopt(child, first);
-    if (first.run.stop.aborted) first.run.cancel();
+    if (first.run.signal.aborted) first.run.cancel();
   }
 
   function createJob(run: QueuedRun, prefetch: Prefetch | undefined): JobRun {
@@ -183,7 +142,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   function requeue(returned: Prefetched[]): void {
     for (const { run } of returned.reverse()) {
       setDequeue(run);
-      if (run.stop.aborted) run.resolve({ kind: "canceled" });
+      if (run.signal.aborted) run.resolve({ kind: "canceled" });
       else waiting.unshift(run);
     }
     pump();
@@ -199,27 +158,31 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
 
   return {
     running,
-    run(request, stop) {
+    run(request, signal) {
       if (stopped) return Promise.resolve({ kind: "released" });
       return new Promise((resolve) => {
+        const abort = () => run.cancel();
         const run: QueuedRun = {
           request,
           key: keyOf(request),
-          stop,
+          signal,
           resolve(outcome) {
-            stop.onAbort = undefined;
+            signal.removeEventListener("abort", abort);
             resolve(outcome);
           },
-          cancel: () => {},
+          cancel: abort,
         };
         setDequeue(run);
-        stop.onAbort = () => run.cancel();
+        signal.addEventListener("abort", abort, { once: true });
         waiting.push(run);
         pump();
       });
     },
     checkTimes(now) {
-      for (const job of running) job.checkDeadline(now);
+      for (const job of running) {
+        job.checkDeadline(now);
+        if (job.prefetch.runs.length > 0 && now - job.since > RECALL_AFTER_MS) job.recall();
+      }
     },
     retire(match) {
       pool.retire(match);
@@ -240,7 +203,6 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
       waiting.flatMap(({ request }) => (request.shared === undefined ? [request.job_id] : [])),
     stop() {
       stopped = true;
-      clearTimeout(checking);
       for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
       for (const job of [...running]) {
         for (const { run } of job.prefetch.runs.splice(0)) run.resolve({ kind: "released" });

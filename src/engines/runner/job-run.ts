@@ -12,7 +12,7 @@ import {
   streamTooLargeOutcome,
   timeoutOutcome,
 } from "./job/outcomes.ts";
-import { countQuickRun, Prefetch } from "./job/prefetch.ts";
+import { Prefetch } from "./job/prefetch.ts";
 import type { Prefetched, QueuedRun } from "./job/queued-run.ts";
 import { replacedOutcome } from "./job/replaced-outcome.ts";
 import type { OutputSink } from "./output/child-output.ts";
@@ -75,12 +75,11 @@ export class JobRun implements WatchedJob, AnswerHandler {
     this.#listen(child, sequence);
   }
 
-  /** Expected milliseconds until its child has run all it was sent; undefined if it may not receive a further run. */
-  backlogMs(now: number): number | undefined {
-    if (this.#reader?.isAnswered !== false || this.hasEnded || this.retired) return undefined;
-    const child = this.#child!;
-    if (!runsInChild(this.#o.request.version.language) || !this.prefetch.isOpen(child)) return undefined;
-    return now - this.since + this.prefetch.backlogMs(child);
+  /** Whether its child may receive a further run of its key in advance. */
+  get mayPrefetch(): boolean {
+    const { version } = this.#o.request;
+    const isRunning = this.#reader?.isAnswered === false && !this.hasEnded;
+    return isRunning && !this.retired && runsInChild(version.language) && this.prefetch.isOpen(this.#child!);
   }
 
   /** Sends its child a further run in advance. @returns false if the run must wait in the queue */
@@ -193,7 +192,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     const child = this.#child!;
     const isShared = this.#o.request.version.isolation === "shared";
     const reusable = isShared && !done.leftovers;
-    countQuickRun(child, done);
+    child.quick_runs = done.slow || done.fence !== 0 ? 0 : child.quick_runs + 1;
     const outcome = answered(done, this.#o.request, child.output);
     if (reusable) this.#settle(outcome, true);
     else this.#end(outcome);

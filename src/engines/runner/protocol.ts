@@ -134,8 +134,8 @@ export interface Done {
   fence: number;
   /** A process or file of the job remains, so the process takes no other job. */
   leftovers: boolean;
-  /** Time that the code ran; absent if it failed. */
-  ran_ms?: number;
+  /** The code ran longer than `QUICK_MS`. */
+  slow?: boolean;
   /** Number of dropped runs, as in `Recalled.count`. */
   dropped?: number;
 }

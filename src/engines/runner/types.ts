@@ -1,6 +1,5 @@
 /** Interface of the runner. Types only; the queue, the worker and the features use them. */
 
-import type { StopRequest } from "../../lib/async/sleep.ts";
 import type { RestoredFile } from "../../lib/files/private-files.ts";
 import type { RunnableLanguage } from "../languages/languages.ts";
 import type { Packages, ParameterBinding } from "../languages/types.ts";
@@ -109,7 +108,7 @@ export type RunOutcome =
       preprocessed_args?: string | undefined;
       mem_peak_kb?: number | undefined;
     }
-  /** `run` was requested to stop; the process tree is gone. */
+  /** The signal passed to `run` was aborted; the process tree is gone. */
   | { kind: "canceled" }
   /** The server stopped before the job began; it may be requeued. */
   | { kind: "released" }
@@ -196,7 +195,7 @@ export interface RunnerOptions {
 export interface Runner {
   start(): Promise<void>;
   /** Runs one job to its end, at most `concurrency` at a time; further jobs wait in order of arrival. */
-  run(request: RunRequest, stop: StopRequest): Promise<RunOutcome>;
+  run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
   /** Resolves packages to exact versions. @returns a lock's text @throws DependencyError naming the package */
   lockPackages(
     packages: Packages,

@@ -25,6 +25,8 @@ const ORPHAN_TIMEOUT_MS = 5_000;
 /** A process that is replaced by Python or a tool is told so before this delay has passed. */
 const PATCH_DELAY_MS = 20;
 
+/** Jobs are prefetched only if all jobs run no longer than this. */
+const QUICK_MS = 10;
 /** After a result longer than this, prefetched runs do not start. */
 const MAX_AHEAD_CHARACTERS = 30_000;
 
@@ -77,7 +79,7 @@ function runNext(isAhead: boolean): void {
   isRunning = next !== undefined;
   if (!next) return;
   announceOutput(isAhead ? loaded!.load.nonce : undefined, next.sequence);
-  void run(next, isAhead);
+  void run(next);
 }
 
 /** Drops all runs that have not started. @returns their number */
@@ -123,8 +125,7 @@ async function stop(): Promise<void> {
   send({ t: "stopped" });
 }
 
-/** @param isAhead true if no code has run since the previous job was found to have left no files */
-async function run(message: Run, isAhead: boolean): Promise<void> {
+async function run(message: Run): Promise<void> {
   Object.assign(process.env, skipped, message.environment);
   skipped = {};
   setToken(message.environment.WM_TOKEN);
@@ -145,8 +146,7 @@ async function run(message: Run, isAhead: boolean): Promise<void> {
   };
   failRunning = fail;
   try {
-    if (hasRun && !(isAhead && message.shared === undefined) && !emptyFolder(message.shared))
-      throw folderNotEmptyError();
+    if (hasRun && !emptyFolder(message.shared)) throw folderNotEmptyError();
     hasRun = true;
     if (host) Object.assign(outcome, await host.run(message));
     else await callMain(message, outcome);
@@ -193,10 +193,10 @@ async function callMain(message: Run, outcome: Partial<Done>): Promise<void> {
   outcome.result = isStream(value)
     ? await streamResult(value, message.max_result)
     : toJson(value, message.max_result);
-  const ran_ms = Math.round((performance.now() - began) * 100) / 100;
-  outcome.ran_ms = ran_ms;
+  const took = performance.now() - began;
+  if (took > QUICK_MS) outcome.slow = true;
   // A system call would cost more than a short job.
-  if (ran_ms > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
+  if (took > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
 }
 
 /** Parses the arguments: exactly for queries, which pass them on; as plain numbers for code. */

@@ -5,27 +5,14 @@
  */
 import type { Child } from "../process/child.ts";
 import { createRunMessage } from "../process/run-message.ts";
-import type { Done } from "../protocol.ts";
 import type { RunnerOptions } from "../types.ts";
 import type { Prefetched, QueuedRun } from "./queued-run.ts";
 
 /** A child receives runs in advance after this many quick runs in a row that printed nothing. */
 const MIN_QUICK_RUNS = 100;
-/** Jobs that run longer than this are not quick. */
-const QUICK_MS = 10;
-/** Time that a child needs per run in addition to the script's own. */
-const OVERHEAD_MS = 0.03;
-const MAX_RUNS = 32;
-/** Weight of the latest run in the average. */
-const WEIGHT = 1 / 32;
+const MAX_RUNS = 8;
 /** Arguments longer than this are not sent in advance. */
 const MAX_CHARACTERS = 10_000;
-
-/** Records the run time of a child's job. */
-export function countQuickRun(child: Child, { ran_ms = 0, fence }: Done): void {
-  child.quick_runs = ran_ms > QUICK_MS || fence !== 0 ? 0 : child.quick_runs + 1;
-  child.average_ms += (ran_ms - child.average_ms) * WEIGHT;
-}
 
 export class Prefetch {
   /** In the order in which the child runs them. */
@@ -41,11 +28,6 @@ export class Prefetch {
       !this.#isRecalling &&
       !output.secrets.isFull
     );
-  }
-
-  /** Returns the milliseconds that the child needs for its job and the prefetched ones, at its average. */
-  backlogMs({ average_ms }: Child): number {
-    return (this.runs.length + 1) * (average_ms + OVERHEAD_MS);
   }
 
   /** Sends a run with the child's key. @returns false if it must wait in the queue */

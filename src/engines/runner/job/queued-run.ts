@@ -1,4 +1,3 @@
-import type { StopRequest } from "../../../lib/async/sleep.ts";
 import type { RunOutcome, RunRequest } from "../types.ts";
 
 /** A run requested from the runner. */
@@ -6,7 +5,7 @@ export interface QueuedRun {
   readonly request: RunRequest;
   /** Key that its child must have: version, workspace, identity and caller. */
   readonly key: string;
-  readonly stop: StopRequest;
+  readonly signal: AbortSignal;
   resolve: (outcome: RunOutcome) => void;
   /** Called on abort: removes the run from the queue while it waits, later stops it. */
   cancel: () => void;

@@ -40,8 +40,6 @@ export interface Child {
   runs_sent: number;
   /** Number of consecutive last jobs that were quick and printed nothing. */
   quick_runs: number;
-  /** Average run time of its jobs (smoothed). */
-  average_ms: number;
   /** Name of the folder at `./shared`, if any. */
   shared: string | undefined;
   idle_since: number;
@@ -130,7 +128,6 @@ export function launchChild(options: LaunchOptions): Child {
     environment: {},
     runs_sent: 0,
     quick_runs: 0,
-    average_ms: 0,
     shared: undefined,
     idle_since: 0,
     waiting_with_it: 0,

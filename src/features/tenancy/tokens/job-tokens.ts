@@ -43,10 +43,9 @@ export function createJobTokens(app: App): RunnerOptions["tokensFor"] {
         return token;
       },
       end(token) {
-        const held = running.get(name);
-        const at = held?.findIndex((job) => job.token === token) ?? -1;
-        if (at >= 0) held!.splice(at, 1);
-        if (held?.length === 0) running.delete(name);
+        const left = running.get(name)?.filter((job) => job.token !== token) ?? [];
+        if (left.length > 0) running.set(name, left);
+        else running.delete(name);
       },
       endAll: () => running.delete(name),
     };
