@@ -68,6 +68,19 @@ export async function expectSoon<T extends string | number | boolean | string[] 
 }
 
 /**
+ * Keeps the texts of what a page is answered.
+ * @param isKept whether the answer of this address is kept
+ * @returns reads those that came so far, to their ends; one that broke off is empty
+ */
+export function keepAnswers(page: Page, isKept: (url: string) => boolean): () => Promise<string[]> {
+  const texts: Promise<string>[] = [];
+  page.on("response", (response) => {
+    if (isKept(response.url())) texts.push(response.text().catch(() => ""));
+  });
+  return () => Promise.all(texts);
+}
+
+/**
  * A person's visit, with cookies of their own.
  * @param url where the console begins, as the browser sees it
  */

@@ -61,11 +61,13 @@ interface EndProps {
   leave: string;
   /** Values of all fields. */
   values: unknown;
+  /** Values of fields that are loaded later, undefined until then. */
+  late?: unknown;
 }
 
 /** End of a form: error message and buttons. */
-export function FormEnd({ save, isComplete, label, leave, values }: EndProps) {
-  useLeaveWarning(values);
+export function FormEnd({ save, isComplete, label, leave, values, late }: EndProps) {
+  useLeaveWarning(values, late);
   return (
     <>
       {save.error && <Problem error={save.error} />}

@@ -34,7 +34,19 @@ export default function SchemaForm({ id, schema, value, change, submit, ready, v
   const form = useRef<{ validateForm: Validate }>(null);
   useImperativeHandle(validate, () => () => form.current?.validateForm() ?? true, []);
   const prepared = useMemo(() => prepare(schema), [schema]);
-  useEffect(ready, [ready]);
+  // The form fills in defaults while it is made, when nothing else may change yet.
+  const isMade = useRef(false);
+  const filled = useRef<Props["value"]>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once
+  useEffect(() => {
+    isMade.current = true;
+    if (filled.current) change(filled.current);
+    ready();
+  }, []);
+  const tell = (values: Props["value"] = {}) => {
+    if (isMade.current) change(values);
+    else filled.current = values;
+  };
   return (
     <Form
       ref={form as never}
@@ -57,7 +69,7 @@ export default function SchemaForm({ id, schema, value, change, submit, ready, v
       focusOnFirstError={validate ? focusOn : true}
       noHtml5Validate
       experimental_defaultFormStateBehavior={{ emptyObjectFields: "skipEmptyDefaults" }}
-      onChange={({ formData }) => change(formData ?? {})}
+      onChange={({ formData }) => tell(formData)}
       onSubmit={submit}
       // Fields show their errors; without a handler the library also logs them.
       onError={() => {}}

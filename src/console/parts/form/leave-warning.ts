@@ -10,14 +10,17 @@ const asSaved = (values: unknown): unknown => parseJson(writeJson(values));
 /**
  * Lets the browser ask before a reload or a closed tab discards values of a form that are not saved.
  * @param values of all fields, JSON. What they are before the user does anything, such as defaults, is nothing to lose.
+ * @param late values of fields that are loaded after the form, undefined until then: what they are first is nothing to
+ *   lose either, whatever the user did meanwhile
  */
-export function useLeaveWarning(values: unknown): void {
-  const current = useRef(values);
-  const first = useRef(values);
+export function useLeaveWarning(values: unknown, late?: unknown): void {
+  const current = useRef({ values, late });
+  const first = useRef({ values, late });
   const isTouched = useRef(false);
   useEffect(() => {
-    current.current = values;
-    if (!isTouched.current) first.current = values;
+    current.current = { values, late };
+    if (!isTouched.current) first.current = { values, late };
+    else first.current.late ??= late;
   });
   useEffect(() => {
     const touch = () => {

@@ -75,13 +75,14 @@ function Editor({ workspace, existing, prefix }: Props) {
   const [description, setDescription] = useState(existing?.description ?? "");
   const [value, setValue] = useState<unknown>(existing ? existing.value : {});
   const [isValid, setValid] = useState(true);
-  useLeaveWarning([path, type, description, value, isValid]);
   const [loaded, setLoaded] = useState(false);
   const ready = useCallback(() => setLoaded(true), []);
   const schema = types?.find(({ name }) => name === type)?.schema;
   // A form can show objects only.
   const isObject = !existing || isRecord(existing.value);
   const isForm = useMemo(() => isObject && hasFields(prepare(schema)), [isObject, schema]);
+  const isShown = types !== undefined && (!isForm || loaded);
+  useLeaveWarning([path, type, description, isValid], isShown ? value : undefined);
   const save = useMutation({
     mutationFn: () => saveResource(workspace, { path, type: type!, description, value, schema, existing }),
     onSuccess: () => go(to.resources(workspace)),

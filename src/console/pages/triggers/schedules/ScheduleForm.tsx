@@ -134,7 +134,8 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
         />
         <FormEnd
           save={save}
-          values={[name.naming, of, schedule, timezone, args, noOverlap, onFailure]}
+          values={[name.naming, of, schedule, timezone, noOverlap, onFailure]}
+          late={isReady ? args : undefined}
           isComplete={of !== undefined && isComplete}
           label={existing ? "Save" : "Create the schedule"}
           leave={existing ? to.schedule(workspace, existing.path) : to.schedules(workspace)}
