@@ -1,7 +1,14 @@
 /**
- * Assigns runs to children, at most one running job per slot. If all slots are busy, a child with quick jobs receives
- * further runs in advance (prefetching), so that it does not idle while the server reads its answer.
+ * Assigns runs to children, at most one running job per slot. A child with quick jobs receives further runs in advance
+ * (prefetching), so that it does not idle while the server reads its answer: if all slots are busy, and if it is
+ * expected to start them within a moment. Very short jobs therefore stay in few processes, which saves context
+ * switches, and other jobs use all slots.
+ *
+ * A child that is blocked by its job cannot return what it was sent. While a slot is free, a child is therefore sent at
+ * most a few runs, after a long unbroken series of very quick ones, and no run of which another job is the parent: that
+ * job may wait for it. For the same reason none is sent to a child whose jobs use their tokens.
  */
+import type { StopRequest } from "../../lib/async/sleep.ts";
 import type { ChildPool } from "./child-pool.ts";
 import { matchesKey } from "./child-pool.ts";
 import type { RuntimeFiles } from "./files/runtime-files.ts";
@@ -18,12 +25,16 @@ import type { Runner, RunnerOptions, RunOutcome, RunRequest } from "./types.ts";
 const INITIAL_AVERAGE_MS = 40;
 /** A prefetched job is taken back if the job before it has run for this long. */
 const RECALL_AFTER_MS = 20;
+/** While another slot is free, a run is prefetched only if the child is expected to start it within this time. */
+const MAX_BACKLOG_MS = 2;
+/** Interval at which prefetched runs are checked. */
+const RECALL_CHECK_MS = 10;
 
 export interface Dispatcher {
   /** Runs a job as soon as a slot is free. Resolves when the job has ended. */
-  run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
+  run(request: RunRequest, stop: StopRequest): Promise<RunOutcome>;
   readonly running: ReadonlySet<JobRun>;
-  /** Ends runs that exceeded their timeout, and takes back prefetched jobs that wait behind long ones. */
+  /** Ends runs that exceeded their timeout. */
   checkTimes(now: number): void;
   /** Ensures that no matching process takes another job. */
   retire(match: Parameters<Runner["retire"]>[0]): void;
@@ -51,6 +62,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   let stopped = false;
   let averageMs = INITIAL_AVERAGE_MS;
   let lastBegan = 0;
+  let checking: ReturnType<typeof setTimeout> | undefined;
 
   function keyOf(request: RunRequest): string {
     const { version, permissioned_as, email, started_by = "", variant = "" } = request;
@@ -59,31 +71,61 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   }
 
   function pump(): void {
-    while (running.size < options.concurrency && waiting.length > 0) begin(waiting.shift()!);
-    while (waiting.length > 0 && prefetch(waiting[0]!)) waiting.shift();
+    for (let run = waiting[0]; run !== undefined; run = waiting[0]) {
+      const isFree = running.size < options.concurrency;
+      if (running.size > 0 && prefetch(run, isFree)) {
+        waiting.shift();
+        continue;
+      }
+      if (!isFree) return;
+      waiting.shift();
+      begin(run);
+    }
   }
 
   /**
-   * Sends a run in advance to the child of its key that has the fewest prefetched runs.
+   * Sends a run in advance to the child of its key with the smallest backlog.
+   * @param isFree whether another slot is free
    * @returns false if no child can take it
    */
-  function prefetch(run: QueuedRun): boolean {
+  function prefetch(run: QueuedRun, isFree: boolean): boolean {
+    if (isFree && run.request.has_parent) return false;
     let best: JobRun | undefined;
+    let least = isFree ? MAX_BACKLOG_MS : RECALL_AFTER_MS;
+    const now = performance.now();
     for (const job of running) {
-      if (job.key !== run.key || !job.mayPrefetch) continue;
-      if (best === undefined || job.prefetch.runs.length < best.prefetch.runs.length) best = job;
+      const backlog = job.key === run.key ? job.backlogMs(now, isFree) : undefined;
+      if (backlog === undefined || backlog >= least) continue;
+      best = job;
+      least = backlog;
     }
     if (!best?.sendAhead(run)) return false;
     const { prefetch } = best;
     run.cancel = () => [...running].find((job) => job.prefetch === prefetch)?.recall();
+    lookAfterRuns();
     return true;
   }
 
-  function begin(run: QueuedRun): void {
-    if (run.signal.aborted) {
-      run.resolve({ kind: "canceled" });
-      return;
+  /** Schedules the check for prefetched runs that wait behind a long job. */
+  function lookAfterRuns(): void {
+    checking ??= setTimeout(() => {
+      checking = undefined;
+      if (recallLate(performance.now())) lookAfterRuns();
+    }, RECALL_CHECK_MS);
+  }
+
+  /** Takes back prefetched runs that wait behind a long job. @returns whether any run is still prefetched */
+  function recallLate(now: number): boolean {
+    let isAhead = false;
+    for (const job of running) {
+      if (job.prefetch.runs.length === 0) continue;
+      isAhead = true;
+      if (now - job.since > RECALL_AFTER_MS) job.recall();
     }
+    return isAhead;
+  }
+
+  function begin(run: QueuedRun): void {
     const isShared = run.request.version.isolation === "shared";
     const job = createJob(run, undefined);
     job.start(isShared ? pool.takeIdle(run.key) : undefined);
@@ -95,7 +137,8 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     const next = createJob(first.run, job.prefetch);
     next.retired = job.retired;
     next.adopt(child, first);
-    if (first.run.signal.aborted) first.run.cancel();
+    if (stopped) next.stop({ kind: "released" });
+    else if (first.run.stop.aborted) first.run.cancel();
   }
 
   function createJob(run: QueuedRun, prefetch: Prefetch | undefined): JobRun {
@@ -128,11 +171,12 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   /** Keeps or discards a child after its job has ended. */
   function release(job: JobRun, child: Child | undefined, reusable: boolean): void {
     if (!child) return;
-    const mayGoOn = reusable && !child.exited && !stopped;
-    if (mayGoOn && job.prefetch.runs.length > 0) {
+    if (reusable && job.prefetch.runs.length > 0) {
+      // Even if the child has exited: it may have answered some, which is not read yet.
       follow(job, child);
       return;
     }
+    const mayGoOn = reusable && !child.exited && !stopped;
     if (mayGoOn && !job.retired && !child.output.secrets.isFull) pool.keep(child);
     else pool.discard(child);
     requeue(job.prefetch.takeBack(child, job.prefetch.runs.length));
@@ -142,7 +186,8 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
   function requeue(returned: Prefetched[]): void {
     for (const { run } of returned.reverse()) {
       setDequeue(run);
-      if (run.signal.aborted) run.resolve({ kind: "canceled" });
+      if (run.stop.aborted) run.resolve({ kind: "canceled" });
+      else if (stopped) run.resolve({ kind: "released" });
       else waiting.unshift(run);
     }
     pump();
@@ -158,31 +203,29 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
 
   return {
     running,
-    run(request, signal) {
+    run(request, stop) {
       if (stopped) return Promise.resolve({ kind: "released" });
+      // It may have been stopped while it was prepared; later, `onAbort` takes it out of the queue.
+      if (stop.aborted) return Promise.resolve({ kind: "canceled" });
       return new Promise((resolve) => {
-        const abort = () => run.cancel();
         const run: QueuedRun = {
           request,
           key: keyOf(request),
-          signal,
+          stop,
           resolve(outcome) {
-            signal.removeEventListener("abort", abort);
+            stop.onAbort = undefined;
             resolve(outcome);
           },
-          cancel: abort,
+          cancel: () => {},
         };
         setDequeue(run);
-        signal.addEventListener("abort", abort, { once: true });
+        stop.onAbort = () => run.cancel();
         waiting.push(run);
         pump();
       });
     },
     checkTimes(now) {
-      for (const job of running) {
-        job.checkDeadline(now);
-        if (job.prefetch.runs.length > 0 && now - job.since > RECALL_AFTER_MS) job.recall();
-      }
+      for (const job of running) job.checkDeadline(now);
     },
     retire(match) {
       pool.retire(match);
@@ -203,11 +246,10 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
       waiting.flatMap(({ request }) => (request.shared === undefined ? [request.job_id] : [])),
     stop() {
       stopped = true;
+      clearTimeout(checking);
       for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
-      for (const job of [...running]) {
-        for (const { run } of job.prefetch.runs.splice(0)) run.resolve({ kind: "released" });
-        job.stop({ kind: "released" });
-      }
+      // Their runs behind follow, or are returned.
+      for (const job of [...running]) job.stop({ kind: "released" });
     },
   };
 }

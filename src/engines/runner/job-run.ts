@@ -2,7 +2,7 @@
 import { sharedFolderPath } from "./files/shared-folder.ts";
 import { type AnswerHandler, AnswerReader } from "./job/answer-reader.ts";
 import { startChild } from "./job/cold-start.ts";
-import type { JobRunOptions } from "./job/job-run-options.ts";
+import { createSink, type JobRunOptions } from "./job/job-run-options.ts";
 import {
   answered,
   disconnectedOutcome,
@@ -17,8 +17,8 @@ import type { Prefetched, QueuedRun } from "./job/queued-run.ts";
 import { replacedOutcome } from "./job/replaced-outcome.ts";
 import type { OutputSink } from "./output/child-output.ts";
 import { ResultStream } from "./output/result-stream.ts";
-import { cancelRemoteQuery } from "./process/cancel-query.ts";
 import { type Child, EXIT_GRACE_MS } from "./process/child.ts";
+import { endChild } from "./process/end-child.ts";
 import { maskTokenIn } from "./process/job-token.ts";
 import { createRunMessage } from "./process/run-message.ts";
 import { isHosted, replacesChild, runsInChild } from "./programs/hosted.ts";
@@ -40,6 +40,8 @@ export class JobRun implements WatchedJob, AnswerHandler {
   #preparing: AbortController | undefined;
   /** Set once the run was sent to its child. */
   #reader: AnswerReader | undefined;
+  /** Its outcome if it ends before it answers, once it is to be stopped. */
+  #stopAs: RunOutcome | undefined;
   /** Set if its child must not take another job. */
   retired = false;
   /** Further runs that were sent to its child in advance. */
@@ -71,15 +73,18 @@ export class JobRun implements WatchedJob, AnswerHandler {
 
   /** Takes over a run that was prefetched by its child and may have started. */
   adopt(child: Child, { token, sequence }: Prefetched): void {
+    this.prefetch.isHeld = false;
     this.#setToken(child, token);
     this.#listen(child, sequence);
   }
 
-  /** Whether its child may receive a further run of its key in advance. */
-  get mayPrefetch(): boolean {
-    const { version } = this.#o.request;
-    const isRunning = this.#reader?.isAnswered === false && !this.hasEnded;
-    return isRunning && !this.retired && runsInChild(version.language) && this.prefetch.isOpen(this.#child!);
+  /** Milliseconds until its child has run what it was sent; undefined if it takes no more. @param isFree a slot is free */
+  backlogMs(now: number, isFree: boolean): number | undefined {
+    if (this.#reader?.isAnswered !== false || this.hasEnded || this.retired) return undefined;
+    const child = this.#child!;
+    if (!runsInChild(this.#o.request.version.language) || !this.prefetch.isOpen(child, isFree))
+      return undefined;
+    return now - this.since + this.prefetch.backlogMs(child);
   }
 
   /** Sends its child a further run in advance. @returns false if the run must wait in the queue */
@@ -92,9 +97,12 @@ export class JobRun implements WatchedJob, AnswerHandler {
     if (this.#reader) this.prefetch.recall(this.#child!);
   }
 
-  onReturned(count: number): void {
-    this.prefetch.endRecall();
-    this.#o.onReturned(this.prefetch.takeBack(this.#child!, count));
+  onReturned(runs: Prefetched[]): void {
+    this.#o.onReturned(runs);
+  }
+
+  onRecalled(): void {
+    if (this.#stopAs && !this.#reader?.isAnswered) this.#end(this.#stopAs);
   }
 
   #failToStart(cause: unknown): void {
@@ -121,7 +129,10 @@ export class JobRun implements WatchedJob, AnswerHandler {
     child.shared = request.shared;
     const message = createRunMessage(child, request, options);
     this.#listen(child, message.sequence);
-    if (child.exited) return;
+    if (child.exited) {
+      this.#exited(child.exited);
+      return;
+    }
     try {
       child.send(message);
     } catch {
@@ -133,7 +144,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
   /** Handles the child's messages as those of this run. */
   #listen(child: Child, sequence: number): void {
     this.#child = child;
-    const reader = new AnswerReader(child, this.#o.request, this.#o.options, this);
+    const reader = new AnswerReader(child, sequence, this.#o.request, this.#o.options, this);
     this.#reader = reader;
     this.#arm();
     child.output.begin(this.#sink(), sequence);
@@ -141,7 +152,6 @@ export class JobRun implements WatchedJob, AnswerHandler {
     child.onMessage = (message) => reader.receive(message);
     child.onDisconnect = (problem) => this.onLost(problem);
     child.onExit = (exit) => this.#exited(exit);
-    if (child.exited) this.#exited(child.exited);
   }
 
   /** Issues a token for this job to the child; the token expires when the job ends. */
@@ -166,13 +176,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
   }
 
   #sink(): OutputSink {
-    const { request, options } = this.#o;
-    return {
-      onLog: request.onLog,
-      onStream: (text) => this.onStream(text),
-      max_bytes: options.max_log_bytes,
-      keep_last_line: request.version.language === "bash",
-    };
+    return createSink(this.#o, (text) => this.onStream(text));
   }
 
   onStream(text: string): void {
@@ -192,7 +196,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
     const child = this.#child!;
     const isShared = this.#o.request.version.isolation === "shared";
     const reusable = isShared && !done.leftovers;
-    child.quick_runs = done.slow || done.fence !== 0 ? 0 : child.quick_runs + 1;
+    child.pace.count(done, child.tokens!.areUsed());
     const outcome = answered(done, this.#o.request, child.output);
     if (reusable) this.#settle(outcome, true);
     else this.#end(outcome);
@@ -204,20 +208,10 @@ export class JobRun implements WatchedJob, AnswerHandler {
     this.#stopping = true;
     this.#preparing?.abort();
     const child = this.#child;
-    if (!child) {
-      this.#settle(outcome, false);
-      return;
-    }
-    Object.assign(child, { onExit: undefined, onMessage: undefined, onDisconnect: undefined });
-    cancelRemoteQuery(child, this.#o.request.version.language)
-      .then(() => child.destroy())
-      .then(
-        () => this.#settle(outcome, false),
-        (cause) => {
-          this.#o.options.log("error", "a script process could not be ended", { error: String(cause) });
-          this.#settle(outcome, false);
-        },
-      );
+    const { request, options } = this.#o;
+    const ending = child && endChild(child, request.version.language, options.log);
+    if (ending) void ending.then(() => this.#settle(outcome, false));
+    else this.#settle(outcome, false);
   }
 
   onInvalid(fault: string): void {
@@ -229,8 +223,16 @@ export class JobRun implements WatchedJob, AnswerHandler {
     return this.#stopping || this.#settled;
   }
 
+  /**
+   * Ends the run. If it or others were prefetched, these are recalled first: its process may have answered it and be at
+   * one of those, which the server has not read yet. Then it is as if it had ended before.
+   */
   stop(outcome: RunOutcome): void {
-    this.#end(outcome);
+    if (this.hasEnded) return;
+    if (this.#o.prefetch || this.prefetch.runs.length > 0) {
+      this.#stopAs = outcome;
+      void this.prefetch.tryRecall(this.#child!).then(() => this.onRecalled());
+    } else this.#end(outcome);
   }
 
   get job_id(): string {
@@ -292,6 +294,6 @@ export class JobRun implements WatchedJob, AnswerHandler {
     if (replacesChild(request.version.language)) {
       this.#stopping = true;
       replacedOutcome(child, exit, options.max_result_bytes).then((outcome) => this.#settle(outcome, false));
-    } else this.#settle(exitedOutcome(exit, child.output.lastLines()), false);
+    } else this.#settle(this.#stopAs ?? exitedOutcome(exit, child.output.lastLines()), false);
   }
 }

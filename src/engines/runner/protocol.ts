@@ -71,11 +71,15 @@ export interface Run {
    * Sequence number of this run among those of the child, from 1. It may be sent before the previous run has ended.
    */
   sequence: number;
+  /** It was sent while another run of the child had not ended, as far as the server knew. */
+  ahead?: boolean;
 }
 
 /** To a child with prefetched runs: drop those that have not started and reply `recalled`. */
 export interface Recall {
   t: "recall";
+  /** Number of the recall, which its reply repeats. */
+  number: number;
 }
 
 /** Reply to `refer`: the arguments with references resolved, or the error. */
@@ -118,11 +122,14 @@ export interface ReferenceRequest {
 /** The first of the prefetched runs, which were dropped before they started. */
 export interface Recalled {
   t: "recalled";
+  number: number;
   count: number;
 }
 
 export interface Done {
   t: "done";
+  /** `Run.sequence` of the run that it answers; absent where runs are not sent in advance. */
+  sequence?: number;
   /** JSON text; absent if the job failed. */
   result?: string;
   error?: JobError;
@@ -134,8 +141,8 @@ export interface Done {
   fence: number;
   /** A process or file of the job remains, so the process takes no other job. */
   leftovers: boolean;
-  /** The code ran longer than `QUICK_MS`. */
-  slow?: boolean;
+  /** Time that the run took, failed or not; absent where runs are not sent in advance. */
+  ran_ms?: number;
   /** Number of dropped runs, as in `Recalled.count`. */
   dropped?: number;
 }

@@ -167,9 +167,9 @@ export function createRunner(options: RunnerOptions): Runner {
       sweeper = setInterval(sweep, SWEEP_INTERVAL_MS);
       setTimeout(pool.replenish, FIRST_CHILDREN_DELAY_MS);
     },
-    run(request, signal) {
+    run(request, stop) {
       if (sandbox.refusal) return Promise.resolve(refusedOutcome(sandbox.refusal));
-      return dispatcher.run(request, signal);
+      return dispatcher.run(request, stop);
     },
     removeShared(name) {
       pool.retireSharing(name);

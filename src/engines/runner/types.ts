@@ -1,5 +1,6 @@
 /** Interface of the runner. Types only; the queue, the worker and the features use them. */
 
+import type { StopRequest } from "../../lib/async/sleep.ts";
 import type { RestoredFile } from "../../lib/files/private-files.ts";
 import type { RunnableLanguage } from "../languages/languages.ts";
 import type { Packages, ParameterBinding } from "../languages/types.ts";
@@ -56,6 +57,8 @@ export interface RunRequest {
   email: string;
   /** E-mail of the caller if the job runs as someone else; callers do not share children. */
   started_by?: string | undefined;
+  /** Whether it was started on behalf of another job, which may wait for it. */
+  has_parent?: boolean | undefined;
   /** Arguments object as JSON text; the server does not parse it. */
   args: string;
   /** Secrets among the arguments, masked in log and stream from the start. */
@@ -108,7 +111,7 @@ export type RunOutcome =
       preprocessed_args?: string | undefined;
       mem_peak_kb?: number | undefined;
     }
-  /** The signal passed to `run` was aborted; the process tree is gone. */
+  /** `run` was requested to stop; the process tree is gone. */
   | { kind: "canceled" }
   /** The server stopped before the job began; it may be requeued. */
   | { kind: "released" }
@@ -119,6 +122,8 @@ export type RunOutcome =
 export interface ChildTokens {
   /** Issues the token of a job; it is valid until the job ends. */
   begin(job_id: string): string;
+  /** Whether a job with a token has called a server with it. */
+  areUsed(): boolean;
   /** Ends a job's token. */
   end(token: string): void;
   /** Ends all tokens when the child ends. */
@@ -195,7 +200,7 @@ export interface RunnerOptions {
 export interface Runner {
   start(): Promise<void>;
   /** Runs one job to its end, at most `concurrency` at a time; further jobs wait in order of arrival. */
-  run(request: RunRequest, signal: AbortSignal): Promise<RunOutcome>;
+  run(request: RunRequest, stop: StopRequest): Promise<RunOutcome>;
   /** Resolves packages to exact versions. @returns a lock's text @throws DependencyError naming the package */
   lockPackages(
     packages: Packages,

@@ -1,5 +1,5 @@
 /** Retries with exponential backoff. */
-import { sleep } from "./sleep.ts";
+import { StopRequest, sleep } from "./sleep.ts";
 
 export interface Backoff {
   /** Delay after the first failure. */
@@ -36,7 +36,7 @@ export interface RetryOptions {
   /** Whether the error is transient; other errors are thrown at once. */
   isRetryable: (cause: unknown) => boolean;
   /** Once aborted, the current delay ends and the next failure is thrown. */
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal | StopRequest | undefined;
   /** Called before each delay. */
   onRetry?: (cause: unknown, delay_ms: number, failures: number) => void;
 }
@@ -56,7 +56,7 @@ export async function retry<T>(
       if (signal?.aborted || !isRetryable(cause)) throw cause;
       const delay_ms = computeBackoffMs(backoff, ++failures);
       onRetry?.(cause, Math.round(delay_ms), failures);
-      await sleep(delay_ms, signal);
+      await sleep(delay_ms, signal instanceof StopRequest ? signal.signal : signal);
       if (signal?.aborted) throw cause;
     }
   }

@@ -52,3 +52,39 @@ export async function pollUntil(condition: () => boolean, ms: number): Promise<v
   const end = performance.now() + ms;
   while (!condition() && performance.now() < end) await sleep(POLL_INTERVAL_MS);
 }
+
+/**
+ * A request to stop one piece of work. It makes an AbortSignal only where something needs one: of most jobs nothing does,
+ * and a signal with a listener costs as much as much of what the server does for a short one.
+ */
+export class StopRequest {
+  #controller: AbortController | undefined;
+  #isMade = false;
+  #reason: unknown;
+  /** Called once the request is made, unless it was made before. */
+  onAbort: (() => void) | undefined;
+
+  get aborted(): boolean {
+    return this.#isMade;
+  }
+
+  get reason(): unknown {
+    return this.#reason;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#isMade) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason?: unknown): void {
+    if (this.#isMade) return;
+    this.#isMade = true;
+    this.#reason = reason;
+    this.onAbort?.();
+    this.#controller?.abort(reason);
+  }
+}

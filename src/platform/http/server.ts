@@ -9,6 +9,7 @@ import { addressOf, parseTrustedProxies } from "./door/proxies.ts";
 import { resolveRequestId } from "./door/request-id.ts";
 import { authorizeCall, executeOperation, type OperationPolicies } from "./execute.ts";
 import { parseBody, parseQuery, requireNoNul } from "./input.ts";
+import { createKnownUrls } from "./known-urls.ts";
 import { releaseBodySlot } from "./large-bodies.ts";
 import { basePathOf, type Operation } from "./operation.ts";
 import { createErrorResponse, createSuccessResponse, describeError } from "./respond.ts";
@@ -43,6 +44,7 @@ export function mountOperations(
     },
   };
   const door = createAnonymousGuard(app, site);
+  const known = createKnownUrls();
   const delivered = new Set(operations.filter(acceptsWebhooks).map((op) => op.path));
   const handlers = new Map<Operation, ReturnType<typeof toHandler>>();
   for (const op of operations) {
@@ -50,8 +52,12 @@ export function mountOperations(
     handlers.set(op, handle);
     const finish = createResponseFinisher(app, proxies, op);
     const route = basePathOf(op) + toRouterPath(op.path);
-    const answer = (event: { req: Request; context: { params?: Record<string, string> } }) =>
-      handle(event.req, event.context.params ?? {});
+    const answer = (event: { req: Request; context: { params?: Record<string, string> } }) => {
+      const parameters = event.context.params ?? {};
+      if (acceptsWebhooks(op) && event.req.method === op.method)
+        known.remember(event.req, (request) => handle(request, parameters));
+      return handle(event.req, parameters);
+    };
     h3.on(op.method, route, answer);
     if (op.cors) {
       const plainly = (status: number) => (event: { req: Request }) => {
@@ -88,7 +94,8 @@ export function mountOperations(
     finish(event.req, resolveRequestId(event.req), response);
     return response;
   });
-  const fetch = h3.fetch as MountedServer["fetch"];
+  const route = h3.fetch as MountedServer["fetch"];
+  const fetch: MountedServer["fetch"] = (request) => known.find(request)?.(request) ?? route(request);
   if (app.config.trusted_proxies === undefined) return { fetch };
   return {
     fetch(request) {

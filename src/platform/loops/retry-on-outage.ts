@@ -2,6 +2,7 @@
 
 import { isOutage } from "../../database/failure.ts";
 import { type Backoff, retry } from "../../lib/async/retry.ts";
+import type { StopRequest } from "../../lib/async/sleep.ts";
 import type { Log } from "../../lib/logging/log.ts";
 
 export const OUTAGE_BACKOFF: Backoff = { first_ms: 100, max_ms: 5_000, factor: 3 };
@@ -14,7 +15,7 @@ export function retryOnOutage<T>(
   app: { log: Pick<Log, "warn"> },
   about: { job: string } | { what: string },
   work: () => Promise<T>,
-  signal?: AbortSignal,
+  signal?: AbortSignal | StopRequest,
 ): Promise<T> {
   const onRetry = (cause: unknown, again_in_ms: number) =>
     app.log.warn(

@@ -64,12 +64,17 @@ const insertStatement = batchedStatement<Record<string, unknown>, unknown>(
 
 /** Inserts a job, `queued` or already `running`. */
 export function insertJob(tx: Tx, job: NewJob): Awaitable<unknown> {
-  const values: Record<string, unknown> = {};
-  for (const name of SUBMITTED_COLUMNS) values[name] = job[name] ?? null;
-  values.priority = job.priority ?? 0;
-  values.visible_to_owner = job.visible_to_owner ?? true;
-  values.delete_after_use = job.delete_after_use ?? false;
-  return tx.exec(insertStatement, values);
+  const { priority, visible_to_owner, delete_after_use } = job;
+  // A copy costs more than the other work here.
+  if (priority !== undefined && visible_to_owner !== undefined && delete_after_use !== undefined)
+    return tx.exec(insertStatement, job);
+  const whole: NewJob = {
+    ...job,
+    priority: priority ?? 0,
+    visible_to_owner: visible_to_owner ?? true,
+    delete_after_use: delete_after_use ?? false,
+  };
+  return tx.exec(insertStatement, whole);
 }
 
 const columns = getTableColumns(jobs);

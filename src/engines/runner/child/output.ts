@@ -11,20 +11,20 @@ const O_NONBLOCK = 0o4000;
  * its output with a mark. Output that bypasses these functions is detected in the pipe.
  */
 let printed = false;
-/** Mark written before the first output of a job whose start the server may not know yet. */
-let announcement: Uint8Array | undefined;
+/** Parts of the mark written before the first output of a job whose start the server may not know yet. */
+let announced: { nonce: string; sequence: number } | undefined;
 
 /** @param nonce random text in the marks; undefined if the server knows that the job has started */
 export function announceOutput(nonce: string | undefined, sequence: number): void {
-  announcement = nonce === undefined ? undefined : Buffer.from(`\0${nonce}>${sequence}\0`);
+  announced = nonce === undefined ? undefined : { nonce, sequence };
 }
 
 /** Call before each output. */
 function beginOutput(): void {
   printed = true;
-  if (announcement === undefined) return;
-  const mark = announcement;
-  announcement = undefined;
+  if (announced === undefined) return;
+  const mark = Buffer.from(`\0${announced.nonce}>${announced.sequence}\0`);
+  announced = undefined;
   writeAll(1, mark);
   writeAll(2, mark);
 }

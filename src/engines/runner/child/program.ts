@@ -25,12 +25,12 @@ const ORPHAN_TIMEOUT_MS = 5_000;
 /** A process that is replaced by Python or a tool is told so before this delay has passed. */
 const PATCH_DELAY_MS = 20;
 
-/** Jobs are prefetched only if all jobs run no longer than this. */
-const QUICK_MS = 10;
 /** After a result longer than this, prefetched runs do not start. */
 const MAX_AHEAD_CHARACTERS = 30_000;
 
+// Captured early, because user code may replace functions of the process.
 const exit = process.exit.bind(process);
+const now = performance.now.bind(performance);
 
 let loaded: { module: Record<string, unknown>; load: Load } | undefined;
 /** Runs jobs in separate processes. */
@@ -41,13 +41,15 @@ let host: Host | undefined;
  */
 let runsOnce = false;
 let hasRun = false;
+/** Whether the previous job had a folder at `./shared`, whose link may remain. */
+let hadShared = false;
 let isSecondJobReady = false;
 let failRunning: ((error: JobError) => void) | undefined;
 let onReferred: ((message: ReferenceReply) => void) | undefined;
 
 process.on("message", (message: ToChild) => {
   if (message.t === "run") enqueue(message);
-  else if (message.t === "recall") send({ t: "recalled", count: dropQueue() });
+  else if (message.t === "recall") send({ t: "recalled", number: message.number, count: dropQueue() });
   else if (message.t === "stop") void stop();
   else if (message.t === "referred") onReferred?.(message);
   else if (message.t === "load") void load(message);
@@ -73,13 +75,14 @@ function enqueue(message: Run): void {
   if (!isRunning) runNext(false);
 }
 
-/** @param isAhead whether the server may not have read the end of the previous job yet */
+/** @param isAhead whether no other code has run since the previous job ended */
 function runNext(isAhead: boolean): void {
   const next = isSpent ? undefined : queue.shift();
   isRunning = next !== undefined;
   if (!next) return;
-  announceOutput(isAhead ? loaded!.load.nonce : undefined, next.sequence);
-  void run(next);
+  // The server may not have read the end of the previous job yet, even if this process has been idle since.
+  announceOutput(next.ahead ? loaded!.load.nonce : undefined, next.sequence);
+  void run(next, isAhead);
 }
 
 /** Drops all runs that have not started. @returns their number */
@@ -125,17 +128,19 @@ async function stop(): Promise<void> {
   send({ t: "stopped" });
 }
 
-async function run(message: Run): Promise<void> {
+/** @param isAhead true if no code has run since the previous job was found to have left no files */
+async function run(message: Run, isAhead: boolean): Promise<void> {
   Object.assign(process.env, skipped, message.environment);
   skipped = {};
   setToken(message.environment.WM_TOKEN);
+  const began = now();
   const outcome: Partial<Done> = {};
   let settled = false;
   const finish = (done: Partial<Done>) => {
     if (settled) return;
     settled = true;
     failRunning = undefined;
-    sendDone(done, message);
+    sendDone(done, Math.round((now() - began) * 100) / 100, message);
   };
   const fail = (error: JobError) => {
     const { preprocessed_args } = outcome;
@@ -146,8 +151,10 @@ async function run(message: Run): Promise<void> {
   };
   failRunning = fail;
   try {
-    if (hasRun && !emptyFolder(message.shared)) throw folderNotEmptyError();
+    const isEmpty = isAhead && !hadShared && message.shared === undefined;
+    if (hasRun && !isEmpty && !emptyFolder(message.shared)) throw folderNotEmptyError();
     hasRun = true;
+    hadShared = message.shared !== undefined;
     if (host) Object.assign(outcome, await host.run(message));
     else await callMain(message, outcome);
     finish(outcome);
@@ -156,14 +163,16 @@ async function run(message: Run): Promise<void> {
   }
 }
 
-function sendDone(outcome: Partial<Done>, { shared }: Run): void {
+function sendDone(outcome: Partial<Done>, ran_ms: number, { shared, sequence }: Run): void {
+  // A system call would cost more than a short job.
+  if (ran_ms > 50 && !host) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
   const fence = writeEndMarks(loaded!.load.nonce, host !== undefined);
   const leftovers = runsOnce || hasLeftovers() || !emptyFolder(shared);
   isSpent = leftovers;
   // A long answer may still be in this process when the next job terminates it.
   const isLong = (outcome.result?.length ?? 0) > MAX_AHEAD_CHARACTERS;
   const dropped = isLong || isSpent ? dropQueue() : 0;
-  send({ t: "done", ...outcome, fence, leftovers, ...(dropped > 0 && { dropped }) });
+  send({ t: "done", sequence, ...outcome, ran_ms, fence, leftovers, ...(dropped > 0 && { dropped }) });
   if (!leftovers && !isSecondJobReady) {
     isSecondJobReady = true;
     if (loaded!.load.requests) patchNodeHttp();
@@ -187,16 +196,11 @@ async function callMain(message: Run, outcome: Partial<Done>): Promise<void> {
   }
   const args = argumentsOf(text, version);
   const main = requireFunction(module, message.entrypoint);
-  const began = performance.now();
   let value = main(...bindArguments(version.parameters, args));
   if (typeof (value as Promise<unknown> | undefined)?.then === "function") value = await value;
   outcome.result = isStream(value)
     ? await streamResult(value, message.max_result)
     : toJson(value, message.max_result);
-  const took = performance.now() - began;
-  if (took > QUICK_MS) outcome.slow = true;
-  // A system call would cost more than a short job.
-  if (took > 50) outcome.mem_peak_kb = process.resourceUsage().maxRSS;
 }
 
 /** Parses the arguments: exactly for queries, which pass them on; as plain numbers for code. */

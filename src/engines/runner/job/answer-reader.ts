@@ -1,16 +1,22 @@
 /** Reads a child's messages for one run, up to the run's answer. */
-import { findAnswerFault, findLongAnswerFault, isLongAnswer } from "../output/validate-answer.ts";
+import { findAnswerFault, findLongAnswerFault, isCount, isLongAnswer } from "../output/validate-answer.ts";
 import { afterOutput, type Child } from "../process/child.ts";
-import type { Done, FromChild } from "../protocol.ts";
+import type { Done, FromChild, Recalled } from "../protocol.ts";
 import type { RunnerOptions, RunRequest } from "../types.ts";
+import type { Prefetch } from "./prefetch.ts";
+import type { Prefetched } from "./queued-run.ts";
 import { resolvePreprocessed } from "./resolve-preprocessed.ts";
 
 /** Callbacks for the child's messages. None is called after the run has ended. */
 export interface AnswerHandler {
   readonly hasEnded: boolean;
   onStream(text: string): void;
-  /** The child has dropped the first `count` runs that it received in advance. */
-  onReturned(count: number): void;
+  /** The runs that the child has received in advance. */
+  readonly prefetch: Prefetch;
+  /** The child has dropped these runs, which it had received in advance. */
+  onReturned(runs: Prefetched[]): void;
+  /** The child has no run behind this one. */
+  onRecalled(): void;
   /** The child can no longer receive messages. */
   onLost(): void;
   /** @param fault reason why the answer is invalid */
@@ -24,14 +30,21 @@ export class AnswerReader {
   readonly #request: RunRequest;
   readonly #options: RunnerOptions;
   readonly #run: AnswerHandler;
+  readonly #sequence: number;
   /** References in a preprocessor's result are resolved only once. */
   #mayRefer: boolean;
   #isAnswered = false;
-  /** Messages of the following runs. */
-  #later: FromChild[] | undefined;
 
-  constructor(child: Child, request: RunRequest, options: RunnerOptions, run: AnswerHandler) {
+  /** @param sequence number of the run among those of the child */
+  constructor(
+    child: Child,
+    sequence: number,
+    request: RunRequest,
+    options: RunnerOptions,
+    run: AnswerHandler,
+  ) {
     this.#child = child;
+    this.#sequence = sequence;
     this.#request = request;
     this.#options = options;
     this.#run = run;
@@ -46,8 +59,9 @@ export class AnswerReader {
   /** User code can write to the channel too, so messages are validated. */
   receive(message: FromChild): void {
     if (this.#run.hasEnded) return;
-    if (message.t === "recalled") this.#run.onReturned(message.count);
-    else if (this.#isAnswered) this.#later = [...(this.#later ?? []), message];
+    const { prefetch } = this.#run;
+    if (message.t === "recalled") this.#endRecall(message);
+    else if (this.#isAnswered) prefetch.unread.push(message);
     else if (message.t === "done") this.#answer(message);
     else if (message.t === "stream" && typeof message.text === "string") {
       // Databases cannot store NUL.
@@ -58,9 +72,25 @@ export class AnswerReader {
     }
   }
 
-  /** Passes messages that arrived after the answer to the current listener. */
+  /**
+   * Passes messages that arrived after the answer to the run behind, and to those behind that, and then what befell the
+   * process in the meantime: all that have an answer get it.
+   */
   passOn(): void {
-    for (const message of this.#later ?? []) this.#child.onMessage?.(message);
+    const child = this.#child;
+    const { prefetch } = this.#run;
+    while (!prefetch.isHeld && prefetch.unread.length > 0) child.onMessage?.(prefetch.unread.shift()!);
+    if (prefetch.isHeld) return;
+    if (child.isDrained) child.onExit?.(child.exited!);
+    else if (!child.isUsable && !child.exited) child.onDisconnect?.(undefined);
+  }
+
+  /** A run that is to be stopped is stopped now, because no run behind it can have started. */
+  #endRecall(message: Recalled): void {
+    const returned = this.#run.prefetch.endRecall(this.#child, message);
+    if (!returned) return;
+    this.#run.onReturned(returned);
+    this.#run.onRecalled();
   }
 
   async #refer(args: string): Promise<void> {
@@ -76,8 +106,14 @@ export class AnswerReader {
 
   #answer(done: Done): void {
     this.#isAnswered = true;
+    this.#run.prefetch.isHeld = true;
+    if (done.sequence !== undefined && done.sequence !== this.#sequence) {
+      this.#run.onInvalid("for another job");
+      return;
+    }
     // Immediately: a recall that is answered later counts from the remaining runs.
-    if (done.dropped) this.#run.onReturned(done.dropped);
+    if (isCount(done.dropped) && done.dropped > 0)
+      this.#run.onReturned(this.#run.prefetch.takeBack(this.#child, done.dropped));
     const limit = this.#options.max_result_bytes;
     if (!isLongAnswer(done)) {
       this.#check(done, findAnswerFault(done, limit));

@@ -1,5 +1,6 @@
 import type { RuntimeFiles } from "../files/runtime-files.ts";
 import type { VersionFiles } from "../files/version-files.ts";
+import type { OutputSink } from "../output/child-output.ts";
 import type { Child } from "../process/child.ts";
 import type { Tool } from "../programs/tools.ts";
 import type { RunnableVersion, RunnerOptions, RunOutcome, RunRequest } from "../types.ts";
@@ -28,4 +29,17 @@ export interface JobRunOptions {
   onReturned: (runs: Prefetched[]) => void;
   /** `child` is undefined if the run never had one. */
   onFinished: (outcome: RunOutcome, child: Child | undefined, reusable: boolean) => void;
+}
+
+/** @param onStream called with each chunk of the result stream */
+export function createSink(
+  { request, options }: JobRunOptions,
+  onStream: (text: string) => void,
+): OutputSink {
+  return {
+    onLog: request.onLog,
+    onStream,
+    max_bytes: options.max_log_bytes,
+    keep_last_line: request.version.language === "bash",
+  };
 }

@@ -1,3 +1,4 @@
+import type { StopRequest } from "../../../lib/async/sleep.ts";
 import type { RunOutcome, RunRequest } from "../types.ts";
 
 /** A run requested from the runner. */
@@ -5,7 +6,7 @@ export interface QueuedRun {
   readonly request: RunRequest;
   /** Key that its child must have: version, workspace, identity and caller. */
   readonly key: string;
-  readonly signal: AbortSignal;
+  readonly stop: StopRequest;
   resolve: (outcome: RunOutcome) => void;
   /** Called on abort: removes the run from the queue while it waits, later stops it. */
   cancel: () => void;

@@ -57,10 +57,17 @@ export function findAnswerFault(message: Done, max_result: number): string | und
   return undefined;
 }
 
-function isDone({ result, error, preprocessed_args, fence, mem_peak_kb, exit }: Done): boolean {
+/** Whether a child has sent a number of things. */
+export function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0;
+}
+
+function isDone(done: Done): boolean {
+  const { result, error, preprocessed_args, fence, mem_peak_kb, exit, ran_ms, dropped } = done;
   if (exit !== undefined && !isExit(exit)) return false;
-  if (mem_peak_kb !== undefined && !(Number.isInteger(mem_peak_kb) && mem_peak_kb >= 0)) return false;
-  if (mem_peak_kb !== undefined && mem_peak_kb > MAX_MEMORY_KB) return false;
+  if (mem_peak_kb !== undefined && !(isCount(mem_peak_kb) && mem_peak_kb <= MAX_MEMORY_KB)) return false;
+  if (ran_ms !== undefined && !(Number.isFinite(ran_ms) && ran_ms >= 0)) return false;
+  if (dropped !== undefined && !isCount(dropped)) return false;
   if (typeof fence !== "number" || fence < 0 || fence > 3) return false;
   if (error !== undefined && !isError(error)) return false;
   if (preprocessed_args !== undefined && !isObject(preprocessed_args)) return false;

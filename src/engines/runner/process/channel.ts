@@ -36,6 +36,8 @@ interface ChannelOptions {
 export const CHANNEL_ENVIRONMENT = { NODE_CHANNEL_FD: "3", NODE_CHANNEL_SERIALIZATION_MODE: "json" };
 
 const NEWLINE = 10;
+/** So many messages are not kept until the end of the turn: the child begins while the server makes more. */
+const MAX_PENDING = 8;
 /** A longer line is read in several turns of the event loop. */
 const LONG_LINE_BYTES = 1_000_000;
 
@@ -153,10 +155,12 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
 
   /** Short messages to send in this turn of the event loop. */
   let pending = "";
+  let pending_count = 0;
 
   function sendPending(): void {
     const text = pending;
     pending = "";
+    pending_count = 0;
     if (text === "" || isClosed) return;
     sendText(text);
     if (unsent.length === 1) flush();
@@ -192,6 +196,7 @@ export function openChannel({ descriptor, max_bytes, onMessage, onClose }: Chann
       assertOpen();
       if (pending === "") setImmediate(sendPending);
       pending += `${JSON.stringify(message)}\n`;
+      if (++pending_count >= MAX_PENDING) sendPending();
     },
     close() {
       socket?.end();

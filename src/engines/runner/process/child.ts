@@ -15,6 +15,7 @@ import type { ChildUser } from "../sandbox/users/child-users.ts";
 import type { ChildExit, ChildTokens, JobError } from "../types.ts";
 import { CHANNEL_ENVIRONMENT, type ChildChannel, openChannel } from "./channel.ts";
 import type { Guard } from "./guard.ts";
+import { RunPace } from "./run-pace.ts";
 
 export interface Child {
   readonly pid: number;
@@ -38,8 +39,9 @@ export interface Child {
   environment: Record<string, string>;
   /** Number of jobs sent to it. */
   runs_sent: number;
-  /** Number of consecutive last jobs that were quick and printed nothing. */
-  quick_runs: number;
+  /** Number of recalls sent to it. */
+  recalls_sent: number;
+  readonly pace: RunPace;
   /** Name of the folder at `./shared`, if any. */
   shared: string | undefined;
   idle_since: number;
@@ -54,6 +56,8 @@ export interface Child {
    */
   onDisconnect: ((problem: string | undefined) => void) | undefined;
   readonly exited: ChildExit | undefined;
+  /** Whether it has exited and all that it sent and printed has been read. */
+  readonly isDrained: boolean;
   /** Whether it has neither exited nor closed its channel, as far as is known. */
   readonly isUsable: boolean;
   send(message: ToChild): void;
@@ -100,6 +104,7 @@ export function launchChild(options: LaunchOptions): Child {
   const output = new ChildOutput();
   let exited: ChildExit | undefined;
   let isDisconnected = false;
+  let isDrained = false;
   let announceClosed!: () => void;
   const closed = new Promise<void>((resolve) => {
     announceClosed = resolve;
@@ -127,7 +132,8 @@ export function launchChild(options: LaunchOptions): Child {
     token: "",
     environment: {},
     runs_sent: 0,
-    quick_runs: 0,
+    recalls_sent: 0,
+    pace: new RunPace(),
     shared: undefined,
     idle_since: 0,
     waiting_with_it: 0,
@@ -136,6 +142,9 @@ export function launchChild(options: LaunchOptions): Child {
     onDisconnect: undefined,
     get exited() {
       return exited;
+    },
+    get isDrained() {
+      return isDrained;
     },
     get isUsable() {
       return !exited && !isDisconnected;
@@ -177,6 +186,7 @@ export function launchChild(options: LaunchOptions): Child {
         void guard.sweep().then(async () => {
           await waitAtMost(PIPE_DRAIN_TIMEOUT_MS, closed);
           channel.close();
+          isDrained = true;
           child.onExit?.(exited!);
         });
       },

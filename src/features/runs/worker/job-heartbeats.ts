@@ -1,6 +1,7 @@
 /** Heartbeats of a worker for its running jobs, and marks for jobs whose code has started. */
 import { and, eq, inArray, sql } from "drizzle-orm";
 import { createServiceGroup, type Service } from "../../../lib/async/service.ts";
+import type { StopRequest } from "../../../lib/async/sleep.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
 import { skipLocked } from "../../../platform/queue/concurrency.ts";
@@ -29,7 +30,7 @@ async function forEachGroup(held: ActiveJob[], write: (ids: string[]) => Promise
 export interface ActiveJob {
   job: Job;
   isBound: boolean;
-  controller: AbortController;
+  controller: StopRequest;
   next_claim?: Job;
   /** Whether the row is marked as started (`jobs.begun`). */
   isMarked?: boolean;

@@ -3,6 +3,7 @@ import { runtimeOfCode } from "../../../engines/languages/programs/table.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
 import type { Language } from "../../../engines/languages/types.ts";
 import type { ImportedScript, RunnableVersion } from "../../../engines/runner/types.ts";
+import type { StopRequest } from "../../../lib/async/sleep.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
 import { sha256 } from "../../../lib/text/ids.ts";
 import type { App } from "../../../platform/app/context.ts";
@@ -17,11 +18,11 @@ import type { OutputWriter } from "./job-output.ts";
 export async function loadVersion(
   app: App,
   job: Job,
-  signal: AbortSignal,
+  stop: StopRequest,
   output: OutputWriter,
 ): Promise<RunnableVersion> {
   if (job.kind === "flowscript") {
-    return createInlineVersion(app, job, (code) => resolveCode(app, job, code, output, signal));
+    return createInlineVersion(app, job, (code) => resolveCode(app, job, code, output, stop));
   }
   if (job.script_hash) {
     const found = getDeployedScriptByHash(app, job.workspace_id, job.script_hash);
@@ -39,7 +40,7 @@ export async function loadVersion(
   const path = job.script_path ?? undefined;
   const modules = job.raw_modules === null ? undefined : (parseSchemaJson(job.raw_modules) as Modules);
   const code = { language, content, path, lock: job.raw_lock ?? undefined, modules };
-  const { lock, imports } = await resolveCode(app, job, code, output, signal);
+  const { lock, imports } = await resolveCode(app, job, code, output, stop);
   return {
     id: sha256(JSON.stringify([language, lock, content, imports])).slice(0, 32),
     workspace_id: job.workspace_id,
@@ -69,10 +70,10 @@ async function resolveCode(
   job: Job,
   code: InlineCode & { modules?: Modules | undefined },
   output: OutputWriter,
-  signal: AbortSignal,
+  stop: StopRequest,
 ): Promise<ResolvedCode> {
   const analysis = await analyseScript(code.language, code.content);
-  const options = { onLog: output.log, signal };
+  const options = { onLog: output.log, signal: stop.signal };
   if (analysis.imports.length === 0) {
     return { lock: code.lock || (await resolveLock(app, analysis.packages, options)), imports: [] };
   }

@@ -2,7 +2,7 @@
 import { and, eq } from "drizzle-orm";
 import type { RunOutcome, RunRequest } from "../../../engines/runner/types.ts";
 import { computeBackoffMs } from "../../../lib/async/retry.ts";
-import { sleep } from "../../../lib/async/sleep.ts";
+import { type StopRequest, sleep } from "../../../lib/async/sleep.ts";
 import { SvcError } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { OUTAGE_BACKOFF, retryOnOutage } from "../../../platform/loops/retry-on-outage.ts";
@@ -34,10 +34,10 @@ export const RELEASED = "released";
  * Runs a job that is stored as running under this worker's name, and stores its outcome.
  * @param onEnd called once, when none of its code runs any more
  */
-export async function runJob(app: App, job: Job, signal: AbortSignal, onEnd: () => void): Promise<void> {
+export async function runJob(app: App, job: Job, stop: StopRequest, onEnd: () => void): Promise<void> {
   const output = createOutputWriter(app, job);
   try {
-    await runWithOutput(app, job, signal, output, onEnd);
+    await runWithOutput(app, job, stop, output, onEnd);
   } finally {
     output.close();
   }
@@ -46,7 +46,7 @@ export async function runJob(app: App, job: Job, signal: AbortSignal, onEnd: () 
 async function runWithOutput(
   app: App,
   job: Job,
-  signal: AbortSignal,
+  stop: StopRequest,
   output: OutputWriter,
   onEnd: () => void,
 ): Promise<void> {
@@ -54,7 +54,7 @@ async function runWithOutput(
   const fate = queuedJobPolicy(app, job.workspace_id);
   let outcome = fate
     ? await outcomeOfClosedWorkspace(app, job, fate)
-    : await attemptRun(app, job, signal, output);
+    : await attemptRun(app, job, stop, output);
   onEnd();
   const stopping = output.stop();
   if (stopping) await stopping;
@@ -76,14 +76,14 @@ async function outcomeOfClosedWorkspace(
 async function prepareRun(
   app: App,
   job: Job,
-  signal: AbortSignal,
+  stop: StopRequest,
   output: OutputWriter,
 ): Promise<RunRequest | JobOutcome | "begun"> {
   // The flow that waits for the job requested its cancellation while it was queued.
   if (job.cancel_requested) return readCanceledOutcome(app, job);
   if (isDependencyJob(job)) {
     const resolve = job.kind === "dependencies" ? resolveDependencies : resolveFlowDependencies;
-    return resolve(app, job, output, signal);
+    return resolve(app, job, output, stop.signal);
   }
   if (isFrame(job.kind)) return (await startClaimedFlow(app, job)) ? "begun" : readCanceledOutcome(app, job);
   if (job.kind === "identity") return { status: "success", result: job.args };
@@ -97,7 +97,7 @@ async function prepareRun(
   if (place?.stream_job) await forwardStream(app, job, place.stream_job, output);
   // A flow's preprocessor is a separate step. A script's runs before main.
   const isPreprocessor = job.flow_step_id === "preprocessor";
-  const code = await loadVersion(app, job, signal, output);
+  const code = await loadVersion(app, job, stop, output);
   const version = isPreprocessor ? toPreprocessorVersion(code) : code;
   const entrypoint = decodeEntrypoint(job);
   const asked = getWorkspaceEnvironment(app, job.workspace_id);
@@ -116,12 +116,13 @@ async function prepareRun(
     permissioned_as: job.permissioned_as,
     email: job.email,
     started_by: job.started_by ?? undefined,
+    has_parent: job.parent_job !== null || job.root_job !== null,
     args: plain?.args ?? given,
     secrets: plain?.secrets,
     token_placeholder: plain?.token_placeholder,
     preprocessor_input: (isPreprocessor ? null : job.preprocessor_input) ?? undefined,
     resolveReferences: (args) =>
-      retryOnOutage(app, jobLogFields(job), () => resolveReferences(app, job, args, place), signal),
+      retryOnOutage(app, jobLogFields(job), () => resolveReferences(app, job, args, place), stop),
     environment: addCustomVariables(createJobEnvironment(app, job, place), custom, version.envs),
     variant: custom.id,
     shared: place?.sharesFolder ? (job.root_job ?? undefined) : undefined,
@@ -136,25 +137,20 @@ async function prepareRun(
 async function attemptRun(
   app: App,
   job: Job,
-  signal: AbortSignal,
+  stop: StopRequest,
   output: OutputWriter,
 ): Promise<JobOutcome | "released" | "begun"> {
   try {
-    const ready = await retryOnOutage(
-      app,
-      jobLogFields(job),
-      () => prepareRun(app, job, signal, output),
-      signal,
-    );
-    if (isDependencyJob(job) && signal.aborted) return await abortedOutcome(app, job, signal);
+    const ready = await retryOnOutage(app, jobLogFields(job), () => prepareRun(app, job, stop, output), stop);
+    if (isDependencyJob(job) && stop.aborted) return await abortedOutcome(app, job, stop);
     if (ready === "begun" || "status" in ready) return ready;
     const staysHere = job.delete_after_use || ready.shared !== undefined;
-    const outcome = await (staysHere ? runHere(app, ready, signal) : app.runner.run(ready, signal));
+    const outcome = await (staysHere ? runHere(app, ready, stop) : app.runner.run(ready, stop));
     if (outcome.kind === "success" && !output.hasStreamed())
       return createSuccess(app, job, outcome, outcome.result);
-    return await retryOnOutage(app, jobLogFields(job), () => toJobOutcome(app, job, outcome, output, signal));
+    return await retryOnOutage(app, jobLogFields(job), () => toJobOutcome(app, job, outcome, output, stop));
   } catch (error) {
-    if (signal.aborted) return abortedOutcome(app, job, signal);
+    if (stop.aborted) return abortedOutcome(app, job, stop);
     if (!(error instanceof SvcError))
       app.log.error({ ...jobLogFields(job), error: String(error) }, "a job failed inside the server");
     const message =
@@ -164,12 +160,12 @@ async function attemptRun(
 }
 
 /** Runs a job that must run on this machine: it waits here until a process can be started. */
-async function runHere(app: App, request: RunRequest, signal: AbortSignal): Promise<RunOutcome> {
+async function runHere(app: App, request: RunRequest, stop: StopRequest): Promise<RunOutcome> {
   for (let postponed = 1; ; postponed++) {
-    const outcome = await app.runner.run(request, signal);
+    const outcome = await app.runner.run(request, stop);
     if (outcome.kind !== "postponed") return outcome;
-    await sleep(computeBackoffMs(OUTAGE_BACKOFF, postponed), signal);
-    if (signal.aborted) return { kind: "canceled" };
+    await sleep(computeBackoffMs(OUTAGE_BACKOFF, postponed), stop.signal);
+    if (stop.aborted) return { kind: "canceled" };
   }
 }
 
@@ -202,7 +198,7 @@ async function toJobOutcome(
   job: Job,
   outcome: RunOutcome,
   output: OutputWriter,
-  signal: AbortSignal,
+  stop: StopRequest,
 ): Promise<JobOutcome | "released"> {
   switch (outcome.kind) {
     case "success":
@@ -214,15 +210,15 @@ async function toJobOutcome(
         preprocessed_args: outcome.preprocessed_args,
       };
     case "canceled":
-      return abortedOutcome(app, job, signal);
+      return abortedOutcome(app, job, stop);
     case "released":
     case "postponed":
       return "released";
   }
 }
 
-async function abortedOutcome(app: App, job: Job, signal: AbortSignal): Promise<JobOutcome | "released"> {
-  return signal.reason === RELEASED ? "released" : readCanceledOutcome(app, job);
+async function abortedOutcome(app: App, job: Job, stop: StopRequest): Promise<JobOutcome | "released"> {
+  return stop.reason === RELEASED ? "released" : readCanceledOutcome(app, job);
 }
 
 async function readCanceledOutcome(app: App, job: Job): Promise<JobOutcome> {

@@ -8,7 +8,7 @@
  * jobs it claims only what can start at once.
  */
 import { and, eq, sql } from "drizzle-orm";
-import { pollUntil, sleep } from "../../../lib/async/sleep.ts";
+import { pollUntil, StopRequest, sleep } from "../../../lib/async/sleep.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { createAlarm } from "../../../platform/loops/alarm.ts";
 import { createPeriodicTask } from "../../../platform/loops/periodic-task.ts";
@@ -103,7 +103,7 @@ export function createWorker(app: App, tags: TagFilter): Worker {
       held.next_claim = job;
       return;
     }
-    const controller = new AbortController();
+    const controller = new StopRequest();
     active.set(job.id, { job, isBound, controller });
     recordStart(app, job);
     executed++;
@@ -116,7 +116,7 @@ export function createWorker(app: App, tags: TagFilter): Worker {
       ended++;
       if (unseen) look();
     };
-    runJob(app, job, controller.signal, end)
+    runJob(app, job, controller, end)
       .catch((cause) =>
         app.log.error(
           { ...jobLogFields(job), error: String(cause), stack: (cause as Error).stack },

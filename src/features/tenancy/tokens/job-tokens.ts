@@ -23,6 +23,7 @@ const SECRET_CHARS = 32;
 interface RunningJob {
   token: string;
   identity: Identity;
+  isUsed: boolean;
 }
 
 /** The running and prefetched jobs of each script process, by process name. */
@@ -37,15 +38,17 @@ export function createJobTokens(app: App): RunnerOptions["tokensFor"] {
       begin(job_id) {
         const token = name + crypto.randomUUID().replaceAll("-", "");
         const held = running.get(name);
-        const job = { token, identity: identityOf(token, job_id) };
+        const job = { token, identity: identityOf(token, job_id), isUsed: false };
         if (held) held.push(job);
         else running.set(name, [job]);
         return token;
       },
+      areUsed: () => running.get(name)?.some(({ isUsed }) => isUsed) ?? false,
       end(token) {
-        const left = running.get(name)?.filter((job) => job.token !== token) ?? [];
-        if (left.length > 0) running.set(name, left);
-        else running.delete(name);
+        const held = running.get(name);
+        const at = held?.findIndex((job) => job.token === token) ?? -1;
+        if (at >= 0) held!.splice(at, 1);
+        if (held?.length === 0) running.delete(name);
       },
       endAll: () => running.delete(name),
     };
@@ -75,7 +78,12 @@ export function findLocalJob(app: App, value: string): Identity | undefined {
   if (value.length !== PROCESS_NAME_CHARS + SECRET_CHARS) return undefined;
   const held = runningJobs(app).get(value.slice(0, PROCESS_NAME_CHARS)) ?? [];
   const given = Buffer.from(value, "latin1");
-  return held.find(({ token }) => timingSafeEqual(Buffer.from(token), given))?.identity;
+  return useToken(held.find(({ token }) => timingSafeEqual(Buffer.from(token), given)));
+}
+
+function useToken(job: RunningJob | undefined): Identity | undefined {
+  if (job) job.isUsed = true;
+  return job?.identity;
 }
 
 /** Creates the name of a script process: random text, a mark of this server, and an HMAC over both; 32 characters. */
@@ -106,7 +114,7 @@ const queryRemoteJob = defineQuery<[name: string, hash: string]>("job of token",
   const job = runningJobs(app)
     .get(name)
     ?.find(({ token }) => sha256(token) === hash);
-  return job && JSON.stringify(job.identity);
+  return job && JSON.stringify(useToken(job));
 });
 
 /** Asks the server that runs the job for its identity. Not cached, since the job may have ended. */

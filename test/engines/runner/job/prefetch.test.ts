@@ -42,6 +42,7 @@ const SCRIPT = `
     if (act === "leave") Bun.spawn(["sleep", "60"]);
     if (act === "file") writeFileSync("left", String(n));
     if (act === "count") await tell(String(n));
+    if (act === "pause") await Bun.sleep(5);
     return { n, job: process.env.WM_JOB_ID, token, pid: process.pid };
   }`;
 
@@ -141,6 +142,24 @@ test("no run waits behind a long one while another process is free", async () =>
   expect(ended.map(({ result }) => result.n)).toEqual(ended.map(({ n }) => n));
   release!();
   expect(await read(two, 1_000, await long)).toMatchObject({ success: true });
+});
+
+test("a run prefetched behind one that turns out long runs in another process", async () => {
+  await warmUp(two);
+  told.length = 0;
+  const starts = [start(two, 1_000, "wait"), ...Array.from({ length: 10 }, (_, n) => start(two, n))];
+  const [long, ...short] = await Promise.all(starts);
+  await until(() => told.includes("wait") || undefined);
+  for (const [n, id] of short.entries()) expect(await read(two, n, id)).toMatchObject({ success: true });
+  release!();
+  expect(await read(two, 1_000, long!)).toMatchObject({ success: true });
+});
+
+test("runs that wait a little use every slot", async () => {
+  for (let n = 0; n < WARM_UP; n++)
+    await expectOk(two("POST", `/w/acme/jobs/run_wait_result/p/${PATH}`, { n, act: "pause" }));
+  const ended = await burst(two, Object.fromEntries(Array.from({ length: BURST }, (_, n) => [n, "pause"])));
+  expect(new Set(ended.map(({ result }) => result.pid)).size).toBe(2);
 });
 
 test("a canceled run does not start, and the one before it continues", async () => {

@@ -1,7 +1,8 @@
-/** Cancels queries that run in a database server and outlive their client. */
+/** Ends a child whose job is stopped, with its query in a database server, which would outlive its client. */
 
 import { waitAtMost } from "../../../lib/async/sleep.ts";
 import type { RunnableLanguage } from "../../languages/languages.ts";
+import type { RunnerOptions } from "../types.ts";
 import type { Child } from "./child.ts";
 
 /** Languages whose statements run outside of the child. */
@@ -10,8 +11,26 @@ const REMOTE_QUERY_LANGUAGES = new Set<RunnableLanguage>(["postgresql", "mysql"]
 /** Time that cancelling may take. */
 const CANCEL_TIMEOUT_MS = 2_000;
 
+/**
+ * Kills a child that runs a job, and everything it started; its query in a database server is cancelled first. Does not
+ * throw.
+ */
+export async function endChild(
+  child: Child,
+  language: RunnableLanguage,
+  log: RunnerOptions["log"],
+): Promise<void> {
+  Object.assign(child, { onExit: undefined, onMessage: undefined, onDisconnect: undefined });
+  try {
+    await cancelRemoteQuery(child, language);
+    await child.destroy();
+  } catch (cause) {
+    log("error", "a script process could not be ended", { error: String(cause) });
+  }
+}
+
 /** Tells the child to cancel its query: a database would continue without its client. */
-export function cancelRemoteQuery(child: Child, language: RunnableLanguage): Promise<void> {
+function cancelRemoteQuery(child: Child, language: RunnableLanguage): Promise<void> {
   if (child.exited || !REMOTE_QUERY_LANGUAGES.has(language)) return Promise.resolve();
   const { promise: stopped, resolve: done } = Promise.withResolvers<unknown>();
   child.onMessage = (message) => {
