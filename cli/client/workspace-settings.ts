@@ -19,6 +19,7 @@ import { setAutomaticBilling } from "../../src/features/lifecycle/settings/usage
 import { changeWorkspaceName } from "../../src/features/lifecycle/workspaces/archive-delete-operations.ts";
 import { setEnvironmentVariable } from "../../src/features/tenancy/workspaces/environment.ts";
 import { usageError } from "../terminal/text/failure.ts";
+import { ENVIRONMENT_PREFIX, SETTING_NAMES, type SETTINGS_BY_NAME } from "./setting-names.ts";
 import type { ServiceClient } from "./transport.ts";
 
 type CurrentSettings = Awaited<ReturnType<typeof readWorkspaceSettings>>;
@@ -69,7 +70,7 @@ const copilotSetting = (kind: Setting["kind"], name: string): Setting => ({
   },
 });
 
-const SETTINGS: Record<string, Setting> = {
+const SETTINGS: Record<(typeof SETTINGS_BY_NAME)[number], Setting> = {
   name: text((client, workspace, new_name = "") =>
     client.call(changeWorkspaceName, { workspace, body: { new_name } }),
   ),
@@ -125,11 +126,6 @@ const SETTINGS: Record<string, Setting> = {
   },
 };
 
-/** Prefix of variables of all jobs: `env.REGION`. */
-const ENVIRONMENT_PREFIX = "env.";
-
-export const SETTING_NAMES = [...Object.keys(SETTINGS), `${ENVIRONMENT_PREFIX}<NAME>`];
-
 export const isSetting = (name: string): boolean =>
   name.startsWith(ENVIRONMENT_PREFIX) || Object.hasOwn(SETTINGS, name);
 
@@ -153,7 +149,7 @@ export async function changeSetting(
     const body = { name: name.slice(ENVIRONMENT_PREFIX.length), value: given || null };
     return client.call(setEnvironmentVariable, { workspace, body });
   }
-  const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name] : undefined;
+  const setting = Object.hasOwn(SETTINGS, name) ? SETTINGS[name as keyof typeof SETTINGS] : undefined;
   if (!setting) throw usageError(`${name} is not a setting`, `use one of ${SETTING_NAMES.join(", ")}`);
   const value = readValue(name, setting.kind, given);
   return setting.save(client, workspace, value as never, await readWorkspaceSettings(client, workspace));

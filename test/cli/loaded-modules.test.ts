@@ -21,7 +21,7 @@ const BESIDE: Record<string, string[]> = {
   "people/group.ts": [],
   "people/token.ts": [],
   "people/user.ts": ["ipaddr.js"],
-  "people/workspace.ts": ["aws4fetch", "ipaddr.js", "oauth4webapi", "standardwebhooks"],
+  "people/workspace.ts": ["ipaddr.js"],
   "runs/job.ts": ["aws4fetch", "ipaddr.js", "oauth4webapi"],
   "runs/run.ts": ["aws4fetch", "ipaddr.js", "oauth4webapi"],
   "server/serve.ts": [],

@@ -1,4 +1,3 @@
-import { getPremiumInfo } from "../../../src/features/lifecycle/settings/usage-operations.ts";
 import {
   archiveWorkspace,
   changeWorkspaceIdOperation,
@@ -12,7 +11,6 @@ import {
   listWorkspaces,
   listWorkspacesAsSuperAdmin,
 } from "../../../src/features/lifecycle/workspaces/operations.ts";
-import { readWorkspaceSettings } from "../../client/workspace-settings.ts";
 import {
   actsAsUser,
   type CommonOptions,
@@ -88,6 +86,8 @@ const get = createCommand("show", "show a workspace")
   .argument("<id>")
   .addHelpText("after", formatExamples("svc workspace show acme"))
   .action(async (id: string, options: CommonOptions) => {
+    const { readWorkspaceSettings } = await import("../../client/workspace-settings.ts");
+    const { getPremiumInfo } = await import("../../../src/features/lifecycle/settings/usage-operations.ts");
     const found = await withClient(options, async (client) => ({
       id,
       name: await client.call(getWorkspaceName, { workspace: id }),

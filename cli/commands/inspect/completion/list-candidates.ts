@@ -142,7 +142,7 @@ async function listKeys(noun: string): Promise<string[]> {
     return Object.keys(INSTANCE_SETTINGS);
   }
   if (noun !== "settings") return [];
-  return (await import("../../../client/workspace-settings.ts")).SETTING_NAMES;
+  return (await import("../../../client/setting-names.ts")).SETTING_NAMES;
 }
 
 /** Lists the newest jobs; `rerun`, `cancel` and the like take their ids. */

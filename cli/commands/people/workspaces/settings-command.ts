@@ -1,4 +1,4 @@
-import { changeSetting, readWorkspaceSettings, SETTING_NAMES } from "../../../client/workspace-settings.ts";
+import { SETTING_NAMES } from "../../../client/setting-names.ts";
 import {
   type CommonOptions,
   createCommand,
@@ -9,6 +9,9 @@ import {
 import { usageError } from "../../../terminal/text/failure.ts";
 import { printJson, printNote, printTable } from "../../../terminal/text/output.ts";
 
+/** Loaded when a command runs: it loads the operations of many features. */
+const loadSettings = () => import("../../../client/workspace-settings.ts");
+
 const get = createCommand("show", "print the settings of a workspace, or one of them")
   .argument("<id>", "the workspace")
   .argument("[key]", "only this setting")
@@ -17,6 +20,7 @@ const get = createCommand("show", "print the settings of a workspace, or one of 
     formatExamples("svc workspace settings show acme", "svc workspace settings show acme webhook"),
   )
   .action(async (id: string, key: string | undefined, options: CommonOptions) => {
+    const { readWorkspaceSettings } = await loadSettings();
     const all: Record<string, unknown> = await withClient(options, (client) =>
       readWorkspaceSettings(client, id),
     );
@@ -52,6 +56,7 @@ const set = createCommand("set", "change a setting of a workspace")
   )
   .action(async (id: string, key: string, value: string, options: CommonOptions) => {
     const given = value === "-" ? (await Bun.stdin.text()).replace(/\r?\n$/, "") : value;
+    const { changeSetting } = await loadSettings();
     const answer = await withClient(options, (client) => changeSetting(client, id, key, given));
     if (options.json) printJson({ workspace_id: id, key, answer });
     else printNote(answer);
