@@ -1,5 +1,5 @@
 /** Reads the latest run of each of some scripts and flows. */
-import { and, desc, eq, notInArray } from "drizzle-orm";
+import { and, desc, eq, lte, ne, notInArray, or } from "drizzle-orm";
 import { z } from "zod";
 import { yieldToEventLoop } from "../../../../lib/async/yield.ts";
 import type { App, WorkspaceContext } from "../../../../platform/app/context.ts";
@@ -33,6 +33,8 @@ const columns = {
   id: jobs.id,
   kind: jobs.kind,
   state: jobs.state,
+  scheduled_for: jobs.scheduled_for,
+  concurrency_blocked: jobs.concurrency_blocked,
   created_at: jobs.created_at,
   permissioned_as: jobs.permissioned_as,
   email: jobs.email,
@@ -68,17 +70,31 @@ const keyOf = ({ kind, path }: Runnable) => `${kind} ${path}`;
 
 const NOT_BEGUN: JobState[] = ["planned", "held"];
 
-/** Finds the latest run of each item that the caller may see. A planned run has not begun. */
+/**
+ * Whether a job is one of the runs so far: planned ones and those that were asked for a later time are not. A job that
+ * waits for its concurrency limit is one, although it is postponed.
+ */
+const isRun = ({ state, scheduled_for, concurrency_blocked }: Found, now: Date): boolean =>
+  !NOT_BEGUN.includes(state) && (state !== "queued" || concurrency_blocked || scheduled_for <= now);
+
+/** `isRun` in SQL. */
+const runsSoFar = (now: Date) =>
+  and(
+    notInArray(jobs.state, NOT_BEGUN),
+    or(ne(jobs.state, "queued"), eq(jobs.concurrency_blocked, true), lte(jobs.scheduled_for, now)),
+  );
+
+/** Finds the latest run of each item that the caller may see. */
 async function findLatest(ctx: WorkspaceContext, workspace: string, items: Runnable[]): Promise<string[]> {
   const latest = new Map<string, string>();
   const read = new Map<string, number>();
+  const now = ctx.app.clock();
   const paths = [...new Set(items.map(({ path }) => path))];
   for (const job of await readNewest(ctx.app, workspace, paths, NEWEST_JOBS)) {
     const path = job.script_path!;
     read.set(path, (read.get(path) ?? 0) + 1);
     const key = `${job.kind} ${path}`;
-    if (!NOT_BEGUN.includes(job.state) && !latest.has(key) && canReadJob(ctx.caller, job))
-      latest.set(key, job.id);
+    if (isRun(job, now) && !latest.has(key) && canReadJob(ctx.caller, job)) latest.set(key, job.id);
   }
   const missing = items.filter((item) => !latest.has(keyOf(item)) && read.get(item.path) === NEWEST_JOBS);
   await searchOlder(ctx, workspace, missing, latest);
@@ -99,7 +115,7 @@ async function searchOlder(
   try {
     for (const item of items) {
       const base = and(eq(jobs.workspace_id, workspace), eq(jobs.script_path, item.path));
-      const filters = and(eq(jobs.kind, item.kind), notInArray(jobs.state, NOT_BEGUN), jobsVisibleTo(caller));
+      const filters = and(eq(jobs.kind, item.kind), runsSoFar(app.clock()), jobsVisibleTo(caller));
       const selection: JobQuery = { base, filters, sets: [], signal, budget, scan };
       for await (const slice of scanInSlices(app, selection)) {
         const [found] = await app.db.read
@@ -125,7 +141,8 @@ const listLatestRuns = operation({
   path: "/w/{workspace}/jobs/latest",
   access: "member",
   scope: { domain: "jobs", action: "read", many: true },
-  summary: "Read the latest run of each of some scripts and flows, also those that were steps of a flow",
+  summary:
+    "Read the latest run so far of each of some scripts and flows, also those that were steps of a flow",
   body: z.array(Runnable).max(MOST_ITEMS),
   responds: responds.json(
     z.array(JobRecord),

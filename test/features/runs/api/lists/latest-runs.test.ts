@@ -30,15 +30,32 @@ const scheduled = add("f/a/scheduled", { schedule_path: "f/a/nightly" });
 add("f/a/scheduled", { ...QUEUED, state: "planned", scheduled_for: FUTURE, schedule_path: "f/a/nightly" });
 const shown = add("f/a/others");
 const hidden = addMany(5, "f/a/others", { visible_to_owner: false });
-const queued = add("f/a/queued", QUEUED);
+const queued = add("f/a/queued", { ...QUEUED, scheduled_for: new Date(Date.now() - MINUTE) });
+addMany(3, "f/a/queued", QUEUED);
+const limited = add("f/a/limited", { ...QUEUED, concurrency_blocked: true });
+add("f/a/limited", QUEUED);
+add("f/a/later", QUEUED);
 addMany(101, "f/a/written", { kind: "preview" });
 const beneath = add("f/a/beneath");
 add("f/a/beneath", { kind: "flow", visible_to_owner: false });
 addMany(200, "f/a/beneath", { kind: "dependencies" });
-addMany(100, "f/a/beneath", { ...QUEUED, state: "planned", scheduled_for: FUTURE });
+addMany(100, "f/a/beneath", { ...QUEUED, state: "planned" });
+addMany(100, "f/a/beneath", QUEUED);
 const unseen = addMany(5_100, "f/a/beneath", { visible_to_owner: false });
 
-const paths = ["old", "busy", "both", "scheduled", "others", "queued", "written", "beneath", "never"];
+const paths = [
+  "old",
+  "busy",
+  "both",
+  "scheduled",
+  "others",
+  "queued",
+  "limited",
+  "later",
+  "written",
+  "beneath",
+  "never",
+];
 const items = [
   ...paths.map((name) => ({ kind: "script", path: `f/a/${name}` })),
   { kind: "flow", path: "f/a/both" },
@@ -65,6 +82,7 @@ test("each has the run that was made last, however long ago, and none if it has 
     scheduled,
     hidden.at(-1)!,
     queued,
+    limited,
     unseen.at(-1)!,
     flow,
   ]);
@@ -75,7 +93,7 @@ test("who may not see all runs gets the latest of those they may see", async () 
   await expectOk(ask("POST", "/w/acme/folders/create", { name: "a", extra_perms: { "u/bob": false } }));
   const { ask: bob } = await server.member("acme", "bob");
   const found = (await latest(bob)).map(({ id }) => id);
-  expect(found).toEqual([old, step, script, scheduled, shown, queued, beneath, flow]);
+  expect(found).toEqual([old, step, script, scheduled, shown, queued, limited, beneath, flow]);
 });
 
 test("more items than a page of Home has are refused", async () => {
