@@ -116,7 +116,7 @@ test("long rules stay in their column, and rules by the second tell the seconds"
   await page.keyboard.press("Escape");
   await seen.accessible("a schedule's form");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("script/u/ann/hello").waitFor();
+  await page.getByRole("definition").getByText("script/u/ann/hello").waitFor();
   await page.getByRole("link", { name: "Edit" }).click();
   await page.getByRole("combobox", { name: "When it fails" }).fill("script/u/ann/nothing");
   await page.keyboard.press("Escape");
@@ -127,6 +127,77 @@ test("long rules stay in their column, and rules by the second tell the seconds"
   // The browser tells of the refused handler too.
   expect(seen.wrongs.filter((each) => !/status of 4\d\d/.test(each))).toEqual([]);
   seen.wrongs.length = 0;
+}, 60_000);
+
+test("a schedule is not run before a time, tries again, and names handlers for each outcome", async () => {
+  const stored = async () =>
+    JSON.parse(await site.filled.ask("GET", "/w/acme/schedules/get/f/finance/handled"));
+  await site.filled.ask("POST", "/w/acme/schedules/create", {
+    path: "f/finance/handled",
+    script_path: "f/finance/figures",
+    schedule: "0 0 6 * * *",
+    timezone: "Europe/Berlin",
+    retry: { constant: { attempts: 2, seconds: 1 }, retry_if: { expr: "true" } },
+    on_failure: "script/u/ann/hello",
+    on_failure_extra_args: { channel: "ops" },
+  });
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acme/schedules/p/f/finance/handled");
+  await page.getByText("2 times, every 1 s").waitFor();
+  await page.getByRole("link", { name: "Edit" }).click();
+  await page.getByLabel("Not before").fill("2031-05-06T07:08");
+  await page.getByRole("region", { name: "Next times" }).getByText("7 May 2031").waitFor();
+  await page.getByRole("combobox", { name: "When a run fails" }).click();
+  await page.getByRole("option", { name: "Again after growing pauses" }).click();
+  await page.getByLabel("Times", { exact: true }).fill("4");
+  await page.getByLabel("Failures in a row").fill("3");
+  await page.getByLabel("At that failure only").check();
+  const handler = async (name: string, path: string) => {
+    await page.getByRole("combobox", { name, exact: true }).fill(path);
+    await page.keyboard.press("Escape");
+  };
+  await handler("When it succeeds after failures", "flow/f/finance/nightly");
+  await page.getByLabel("Successes in a row").fill("2");
+  await handler("When it succeeds", "script/f/finance/figures");
+  await page.getByLabel("A failure does not start the workspace's error handler").check();
+  await seen.picture("schedule-handlers");
+  await seen.accessible("a schedule's handlers");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("flow/f/finance/nightly, after 2 successes").waitFor();
+  await page.getByText("4 times, after pauses that grow").waitFor();
+  await page.getByText("script/u/ann/hello, after 3 failures").waitFor();
+  await seen.picture("schedule-handled");
+  expect(await stored()).toMatchObject({
+    paused_until: "2031-05-06T05:08:00.000Z",
+    next_at: "2031-05-07T04:00:00.000Z",
+    retry: { exponential: { attempts: 4, multiplier: 1, seconds: 5 }, retry_if: { expr: "true" } },
+    on_failure: "script/u/ann/hello",
+    on_failure_times: 3,
+    on_failure_exact: true,
+    on_failure_extra_args: { channel: "ops" },
+    on_recovery: "flow/f/finance/nightly",
+    on_recovery_times: 2,
+    on_success: "script/f/finance/figures",
+    ws_error_handler_muted: true,
+  });
+  // Taken away again, one by one.
+  await page.getByRole("link", { name: "Edit" }).click();
+  await page.getByLabel("Not before").fill("");
+  await page.getByRole("combobox", { name: "When a run fails" }).click();
+  await page.getByRole("option", { name: "It is not tried again" }).click();
+  for (const name of ["When it fails", "When it succeeds after failures", "When it succeeds"])
+    await handler(name, "");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("heading", { name: "Next times" }).waitFor();
+  const left = await stored();
+  expect(
+    ["paused_until", "retry", "on_failure", "on_failure_times", "on_recovery", "on_success"].map(
+      (name) => left[name] ?? null,
+    ),
+  ).toEqual([null, null, null, null, null, null]);
+  await site.filled.ask("DELETE", "/w/acme/schedules/delete/f/finance/handled");
+  expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
 test("a reload asks before it discards what was chosen or typed, and not after it is saved", async () => {

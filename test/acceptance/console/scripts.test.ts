@@ -1,5 +1,7 @@
 /** Scripts are written, tried, deployed, called and repaired in a real browser at the executable. */
+
 import { expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
 import { expectSoon, type Visit } from "./browser.ts";
 import { EMAIL } from "./filled.ts";
 import { useSite } from "./site.ts";
@@ -293,5 +295,50 @@ test("settings are changed separately, and a script lists its importers", async 
   expect((await again).status()).toBe(201);
   const last = JSON.parse(await site.filled.ask("GET", "/w/acme/scripts/get/p/f/finance/prices"));
   expect([last.timeout ?? null, last.tag]).toEqual([null, "prices"]);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("a script asks for signed requests, and its pages say so", async () => {
+  const path = "f/finance/on_push";
+  await site.filled.script(path, "export const main = (ref: string) => `pushed to ${ref}`;");
+  await site.filled.ask("POST", "/w/acme/variables/create", {
+    path: "f/finance/push_secret",
+    value: "a shared secret",
+    is_secret: true,
+    description: "",
+  });
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open(`w/acme/scripts/${path}?tab=settings`);
+  await page.getByLabel("Only signed requests start it").check();
+  expect(await button(seen, "Deploy with these settings").isDisabled()).toBe(true);
+  await page.getByRole("combobox", { name: "Variable with the secret" }).fill("push");
+  await page.getByRole("option", { name: "f/finance/push_secret" }).click();
+  await page.getByRole("combobox", { name: "How it is signed" }).click();
+  await page.getByRole("option", { name: "GitHub" }).click();
+  await seen.picture("script-signature");
+  await seen.accessible("a script's signature");
+  await button(seen, "Deploy with these settings").click();
+  await page.getByText("Deployed with these settings").waitFor();
+  const request = (headers: Record<string, string>) =>
+    fetch(`${site.serving.url}/api/w/acme/jobs/run_wait_result/p/${path}`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${site.filled.token}`,
+        "content-type": "application/json",
+        ...headers,
+      },
+      body: '{"ref":"main"}',
+    });
+  const digest = createHmac("sha256", "a shared secret").update('{"ref":"main"}').digest("hex");
+  expect((await request({})).status).toBe(401);
+  expect(await (await request({ "x-hub-signature-256": `sha256=${digest}` })).text()).toBe(
+    '"pushed to main"',
+  );
+  await page.getByText("Webhooks", { exact: true }).click();
+  await page.getByRole("region", { name: "Signature" }).getByText("f/finance/push_secret").waitFor();
+  await seen.accessible("webhooks of a script with a signature");
+  await page.getByRole("link", { name: "Run", exact: true }).click();
+  await page.getByText("It expects a signature of GitHub").waitFor();
   expect(seen.wrongs).toEqual([]);
 }, 60_000);

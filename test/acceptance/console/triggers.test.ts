@@ -151,6 +151,24 @@ test("a WebSocket trigger runs a script for a message, and reports when it canno
   await page.getByText("not connected").waitFor();
   await seen.picture("sockets");
   await seen.accessible("sockets");
+  // The page of the script tells the same of all that starts it, and rules in words.
+  await site.filled.ask("POST", "/w/acme/schedules/create", {
+    path: "f/finance/price_daily",
+    script_path: "f/finance/price",
+    schedule: "0 30 9 * * 1-5",
+    timezone: "Europe/Berlin",
+    args: { msg: "daily" },
+    paused_until: "2031-05-06T00:00:00Z",
+  });
+  await seen.open("w/acme/scripts/f/finance/price?tab=triggers");
+  const row = (name: string) => page.getByRole("row").filter({ hasText: name });
+  await row("f/finance/prices").getByText("not connected").waitFor();
+  await row("price_daily").getByText("At 09:30, Monday through Friday (Europe/Berlin)").waitFor();
+  await row("price_daily").getByText("paused until").waitFor();
+  await seen.picture("script-triggers");
+  await seen.accessible("triggers of a script");
+  await site.filled.ask("DELETE", "/w/acme/schedules/delete/f/finance/price_daily");
+  await seen.open("w/acme/triggers?tab=websockets");
   await page.getByRole("switch", { name: /prices/ }).click({ force: true });
   await page.getByText("paused", { exact: true }).waitFor();
   expect(seen.wrongs).toEqual([]);

@@ -3,9 +3,9 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Job } from "../../api/interface.d.ts";
 import { type Fact, FactList } from "../../parts/items/FactList.tsx";
-import { TRIGGER_KINDS } from "../../parts/items/trigger-kinds.ts";
 import { to } from "../../parts/places.ts";
 import { duration, Moment } from "../../parts/time.tsx";
+import { TRIGGER_KINDS } from "../../parts/triggers/trigger-kinds.ts";
 
 interface Props {
   workspace: string;

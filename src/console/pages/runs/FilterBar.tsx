@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Popover, Select, Stack, TextInput } from "@mantine/core";
 import { IconFilter, IconSearch, IconX } from "@tabler/icons-react";
-import { TRIGGER_KINDS } from "../../parts/items/trigger-kinds.ts";
 import { exactly } from "../../parts/time.tsx";
+import { TRIGGER_KINDS } from "../../parts/triggers/trigger-kinds.ts";
 import {
   countPopoverFilters,
   type Filters,

@@ -1,6 +1,7 @@
 /** Loads a script or flow for a form of its arguments. */
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "../../api/call.ts";
+import type { Script } from "../../api/interface.d.ts";
 import type { RunnableKind } from "../places.ts";
 
 /** Fields of a script or flow that forms use. */
@@ -9,6 +10,8 @@ export interface Runnable {
   summary: string;
   description: string;
   schema: unknown;
+  /** How requests to its webhooks must be signed; undefined: they need no signature. */
+  signature: Script["signature"] | undefined;
 }
 
 /** @param hash of a version of a script; empty: the newest one */
@@ -22,6 +25,8 @@ export const runnable = (workspace: string, kind: RunnableKind, path: string, ha
           : kind === "script"
             ? await call("GET /w/{workspace}/scripts/get/p/{path}", { workspace, path }, signal)
             : await call("GET /w/{workspace}/flows/get/{path}", { workspace, path }, signal);
-      return { path, summary: found.summary, description: found.description ?? "", schema: found.schema };
+      const { summary, description, schema } = found;
+      const signature = "signature" in found ? (found.signature ?? undefined) : undefined;
+      return { path, summary, description: description ?? "", schema, signature };
     },
   });

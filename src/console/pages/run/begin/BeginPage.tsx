@@ -1,6 +1,7 @@
-import { Anchor } from "@mantine/core";
+import { Alert, Anchor } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams, useSearchParams } from "wouter";
+import { schemeLabel } from "../../../parts/calling/signatures.ts";
 import { runnable } from "../../../parts/items/runnables.ts";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
@@ -44,6 +45,12 @@ export default function BeginPage() {
       />
       {found.error && <Problem error={found.error} retry={() => void found.refetch()} />}
       {earlier.error && <Problem error={earlier.error} />}
+      {found.data?.signature && (
+        <Alert color="yellow" variant="light" mb="md" title="Only signed requests start it">
+          It expects a signature of {schemeLabel(found.data.signature.scheme)}, which this page cannot make.
+          Its code can be tested in the editor.
+        </Alert>
+      )}
       {ready ? (
         <BeginForm
           key={`${kind} ${path} ${search.get("from")}`}

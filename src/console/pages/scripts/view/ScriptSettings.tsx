@@ -13,6 +13,8 @@ import { useState } from "react";
 import { call } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
 import { useAction } from "../../../parts/actions.tsx";
+import { SignatureInput } from "../../../parts/calling/SignatureInput.tsx";
+import { isSignatureComplete, NEW_SIGNATURE, usedOf } from "../../../parts/calling/signatures.ts";
 import { toNewScript } from "../../../parts/scripts.ts";
 
 interface Props {
@@ -38,6 +40,7 @@ type Shown = Pick<
   | "visible_to_runner_only"
   | "validate"
   | "priority"
+  | "signature"
 >;
 
 /** Settings of a script. They are part of a version, so saving them deploys a new one. */
@@ -88,7 +91,8 @@ export function ScriptSettings({ workspace, script, mayWrite }: Props) {
   );
   const save = () =>
     act(async () => {
-      const body = { ...toNewScript(script), ...value, deployment_message: "Settings changed" };
+      const signature = value.signature ? usedOf(value.signature) : null;
+      const body = { ...toNewScript(script), ...value, signature, deployment_message: "Settings changed" };
       await call("POST /w/{workspace}/scripts/create", { workspace, body: body as never });
       return "Deployed with these settings";
     });
@@ -139,9 +143,28 @@ export function ScriptSettings({ workspace, script, mayWrite }: Props) {
       {flag("delete_after_use", "Arguments and result are not kept after the run")}
       {flag("visible_to_runner_only", "Runs are seen by whoever starts them, and by admins, alone")}
       {flag("ws_error_handler_muted", "A failure does not start the workspace's error handler")}
+      <Checkbox
+        label="Only signed requests start it"
+        description="A service that calls its webhook, such as GitHub or Stripe, proves with a shared secret that it has sent the request, besides the token."
+        disabled={!mayWrite}
+        checked={Boolean(value.signature)}
+        onChange={(event) => set({ signature: event.currentTarget.checked ? NEW_SIGNATURE : null })}
+      />
+      {value.signature && (
+        <SignatureInput
+          workspace={workspace}
+          readOnly={!mayWrite}
+          value={value.signature}
+          change={(signature) => set({ signature })}
+        />
+      )}
       {mayWrite && (
         <Group>
-          <Button type="submit" loading={isPending}>
+          <Button
+            type="submit"
+            loading={isPending}
+            disabled={value.signature ? !isSignatureComplete(value.signature) : false}
+          >
             Deploy with these settings
           </Button>
           <Text c="dimmed">Makes a new version with the same code.</Text>

@@ -1,55 +1,96 @@
 import { Badge, Button, Group } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { call } from "../../../api/call.ts";
+import type { HttpTrigger, Schedule, WebsocketTrigger } from "../../../api/interface.d.ts";
+import { useLive } from "../../../api/live.ts";
 import { useMay } from "../../../api/session.ts";
 import { DataTable } from "../../../parts/DataTable.tsx";
 import { Empty } from "../../../parts/Empty.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { type RunnableKind, to } from "../../../parts/places.ts";
+import { Moment } from "../../../parts/time.tsx";
+import { Connection } from "../../../parts/triggers/Connection.tsx";
+import { describeCron } from "../../../parts/triggers/cron.ts";
 
 interface Trigger {
   kind: "Schedule" | "HTTP route" | "WebSocket";
   path: string;
   href: string;
+  /** What makes it start: a rule in words, or an address. */
   what: string;
-  enabled: boolean;
+  /** The rule as it is stored. */
+  title?: string;
+  state: ReactNode;
 }
 
-async function listTriggers(
+const powerOf = (enabled: boolean) =>
+  enabled ? (
+    "on"
+  ) : (
+    <Badge size="sm" variant="default">
+      off
+    </Badge>
+  );
+
+/** A schedule that the server switched off says why. */
+const scheduleState = ({ enabled, error, paused_until }: Schedule) => {
+  if (error) {
+    return (
+      <Badge size="sm" variant="light" color="red" title={error}>
+        failed
+      </Badge>
+    );
+  }
+  if (!enabled || !paused_until || Date.parse(paused_until) < Date.now()) return powerOf(enabled);
+  return (
+    <span>
+      paused until <Moment at={paused_until} />
+    </span>
+  );
+};
+
+const triggersOf = (workspace: string, kind: RunnableKind, path: string) =>
+  queryOptions({
+    queryKey: [workspace, "triggers", "of", kind, path],
+    queryFn: ({ signal }) => {
+      const query = { path, is_flow: kind === "flow", per_page: 100 };
+      return Promise.all([
+        call("GET /w/{workspace}/schedules/list", { workspace, query }, signal),
+        call("GET /w/{workspace}/http_triggers/list", { workspace, query }, signal),
+        call("GET /w/{workspace}/websocket_triggers/list", { workspace, query }, signal),
+      ]);
+    },
+  });
+
+function toRows(
   workspace: string,
-  kind: RunnableKind,
-  path: string,
-  signal: AbortSignal,
-): Promise<Trigger[]> {
-  const query = { path, is_flow: kind === "flow", per_page: 100 };
-  const [schedules, routes, sockets] = await Promise.all([
-    call("GET /w/{workspace}/schedules/list", { workspace, query }, signal),
-    call("GET /w/{workspace}/http_triggers/list", { workspace, query }, signal),
-    call("GET /w/{workspace}/websocket_triggers/list", { workspace, query }, signal),
-  ]);
+  [schedules, routes, sockets]: [Schedule[], HttpTrigger[], WebsocketTrigger[]],
+): Trigger[] {
   return [
     ...schedules.map((each) => ({
       kind: "Schedule" as const,
       path: each.path,
       href: to.schedule(workspace, each.path),
-      what: `${each.schedule} (${each.timezone})`,
-      enabled: each.enabled,
+      what: `${describeCron(each.schedule) ?? each.schedule} (${each.timezone})`,
+      title: each.schedule,
+      state: scheduleState(each),
     })),
     ...routes.map((each) => ({
       kind: "HTTP route" as const,
       path: each.path,
       href: to.route(workspace, each.path),
       what: `${each.http_method.toUpperCase()} ${each.workspaced_route ? `${workspace}/` : ""}${each.route_path}`,
-      enabled: each.enabled,
+      state: powerOf(each.enabled),
     })),
     ...sockets.map((each) => ({
       kind: "WebSocket" as const,
       path: each.path,
       href: to.socket(workspace, each.path),
       what: each.url,
-      enabled: each.enabled,
+      state: <Connection trigger={each} />,
     })),
   ];
 }
@@ -63,15 +104,18 @@ interface Props {
 /** The triggers of a script or flow, except webhooks. */
 export function Triggers({ workspace, kind, path }: Props) {
   const may = useMay(workspace);
-  const triggers = useQuery({
-    queryKey: [workspace, "triggers", "of", kind, path],
-    queryFn: ({ signal }) => listTriggers(workspace, kind, path, signal),
-  });
-  if (triggers.error) return <Problem error={triggers.error} retry={() => void triggers.refetch()} />;
-  if (!triggers.data) return <Loading />;
+  const triggers = useQuery({ ...triggersOf(workspace, kind, path), ...useLive(10_000) });
+  if (!triggers.data) {
+    return triggers.error ? (
+      <Problem error={triggers.error} retry={() => void triggers.refetch()} />
+    ) : (
+      <Loading />
+    );
+  }
+  const rows = toRows(workspace, triggers.data);
   const search = `?${new URLSearchParams({ kind, path })}`;
   const buttons = may("POST /w/{workspace}/schedules/create", "author") && (
-    <Group gap="xs" justify={triggers.data.length === 0 ? "center" : "flex-start"}>
+    <Group gap="xs" justify={rows.length === 0 ? "center" : "flex-start"}>
       <Button variant="default" component={Link} href={to.newSchedule(workspace) + search}>
         New schedule
       </Button>
@@ -83,7 +127,7 @@ export function Triggers({ workspace, kind, path }: Props) {
       </Button>
     </Group>
   );
-  if (triggers.data.length === 0) {
+  if (rows.length === 0) {
     return (
       <Empty
         title="Nothing starts it by itself"
@@ -99,7 +143,7 @@ export function Triggers({ workspace, kind, path }: Props) {
     <div className="stack">
       <DataTable
         label="Triggers"
-        rows={triggers.data}
+        rows={rows}
         keyOf={({ kind, path: own }) => `${kind} ${own}`}
         columns={[
           { name: "Kind", width: "8rem", cell: ({ kind }) => kind },
@@ -115,19 +159,16 @@ export function Triggers({ workspace, kind, path }: Props) {
           {
             name: "When",
             width: "minmax(0, 1.5fr)",
-            cell: ({ what }) => <span className="mono">{what}</span>,
+            cell: ({ kind, what, title }) => (
+              <span className={kind === "Schedule" ? "" : "mono"} title={title}>
+                {what}
+              </span>
+            ),
           },
           {
             name: "State",
-            width: "6rem",
-            cell: ({ enabled }) =>
-              enabled ? (
-                "on"
-              ) : (
-                <Badge size="sm" variant="default">
-                  off
-                </Badge>
-              ),
+            width: "8rem",
+            cell: ({ state }) => state,
           },
         ]}
       />

@@ -6,6 +6,7 @@ import { writeJson } from "../../../api/json.ts";
 import { useAction } from "../../../parts/actions.tsx";
 import { Copied, consoleAddress } from "../../../parts/calling/Address.tsx";
 import { CallExample } from "../../../parts/calling/CallExample.tsx";
+import { schemeLabel } from "../../../parts/calling/signatures.ts";
 import { WEBHOOKS, type WebhookKind, webhookAddress } from "../../../parts/calling/snippets.ts";
 import { Code } from "../../../parts/editor/lazy.tsx";
 import { Captures } from "../../../parts/form/Captures.tsx";
@@ -54,7 +55,7 @@ interface Props {
 export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
   const [kind, setKind] = useState<WebhookKind>("async");
   const [token, setToken] = useState<string>();
-  const schema = useQuery(runnable(workspace, of, path)).data?.schema;
+  const { schema, signature } = useQuery(runnable(workspace, of, path)).data ?? {};
   const { act, isPending } = useAction();
   const base = consoleAddress();
   const address = webhookAddress(base, workspace, kind, of, path);
@@ -109,6 +110,24 @@ export function Webhooks({ workspace, kind: of, path, mayWrite }: Props) {
             <Text mb="xs">Copy it now: it is shown this once.</Text>
             <Copied label="Token of the webhook" value={token} />
           </Alert>
+        )}
+      </section>
+      <section aria-label="Signature">
+        <Title order={2} mb={4}>
+          Signature
+        </Title>
+        {signature ? (
+          <Text>
+            Requests have to be signed too, as {schemeLabel(signature.scheme)} does it, with the secret in{" "}
+            <span className="mono">{signature.secret}</span>. Others are answered with 401 and start nothing,
+            the example below among them.
+          </Text>
+        ) : (
+          <Text c="dimmed">
+            {of === "script"
+              ? "Requests need none. A service that signs what it sends can be asked for it, under Settings."
+              : "Requests need none. An HTTP route to this flow can ask for one."}
+          </Text>
         )}
       </section>
       <CallExample request={request} />

@@ -1,17 +1,23 @@
-import { Autocomplete, Group, NumberInput, Select, TextInput } from "@mantine/core";
+import { Autocomplete, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { HttpTrigger } from "../../../api/interface.d.ts";
-import { AUTHENTICATIONS, type Authentication, SCHEMES, type Scheme } from "./callers.ts";
-import { type RouteFields, secretPlaces } from "./queries.ts";
+import { SignatureInput } from "../../../parts/calling/SignatureInput.tsx";
+import { secretPlaces } from "../../../parts/calling/secret-places.ts";
+import {
+  isSignatureComplete,
+  NEW_SIGNATURE,
+  type Signature,
+  usedOf,
+} from "../../../parts/calling/signatures.ts";
+import { AUTHENTICATIONS, type Authentication } from "./callers.ts";
+import type { RouteFields } from "./queries.ts";
 
 /** Form value: who may call a route. */
 export interface Callers {
   method: Authentication;
-  /** Path of a resource, or `$var:` and the path of a variable; for a signature, the path of a variable. */
+  /** Path of a resource, or `$var:` and the path of a variable. */
   secret: string;
-  scheme: Scheme;
-  header: string;
-  tolerance: number | undefined;
+  signature: Signature;
   /** Whether the signature is configured by a resource instead of the form's fields. */
   isByResource: boolean;
 }
@@ -20,41 +26,28 @@ export function callersOfRoute(route: HttpTrigger | undefined): Callers {
   const { signature, authentication_resource_path } = route ?? {};
   return {
     method: route?.authentication_method ?? "token",
-    secret: signature?.secret ?? authentication_resource_path ?? "",
-    scheme: signature?.scheme ?? "standard_webhooks",
-    header: signature?.header ?? "",
-    tolerance: signature?.tolerance_s ?? undefined,
+    secret: authentication_resource_path ?? "",
+    signature: signature ?? NEW_SIGNATURE,
     isByResource: route?.authentication_method === "signature" && !signature,
   };
 }
 
-const needsSecret = ({ method }: Callers) => method !== "none" && method !== "token";
+const isByVariable = ({ method, isByResource }: Callers) => method === "signature" && !isByResource;
+const needsPlace = (callers: Callers) =>
+  callers.method !== "none" && callers.method !== "token" && !isByVariable(callers);
 
-export const isCallersComplete = (callers: Callers): boolean =>
-  !needsSecret(callers) ||
-  (callers.secret !== "" &&
-    (callers.method !== "signature" || callers.scheme !== "hmac_sha256" || callers.header !== ""));
+export function isCallersComplete(callers: Callers): boolean {
+  if (isByVariable(callers)) return isSignatureComplete(callers.signature);
+  return !needsPlace(callers) || callers.secret !== "";
+}
 
 type Fields = Pick<RouteFields, "authentication_method" | "authentication_resource_path" | "signature">;
 
 export function toFields(callers: Callers): Fields {
-  const { method, secret, scheme, header, tolerance, isByResource } = callers;
-  if (method !== "signature" || isByResource) {
-    return {
-      authentication_method: method,
-      authentication_resource_path: needsSecret(callers) ? secret : null,
-      signature: null,
-    };
-  }
   return {
-    authentication_method: method,
-    authentication_resource_path: null,
-    signature: {
-      scheme,
-      secret,
-      header: scheme === "hmac_sha256" ? header : null,
-      tolerance_s: tolerance ?? null,
-    },
+    authentication_method: callers.method,
+    authentication_resource_path: needsPlace(callers) ? callers.secret : null,
+    signature: isByVariable(callers) ? usedOf(callers.signature) : null,
   };
 }
 
@@ -68,11 +61,7 @@ interface Props {
 /** Form fields: who may call a route, and the secret that authenticates callers. */
 export function CallersInput({ workspace, method, value, change }: Props) {
   const places = useQuery(secretPlaces(workspace)).data;
-  const isSigned = value.method === "signature";
-  const isByVariable = isSigned && !value.isByResource;
-  const choices = isByVariable
-    ? (places?.variables ?? [])
-    : [...(places?.resources ?? []), ...(places?.variables ?? []).map((path) => `$var:${path}`)];
+  const choices = [...(places?.resources ?? []), ...(places?.variables ?? []).map((path) => `$var:${path}`)];
   const about = AUTHENTICATIONS.find((each) => each.value === value.method)!.about;
   return (
     <>
@@ -82,53 +71,35 @@ export function CallersInput({ workspace, method, value, change }: Props) {
         allowDeselect={false}
         // Only the body of a POST request is signed.
         data={AUTHENTICATIONS.filter(
-          (each) => each.value !== "signature" || method === "post" || isSigned,
+          (each) => each.value !== "signature" || method === "post" || value.method === "signature",
         ).map(({ value, label }) => ({ value, label }))}
         value={value.method}
         onChange={(next) =>
-          next && change({ ...value, method: next as Authentication, secret: "", isByResource: false })
+          next &&
+          change({
+            method: next as Authentication,
+            secret: "",
+            signature: NEW_SIGNATURE,
+            isByResource: false,
+          })
         }
       />
-      {needsSecret(value) && (
+      {needsPlace(value) && (
         <Autocomplete
           required
-          label={isByVariable ? "Variable with the secret" : "Resource with the secret"}
+          label="Resource with the secret"
           limit={50}
           data={[...new Set(choices)]}
           value={value.secret}
           onChange={(secret) => change({ ...value, secret })}
         />
       )}
-      {isByVariable && (
-        <Group align="flex-start" grow>
-          <Select
-            label="How it is signed"
-            allowDeselect={false}
-            data={SCHEMES}
-            value={value.scheme}
-            onChange={(scheme) => scheme && change({ ...value, scheme: scheme as Scheme })}
-          />
-          {value.scheme === "hmac_sha256" ? (
-            <TextInput
-              required
-              label="Header with the digest"
-              value={value.header}
-              onChange={(event) => change({ ...value, header: event.currentTarget.value })}
-            />
-          ) : (
-            value.scheme !== "github" && (
-              <NumberInput
-                label="Seconds it stays valid"
-                placeholder="as usual"
-                min={1}
-                value={value.tolerance ?? ""}
-                onChange={(next) =>
-                  change({ ...value, tolerance: typeof next === "number" ? next : undefined })
-                }
-              />
-            )
-          )}
-        </Group>
+      {isByVariable(value) && (
+        <SignatureInput
+          workspace={workspace}
+          value={value.signature}
+          change={(signature) => change({ ...value, signature })}
+        />
       )}
     </>
   );

@@ -5,7 +5,6 @@ import { consoleAddress } from "../../../parts/calling/Address.tsx";
 import type { ExampleRequest } from "../../../parts/calling/snippets.ts";
 
 export type Authentication = HttpTrigger["authentication_method"];
-export type Scheme = NonNullable<HttpTrigger["signature"]>["scheme"];
 
 export const AUTHENTICATIONS: { value: Authentication; label: string; about: string }[] = [
   { value: "none", label: "Everybody", about: "No credentials are asked for: whoever knows the address." },
@@ -29,14 +28,6 @@ export const AUTHENTICATIONS: { value: Authentication; label: string; about: str
 
 export const callersOf = (method: Authentication): string =>
   AUTHENTICATIONS.find(({ value }) => value === method)?.label ?? method;
-
-export const SCHEMES: { value: Scheme; label: string }[] = [
-  { value: "github", label: "GitHub" },
-  { value: "stripe", label: "Stripe" },
-  { value: "slack", label: "Slack" },
-  { value: "standard_webhooks", label: "Standard Webhooks" },
-  { value: "hmac_sha256", label: "HMAC with SHA-256 in a header" },
-];
 
 /** Kinds of responses. */
 export const REQUEST_TYPES: { value: HttpTrigger["request_type"]; label: string }[] = [

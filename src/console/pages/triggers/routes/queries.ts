@@ -32,22 +32,6 @@ export const routeRuns = (workspace: string, path: string, script_path: string) 
     },
   });
 
-/** Resources and variables that can hold the secret of callers. */
-export const secretPlaces = (workspace: string) =>
-  queryOptions({
-    queryKey: [workspace, "routes", "secret-places"],
-    queryFn: async ({ signal }) => {
-      const [resources, variables] = await Promise.all([
-        call("GET /w/{workspace}/resources/list", { workspace, query: { per_page: MAX_ROUTES } }, signal),
-        call("GET /w/{workspace}/variables/list", { workspace, query: { per_page: MAX_ROUTES } }, signal),
-      ]);
-      return {
-        resources: resources.map(({ path }) => path),
-        variables: variables.map(({ path }) => path),
-      };
-    },
-  });
-
 const refresh = (workspace: string) => () =>
   queryClient.invalidateQueries({ queryKey: [workspace, "routes"] });
 

@@ -8,11 +8,13 @@ interface Props {
   schedule: string;
   timezone: string;
   version: string | null | undefined;
+  /** Times until then are left out. */
+  pausedUntil?: string | null | undefined;
 }
 
 /** The next times of a cron rule, in its time zone. */
-export function NextTimes({ schedule, timezone, version }: Props) {
-  const { data, error } = useQuery(nextTimes(schedule, timezone, version));
+export function NextTimes({ schedule, timezone, version, pausedUntil }: Props) {
+  const { data, error } = useQuery(nextTimes(schedule, timezone, version, pausedUntil));
   if (error) return <Problem error={error} />;
   const times = data ?? [];
   const shown = formatInZone(times, timezone);

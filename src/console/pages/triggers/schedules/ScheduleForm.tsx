@@ -1,35 +1,28 @@
-import { Autocomplete, Checkbox, Select, Stack, TextInput } from "@mantine/core";
+import { Checkbox, Select, Stack, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { type FormEvent, useRef, useState } from "react";
 import type { Schedule } from "../../../api/interface.d.ts";
 import { ArgumentsInput } from "../../../parts/form/ArgumentsInput.tsx";
-import { useHandlerChoices } from "../../../parts/form/handler-choices.ts";
 import { RunnableInput, type RunnableRef } from "../../../parts/form/RunnableInput.tsx";
 import type { Validate } from "../../../parts/form/SchemaForm.tsx";
 import { to } from "../../../parts/places.ts";
+import { localOf } from "../../../parts/time.tsx";
+import { describeCron } from "../../../parts/triggers/cron.ts";
 import { FormEnd, runnableOf, useNaming } from "../form-parts.tsx";
 import type { TriggerFormProps } from "../TriggerEditPage.tsx";
+import { type Handlers, HandlersInput, usedOf } from "./HandlersInput.tsx";
 import { NextTimes } from "./NextTimes.tsx";
 import { type ScheduleFields, useSave } from "./queries.ts";
-import { describeCron, OWN_ZONE, ZONES } from "./rule.ts";
+import { type Retry, RetryInput } from "./RetryInput.tsx";
+import { OWN_ZONE, ZONES } from "./rule.ts";
 
 /** Stored fields that this form does not show. */
 function kept(existing: Schedule | undefined): Partial<ScheduleFields> {
   if (!existing) return {};
-  const { tag, paused_until, cron_version, ws_error_handler_muted, retry } = existing;
-  const { on_failure, on_failure_times, on_failure_exact, on_failure_extra_args } = existing;
-  const { on_recovery, on_recovery_times, on_recovery_extra_args, on_success, on_success_extra_args } =
+  const { tag, cron_version, on_failure_extra_args, on_recovery_extra_args, on_success_extra_args } =
     existing;
-  const handlers = { on_failure, on_failure_times, on_failure_exact, on_failure_extra_args };
-  const others = {
-    on_recovery,
-    on_recovery_times,
-    on_recovery_extra_args,
-    on_success,
-    on_success_extra_args,
-  };
-  const options = { tag, paused_until, cron_version, ws_error_handler_muted, retry: retry as null };
-  return { ...options, ...handlers, ...others } as Partial<ScheduleFields>;
+  const extra = { on_failure_extra_args, on_recovery_extra_args, on_success_extra_args };
+  return { tag: tag ?? null, cron_version: cron_version ?? null, ...extra } as Partial<ScheduleFields>;
 }
 
 export function ScheduleForm({ workspace, existing, initial, path: firstPath }: TriggerFormProps<Schedule>) {
@@ -39,8 +32,9 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
   const [timezone, setTimezone] = useState(existing?.timezone ?? OWN_ZONE);
   const [args, setArgs] = useState<Record<string, unknown>>(existing?.args ?? {});
   const [noOverlap, setNoOverlap] = useState(existing?.no_flow_overlap ?? false);
-  const [onFailure, setOnFailure] = useState(existing?.on_failure ?? "");
-  const handlers = useHandlerChoices(workspace);
+  const [handlers, setHandlers] = useState<Handlers>(existing ?? {});
+  const [retry, setRetry] = useState((existing?.retry as Retry | undefined) ?? null);
+  const [pausedUntil, setPausedUntil] = useState(existing?.paused_until ?? null);
   const [isReady, setReady] = useState(false);
   const validate = useRef<Validate>(null);
   const [settled] = useDebouncedValue(schedule, 300);
@@ -63,8 +57,9 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
       timezone,
       args,
       no_flow_overlap: noOverlap,
-      // A new schedule without one gets that of the workspace.
-      ...(existing || onFailure !== "" ? { on_failure: onFailure.trim() || null } : {}),
+      paused_until: pausedUntil,
+      retry,
+      ...usedOf(handlers),
     });
   };
   return (
@@ -100,7 +95,21 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
           value={timezone}
           onChange={(zone) => zone && setTimezone(zone)}
         />
-        <NextTimes schedule={settled} timezone={timezone} version={existing?.cron_version} />
+        <TextInput
+          type="datetime-local"
+          label="Not before"
+          description={`Times until then are left out. In your time zone, ${OWN_ZONE}; empty: it runs from now on.`}
+          value={localOf(pausedUntil)}
+          onChange={({ currentTarget: { value } }) =>
+            setPausedUntil(value === "" ? null : new Date(value).toISOString())
+          }
+        />
+        <NextTimes
+          schedule={settled}
+          timezone={timezone}
+          version={existing?.cron_version}
+          pausedUntil={pausedUntil}
+        />
         {of && (
           <ArgumentsInput
             key={`${of.kind} ${of.path}`}
@@ -119,22 +128,20 @@ export function ScheduleForm({ workspace, existing, initial, path: firstPath }: 
             onChange={(event) => setNoOverlap(event.currentTarget.checked)}
           />
         )}
-        <Autocomplete
-          label="When it fails"
-          description={
+        {of?.kind === "script" && <RetryInput value={retry} change={setRetry} />}
+        <HandlersInput
+          workspace={workspace}
+          value={handlers}
+          change={setHandlers}
+          otherwise={
             existing
-              ? "Runs this script or flow; empty: nothing."
-              : "Runs this script or flow; empty: what the settings of the workspace name."
+              ? "A script or flow; empty: nothing."
+              : "A script or flow; empty: what the settings of the workspace name."
           }
-          placeholder="script/f/ops/tell"
-          limit={20}
-          data={handlers}
-          value={onFailure}
-          onChange={setOnFailure}
         />
         <FormEnd
           save={save}
-          values={[name.naming, of, schedule, timezone, noOverlap, onFailure]}
+          values={[name.naming, of, schedule, timezone, noOverlap, handlers, retry, pausedUntil]}
           late={isReady ? args : undefined}
           isComplete={of !== undefined && isComplete}
           label={existing ? "Save" : "Create the schedule"}

@@ -16,10 +16,11 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { Moment } from "../../../parts/time.tsx";
+import { describeCron } from "../../../parts/triggers/cron.ts";
 import { TriggerActions } from "../TriggerActions.tsx";
 import { NextTimes } from "./NextTimes.tsx";
 import { oneSchedule, remove, scheduleRuns, useRunNow, useSwitch } from "./queries.ts";
-import { describeCron } from "./rule.ts";
+import { type Retry, retryInWords } from "./RetryInput.tsx";
 
 export default function SchedulePage() {
   const workspace = useWorkspace();
@@ -90,6 +91,10 @@ function Actions({ workspace, schedule, leave }: ActionsProps) {
   );
 }
 
+/** Names a handler, and after how many runs it starts. */
+const nth = (handler: string, times: number | null | undefined, what: string) =>
+  (times ?? 1) > 1 ? `${handler}, after ${times} ${what}` : handler;
+
 function Shown({ workspace, schedule }: { workspace: string; schedule: Schedule }) {
   const { path, script_path, is_flow, timezone, args, error, next_at, enabled, paused_until } = schedule;
   const runs = useQuery({ ...scheduleRuns(workspace, path), ...useLive(10_000) }).data ?? [];
@@ -112,7 +117,13 @@ function Shown({ workspace, schedule }: { workspace: string; schedule: Schedule 
   ];
   if (enabled && next_at) facts.splice(1, 0, ["Next", <Moment key="" at={next_at} />]);
   if (paused_until) facts.push(["Paused until", <Moment key="" at={paused_until} />]);
-  if (schedule.on_failure) facts.push(["When it fails", schedule.on_failure]);
+  const retries = retryInWords((schedule.retry as Retry | undefined) ?? null);
+  if (retries && !is_flow) facts.push(["Tried again", retries]);
+  if (schedule.on_failure)
+    facts.push(["When it fails", nth(schedule.on_failure, schedule.on_failure_times, "failures")]);
+  if (schedule.on_recovery)
+    facts.push(["When it recovers", nth(schedule.on_recovery, schedule.on_recovery_times, "successes")]);
+  if (schedule.on_success) facts.push(["When it succeeds", schedule.on_success]);
   if (schedule.no_flow_overlap) facts.push(["Overlap", "a run begins when the one before has ended"]);
   return (
     <div className="stack">
@@ -124,7 +135,12 @@ function Shown({ workspace, schedule }: { workspace: string; schedule: Schedule 
       {schedule.description && <p className="wrap">{schedule.description}</p>}
       <FactList facts={facts} />
       <div className="two">
-        <NextTimes schedule={schedule.schedule} timezone={timezone} version={schedule.cron_version} />
+        <NextTimes
+          schedule={schedule.schedule}
+          timezone={timezone}
+          version={schedule.cron_version}
+          pausedUntil={paused_until}
+        />
         <ResultPanel
           title="Arguments"
           workspace={workspace}

@@ -15,9 +15,9 @@ import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { Moment } from "../../../parts/time.tsx";
+import { describeCron } from "../../../parts/triggers/cron.ts";
 import { Outcomes } from "./Outcomes.tsx";
 import { MAX_SCHEDULES, scheduleList, useSwitch } from "./queries.ts";
-import { describeCron } from "./rule.ts";
 
 export default function SchedulesPage() {
   const workspace = useWorkspace();

@@ -27,13 +27,26 @@ export const oneSchedule = (workspace: string, path: string) =>
   });
 
 /** The next times of a cron rule; an error for an invalid rule. */
-export const nextTimes = (schedule: string, timezone: string, cron_version?: string | null) =>
+export const nextTimes = (
+  schedule: string,
+  timezone: string,
+  cron_version?: string | null,
+  paused_until?: string | null,
+) =>
   queryOptions({
-    queryKey: ["schedule-preview", schedule, timezone, cron_version],
+    queryKey: ["schedule-preview", schedule, timezone, cron_version, paused_until],
     queryFn: ({ signal }) =>
       call(
         "POST /schedules/preview",
-        { body: { schedule, timezone, cron_version: cron_version ?? null, count: SHOWN_TIMES } },
+        {
+          body: {
+            schedule,
+            timezone,
+            cron_version: cron_version ?? null,
+            paused_until: paused_until ?? null,
+            count: SHOWN_TIMES,
+          },
+        },
         signal,
       ),
     enabled: schedule.trim() !== "",

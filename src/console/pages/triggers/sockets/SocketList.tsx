@@ -1,12 +1,11 @@
-import { Badge } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { WebsocketTrigger } from "../../../api/interface.d.ts";
 import { useLive } from "../../../api/live.ts";
 import { useMayWrite } from "../../../parts/items/rights.ts";
 import { to } from "../../../parts/places.ts";
+import { Connection } from "../../../parts/triggers/Connection.tsx";
 import { TriggerList } from "../TriggerList.tsx";
-import { connectionOf, MAX_SOCKETS, socketList, useSwitchSocket } from "./queries.ts";
+import { MAX_SOCKETS, socketList, useSwitchSocket } from "./queries.ts";
 
 /** @param create the button that creates one */
 export function SocketList({ workspace, create }: { workspace: string; create: ReactNode }) {
@@ -44,14 +43,5 @@ export function SocketList({ workspace, create }: { workspace: string; create: R
         { name: "State", width: "8rem", cell: (trigger) => <Connection trigger={trigger} /> },
       ]}
     />
-  );
-}
-
-function Connection({ trigger }: { trigger: WebsocketTrigger }) {
-  const { word, color } = connectionOf(trigger);
-  return (
-    <Badge size="sm" variant="light" color={color} title={trigger.error ?? undefined}>
-      {word}
-    </Badge>
   );
 }

@@ -15,8 +15,9 @@ import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { Moment } from "../../../parts/time.tsx";
+import { connectionOf } from "../../../parts/triggers/Connection.tsx";
 import { TriggerActions } from "../TriggerActions.tsx";
-import { connectionOf, oneSocket, removeSocket, socketRuns, useSwitchSocket } from "./queries.ts";
+import { oneSocket, removeSocket, socketRuns, useSwitchSocket } from "./queries.ts";
 
 /** A WebSocket trigger: its URL, connection state, and started runs. */
 export default function SocketPage() {

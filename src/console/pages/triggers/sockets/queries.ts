@@ -2,7 +2,6 @@ import { queryOptions, useMutation } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { call, type Input } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
-import type { WebsocketTrigger } from "../../../api/interface.d.ts";
 import { tellProblem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
 
@@ -59,16 +58,6 @@ export const removeSocket = async (workspace: string, path: string) => {
 };
 
 export type SocketFields = Input<"POST /w/{workspace}/websocket_triggers/create">["body"];
-
-/** Returns whether it is connected, or why not. */
-export function connectionOf({ enabled, error, server_id }: WebsocketTrigger): {
-  word: string;
-  color: string;
-} {
-  if (!enabled) return { word: "paused", color: "gray" };
-  if (error) return { word: "not connected", color: "red" };
-  return server_id ? { word: "connected", color: "green" } : { word: "connecting", color: "yellow" };
-}
 
 export function useSaveSocket(workspace: string, existing: string | undefined) {
   const [, go] = useLocation();
