@@ -16,6 +16,7 @@ import { refusedOutcome } from "./job/outcomes.ts";
 import { maxMessageBytes } from "./output/validate-answer.ts";
 import { createPackageStore } from "./packages/package-store.ts";
 import type { ToolOutcome, ToolRequest } from "./packages/tool.ts";
+import { createToolTurns } from "./packages/turns.ts";
 import { launchChild } from "./process/child.ts";
 import { type Guard, startGuard } from "./process/guard.ts";
 import { inheritedEnvironment } from "./process/inherited-environment.ts";
@@ -42,6 +43,7 @@ const MB = 1024 * 1024;
 
 export function createRunner(options: RunnerOptions): Runner {
   const { directory, log } = options;
+  const turns = createToolTurns();
   const packages = createPackageStore({
     directory,
     registry: options.registry,
@@ -49,6 +51,7 @@ export function createRunner(options: RunnerOptions): Runner {
     python: (version) => sandbox.python(version),
     lockProgram: (wanted, how) => lockProgramPackages(wanted, runTool, how),
     runTool,
+    turns,
   });
   const files = createVersionFiles(directory, packages, (version, signal) =>
     compileScript(version, runtime.wrappers, runTool, signal),
@@ -95,6 +98,17 @@ export function createRunner(options: RunnerOptions): Runner {
 
   /** Runs a program of the machine like a job, but without using a job slot. */
   async function runTool(request: ToolRequest): Promise<ToolOutcome> {
+    const { kind, owner, name, signal } = request;
+    const outcome = await turns.run(
+      kind,
+      owner,
+      async () => (stopped ? undefined : startTool(request)),
+      signal,
+    );
+    return outcome ?? { stopped: { name: "Canceled", message: `${name} was not started` } };
+  }
+
+  async function startTool(request: ToolRequest): Promise<ToolOutcome> {
     const child = pool.start({ read: request.read });
     const { limits, max_log_bytes } = options;
     const tool = new ToolRun({ request, child, limits, max_log_bytes });

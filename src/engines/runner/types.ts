@@ -197,15 +197,20 @@ export interface RunnerOptions {
   ) => void;
 }
 
+/** How packages are resolved. */
+export interface LockOptions {
+  /** Workspace for which they are resolved. */
+  owner: string;
+  onLog: (text: string) => void;
+  signal?: AbortSignal | undefined;
+}
+
 export interface Runner {
   start(): Promise<void>;
   /** Runs one job to its end, at most `concurrency` at a time; further jobs wait in order of arrival. */
   run(request: RunRequest, stop: StopRequest): Promise<RunOutcome>;
   /** Resolves packages to exact versions. @returns a lock's text @throws DependencyError naming the package */
-  lockPackages(
-    packages: Packages,
-    options: { onLog: (text: string) => void; signal?: AbortSignal | undefined },
-  ): Promise<string>;
+  lockPackages(packages: Packages, options: LockOptions): Promise<string>;
   /** Writes and installs a version's files ahead of its first run. Safe to call repeatedly and concurrently. */
   prepare(version: RunnableVersion): Promise<void>;
   /** Removes a shared folder, if it exists. */

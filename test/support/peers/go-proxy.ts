@@ -12,10 +12,15 @@ export interface GoProxy extends AsyncDisposable {
   url: string;
 }
 
-export function startGoProxy(modules: GoModule[]): GoProxy {
+/** @param beforeSource awaited before the source of a module is sent */
+export function startGoProxy(
+  modules: GoModule[],
+  beforeSource: (path: string) => Promise<void> | void = () => {},
+): GoProxy {
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    idleTimeout: 0,
     async fetch({ url }) {
       const { pathname } = new URL(url);
       const [, path, name] = /^\/(.+)\/@(?:v\/)?([^/]+)$/.exec(pathname) ?? [];
@@ -29,6 +34,7 @@ export function startGoProxy(modules: GoModule[]): GoProxy {
       if (name === "latest" || name!.endsWith(".info"))
         return Response.json({ Version: version, Time: "2024-01-01T00:00:00Z" });
       if (name!.endsWith(".mod")) return new Response(module);
+      await beforeSource(path!);
       const files = { "go.mod": module, "code.go": source };
       const entries = Object.entries(files).map(([file, content]) => ({
         name: `${path}@${version}/${file}`,

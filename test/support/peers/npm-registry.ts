@@ -17,17 +17,23 @@ export interface NpmRegistry extends AsyncDisposable {
   lockEntry(name: string, version: string): unknown[];
 }
 
-export function startNpmRegistry(packages: NpmPackage[]): NpmRegistry {
+/** @param beforeAnswer awaited before a request about a package is answered */
+export function startNpmRegistry(
+  packages: NpmPackage[],
+  beforeAnswer: (name: string) => Promise<void> | void = () => {},
+): NpmRegistry {
   const made = packages.map((each) => ({ ...each, archive: pack(each) }));
   const served = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch(request) {
+    idleTimeout: 0,
+    async fetch(request) {
       const { origin, pathname } = new URL(request.url);
-      const [, name, version] = /^\/([^/]+)(?:\/-\/[a-z-]+-(.+)\.tgz)?$/.exec(pathname) ?? [];
+      const [, name, version] = /^\/([^/]+)(?:\/-\/[a-z-]+\d*-(.+)\.tgz)?$/.exec(pathname) ?? [];
       const found = made.filter((each) => each.name === name);
       const asked = found.find((each) => each.version === version);
       if (found.length === 0 || (version && !asked)) return new Response("not found", { status: 404 });
+      await beforeAnswer(name!);
       if (asked) return new Response(asked.archive);
       const versions = found.map(({ archive, code: _, ...each }) => [
         each.version,

@@ -21,6 +21,8 @@ export interface Installer {
 }
 
 interface InstallOptions extends Installer {
+  /** Runs the installer when its turn comes. @returns undefined if the signal aborted before */
+  inTurn: <T>(work: () => Promise<T>, signal: AbortSignal | undefined) => Promise<T | undefined>;
   onLog: (text: string) => void;
   signal?: AbortSignal | undefined;
 }
@@ -97,6 +99,31 @@ function isClientWithdrawn(cause: unknown): boolean {
 const INSTALL_TIMEOUT_MS = 10 * 60_000;
 
 async function runInstaller(arguments_: string[], cwd: string, options: InstallOptions): Promise<void> {
+  const outcome = await options.inTurn(() => spawnInstaller(arguments_, cwd, options), options.signal);
+  if (!outcome || options.signal?.aborted) {
+    throw new DependencyError("the installation of dependencies was stopped");
+  }
+  const { text, code, isLate } = outcome;
+  if (code === 0) return;
+  if (isLate) {
+    throw new DependencyError(
+      `dependencies could not be installed within ${INSTALL_TIMEOUT_MS / 60_000} minutes`,
+    );
+  }
+  const reason = text
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => /^(error|warn)|failed|not found|404|No version/i.test(line))
+    .slice(0, 5)
+    .join("; ");
+  throw new DependencyError(`dependencies could not be installed: ${reason || text.trim().slice(-500)}`);
+}
+
+async function spawnInstaller(
+  arguments_: string[],
+  cwd: string,
+  options: InstallOptions,
+): Promise<{ text: string; code: number; isLate: boolean }> {
   const child = Bun.spawn([...options.command, ...arguments_], {
     cwd,
     env: options.environment,
@@ -110,20 +137,7 @@ async function runInstaller(arguments_: string[], cwd: string, options: InstallO
   const [out, err, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   const text = removeUrlCredentials(`${out}${err}`);
   options.onLog(text);
-  if (code === 0) return;
-  if (options.signal?.aborted) throw new DependencyError("the installation of dependencies was stopped");
-  if (child.signalCode === "SIGKILL") {
-    throw new DependencyError(
-      `dependencies could not be installed within ${INSTALL_TIMEOUT_MS / 60_000} minutes`,
-    );
-  }
-  const reason = text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => /^(error|warn)|failed|not found|404|No version/i.test(line))
-    .slice(0, 5)
-    .join("; ");
-  throw new DependencyError(`dependencies could not be installed: ${reason || text.trim().slice(-500)}`);
+  return { text, code, isLate: child.signalCode === "SIGKILL" };
 }
 
 /** Removes user and password from URLs in an installer's messages. */

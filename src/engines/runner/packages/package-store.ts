@@ -6,10 +6,11 @@ import type { Packages } from "../../languages/types.ts";
 import { createLock, DependencyError, installLock } from "../../languages/typescript/lock.ts";
 import { makeReadable } from "../sandbox/users/make-readable.ts";
 import type { Python } from "../sandbox/walls/find-python.ts";
-import type { PythonIndex, RunnableVersion } from "../types.ts";
+import type { LockOptions, PythonIndex, RunnableVersion } from "../types.ts";
 import { createInstaller } from "./npm-client.ts";
 import { createPipClient } from "./pip-client.ts";
 import type { ToolOutcome, ToolRequest } from "./tool.ts";
+import type { ToolTurns } from "./turns.ts";
 
 /** Names of the links to packages beside a script's source. */
 export const PACKAGE_LINKS = { npm: "node_modules", pip: "packages" } as const;
@@ -18,11 +19,6 @@ export interface InstalledPackages {
   link: string;
   /** Folder of the packages, two levels below `dependencies`. */
   target: string;
-}
-
-interface LockOptions {
-  onLog: (text: string) => void;
-  signal?: AbortSignal | undefined;
 }
 
 export interface PackageStore {
@@ -50,6 +46,7 @@ export interface PackageStoreOptions {
   /** Resolves packages by the tool of a compiled language. */
   lockProgram: (packages: Extract<Packages, { client: "program" }>, options: LockOptions) => Promise<string>;
   runTool: (request: ToolRequest) => Promise<ToolOutcome>;
+  turns: ToolTurns;
 }
 
 /** Returns the Python version of a lock; undefined if there is no lock or it names none. */
@@ -62,7 +59,11 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
   const stopping = new AbortController();
   const dependencies = join(directory, "dependencies");
   const pip = createPipClient({ directory: dependencies, index: options.index, runTool: options.runTool });
-  const npm = () => createInstaller(dirname(directory), registry());
+  const npm = (owner: string) => ({
+    ...createInstaller(dirname(directory), registry()),
+    inTurn: <T>(work: () => Promise<T>, signal: AbortSignal | undefined) =>
+      options.turns.run("package_client", owner, work, signal),
+  });
 
   async function pythonFor(version: string | undefined, onLog: (text: string) => void): Promise<Python> {
     const python = await options.python(version);
@@ -86,7 +87,7 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
     async lock(packages, lockOptions) {
       if (packages.client === "npm") {
         if (packages.problem) throw new DependencyError(packages.problem);
-        return createLock(packages.dependencies, { ...npm(), ...lockOptions });
+        return createLock(packages.dependencies, { ...npm(lockOptions.owner), ...lockOptions });
       }
       if (packages.client === "program") return options.lockProgram(packages, lockOptions);
       const python = await pythonFor(packages.python, lockOptions.onLog);
@@ -96,11 +97,15 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
       const link = linkOf(version);
       if (link === undefined) return undefined;
       const lock = version.lock!;
-      const installOptions = { onLog: () => {}, signal: stopping.signal };
+      const installOptions = {
+        owner: version.workspace_id,
+        onLog: () => {},
+        signal: stopping.signal,
+      };
       if (link === PACKAGE_LINKS.npm) {
         const folder = join(dependencies, sha256(lock));
         onUse(folder);
-        await installLock(lock, folder, { ...npm(), ...installOptions });
+        await installLock(lock, folder, { ...npm(version.workspace_id), ...installOptions });
         await makeReadable(folder);
         return { link, target: join(folder, "node_modules") };
       }

@@ -14,7 +14,7 @@ import {
 } from "../../languages/python/lock-text.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 import type { Python } from "../sandbox/walls/find-python.ts";
-import type { PythonIndex } from "../types.ts";
+import type { LockOptions, PythonIndex } from "../types.ts";
 import { publishFolder, type ToolOutcome, type ToolRequest } from "./tool.ts";
 
 export interface PipClientOptions {
@@ -24,10 +24,8 @@ export interface PipClientOptions {
   runTool: (request: ToolRequest) => Promise<ToolOutcome>;
 }
 
-export interface PipOptions {
+export interface PipOptions extends LockOptions {
   python: Python;
-  onLog: (text: string) => void;
-  signal?: AbortSignal | undefined;
 }
 
 /** Name of the modules folder in an installation. */
@@ -53,10 +51,16 @@ export interface PipClient {
 export function createPipClient({ directory, index, runTool }: PipClientOptions): PipClient {
   const installing = new Map<string, Promise<string>>();
 
-  async function run(request: Omit<ToolRequest, "timeout_ms" | "environment">): Promise<void> {
+  async function run(request: Omit<ToolRequest, "kind" | "timeout_ms" | "environment">): Promise<void> {
     const environment = environmentFor(index());
     const read = [...request.read, ...listWheelFolders(environment)];
-    const outcome = await runTool({ ...request, environment, read, timeout_ms: TIMEOUT_MS });
+    const outcome = await runTool({
+      ...request,
+      kind: "package_client",
+      environment,
+      read,
+      timeout_ms: TIMEOUT_MS,
+    });
     if ("stopped" in outcome) throw new DependencyError(removeUrlCredentials(outcome.stopped.message));
     if (outcome.exit.code !== 0) throw new DependencyError(extractReason(outcome.lastLines));
   }
@@ -79,6 +83,7 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
       ],
       files: { "requirements.in": `${requirements.join("\n")}\n` },
       read: options.python.folders,
+      owner: options.owner,
       onLog: options.onLog,
       signal: options.signal,
       async collect(folder) {
@@ -99,6 +104,7 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
       ],
       files: { "requirements.in": `${requirements.join("\n")}\n` },
       read: options.python.folders,
+      owner: options.owner,
       onLog: options.onLog,
       signal: options.signal,
       async collect(folder) {
@@ -136,6 +142,7 @@ export function createPipClient({ directory, index, runTool }: PipClientOptions)
         [`made/${MODULES_FOLDER}/.keep`]: "",
       },
       read: options.python.folders,
+      owner: options.owner,
       onLog: options.onLog,
       signal: options.signal,
       collect: (made) => publishFolder(join(made, "made"), folder),

@@ -2,10 +2,14 @@
 import { existsSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import type { ChildExit, JobError } from "../types.ts";
+import type { ToolKind } from "./turns.ts";
 
 export interface ToolRequest {
   /** Name in the operator's log, e.g. `pip install`. */
   name: string;
+  kind: ToolKind;
+  /** Workspace that it runs for. */
+  owner: string;
   program: string;
   /** Arguments without the program's own name. `{folder}` is replaced by its working folder. */
   argv: string[];

@@ -10,6 +10,7 @@ import type { PackageBuild } from "../../languages/programs/types.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 import type { ToolOutcome, ToolRequest } from "../packages/tool.ts";
 import { readOwnFile } from "../process/result-file.ts";
+import type { LockOptions } from "../types.ts";
 import { findTool } from "./tools.ts";
 
 /** Packages are downloaded meanwhile, and all of them compiled. */
@@ -61,7 +62,7 @@ function listFolders(...settings: Record<string, string>[]): string[] {
 export async function lockProgramPackages(
   { language, manifest }: { language: ProgramLanguage; manifest: string },
   runTool: (request: ToolRequest) => Promise<ToolOutcome>,
-  options: { onLog: (text: string) => void; signal?: AbortSignal | undefined },
+  options: LockOptions,
 ): Promise<string> {
   const build = programOf(language)!.packages!;
   const tool = await findBuildTool(language, build);
@@ -70,6 +71,7 @@ export async function lockProgramPackages(
   const outcome = await runTool({
     ...tool,
     name: `${build.tool}, which resolves packages,`,
+    kind: "package_client",
     program,
     argv,
     files: { ...tool.files, ...build.lock.files(manifest) },

@@ -1,7 +1,6 @@
 /** Compiles script versions, once each, with the sandbox and limits of jobs. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createSlots } from "../../../lib/async/slots.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { ProgramLanguage } from "../../languages/languages.ts";
 import { compilationOf, packageBuildOf } from "../../languages/programs/table.ts";
@@ -15,8 +14,6 @@ import { findTool } from "./tools.ts";
 
 const TIMEOUT_MS = 5 * 60_000;
 const MAX_PROGRAM_BYTES = 50_000_000;
-/** A compiler uses a whole core and much memory, so only one runs at a time. */
-const compilers = createSlots(1);
 
 /** The compiler rejected the script. */
 class CompileError extends BadRequest {
@@ -44,6 +41,8 @@ export async function compileScript(
   const request: ToolRequest = {
     ...plan.request,
     name: `the compiler of ${version.language}`,
+    kind: "compiler",
+    owner: version.workspace_id,
     signal,
     onLog: (text) => {
       output += text;
@@ -52,7 +51,7 @@ export async function compileScript(
       program = (await readOwnFile(join(folder, PROGRAM_FILE), MAX_PROGRAM_BYTES))?.bytes;
     },
   };
-  const outcome = await runInTurn(request, runTool, signal);
+  const outcome = await runTool(request);
   if ("stopped" in outcome) throw new CompileError(outcome.stopped.message);
   if (program === undefined) {
     throw new CompileError(
@@ -86,18 +85,4 @@ async function planCompilation(version: RunnableVersion): Promise<Plan> {
   const files = compilation.files(content, parameters);
   const request = { program, argv, environment, files, read: folders, timeout_ms: TIMEOUT_MS };
   return { wrappers: compilation.wrappers, request };
-}
-
-async function runInTurn(
-  request: ToolRequest,
-  runTool: (request: ToolRequest) => Promise<ToolOutcome>,
-  signal: AbortSignal,
-): Promise<ToolOutcome> {
-  const release = await compilers.acquire(signal);
-  try {
-    if (signal.aborted) return { stopped: { name: "Canceled", message: `${request.name} was not started` } };
-    return await runTool(request);
-  } finally {
-    release();
-  }
 }

@@ -73,11 +73,11 @@ async function resolveCode(
   stop: StopRequest,
 ): Promise<ResolvedCode> {
   const analysis = await analyseScript(code.language, code.content);
-  const options = { onLog: output.log, signal: stop.signal };
+  const { workspace_id } = job;
+  const options = { owner: workspace_id, onLog: output.log, signal: stop.signal };
   if (analysis.imports.length === 0) {
     return { lock: code.lock || (await resolveLock(app, analysis.packages, options)), imports: [] };
   }
-  const { workspace_id } = job;
   const found = await resolveImports(app, await getDeployer(app, job), { ...code, workspace_id });
   return { lock: code.lock || (await resolveLock(app, found.packages, options)), imports: found.imported };
 }

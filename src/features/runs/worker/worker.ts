@@ -17,6 +17,7 @@ import { jobLogFields } from "../../../platform/queue/log-fields.ts";
 import type { LocalWorker } from "../../../platform/queue/queue.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { type ActiveJob, createJobHeartbeats } from "./job-heartbeats.ts";
+import { isDependencyJob } from "./outcome.ts";
 import { RELEASED, runJob } from "./run-job.ts";
 import { recordStart } from "./run-time.ts";
 
@@ -31,6 +32,8 @@ const MAX_CLAIM = 256;
  * that the database cannot keep up.
  */
 const MAX_COMPLETING = 1_024;
+/** Dependency jobs that occupy no slot: the runner limits them itself, and they may wait long for a package index. */
+const MAX_LOCKING = 64;
 /** Jobs that wait here behind long ones return to the queue after this time: another server's worker may be free. */
 const RELEASE_AFTER_MS = 250;
 const RELEASE_INTERVAL_MS = 100;
@@ -62,6 +65,8 @@ export function createWorker(app: App, tags: TagFilter): Worker {
   const active = new Map<string, ActiveJob>();
   /** Jobs in `active` that have finished running and whose outcome is being stored; they occupy no slot. */
   let ended = 0;
+  /** Dependency jobs in `active` that have not ended. */
+  let locking = 0;
   let executed = 0;
   let last: { id: string; workspace_id: string } | undefined;
   let accepting = false;
@@ -84,7 +89,8 @@ export function createWorker(app: App, tags: TagFilter): Worker {
 
   function room(): number {
     if (app.runner.shortageReason() !== undefined) return 0;
-    const before = Math.max(active.size - ended, active.size - MAX_COMPLETING);
+    const aside = ended + Math.min(locking, MAX_LOCKING);
+    const before = active.size - Math.min(aside, MAX_COMPLETING);
     return config.workers + ahead() - before - queue.reservedSlots();
   }
 
@@ -111,8 +117,11 @@ export function createWorker(app: App, tags: TagFilter): Worker {
     const waited = (job.started_at ?? job.scheduled_for).getTime() - job.scheduled_for.getTime();
     app.meters.queueWait.observe(Math.max(0, waited) / 1000);
     let hasEnded = false;
+    const locks = isDependencyJob(job) ? 1 : 0;
+    locking += locks;
     const end = () => {
       hasEnded = true;
+      locking -= locks;
       ended++;
       if (unseen) look();
     };
@@ -127,6 +136,7 @@ export function createWorker(app: App, tags: TagFilter): Worker {
         const again = active.get(job.id)?.next_claim;
         active.delete(job.id);
         if (hasEnded) ended--;
+        else locking -= locks;
         if (again) takeAgain(again);
         if (active.size === 0) idle?.();
         if (unseen) look();

@@ -6,6 +6,7 @@
 import { applyLockVersions, mergePackages } from "../../../../engines/languages/packages.ts";
 import { analyseScript } from "../../../../engines/languages/reading/analyse.ts";
 import type { Language, Packages } from "../../../../engines/languages/types.ts";
+import type { LockOptions } from "../../../../engines/runner/types.ts";
 import { Forbidden, NotFound, SvcError } from "../../../../lib/errors.ts";
 import type { App, Member } from "../../../../platform/app/context.ts";
 import type { Job } from "../../../../platform/queue/tables.ts";
@@ -53,7 +54,7 @@ export async function resolveDependencies(
   }
 }
 
-interface LockOptions {
+interface CreateLockOptions {
   onLog: (text: string) => void;
   /** Called with the imports before the packages are resolved. */
   onImports: (pins: PinnedImport[]) => void;
@@ -63,7 +64,7 @@ interface LockOptions {
 async function createLock(
   app: App,
   job: Job,
-  options: LockOptions,
+  options: CreateLockOptions,
 ): Promise<{ lock: string; imports: PinnedImport[] }> {
   const { code, row } = await loadCode(app, job);
   const member = await getDeployer(app, job);
@@ -72,7 +73,10 @@ async function createLock(
   if (warning) options.onLog(`${warning}\n`);
   const kept = row?.lock != null && (!row.ready || (await needsSamePackages(app, code, row, packages)));
   const wanted = applyLockVersions(packages, row?.extra?.lock);
-  return { lock: kept ? row.lock! : await resolveLock(app, wanted, options), imports: pins };
+  return {
+    lock: kept ? row.lock! : await resolveLock(app, wanted, { ...options, owner: job.workspace_id }),
+    imports: pins,
+  };
 }
 
 /** Whether the version's previous imports need the same packages, so that its lock is still valid. */
@@ -114,10 +118,6 @@ async function loadCode(app: App, job: Job): Promise<{ code: ImportingCode; row:
 }
 
 /** Resolves packages to a lock text; "" for none. @throws DependencyError naming the package */
-export function resolveLock(
-  app: App,
-  packages: Packages | undefined,
-  options: { onLog: (text: string) => void; signal?: AbortSignal },
-): Promise<string> {
+export function resolveLock(app: App, packages: Packages | undefined, options: LockOptions): Promise<string> {
   return packages ? app.runner.lockPackages(packages, options) : Promise.resolve("");
 }

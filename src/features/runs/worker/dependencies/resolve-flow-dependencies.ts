@@ -5,6 +5,7 @@
 
 import { applyLockVersions } from "../../../../engines/languages/packages.ts";
 import type { Packages } from "../../../../engines/languages/types.ts";
+import type { LockOptions } from "../../../../engines/runner/types.ts";
 import { NotFound, SvcError } from "../../../../lib/errors.ts";
 import { parseSchemaJson } from "../../../../lib/json/json.ts";
 import type { App } from "../../../../platform/app/context.ts";
@@ -32,7 +33,7 @@ export async function resolveFlowDependencies(
     const { value, imports } = await resolveLocks(
       app,
       job,
-      { onLog: output.log, signal },
+      { owner: job.workspace_id, onLog: output.log, signal },
       { anew: reason !== undefined, pins },
     );
     if (job.flow_version === null) {
@@ -62,7 +63,7 @@ export async function resolveFlowDependencies(
 async function resolveLocks(
   app: App,
   job: Job,
-  options: { onLog: (text: string) => void; signal: AbortSignal },
+  options: LockOptions,
   { anew, pins }: { anew: boolean; pins: Map<string, PinnedImport> },
 ): Promise<{ value: StoredFlow; imports: PinnedImport[] }> {
   const { workspace_id, script_path } = job;

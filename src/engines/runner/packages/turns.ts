@@ -1,0 +1,44 @@
+/** Limits how many compilers and package clients run at once: each takes a core, and none may keep others waiting. */
+import { availableParallelism } from "node:os";
+import { createFairSlots } from "./fair-slots.ts";
+
+export type ToolKind = "compiler" | "package_client";
+
+export interface ToolTurns {
+  /**
+   * Runs the work in its turn.
+   * @param owner workspace that it is done for
+   * @returns undefined if the signal aborted before the turn came
+   */
+  run<T>(
+    kind: ToolKind,
+    owner: string,
+    work: () => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T | undefined>;
+}
+
+/** Most compilations and resolutions take less; longer ones mostly wait for a network or compile many packages. */
+const SLOW_AFTER_MS = 10_000;
+/** Slow ones continue beside the others, up to this multiple of the limit. */
+const SLOW_FACTOR = 3;
+/** A package client waits for its index more than it computes. */
+const CLIENTS_PER_CORE = 2;
+
+export function createToolTurns(): ToolTurns {
+  const cores = Math.max(2, availableParallelism());
+  const createSlots = (limit: number) =>
+    createFairSlots({ limit, slow_after_ms: SLOW_AFTER_MS, max: SLOW_FACTOR * limit });
+  const slots = { compiler: createSlots(cores), package_client: createSlots(CLIENTS_PER_CORE * cores) };
+  return {
+    async run(kind, owner, work, signal) {
+      const release = await slots[kind].acquire(owner, signal);
+      if (!release) return undefined;
+      try {
+        return await work();
+      } finally {
+        release();
+      }
+    },
+  };
+}
