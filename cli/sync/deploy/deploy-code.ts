@@ -14,10 +14,11 @@ import {
 } from "../../../src/features/code/scripts/operations.ts";
 import { createScriptSnapshot } from "../../../src/features/code/scripts/snapshot-operations.ts";
 import { sleep } from "../../../src/lib/async/sleep.ts";
+import { namePlace } from "../../jobs/outcome.ts";
 import { CliError } from "../../terminal/text/failure.ts";
 import { listExplicitEmpty, toCanonicalFields } from "../read/canonical.ts";
 import { listFlowCode } from "../read/inline.ts";
-import type { Fields, Item } from "../read/items.ts";
+import { type Fields, fileEnding, type Item } from "../read/items.ts";
 import { type Deployment, STORED } from "./deployment.ts";
 import { dropStaleFields, isLockStale } from "./stale-fields.ts";
 
@@ -37,7 +38,11 @@ export async function deployScript(at: Deployment, item: Item, before: Item | un
     : client.call(createScript, { workspace, body } as never));
   await waitUntilReady(async () => {
     const { lock, lock_error_logs } = await client.call(getScriptDeploymentStatus, { workspace, hash });
-    return { ready: lock !== undefined, lock_error_logs };
+    const file = path + fileEnding(String(fields.language));
+    return {
+      ready: lock !== undefined,
+      lock_error_logs: lock_error_logs && namePlace(lock_error_logs, file),
+    };
   });
 }
 

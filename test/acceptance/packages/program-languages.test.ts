@@ -162,10 +162,11 @@ describe.each(Object.entries(CASES))("%s", (language, script) => {
   });
 
   withTool("a script that does not parse is stored, and its run says where", async () => {
-    const { error } = (await run(language, script.broken, {})) as {
-      error: { message: string; stack?: string };
-    };
-    expect(`${error.message} ${error.stack}`).toMatch(/main\.|inner\.rs|program_/);
+    const path = `u/admin/broken_${language}`;
+    await deploy(ask, "acme", path, script.broken, { language });
+    const { text } = await ask("POST", `/w/acme/jobs/run_wait_result/p/${path}`, {});
+    expect(text).toContain(path);
+    expect(text).toMatch(/Syntax error at line \d|broken_\w+\.\w+:\d|program_/);
   });
 
   withTool("it runs behind the walls of every script", async () => {

@@ -219,9 +219,8 @@ describe("Python of another version than the server's", () => {
   });
 
   test("and mistakes are reported with line and column", async () => {
-    const body = { path: "u/admin/typo", content: "def main(:\n  pass", language: "python3" };
-    const answer = await ask("POST", "/w/acme/scripts/create", body);
-    expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("line 1, column")]);
+    const { lock_error_logs } = await deployed("u/admin/typo", "def main(:\n  pass");
+    expect(lock_error_logs).toContain("line 1, column");
   });
 });
 

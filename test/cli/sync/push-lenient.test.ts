@@ -33,6 +33,7 @@ test("unreadable files and rejected items do not stop the others", async () => {
     "f/data/a.variable.yaml": "value: [",
     "f/data/b.script.yaml": "summary: B\n",
     "f/data/bad.ts": "export const main = (\n",
+    "f/data/wrong.schedule.yaml": "schedule: never\ntimezone: UTC\nscript_path: f/data/fine\n",
     "f/data/fine.ts": TS,
     "f/data/unlocked.script.yaml": "summary: Unlocked\nlock: '!inline f/data/unlocked.script.lock'\n",
     "f/data/unlocked.ts": TS,
@@ -46,11 +47,12 @@ test("unreadable files and rejected items do not stop the others", async () => {
   for (const told of [
     "f/data/a.variable.yaml is not YAML",
     "f/data/b.script.yaml: there is no code beside it",
-    "script f/data/bad: ",
-    "1 of 7 changes could not be made",
+    "stored but cannot run: f/data/bad.ts:2:1: syntax error: ",
+    "schedule f/data/wrong: ",
+    "1 of 8 changes could not be made; 1 of the 7 changes made cannot run yet",
   ])
     expect(err).toContain(told);
-  for (const name of ["fine", "unlocked", "fast", "play"])
+  for (const name of ["bad", "fine", "unlocked", "fast", "play"])
     expect([name, await exists(`f/data/${name}`)]).toEqual([name, true]);
   expect(await get("/folders/get/app_themes")).toMatchObject({ summary: "Themes of ours" });
   expect(await get("/folders/get/data")).toMatchObject({ display_name: "Our data" });

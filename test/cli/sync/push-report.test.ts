@@ -19,6 +19,7 @@ test("a report lists items that need attention, and counts the others", async ()
     "f/data/folder.meta.yaml": "display_name: data\n",
     "f/data/there.variable.yaml": "value: here\nis_secret: false\ndescription: ''\n",
     "f/data/bad.ts": "export const main = (\n",
+    "f/data/wrong.schedule.yaml": "schedule: never\ntimezone: UTC\nscript_path: f/data/fine\n",
     "f/data/fast.cs": "class Script {}\n",
     "f/data/crate.php": "<?php\n// require:\n// monolog/monolog\nfunction main() { return 1; }\n",
     "f/data/fine.ts": "export const main = () => 1; // getVariable('f/data/there')\n",
@@ -31,12 +32,13 @@ test("a report lists items that need attention, and counts the others", async ()
   const { code, out } = await place.svc(["push", "--yes", "--report", ...flags]);
   expect(code).toBe(1);
   for (const told of [
-    "not taken: script f/data/bad\n",
+    "taken: script f/data/bad\n  it is stored but cannot run: f/data/bad.ts:2:1: syntax error: ",
+    "not taken: schedule f/data/wrong\n",
     "taken: script f/data/fast\n  will not run: csharp is stored, but not offered\n",
     "taken: script f/data/crate\n  will not run: the script requires monolog/monolog (line 3), but php scripts have the standard library only: write it without",
     "taken: script f/data/asks\n  needs variable f/data/gone, which is to be set\n  needs resource f/data/db, which is to be set\n",
     "  will not run: a step runs hub/1/slack/send",
-    "7 of 8 items taken, 4 of them with something to be done before all of it runs",
+    "8 of 9 items taken, 5 of them with something to be done before all of it runs",
   ])
     expect(out).toContain(told);
   expect(out).not.toContain("taken: script f/data/fine");

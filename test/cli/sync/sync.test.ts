@@ -275,14 +275,16 @@ test("rejections are reported one by one, and stop nothing else", async () => {
   await place.file("f/data/right.variable.yaml", "value: yes it is\nis_secret: false\n");
   const { code, err } = await svc(place, "push", "--yes");
   expect(code).toBe(1);
-  expect(err).toContain("script f/data/broken: Syntax error at line 2");
+  expect(err).toContain("stored but cannot run: f/data/broken.ts:2:1: syntax error: ");
   expect(err).toContain("schedule f/data/wrong: ");
-  expect(err).toContain("error: 2 of 3 changes could not be made\nhint: what was done stays;");
+  expect(err).toContain(
+    "error: 1 of 3 changes could not be made; 1 of the 2 changes made cannot run yet\nhint: what was done stays;",
+  );
   expect((await get("/variables/get/f/data/right")).value).toBe("yes it is");
   const json = await svc(place, "push", "--yes", "--json");
   expect(JSON.parse(json.out).changes).toEqual([
-    expect.objectContaining({ path: "f/data/broken", error: expect.stringContaining("Syntax error") }),
     expect.objectContaining({ path: "f/data/wrong", error: expect.stringContaining("never") }),
+    expect.objectContaining({ path: "f/data/broken", error: expect.stringContaining("syntax error") }),
   ]);
 }, 60_000);
 

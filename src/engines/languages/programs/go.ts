@@ -21,6 +21,11 @@ export const go: ProgramAdapter = {
   install: "install Go (Debian: golang-go)",
   locate: ["env", "GOROOT"],
   program: "bin/go",
+  syntax_check: {
+    command: ["gofmt", "-e"],
+    error: /^<standard input>:(?<line>\d+):(?<column>\d+): (?<message>.*)$/m,
+  },
+  source_name: /(?:go\/src\/script\/)?inner\/main\.go/g,
   parse(content) {
     const source = blankComments(content, RULES);
     const main = /^func\s+main\s*\(/m.exec(source);

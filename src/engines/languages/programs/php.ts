@@ -14,6 +14,10 @@ export const php: ProgramAdapter = {
   tool: "php",
   install: "install PHP 8 (Debian: php-cli)",
   locate: ["-r", 'echo PHP_BINARY, "\n", dirname(PHP_BINARY, 2);'],
+  syntax_check: {
+    command: ["php", "-n", "-l"],
+    error: /^(?:PHP )?(?:Parse|Fatal) error: +(?<message>.*) in \S+(?: input code)? on line (?<line>\d+)$/m,
+  },
   parse(content) {
     const source = blankComments(content, RULES);
     const main = /^\s*function\s+main\s*\(/m.exec(source);

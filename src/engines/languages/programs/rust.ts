@@ -19,6 +19,7 @@ export const rust: ProgramAdapter = {
   install: "install Rust (Debian: rustc)",
   locate: ["--print", "sysroot"],
   program: "bin/rustc",
+  source_name: /(?:src\/)?inner\.rs/g,
   parse(content) {
     const source = blankComments(content, RULES);
     const main = MAIN.exec(source);

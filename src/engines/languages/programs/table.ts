@@ -1,6 +1,7 @@
 /** Languages run by a program of the machine. To add one, add a row here and an adapter. */
 import { type ProgramLanguage, type RunnableLanguage, runtimeOf } from "../languages.ts";
 import { type ScriptAnalysis, toArgumentsSchema } from "../types.ts";
+import { requireValidSyntax } from "./check-syntax.ts";
 import { deno, usesDeno } from "./deno.ts";
 import { go } from "./go.ts";
 import { php } from "./php.ts";
@@ -42,9 +43,12 @@ export function packageBuildOf(language: string, content: string): PackageBuild 
 }
 
 /**
- * Parses the parameters of `main`. This needs no compiler; the compiler reports syntax errors when the script runs.
+ * Parses the parameters of `main`. This needs no compiler, which reports further errors when the script runs.
+ * @throws SyntaxFault where the language's tool can check the syntax alone
  */
-export function analyseProgram(language: ProgramLanguage, content: string): ScriptAnalysis {
+export async function analyseProgram(language: ProgramLanguage, content: string): Promise<ScriptAnalysis> {
+  const { syntax_check } = PROGRAMS[language];
+  if (syntax_check) await requireValidSyntax(syntax_check, content);
   const parameters = PROGRAMS[language].parse(content);
   const manifest = packageBuildOf(language, content)?.toManifest(content);
   return {

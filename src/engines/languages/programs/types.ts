@@ -12,6 +12,10 @@ export interface ProgramAdapter {
   locate: string[];
   /** Path of the program in that folder; undefined: `locate` prints the full path on the first line. */
   program?: string;
+  /** How the syntax is checked without running anything; undefined: the program reports errors when the script runs. */
+  syntax_check?: SyntaxCheck;
+  /** Matches what the compiler calls the script's own file in its messages. */
+  source_name?: RegExp;
   /** Returns the parameters of `main`; undefined if there is no such function. */
   parse(content: string): Parameter[] | undefined;
   /** Lists packages that a script requires from an index. */
@@ -31,6 +35,13 @@ export interface ProgramAdapter {
         environment?: Record<string, string>;
       }
     | Compilation;
+}
+
+/** A command that parses what it reads from standard input. */
+export interface SyntaxCheck {
+  command: [tool: string, ...argv: string[]];
+  /** Matches the first error in what it prints: groups `line`, `message` and, if it tells it, `column`. */
+  error: RegExp;
 }
 
 /** How a version of a script is compiled, once. */

@@ -41,7 +41,8 @@ function safeJson(value: unknown): string | undefined {
   }
 }
 
-function userFrames(stack: string, version: Load | undefined): string {
+/** Leaves out the frames of the child program, and names the script's files as their author knows them. */
+export function userFrames(stack: string, version: Load | undefined): string {
   if (!version) return stack;
   return stack
     .split("\n")

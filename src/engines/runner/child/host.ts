@@ -92,7 +92,7 @@ export function openHost(load: Load, program: HostedProgram): Host {
       const exit = await exited;
       reapOrphans(undefined);
       if (exit.code === 0) return { exit, ...readResultFile(max_result) };
-      const error = prelude === undefined ? readErrorFile() : undefined;
+      const error = prelude === undefined ? readErrorFile(load) : undefined;
       return error ? { error } : { exit };
     },
   };

@@ -1,7 +1,8 @@
 /** Files through which a program returns its result or error: `result.json`, `result.out`, `error.json`. */
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import type { Done } from "../protocol.ts";
+import type { Done, Load } from "../protocol.ts";
 import type { JobError } from "../types.ts";
+import { userFrames } from "./error.ts";
 import { parseExactly, parseVerbatim } from "./exact.ts";
 
 const MAX_ERROR_BYTES = 1_000_000;
@@ -27,14 +28,19 @@ export function readResultFile(max_result: number): Pick<Done, "result" | "error
   return {};
 }
 
-/** Returns the error thrown by `main`; undefined if the program wrote none. */
-export function readErrorFile(): JobError | undefined {
+/** Returns the error of a version's program; undefined if it wrote none. */
+export function readErrorFile(version: Load): JobError | undefined {
   const text = readOwnFile("error.json", MAX_ERROR_BYTES)?.text;
   if (text === undefined) return undefined;
   try {
     const { name, message, stack } = parseExactly(text) as Partial<Record<keyof JobError, unknown>>;
     if (typeof name !== "string" || typeof message !== "string") return undefined;
-    return { name, message, ...(typeof stack === "string" && stack !== "" ? { stack } : {}) };
+    const frames = typeof stack === "string" ? userFrames(stack, version) : "";
+    return {
+      name,
+      message: message.replaceAll(version.file, version.display),
+      ...(frames !== "" && { stack: frames }),
+    };
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BadRequest } from "../../../lib/errors.ts";
 import type { ProgramLanguage } from "../../languages/languages.ts";
-import { compilationOf, packageBuildOf } from "../../languages/programs/table.ts";
+import { compilationOf, packageBuildOf, programOf } from "../../languages/programs/table.ts";
 import { PROGRAM_FILE } from "../files/source-tree.ts";
 import type { ToolOutcome, ToolRequest } from "../packages/tool.ts";
 import { readOwnFile } from "../process/result-file.ts";
@@ -55,10 +55,16 @@ export async function compileScript(
   if ("stopped" in outcome) throw new CompileError(outcome.stopped.message);
   if (program === undefined) {
     throw new CompileError(
-      `the script could not be compiled:\n${output.trim() || "the compiler said nothing"}`,
+      `the script could not be compiled:\n${nameSource(version, output.trim()) || "the compiler said nothing"}`,
     );
   }
   return program;
+}
+
+/** Names the script's file in the compiler's messages by the script's path. */
+function nameSource({ language, path = "script" }: RunnableVersion, messages: string): string {
+  const { extension, source_name } = programOf(language)!;
+  return source_name ? messages.replace(source_name, () => `${path}.${extension}`) : messages;
 }
 
 interface Plan {

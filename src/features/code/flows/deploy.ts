@@ -22,7 +22,8 @@ import { findLatestFlow, invalidateFlow, whereFlow, whereVersions } from "./vers
 
 /**
  * Creates a flow. It can run at once if no inline script has dependencies. Otherwise a lock job is queued in the same
- * transaction, and the flow cannot run until it completes. An archived flow at the path and the deployer's draft are replaced.
+ * transaction, and the flow cannot run until it completes; nor can one with a syntax error in a script. An archived flow
+ * at the path and the deployer's draft are replaced.
  * @returns the path
  * @throws BadRequest for an invalid or used path and for an invalid flow (naming the step), Forbidden
  */
@@ -79,7 +80,13 @@ function requireNewest(parent: number | undefined, { path, version }: Flow): voi
 async function validateAndLock(body: NewFlow): Promise<LockedFlow> {
   if (body.draft_only) return { value: body.value, complete: false };
   validateFlow(body.value);
-  return lockTrivialScripts(body.value);
+  try {
+    return await lockTrivialScripts(body.value);
+  } catch (cause) {
+    // The lock job finds the same, and stores it with the version.
+    if (cause instanceof BadRequest) return { value: body.value, complete: false };
+    throw cause;
+  }
 }
 
 /** Updates versions before the flow, in the same order as `completeFlowLocks`, to avoid deadlocks. */

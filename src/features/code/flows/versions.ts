@@ -12,6 +12,7 @@ import { defineInvalidation } from "../../../platform/cluster/cache-invalidation
 import { findAtEitherPath } from "../../tenancy/people/renamings.ts";
 import { passwordFields } from "../scripts/password-fields.ts";
 import type { PinnedImport } from "../scripts/tables.ts";
+import { describeLockError } from "../scripts/versions.ts";
 import { type Flow, type FlowVersion, flows, flowVersions } from "./tables.ts";
 import { toRunnableFlow } from "./value/to-runnable.ts";
 
@@ -255,8 +256,9 @@ function createNotReadyError(flow: Flow, { id, lock_job, lock_error_logs }: Flow
   if (lock_job === null) {
     return new NotRunnable(`flow ${path} is a draft and cannot run: deploy it first`, flow);
   }
-  const what = `version ${id} of flow ${path} cannot run: the dependencies of its scripts`;
+  const what = `version ${id} of flow ${path} cannot run`;
+  const whose = "the dependencies of its scripts";
   return lock_error_logs
-    ? new NotReady(`${what} could not be resolved: ${lock_error_logs}`, flow)
-    : new BeingPrepared(`${what} are still being resolved`, flow);
+    ? new NotReady(`${what}: ${describeLockError(lock_error_logs, whose)}`, flow)
+    : new BeingPrepared(`${what}: ${whose} are still being resolved`, flow);
 }

@@ -24,17 +24,17 @@ const UPDATE_AUDIT = { operation: "scripts.update", action_kind: "Update" } as c
 
 /**
  * Deploys a new version. It can run at once if it has no dependencies. Otherwise a dependency job is queued in the same
- * transaction, and `p/` runs the previous version until it completes.
+ * transaction, and `p/` runs the previous version until it completes. It fails for code that cannot be parsed.
  * @returns the version's hash
- * @throws BadRequest for an invalid path, a syntax error (line and column), a missing or stale parent_hash, a signature
- * rule whose secret the deployer may not read
+ * @throws BadRequest for an invalid path, a missing or stale parent_hash, a signature rule whose secret the deployer may
+ * not read
  */
 export async function createScript(ctx: WorkspaceContext, body: NewScript): Promise<string> {
   const { app } = ctx;
   const workspace_id = ctx.caller.member.workspace_id;
   const path = parsePath(body.path);
   requireOnBehalfOfRight(ctx, body.on_behalf_of_email);
-  const analysis = await analyseNewScript(body);
+  const read = await analyseNewScript(body);
   const lock = await findUsableLock(body.language, body.lock);
   if (body.signature) await requireReadableSecret(ctx, body.signature.secret);
   return app.db.write(async (tx) => {
@@ -46,7 +46,7 @@ export async function createScript(ctx: WorkspaceContext, body: NewScript): Prom
     const previous = live?.draft_only ? await findLatestScript(tx, workspace_id, path) : newest;
     // A lock that cannot be used is resolved anew, but returned unchanged in the archive.
     const extra = lock === undefined && body.lock ? { ...body.extra, lock: body.lock } : body.extra;
-    const row = createScriptRow(app, ctx, { ...body, path, lock, extra }, analysis, previous);
+    const row = createScriptRow(app, ctx, { ...body, path, lock, extra }, read, previous);
     if (live) row.extra_perms = live.extra_perms;
     const same = await findScriptVersion(tx, workspace_id, row.hash);
     if (same && !same.deleted) {
@@ -76,21 +76,17 @@ const EMPTY_ANALYSIS: ScriptAnalysis = {
   imports: [],
 };
 
-/**
- * Analyses the code. Drafts may have syntax errors; bundles need no packages. @throws BadRequest for other code that
- * cannot be parsed
- */
+/** Analyses the code; bundles need no packages. @returns undefined if it cannot be parsed */
 async function analyseNewScript({
   language,
   content,
   bundle,
-  draft_only,
-}: NewScript): Promise<ScriptAnalysis> {
+}: NewScript): Promise<ScriptAnalysis | undefined> {
   try {
     const analysis = await analyseScript(language, content);
     return bundle === undefined ? analysis : { ...analysis, packages: undefined, imports: [] };
   } catch (cause) {
-    if (draft_only && cause instanceof BadRequest) return EMPTY_ANALYSIS;
+    if (cause instanceof BadRequest) return undefined;
     throw cause;
   }
 }
@@ -146,12 +142,13 @@ function createScriptRow(
   app: App,
   ctx: WorkspaceContext,
   body: NewScript,
-  analysis: ScriptAnalysis,
+  read: ScriptAnalysis | undefined,
   previous: Script | undefined,
 ): NewScriptRow {
+  const analysis = read ?? EMPTY_ANALYSIS;
   const { signature } = analysis;
   const parents = previous ? [previous.hash, ...previous.parent_hashes] : [];
-  const lock = body.lock || (analysis.packages || analysis.imports.length > 0 ? null : "");
+  const lock = body.lock || (!read || analysis.packages || analysis.imports.length > 0 ? null : "");
   const row: Omit<NewScriptRow, "hash"> = {
     workspace_id: ctx.caller.member.workspace_id,
     path: body.path,
@@ -166,7 +163,7 @@ function createScriptRow(
     is_template: body.is_template ?? false,
     lock,
     lock_error_logs: null,
-    ready: !body.draft_only && lock !== null && analysis.imports.length === 0,
+    ready: !body.draft_only && read !== undefined && lock !== null && analysis.imports.length === 0,
     imports: null,
     tag: body.tag || null,
     envs: body.envs ?? [],

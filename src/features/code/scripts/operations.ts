@@ -243,7 +243,8 @@ export const getScriptDeploymentStatus = operation({
   responds: responds.json(z.object({ lock: z.string().optional(), lock_error_logs: z.string().optional() })),
   run: async (ctx, { hash }) => {
     const row = await service.getScriptByHash(ctx, hash);
-    return { lock: row.lock ?? undefined, lock_error_logs: row.lock_error_logs ?? undefined };
+    const lock = row.ready ? (row.lock ?? undefined) : undefined;
+    return { lock, lock_error_logs: row.lock_error_logs ?? undefined };
   },
 });
 

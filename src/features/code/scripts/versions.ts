@@ -194,8 +194,13 @@ function createNotReadyError(row: Script): NotRunnable {
   if (row.draft_only) return new NotRunnable(`script ${row.path} is a draft, and was never deployed`, row);
   const what = `version ${row.hash} of script ${row.path} cannot run`;
   return row.lock_error_logs
-    ? new NotReady(`${what}: its dependencies could not be resolved: ${row.lock_error_logs}`, row)
+    ? new NotReady(`${what}: ${describeLockError(row.lock_error_logs, "its dependencies")}`, row)
     : new BeingPrepared(`${what}: its dependencies are still being resolved`, row);
+}
+
+/** @param whose the dependencies that the job was to resolve */
+export function describeLockError(message: string, whose: string): string {
+  return /\bSyntax error at line \d/.test(message) ? message : `${whose} could not be resolved: ${message}`;
 }
 
 export function toRunnableVersion(row: Script, imports?: ImportedScript[]): RunnableVersion {

@@ -59,11 +59,6 @@ const REFUSED: [name: string, value: object, says: string][] = [
     { modules: [step("a"), loop("b", [step("a")])] },
     "`value.modules.1.value.modules.0.id`: there is a step a already, at `value.modules.0`",
   ],
-  [
-    "a script that does not parse",
-    { modules: [loop("a", [raw("b", { content: "export function main() {\n  return (;\n}" })])] },
-    "step b, `content`: Syntax error at line 2, column 11",
-  ],
   ["more steps than can be meant", { modules: many(1001) }, "more than 1000 steps"],
   ["more depth than can be meant", { modules: [nested(21)] }, "more than 20 deep"],
 ];

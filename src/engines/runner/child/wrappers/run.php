@@ -3,10 +3,11 @@
 (function (string $file): void {
     $folder = getcwd();
     $fail = function (Throwable $error) use ($folder): never {
+        $place = $error->getFile() . ':' . $error->getLine();
         file_put_contents("$folder/error.json", json_encode([
             'name' => get_class($error),
-            'message' => $error->getMessage(),
-            'stack' => basename($error->getFile()) . ':' . $error->getLine() . "\n" . $error->getTraceAsString(),
+            'message' => ($error instanceof ParseError ? "$place: " : '') . $error->getMessage(),
+            'stack' => "$place\n" . $error->getTraceAsString(),
         ], JSON_INVALID_UTF8_SUBSTITUTE));
         exit(1);
     };

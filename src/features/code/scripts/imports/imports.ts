@@ -4,7 +4,7 @@ import { requireRuntime, runtimeOf } from "../../../../engines/languages/languag
 import { resolveLocalImport } from "../../../../engines/languages/local-imports.ts";
 import { mergePackages } from "../../../../engines/languages/packages.ts";
 import { analyseScript } from "../../../../engines/languages/reading/analyse.ts";
-import type { Language, Packages } from "../../../../engines/languages/types.ts";
+import { type Language, type Packages, SyntaxFault } from "../../../../engines/languages/types.ts";
 import type { ImportedScript } from "../../../../engines/runner/types.ts";
 import { Cache } from "../../../../lib/async/cache.ts";
 import { perApp } from "../../../../lib/async/per-app.ts";
@@ -38,17 +38,26 @@ export interface ResolvedImports {
   warning: string | undefined;
 }
 
-/** Thrown if an import names no script, or one that the deployer may not read. */
+/** Thrown if an import names no script, one that the deployer may not read, or one that cannot be parsed. */
 export class ImportError extends BadRequest {
   override readonly name: string = "ImportError";
   /** Paths that were searched for the script. */
   readonly candidates: string[];
   /** Paths of the imports that were found before. */
   readonly found: string[];
-  constructor(specifier: string, from: string | undefined, candidates: string[], found: string[]) {
+  /** @param problem what is wrong with the script that was found; undefined if there is none */
+  constructor(
+    specifier: string,
+    from: string | undefined,
+    candidates: string[],
+    found: string[],
+    problem?: string,
+  ) {
     const where =
       candidates.length > 0 ? `there is no script ${candidates.join(" or ")}` : "it names no script";
-    super(`${from ?? "the script"} imports ${specifier}: ${where} that its deployer may read`);
+    super(
+      `${from ?? "the script"} imports ${specifier}: ${problem ?? `${where} that its deployer may read`}`,
+    );
     this.candidates = candidates;
     this.found = found;
   }
@@ -82,7 +91,11 @@ export async function resolveImports(
       throw new BadRequest(`${code.path ?? "the script"} imports more than ${MAX_IMPORTS} scripts`);
     }
     found.set(row.path, row);
-    const analysis = await analyseScript(row.language as Language, row.content);
+    const analysis = await analyseScript(row.language as Language, row.content).catch((cause) => {
+      if (!(cause instanceof SyntaxFault)) throw cause;
+      const problem = `${row.path}: ${cause.message}`;
+      throw new ImportError(next.specifier, next.from, candidates, [...found.keys()], problem);
+    });
     packages = mergePackages(packages, analysis.packages);
     queue.push(...analysis.imports.map((specifier) => ({ specifier, from: row.path })));
   }

@@ -437,9 +437,10 @@ test.each([
   ["mysql", "SELECT ?", 1, "? is not declared"],
   ["sqlite", "SELECT /* never", 1, "does not end"],
 ])(
-  "a script in %s that cannot be parsed is rejected with its line: %s",
+  "a script in %s that cannot be parsed says its line when it is run: %s",
   async (language, content, line, message) => {
-    const answer = await ask("POST", "/w/acme/scripts/create", { path: "u/admin/bad", content, language });
+    await deploy(ask, "acme", "u/admin/bad", content, { language });
+    const answer = await ask("POST", "/w/acme/jobs/run/p/u/admin/bad", {});
     expect(answer.status).toBe(400);
     expect(answer.text).toContain(`line ${line}`);
     expect(answer.text).toContain(message);
