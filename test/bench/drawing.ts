@@ -6,6 +6,7 @@
 import { openBrowser, visit } from "../acceptance/console/browser.ts";
 import { fill } from "../acceptance/console/filled.ts";
 import { newPlace } from "../acceptance/e2e/executable.ts";
+import { findLongestTask } from "./tools/page-tasks.ts";
 import { pan, watchPage } from "./tools/page-work.ts";
 
 const STEPS = 500;
@@ -17,6 +18,15 @@ const LOOPS = "f/finance/loops";
 const presses = async (press: () => Promise<void>) => {
   for (let times = 0; times < KEYS; times++) await press();
 };
+
+/** Presses buttons of the page, and waits after each until the page is drawn. */
+const ZOOM = (labels: string[]) => `(async () => {
+  const drawn = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+  for (const label of ${JSON.stringify(labels)}) {
+    document.querySelector('.graph-zoom [aria-label="' + label + '"]').click();
+    await drawn();
+  }
+})()`;
 
 const place = newPlace();
 const [serving, browser] = await Promise.all([place.serve(), openBrowser()]);
@@ -44,7 +54,11 @@ try {
   await page.getByText("Nightly report").first().waitFor();
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   console.log(`first load of Home: ${Math.round(bytes / 1_000)} kB, as it travels`);
-  const { measure } = await watchPage(page);
+  const watched = await watchPage(page);
+  const measure: typeof watched.measure = async (what, action, times) => {
+    const longest = await findLongestTask(page, () => watched.measure(what, action, times));
+    console.log(`  longest task: ${longest.toFixed(1)} ms of work`);
+  };
   const loops = Array.from({ length: STEPS / 5 }, (_, index) => ({
     id: `l${index}`,
     value: {
@@ -67,6 +81,8 @@ try {
     await page.locator(`.step[data-step="s${STEPS - 1}"]`).waitFor();
   });
   await measure("a frame while panning", () => pan(page, FRAMES), FRAMES);
+  const zooms = ["Smaller", "Smaller", "Larger", "Larger"];
+  await measure("zoom", () => page.evaluate(ZOOM(zooms)), zooms.length);
   await page.locator('.step[data-step="s0"]').click();
   await page.locator('.step[data-step="s0"]').focus();
   await measure(

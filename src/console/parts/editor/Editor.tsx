@@ -12,7 +12,7 @@ import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { Compartment, EditorState } from "@codemirror/state";
 import { EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
-import { type RefObject, useEffect, useRef } from "react";
+import { type RefObject, useEffect, useRef, useState } from "react";
 import { EDITOR_THEME } from "./editor-theme.ts";
 import { loadLanguage } from "./languages.ts";
 
@@ -44,89 +44,117 @@ export interface Name {
   about: string;
 }
 
-/** Tab moves the focus on, so that keyboard users can leave the editor without pressing Escape first. */
+/**
+ * Tab moves the focus on, so that keyboard users can leave the editor without pressing Escape first. The editor is made
+ * when the browser is idle, because that takes longer than a frame: who moves from step to step does not wait for it.
+ */
 export default function Editor(props: Props) {
-  const { label, language, value, change, problem, isShort = false, tellInsert } = props;
+  const { label, language, value, change, problem, isShort = false } = props;
   const box = useRef<HTMLDivElement>(null);
-  const view = useRef<EditorView>(undefined);
+  const [view, setView] = useState<EditorView>();
   const mode = useRef(new Compartment());
   const named = useRef(new Compartment());
-  const changed = useRef(change);
-  changed.current = change;
+  /** The values of the last rendering, for functions that are made once. */
+  const latest = useRef(props);
+  latest.current = props;
+  const shownLabel = useRef("");
+  const hasDiagnostic = useRef(false);
   /** Changes made by the page itself are not reported. */
   const isGiven = useRef(false);
-  const names = useRef<Name[]>(undefined);
-  names.current = props.names;
   const isReadOnly = change === undefined;
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: made once; a later value is written into it below
   useEffect(() => {
-    const editor = new EditorView({
-      parent: box.current!,
-      state: EditorState.create({
-        doc: value,
-        extensions: [
-          EDITOR_THEME,
-          isShort ? EditorView.lineWrapping : lineNumbers(),
-          mode.current.of([]),
-          named.current.of(nameOf(label)),
-          EditorState.readOnly.of(isReadOnly),
-          highlightSelectionMatches(),
-          bracketMatching(),
-          keymap.of(searchKeymap),
-          isReadOnly ? [] : [WRITING, isShort ? [] : lintGutter(), offer(names)],
-          EditorView.updateListener.of(({ docChanged, state }) => {
-            if (docChanged && !isGiven.current) changed.current?.(state.doc.toString());
-          }),
-        ],
-      }),
+    let editor: EditorView | undefined;
+    const cancel = whenIdle(() => {
+      const made = new EditorView({
+        parent: box.current!,
+        state: EditorState.create({
+          doc: latest.current.value,
+          extensions: [
+            EDITOR_THEME,
+            isShort ? EditorView.lineWrapping : lineNumbers(),
+            mode.current.of([]),
+            named.current.of(nameOf(latest.current.label)),
+            EditorState.readOnly.of(isReadOnly),
+            highlightSelectionMatches(),
+            bracketMatching(),
+            keymap.of(searchKeymap),
+            isReadOnly ? [] : [WRITING, isShort ? [] : lintGutter(), offer(latest)],
+            EditorView.updateListener.of(({ docChanged, state }) => {
+              if (docChanged && !isGiven.current) latest.current.change?.(state.doc.toString());
+            }),
+          ],
+        }),
+      });
+      editor = made;
+      shownLabel.current = latest.current.label;
+      hasDiagnostic.current = false;
+      latest.current.tellInsert?.((text) => {
+        made.dispatch(made.state.replaceSelection(text));
+        made.focus();
+      });
+      setView(made);
     });
-    view.current = editor;
-    tellInsert?.((text) => {
-      editor.dispatch(editor.state.replaceSelection(text));
-      editor.focus();
-    });
-    return () => editor.destroy();
-  }, [isReadOnly]);
+    return () => {
+      cancel();
+      editor?.destroy();
+    };
+  }, [isReadOnly, isShort]);
 
   useEffect(() => {
     let isLeft = false;
     void loadLanguage(language).then((extension) => {
-      if (!isLeft) view.current?.dispatch({ effects: mode.current.reconfigure(extension) });
+      if (!isLeft) view?.dispatch({ effects: mode.current.reconfigure(extension) });
     });
     return () => {
       isLeft = true;
     };
-  }, [language]);
+  }, [view, language]);
 
   useEffect(() => {
-    view.current?.dispatch({ effects: named.current.reconfigure(nameOf(label)) });
-  }, [label]);
+    if (!view || shownLabel.current === label) return;
+    shownLabel.current = label;
+    view.dispatch({ effects: named.current.reconfigure(nameOf(label)) });
+  }, [view, label]);
 
   useEffect(() => {
-    const editor = view.current;
-    if (!editor || editor.state.doc.toString() === value) return;
+    if (!view || view.state.doc.toString() === value) return;
     isGiven.current = true;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: value } });
     isGiven.current = false;
-  }, [value]);
+  }, [view, value]);
 
   useEffect(() => {
-    const editor = view.current;
-    if (editor) editor.dispatch(setDiagnostics(editor.state, problem ? [diagnose(editor, problem)] : []));
-  }, [problem]);
+    if (!view || (!problem && !hasDiagnostic.current)) return;
+    hasDiagnostic.current = problem !== undefined;
+    view.dispatch(setDiagnostics(view.state, problem ? [diagnose(view, problem)] : []));
+  }, [view, problem]);
 
   return <div ref={box} className={isShort ? "editor editor-short" : "editor"} />;
+}
+
+/** Calls a function when the browser has nothing else to do, at the latest after this time. */
+const IDLE_TIMEOUT_MS = 200;
+
+/** @returns a function that cancels the call */
+function whenIdle(act: () => void): () => void {
+  if (typeof requestIdleCallback !== "function") {
+    const timer = setTimeout(act);
+    return () => clearTimeout(timer);
+  }
+  const idle = requestIdleCallback(act, { timeout: IDLE_TIMEOUT_MS });
+  return () => cancelIdleCallback(idle);
 }
 
 const nameOf = (label: string) => EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" });
 
 /** Offers the names that begin with the text before the cursor. */
-function offer(names: RefObject<Name[] | undefined>) {
+function offer(props: RefObject<Pick<Props, "names">>) {
   const source: CompletionSource = (context) => {
     const before = context.matchBefore(/[\w$.]*/);
-    if (!names.current || !before || (before.text === "" && !context.explicit)) return null;
-    const options = names.current.map(({ text, about }): Completion => ({ label: text, detail: about }));
+    const { names } = props.current;
+    if (!names || !before || (before.text === "" && !context.explicit)) return null;
+    const options = names.map(({ text, about }): Completion => ({ label: text, detail: about }));
     return { from: before.from, options, validFor: /^[\w$.]*$/ };
   };
   return EditorState.languageData.of(() => [{ autocomplete: source }]);

@@ -35,7 +35,7 @@ export interface Decoration {
   branch?: number | undefined;
 }
 
-interface CardProps {
+export interface CardProps {
   node: StepNode;
   shown: Decoration | undefined;
   isSelected: boolean;

@@ -6,17 +6,19 @@ import { ActionIcon, Tooltip } from "@mantine/core";
 import { IconChevronDown, IconChevronRight, IconMaximize, IconMinus, IconPlus } from "@tabler/icons-react";
 import {
   type ButtonHTMLAttributes,
-  Fragment,
+  createContext,
   type KeyboardEvent,
   type MouseEvent,
+  memo,
   type ReactNode,
   useCallback,
+  useContext,
   useLayoutEffect,
   useMemo,
   useRef,
   useState,
 } from "react";
-import { Card, type Decoration } from "./Card.tsx";
+import { Card, type CardProps, type Decoration } from "./Card.tsx";
 import { listWidth } from "./size.ts";
 import { countSteps, type StepNode, type StepPath } from "./tree.ts";
 
@@ -30,10 +32,8 @@ const LEAST_FIT = 2;
 /** Space at the sides of the graph, in pixels. */
 const MARGIN = 44;
 
-/** What an editor adds to the graph. Its functions must stay the same between changes of the flow. */
+/** What an editor adds to the graph. It and its functions must stay the same between changes of the flow. */
 export interface GraphEditing {
-  /** Selected steps, besides the one whose details are shown. */
-  marked: ReadonlySet<string>;
   /** Rendered between the steps of a list. */
   slot: (list: StepPath, index: number, isEmpty: boolean) => ReactNode;
   cardProps: (id: string) => ButtonHTMLAttributes<HTMLButtonElement>;
@@ -47,11 +47,21 @@ interface Props {
   /** Id of the selected step. */
   selected: string | undefined;
   select: (id: string, event: MouseEvent) => void;
+  /** Selected steps, besides the one whose details are shown. */
+  marked?: ReadonlySet<string>;
   decorate?: ((id: string) => Decoration | undefined) | undefined;
   editing?: GraphEditing;
 }
 
-export function Graph({ nodes, failure, selected, select, decorate, editing }: Props) {
+const NONE: ReadonlySet<string> = new Set();
+
+/**
+ * Whether a step is selected. Cards read it from here, so that a change of the selection renders nothing else of a
+ * graph with hundreds of steps.
+ */
+const Selection = createContext<(id: string) => boolean>(() => false);
+
+export function Graph({ nodes, failure, selected, marked = NONE, select, decorate, editing }: Props) {
   const many = useMemo(() => countSteps(nodes) > MANY_STEPS, [nodes]);
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
   const [zoom, setZoom] = useState(FULL);
@@ -64,15 +74,13 @@ export function Graph({ nodes, failure, selected, select, decorate, editing }: P
       return next;
     });
   }, []);
-  const shared = {
-    selected,
-    select,
-    toggle,
-    decorate,
-    editing,
-    isClosed: (id: string) => toggled.has(id) !== many,
-  };
-  const width = listWidth(failure ? [...nodes, failure] : nodes, shared.isClosed);
+  const isClosed = useCallback((id: string) => toggled.has(id) !== many, [toggled, many]);
+  const isSelected = useCallback((id: string) => id === selected || marked.has(id), [selected, marked]);
+  const shared = { select, toggle, decorate, editing, isClosed };
+  const width = useMemo(
+    () => listWidth(failure ? [...nodes, failure] : nodes, isClosed),
+    [nodes, failure, isClosed],
+  );
   const latest = useRef(width);
   latest.current = width;
   const fit = useCallback(() => {
@@ -113,15 +121,19 @@ export function Graph({ nodes, failure, selected, select, decorate, editing }: P
         }}
       >
         {/* Steps that are not in view have no width of their own yet: nothing may jump when they get it. */}
-        <div style={{ minWidth: width }}>
-          <Sequence nodes={nodes} list={ROOT} {...shared} />
-          {failure && (
-            <div className="graph-failure">
-              <span className="quiet">When a step fails</span>
-              <Sequence nodes={[failure]} list={undefined} {...shared} />
-            </div>
-          )}
-        </div>
+        <Selection value={isSelected}>
+          <div style={{ minWidth: width }}>
+            <Sequence nodes={nodes} list={ROOT} {...shared} />
+            {failure && (
+              <div className="graph-failure">
+                <span className="quiet">When a step fails</span>
+                <ol className="graph-list">
+                  <Step node={failure} {...shared} />
+                </ol>
+              </div>
+            )}
+          </div>
+        </Selection>
       </div>
     </div>
   );
@@ -162,85 +174,104 @@ function toggleFocused(
   if (id !== undefined && key === (isClosed(id) ? "ArrowRight" : "ArrowLeft")) toggle(id);
 }
 
-interface Shared extends Omit<Props, "nodes" | "failure"> {
+interface Shared extends Pick<Props, "select" | "decorate" | "editing"> {
   toggle: (id: string) => void;
   isClosed: (id: string) => boolean;
 }
 
 interface SequenceProps extends Shared {
   nodes: StepNode[];
-  /** Position of the list; undefined: nothing can be inserted. */
-  list: StepPath | undefined;
+  /** Position of the list. */
+  list: StepPath;
 }
 
-function Sequence({ nodes, list, ...shared }: SequenceProps) {
-  const slot = list && shared.editing?.slot;
+const Sequence = memo(function Sequence({ nodes, list, ...shared }: SequenceProps) {
+  const slot = shared.editing?.slot;
   const first = nodes.findIndex(({ path }) => path.at(-1) === 0);
-  if (nodes.length === 0) return slot?.(list!, 0, true) ?? <div className="quiet graph-none">nothing</div>;
+  if (nodes.length === 0) return slot?.(list, 0, true) ?? <div className="quiet graph-none">nothing</div>;
   return (
     <ol className="graph-list">
-      {nodes.map((node, at) => {
-        const index = node.path.at(-1);
-        return (
-          <Fragment key={node.id}>
-            {slot && at === first && <li className="graph-slot">{slot(list!, 0, false)}</li>}
-            <Step node={node} {...shared} />
-            {slot && typeof index === "number" && (
-              <li className="graph-slot">{slot(list!, index + 1, false)}</li>
-            )}
-          </Fragment>
-        );
-      })}
-      {slot && first < 0 && <li className="graph-slot">{slot(list!, 0, true)}</li>}
+      {nodes.map((node, at) => (
+        <Step
+          key={node.id}
+          node={node}
+          list={typeof node.path.at(-1) === "number" ? list : undefined}
+          isFirst={at === first}
+          {...shared}
+        />
+      ))}
+      {slot && first < 0 && <li className="graph-slot">{slot(list, 0, true)}</li>}
     </ol>
+  );
+});
+
+interface StepProps extends Shared {
+  node: StepNode;
+  /** The list that it is in; undefined: nothing can be inserted beside it. */
+  list?: StepPath | undefined;
+  isFirst?: boolean;
+}
+
+/** A step, with the places beside it where others can be inserted. */
+const Step = memo(function Step({ node, list, isFirst = false, ...shared }: StepProps) {
+  const slot = list && shared.editing?.slot;
+  return (
+    <>
+      {slot && isFirst && <li className="graph-slot">{slot(list, 0, false)}</li>}
+      <li>
+        {node.bodies.length === 0 ? <StepCard node={node} {...shared} /> : <Frame node={node} {...shared} />}
+      </li>
+      {slot && <li className="graph-slot">{slot(list, Number(node.path.at(-1)) + 1, false)}</li>}
+    </>
+  );
+});
+
+interface NodeProps extends Shared {
+  node: StepNode;
+}
+
+const StepCard = ({ node, select, decorate, editing }: NodeProps) => (
+  <SelectableCard node={node} shown={decorate?.(node.id)} select={select} propsOf={editing?.cardProps} />
+);
+
+/** A loop or branch: a box around its steps. */
+function Frame({ node, ...shared }: NodeProps) {
+  const { decorate, isClosed, toggle } = shared;
+  const shown = decorate?.(node.id);
+  const closed = isClosed(node.id);
+  return (
+    <div className="graph-frame" data-tone={shown?.tone}>
+      <div className="graph-frame-head">
+        <StepCard node={node} {...shared} />
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          aria-label={closed ? `Show the steps in ${node.title}` : `Hide the steps in ${node.title}`}
+          aria-expanded={!closed}
+          onClick={() => toggle(node.id)}
+        >
+          {closed ? <IconChevronRight size={16} /> : <IconChevronDown size={16} />}
+        </ActionIcon>
+      </div>
+      {shown?.head}
+      {!closed && (
+        <div className={node.parallel ? "graph-branches" : undefined}>
+          {node.bodies.map(({ label, path, nodes }, index) => (
+            <div
+              key={index}
+              className="graph-body"
+              data-other={shown?.branch !== undefined && shown.branch !== index ? true : undefined}
+            >
+              {label && <div className="graph-label">{label}</div>}
+              <Sequence nodes={nodes} list={path} {...shared} />
+            </div>
+          ))}
+        </div>
+      )}
+    </div>
   );
 }
 
-function Step({ node, ...shared }: Shared & { node: StepNode }) {
-  const { selected, select, decorate, isClosed, toggle, editing } = shared;
-  const shown = decorate?.(node.id);
-  const closed = isClosed(node.id);
-  const card = (
-    <Card
-      node={node}
-      shown={shown}
-      isSelected={selected === node.id || editing?.marked.has(node.id) === true}
-      select={select}
-      propsOf={editing?.cardProps}
-    />
-  );
-  if (node.bodies.length === 0) return <li>{card}</li>;
-  return (
-    <li>
-      <div className="graph-frame" data-tone={shown?.tone}>
-        <div className="graph-frame-head">
-          {card}
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            aria-label={closed ? `Show the steps in ${node.title}` : `Hide the steps in ${node.title}`}
-            aria-expanded={!closed}
-            onClick={() => toggle(node.id)}
-          >
-            {closed ? <IconChevronRight size={16} /> : <IconChevronDown size={16} />}
-          </ActionIcon>
-        </div>
-        {shown?.head}
-        {!closed && (
-          <div className={node.parallel ? "graph-branches" : undefined}>
-            {node.bodies.map(({ label, path, nodes }, index) => (
-              <div
-                key={index}
-                className="graph-body"
-                data-other={shown?.branch !== undefined && shown.branch !== index ? true : undefined}
-              >
-                {label && <div className="graph-label">{label}</div>}
-                <Sequence nodes={nodes} list={path} {...shared} />
-              </div>
-            ))}
-          </div>
-        )}
-      </div>
-    </li>
-  );
-}
+const SelectableCard = (props: Omit<CardProps, "isSelected">) => (
+  <Card {...props} isSelected={useContext(Selection)(props.node.id)} />
+);

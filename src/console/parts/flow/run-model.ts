@@ -24,6 +24,17 @@ export interface Seen {
   branch: number | undefined;
 }
 
+/** What the model needs to know of a step. */
+export interface StepOutline extends Pick<StepNode, "id" | "kind"> {
+  bodies: { nodes: StepOutline[]; skipsFailures: boolean }[];
+}
+
+export const outlineOf = ({ id, kind, bodies }: StepNode): StepOutline => ({
+  id,
+  kind,
+  bodies: bodies.map(({ nodes, skipsFailures }) => ({ nodes: nodes.map(outlineOf), skipsFailures })),
+});
+
 const isFrame = ({ job_kind }: StepJob) => job_kind === "flownode";
 
 /** Returns the newest attempt of each iteration. */
@@ -39,7 +50,7 @@ export class RunModel {
   private readonly awaited: ReadonlySet<string>;
   private readonly picked: Picked;
 
-  constructor(nodes: StepNode[], root: string, { steps, approvals }: FlowSteps, picked: Picked) {
+  constructor(nodes: StepOutline[], root: string, { steps, approvals }: FlowSteps, picked: Picked) {
     this.picked = picked;
     this.awaited = new Set(approvals.map(({ job_id }) => job_id));
     for (const job of steps) {
@@ -54,7 +65,7 @@ export class RunModel {
    * The step that explains why steps failed as a whole: the last one that failed, as none after it ran. What failed before
    * it did not end the run.
    */
-  culpritOf(nodes: StepNode[]): string | undefined {
+  culpritOf(nodes: StepOutline[]): string | undefined {
     for (const { id, bodies } of nodes.toReversed()) {
       if (this.seen.get(id)?.state !== "failed") continue;
       return this.culpritOf(bodies.flatMap((body) => (body.skipsFailures ? [] : body.nodes))) ?? id;
@@ -66,11 +77,11 @@ export class RunModel {
     return this.awaited.has(job.id) ? "suspended" : stateOf(job);
   }
 
-  private place(nodes: StepNode[], frame: string): void {
+  private place(nodes: StepOutline[], frame: string): void {
     for (const node of nodes) this.placeOne(node, this.children.get(frame)?.get(node.id) ?? []);
   }
 
-  private placeOne(node: StepNode, jobs: StepJob[]): void {
+  private placeOne(node: StepOutline, jobs: StepJob[]): void {
     const job = jobs.at(-1);
     if (!job) return;
     const isLoop = node.kind === "loop" || node.kind === "while";
@@ -101,7 +112,7 @@ export class RunModel {
     else if (body[0]) this.note(body[0], { job: shown, attempts: [shown] });
   }
 
-  private placeBranch(node: StepNode, job: StepJob): void {
+  private placeBranch(node: StepOutline, job: StepJob): void {
     const inside = this.children.get(job.id);
     const branch = node.bodies.findIndex(({ nodes }) => nodes.some(({ id }) => inside?.has(id)));
     if (branch < 0) return;
@@ -110,7 +121,7 @@ export class RunModel {
   }
 
   /** Returns the combined state of iterations or branches. Failures that the flow skips count as successes. */
-  private together({ kind, bodies }: StepNode, jobs: StepJob[]): RunState {
+  private together({ kind, bodies }: StepOutline, jobs: StepJob[]): RunState {
     const states = new Set(
       jobs.map((job) => {
         const state = this.stateOf(job);
@@ -122,7 +133,7 @@ export class RunModel {
     return order.find((each) => states.has(each)) ?? "skipped";
   }
 
-  private note(node: StepNode, seen: Partial<Seen> & { job: StepJob; attempts: StepJob[] }): void {
+  private note(node: StepOutline, seen: Partial<Seen> & { job: StepJob; attempts: StepJob[] }): void {
     const state = this.stateOf(seen.job);
     this.seen.set(node.id, { state, iterations: [], picked: undefined, branch: undefined, ...seen });
   }

@@ -1,6 +1,6 @@
 /** Converts the value of a flow to a tree of steps for display. */
 
-import { type Fields, getAt, isRecord, recordsOf } from "../../api/json.ts";
+import { type Fields, getAt, isRecord, isSame, recordsOf } from "../../api/json.ts";
 import { languageLabel } from "../items/languages.ts";
 
 /** Path from the root of the flow: names of fields and indexes of lists. */
@@ -150,6 +150,27 @@ export function treeOf(
   const first = single("preprocessor_module");
   const nodes = nodesOf(flow.modules, ["value", "modules"], keys);
   return { nodes: first ? [first, ...nodes] : nodes, failure: single("failure_module") };
+}
+
+export type Tree = ReturnType<typeof treeOf>;
+
+/** Replaces the nodes that equal those of an earlier tree by these, so that they are not rendered again. */
+export function reuseNodes({ nodes, failure }: Tree, before: Tree): Tree {
+  const known = new Map<string, StepNode>();
+  const note = (node: StepNode) => {
+    known.set(node.id, node);
+    for (const body of node.bodies) body.nodes.forEach(note);
+  };
+  before.nodes.forEach(note);
+  const reuse = (node: StepNode): StepNode => {
+    const old = known.get(node.id);
+    if (old && isSame(old, node)) return old;
+    return { ...node, bodies: node.bodies.map((body) => ({ ...body, nodes: body.nodes.map(reuse) })) };
+  };
+  return {
+    nodes: nodes.map(reuse),
+    failure: failure && before.failure && isSame(failure, before.failure) ? before.failure : failure,
+  };
 }
 
 export const countSteps = (nodes: StepNode[]): number =>

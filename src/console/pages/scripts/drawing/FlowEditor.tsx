@@ -11,6 +11,7 @@ import { treeOf } from "../../../parts/flow/tree.ts";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { to } from "../../../parts/places.ts";
 import { useAddress } from "../../../parts/use-address.ts";
+import { useSame } from "../../../parts/use-same.ts";
 import { Canvas } from "./canvas/Canvas.tsx";
 import { InsertDialog } from "./canvas/InsertDialog.tsx";
 import { Toolbar } from "./canvas/Toolbar.tsx";
@@ -78,7 +79,7 @@ export function FlowEditor(props: Props) {
   const isFailed = showStates && job?.type === "CompletedJob" && job.success === false;
   const failedRun = isFailed && model ? findRestart(flow, job, model, placed) : undefined;
 
-  const problems = useMemo(() => listProblems(flow), [flow]);
+  const problems = useSame(useMemo(() => listProblems(flow), [flow]));
   const byKey = useMemo(() => Map.groupBy(problems, ({ key }) => key), [problems]);
   const { ran, note } = useRanFlows();
   const isOfDeployed = version !== undefined && version === base;

@@ -3,7 +3,7 @@ import { IconPlus } from "@tabler/icons-react";
 import { type DragEvent, type MouseEvent, memo, useCallback, useMemo, useRef, useState } from "react";
 import type { Decoration } from "../../../../parts/flow/Card.tsx";
 import { Graph, type GraphEditing } from "../../../../parts/flow/Graph.tsx";
-import { type StepPath, treeOf } from "../../../../parts/flow/tree.ts";
+import { reuseNodes, type StepPath, type Tree, treeOf } from "../../../../parts/flow/tree.ts";
 import { moveSteps } from "../model/commands.ts";
 import { listSteps, type Slot } from "../model/steps.ts";
 import type { Drawing } from "../use-drawing.ts";
@@ -19,10 +19,12 @@ interface Props {
 export function Canvas({ drawing, insertAt, decorate }: Props) {
   const { flow, selection, open } = drawing;
   const steps = useMemo(() => listSteps(flow), [flow]);
-  const tree = useMemo(
-    () => treeOf(flow.value, new Map(steps.map(({ step, key }) => [step, key]))),
-    [flow.value, steps],
-  );
+  const drawn = useRef<Tree>({ nodes: [], failure: undefined });
+  const tree = useMemo(() => {
+    const next = treeOf(flow.value, new Map(steps.map(({ step, key }) => [step, key])));
+    drawn.current = reuseNodes(next, drawn.current);
+    return drawn.current;
+  }, [flow.value, steps]);
   // Handlers read the current state through one reference, so that a change of selection re-renders only the affected
   // cards.
   const now = useRef({ drawing, steps, insertAt });
@@ -72,13 +74,17 @@ export function Canvas({ drawing, insertAt, decorate }: Props) {
   );
 
   const onKeyDown = useCanvasKeys(now);
-  const editing: GraphEditing = useMemo(
-    () => ({ marked: selection, slot, cardProps, onKeyDown }),
-    [selection, slot, cardProps, onKeyDown],
-  );
+  const editing: GraphEditing = useMemo(() => ({ slot, cardProps, onKeyDown }), [slot, cardProps, onKeyDown]);
   return (
     <div className="drawing-canvas" data-dragging={isDragging || undefined}>
-      <Graph {...tree} selected={open} select={select} decorate={decorate} editing={editing} />
+      <Graph
+        {...tree}
+        selected={open}
+        marked={selection}
+        select={select}
+        decorate={decorate}
+        editing={editing}
+      />
     </div>
   );
 }

@@ -30,8 +30,19 @@ export const isLoop = ({ value }: Fields): boolean => isRecord(value) && LOOPS.h
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 export const idOf = ({ id }: Fields): string => (typeof id === "number" ? String(id) : text(id));
 
+/** Results of `listSteps`, which several parts need at each change. Documents are never changed in place. */
+const listed = new WeakMap<FlowDocument, PlacedStep[]>();
+
 /** Lists all steps: those of the flow in order, outer ones before nested ones, then failure step and preprocessor. */
 export function listSteps(flow: FlowDocument): PlacedStep[] {
+  const known = listed.get(flow);
+  if (known) return known;
+  const steps = collectSteps(flow);
+  listed.set(flow, steps);
+  return steps;
+}
+
+function collectSteps(flow: FlowDocument): PlacedStep[] {
   const found: PlacedStep[] = [];
   const add = (step: unknown, path: Path, around: string[]) => {
     if (!isRecord(step)) return;

@@ -2,6 +2,7 @@
 import { useMemo, useState } from "react";
 import { type Fields, isSame } from "../../../../api/json.ts";
 import { bodiesOf } from "../../../../parts/flow/tree.ts";
+import { useSame } from "../../../../parts/use-same.ts";
 import type { FlowDocument } from "../model/document.ts";
 import { listSteps } from "../model/steps.ts";
 
@@ -27,15 +28,15 @@ export function useRanFlows() {
 /** @param ran the flow of the run; undefined if unknown */
 export function useChangedSteps(flow: FlowDocument, ran: FlowDocument | undefined): ReadonlySet<string> {
   const before = useMemo(() => ran && new Map(listSteps(ran).map(({ key, step }) => [key, step])), [ran]);
-  return useMemo(
+  const keys = useMemo(
     () =>
-      new Set(
-        listSteps(flow).flatMap(({ key, step }) => {
-          const old = before?.get(key);
-          // Changes inside of loops and branches are shown on the steps themselves.
-          return old && bodiesOf(step).length === 0 && !isUnchanged(step, old) ? [key] : [];
-        }),
-      ),
+      listSteps(flow).flatMap(({ key, step }) => {
+        const old = before?.get(key);
+        // Changes inside of loops and branches are shown on the steps themselves.
+        return old && bodiesOf(step).length === 0 && !isUnchanged(step, old) ? [key] : [];
+      }),
     [flow, before],
   );
+  const changed = useSame(keys);
+  return useMemo(() => new Set(changed), [changed]);
 }

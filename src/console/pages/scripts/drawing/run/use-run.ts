@@ -4,10 +4,11 @@ import { useMemo } from "react";
 import { call } from "../../../../api/call.ts";
 import { isRecord } from "../../../../api/json.ts";
 import { useLive } from "../../../../api/live.ts";
-import { type Picked, RunModel, type StepJob } from "../../../../parts/flow/run-model.ts";
-import { type StepNode, treeOf } from "../../../../parts/flow/tree.ts";
+import { outlineOf, type Picked, RunModel, type StepJob } from "../../../../parts/flow/run-model.ts";
+import { treeOf } from "../../../../parts/flow/tree.ts";
 import { oneRun } from "../../../../parts/following.ts";
 import { isLeftOut } from "../../../../parts/result/whole-value.ts";
+import { useSame } from "../../../../parts/use-same.ts";
 import type { EarlierRun } from "../context.ts";
 import type { FlowDocument } from "../model/document.ts";
 
@@ -44,12 +45,13 @@ export function useRun(workspace: string, flow: FlowDocument, id: string | undef
     placeholderData: (before) => before,
     retry: false,
   }).data;
-  const nodes = useMemo(() => {
+  const outline = useMemo(() => {
     const { nodes: all, failure } = treeOf(flow.value);
-    return failure ? [...all, failure] : all;
+    return (failure ? [...all, failure] : all).map(outlineOf);
   }, [flow.value]);
+  const nodes = useSame(outline);
   const model = useMemo(
-    () => (id && steps ? new RunModel(nodes as StepNode[], id, steps, picked) : undefined),
+    () => (id && steps ? new RunModel(nodes, id, steps, picked) : undefined),
     [nodes, id, steps, picked],
   );
   const input = job && !isLeftOut(job, "args") && isRecord(job.args) ? job.args : undefined;

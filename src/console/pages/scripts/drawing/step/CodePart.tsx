@@ -1,5 +1,5 @@
 /** Editor for the code of an inline script. */
-import { Select, Text } from "@mantine/core";
+import { NativeSelect, Text } from "@mantine/core";
 import type { Fields } from "../../../../api/json.ts";
 import { initialCode } from "../../../../parts/editor/initial-code.ts";
 import { Code } from "../../../../parts/editor/lazy.tsx";
@@ -13,6 +13,7 @@ export function CodePart({ placed }: { placed: PlacedStep }) {
   const { drawing } = useShared();
   const analysis = useCodeAnalysis(placed);
   const { content, language } = placed.step.value as Fields;
+  const isListed = LANGUAGES.some(({ value }) => value === language);
   const problem = analysis?.problem;
   /** Changed code may need other packages, so the lock of the old code is removed. */
   const set = (changes: Fields, label: string) =>
@@ -26,14 +27,12 @@ export function CodePart({ placed }: { placed: PlacedStep }) {
     );
   return (
     <>
-      <Select
+      <NativeSelect
         label="Language"
         w={220}
-        searchable
-        allowDeselect={false}
-        data={LANGUAGES}
+        data={isListed ? LANGUAGES : [String(language), ...LANGUAGES]}
         value={String(language)}
-        onChange={(next) => {
+        onChange={({ currentTarget: { value: next } }) => {
           const isUntouched = content === initialCode(language as Language) || String(content).trim() === "";
           set(
             { language: next, ...(isUntouched ? { content: initialCode(next as Language) } : {}) },
