@@ -1,21 +1,23 @@
 /** Drafts are saved until they are saved. */
 import { expect, test } from "bun:test";
-import { DraftSaver } from "../../src/console/parts/editor/draft-saver.ts";
+import { DraftSaver, SavedElsewhere } from "../../src/console/parts/editor/draft-saver.ts";
 
 test("a failed save is retried automatically, with the newest draft", async () => {
   const saved: string[] = [];
   const told: string[] = [];
   let failures = 2;
   const done = Promise.withResolvers<void>();
-  const keep = async (draft: string) => {
-    if (failures-- > 0) throw new Error("no connection");
-    saved.push(draft);
-    done.resolve();
+  const store = {
+    save: async (draft: string) => {
+      if (failures-- > 0) throw new Error("no connection");
+      saved.push(draft);
+      done.resolve();
+    },
   };
-  const keeper = new DraftSaver<string>("deployed", keep, (kept) => told.push(kept), 1);
-  keeper.take("first", keep);
+  const keeper = new DraftSaver<string>("deployed", store, (kept) => told.push(kept), 1);
+  keeper.take("first", store);
   const first = keeper.save();
-  keeper.take("second", keep);
+  keeper.take("second", store);
   await first;
   await done.promise;
   await keeper.save();
@@ -25,10 +27,49 @@ test("a failed save is retried automatically, with the newest draft", async () =
 
 test("no save follows the action that ends the draft", async () => {
   const saved: string[] = [];
-  const keep = async (draft: string) => void saved.push(draft);
-  const keeper = new DraftSaver<string>("deployed", keep, () => {});
-  keeper.take("mine", keep);
+  const store = { save: async (draft: string) => void saved.push(draft) };
+  const keeper = new DraftSaver<string>("deployed", store, () => {});
+  keeper.take("mine", store);
   await keeper.end(async () => {});
   await keeper.save();
   expect(saved).toEqual([]);
+});
+
+test("a draft that was saved elsewhere is neither replaced nor ended, until its author chooses", async () => {
+  const saved: string[] = [];
+  const told: string[] = [];
+  let isElsewhere = false;
+  const check = async () => {
+    if (isElsewhere) throw new SavedElsewhere();
+  };
+  const store = {
+    check,
+    save: async (draft: string) => {
+      await check();
+      saved.push(draft);
+    },
+    takeOver: async () => {
+      isElsewhere = false;
+    },
+  };
+  const keeper = new DraftSaver<string>("deployed", store, (kept) => told.push(kept), 1);
+  keeper.take("first", store);
+  await keeper.save();
+  isElsewhere = true;
+  await keeper.check();
+  keeper.take("second", store);
+  await keeper.save();
+  expect([saved, told]).toEqual([["first"], ["saving", "kept", "elsewhere"]]);
+  let isEnded = false;
+  const end = keeper.end(async () => {
+    isEnded = true;
+  });
+  await expect(end).rejects.toThrow(SavedElsewhere);
+  expect([isEnded, keeper.isBehind]).toEqual([false, true]);
+  await keeper.keepMine();
+  expect([saved, keeper.isBehind]).toEqual([["first", "second"], false]);
+  isElsewhere = true;
+  keeper.take("third", store);
+  await keeper.save();
+  expect([saved.length, told.at(-1)]).toEqual([2, "elsewhere"]);
 });

@@ -1,6 +1,6 @@
 /** Queries for the scripts, flows and apps of a workspace. */
 import { queryOptions } from "@tanstack/react-query";
-import { call } from "../api/call.ts";
+import { type Answer, call } from "../api/call.ts";
 
 /** What one request lists at most. */
 const PAGE_SIZE = 1_000;
@@ -20,25 +20,46 @@ export async function readAll<T>(read: (paging: Paging) => Promise<T[]>): Promis
   }
 }
 
-export const scriptList = (workspace: string) =>
+const deployedOnly = <T extends { draft_only: boolean }>(items: T[]): T[] =>
+  items.filter(({ draft_only }) => !draft_only);
+
+export const scriptsWithDrafts = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "scripts", "list"],
     queryFn: ({ signal }) =>
-      readAll((query) => call("GET /w/{workspace}/scripts/list", { workspace, query }, signal)),
+      readAll((paging) =>
+        call(
+          "GET /w/{workspace}/scripts/list",
+          { workspace, query: { ...paging, include_draft_only: true } },
+          signal,
+        ),
+      ),
   });
 
-export const flowList = (workspace: string) =>
+/** Deployed scripts: those that can be run. */
+export const scriptList = (workspace: string) => ({
+  ...scriptsWithDrafts(workspace),
+  select: deployedOnly<Answer<"GET /w/{workspace}/scripts/list">[number]>,
+});
+
+export const flowsWithDrafts = (workspace: string) =>
   queryOptions({
     queryKey: [workspace, "flows", "list"],
     queryFn: ({ signal }) =>
       readAll((paging) =>
         call(
           "GET /w/{workspace}/flows/list",
-          { workspace, query: { ...paging, without_description: true } },
+          { workspace, query: { ...paging, without_description: true, include_draft_only: true } },
           signal,
         ),
       ),
   });
+
+/** Deployed flows: those that can be run. */
+export const flowList = (workspace: string) => ({
+  ...flowsWithDrafts(workspace),
+  select: deployedOnly<Answer<"GET /w/{workspace}/flows/list">[number]>,
+});
 
 export const appList = (workspace: string) =>
   queryOptions({

@@ -69,7 +69,7 @@ test("a new flow does not replace an existing one, deployed or draft", async () 
   await begin("begun", "The first one");
   await page.getByRole("heading", { name: "The first one" }).waitFor();
   await begin("begun", "The second one");
-  await page.getByText("A new flow was begun at f/finance/begun").waitFor();
+  await page.getByText("You began a new flow at f/finance/begun, which is not deployed").waitFor();
   await ann.accessible("New flow that is there");
   await page.getByRole("link", { name: "Go on with it" }).click();
   await page.getByRole("heading", { name: "The first one" }).waitFor();
@@ -194,7 +194,7 @@ test("every kind of step is inserted by key and by click, and pasted as text int
   for (const [index, [what]] of clicked.entries()) {
     await page.getByRole("button", { name: "Add a step", exact: true }).click();
     await search.fill(what);
-    await page.getByRole("option").first().click();
+    await page.getByRole("dialog").getByRole("option").first().click();
     await steps.nth(KINDS.length + index + 1).waitFor();
   }
   await page.getByRole("button", { name: "Flow", exact: true }).click();

@@ -15,6 +15,8 @@ const KINDS: Record<ItemKind, { Icon: typeof IconBolt; word: string }> = {
 };
 
 const PLACES = { script: to.script, flow: to.flow, app: to.app };
+/** What was never deployed has no page but its editor. */
+const DRAFT_PLACES = { script: to.editScript, flow: to.draw, app: to.app };
 
 interface Props {
   workspace: string;
@@ -41,7 +43,7 @@ function Row({ workspace, item, star }: Props) {
     <div className="row item-row">
       <Icon size={18} aria-label={word} role="img" className="quiet" />
       <div style={{ minWidth: 0, padding: "0.4rem 0" }}>
-        <Link href={PLACES[kind](workspace, path)}>{title}</Link>
+        <Link href={(draft ? DRAFT_PLACES : PLACES)[kind](workspace, path)}>{title}</Link>
       </div>
       <div className="item-kind quiet">
         {language ?? word}{" "}
@@ -62,7 +64,7 @@ function Row({ workspace, item, star }: Props) {
         )}
       </div>
       <div>
-        {kind !== "app" && (
+        {kind !== "app" && !draft && (
           <Link href={to.begin(workspace, kind, path)} className="run-link" aria-label={`Run ${name}`}>
             Run
           </Link>

@@ -7,25 +7,42 @@ const SAVE_AFTER_MS = 1_500;
 const RETRY_AFTER_MS = 2_000;
 const LONGEST_RETRY_MS = 60_000;
 
-type Kept = "" | "saving" | "kept" | "failed";
-type Keep<T> = (draft: T) => Promise<void>;
+/** `elsewhere`: saving has stopped, because another tab or browser saved the draft too. */
+export type Kept = "" | "saving" | "kept" | "failed" | "elsewhere";
+
+/** The draft was saved, deployed or discarded in another tab or browser of the user. */
+export class SavedElsewhere extends Error {
+  constructor() {
+    super("Your draft was saved, deployed or discarded in another tab or browser meanwhile.");
+  }
+}
+
+export interface DraftStore<T> {
+  /** @throws SavedElsewhere */
+  save: (draft: T) => Promise<void>;
+  /** @throws SavedElsewhere */
+  check?: () => Promise<void>;
+  /** Lets the next save replace what was saved elsewhere. */
+  takeOver?: () => Promise<void>;
+}
 
 /** Saves the newest draft until it is stored. */
 export class DraftSaver<T> {
-  #kept: string;
+  #kept: string | undefined;
   #newest: T;
-  #keep: Keep<T>;
+  #store: DraftStore<T>;
   #tell: (kept: Kept) => void;
   #saving: Promise<void> | undefined;
   #isHeld = false;
+  #isElsewhere = false;
   #failures = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
   readonly #retryAfter: number;
 
-  constructor(draft: T, keep: Keep<T>, tell: (kept: Kept) => void, retryAfter = RETRY_AFTER_MS) {
+  constructor(draft: T, store: DraftStore<T>, tell: (kept: Kept) => void, retryAfter = RETRY_AFTER_MS) {
     this.#kept = writeJson(draft);
     this.#newest = draft;
-    this.#keep = keep;
+    this.#store = store;
     this.#tell = tell;
     this.#retryAfter = retryAfter;
   }
@@ -35,9 +52,9 @@ export class DraftSaver<T> {
     return writeJson(this.#newest) !== this.#kept;
   }
 
-  take(draft: T, keep: Keep<T>): void {
+  take(draft: T, store: DraftStore<T>): void {
     this.#newest = draft;
-    this.#keep = keep;
+    this.#store = store;
   }
 
   readonly save = (): Promise<void> => {
@@ -49,13 +66,15 @@ export class DraftSaver<T> {
 
   async #saveAll(): Promise<void> {
     clearTimeout(this.#retry);
-    while (this.isBehind && !this.#isHeld) {
+    while (this.isBehind && !this.#isHeld && !this.#isElsewhere) {
       const draft = this.#newest;
       this.#tell("saving");
       try {
-        await this.#keep(draft);
-      } catch {
-        return this.#fail();
+        await this.#store.save(draft);
+      } catch (error) {
+        if (error instanceof SavedElsewhere) this.#stopForOther();
+        else this.#retryLater();
+        return;
       }
       this.#failures = 0;
       this.#kept = writeJson(draft);
@@ -63,27 +82,55 @@ export class DraftSaver<T> {
     }
   }
 
-  #fail(): void {
+  #retryLater(): void {
     this.#tell("failed");
     const pause = Math.min(this.#retryAfter * 2 ** this.#failures++, LONGEST_RETRY_MS);
     this.#retry = setTimeout(this.save, pause);
   }
+
+  #stopForOther(): void {
+    this.#isElsewhere = true;
+    this.#tell("elsewhere");
+  }
+
+  /** Finds out whether the draft was saved elsewhere. Does nothing while the server cannot be reached. */
+  readonly check = async (): Promise<void> => {
+    if (this.#saving || this.#isHeld || this.#isElsewhere) return;
+    try {
+      await this.#store.check?.();
+    } catch (error) {
+      if (error instanceof SavedElsewhere && !this.#saving && !this.#isHeld) this.#stopForOther();
+    }
+  };
+
+  /** Saves the content of this editor over what was saved elsewhere. @throws ApiError, ConnectionLost */
+  readonly keepMine = async (): Promise<void> => {
+    await this.#store.takeOver?.();
+    this.#isElsewhere = false;
+    this.#kept = undefined;
+    await this.save();
+  };
 
   /** Stops saving automatically. */
   stop(): void {
     clearTimeout(this.#retry);
   }
 
-  /** Runs the action that ends the draft. Nothing is saved in the meantime, and afterwards only if it failed. */
+  /**
+   * Runs the action that ends the draft. Nothing is saved in the meantime, and afterwards only if it failed.
+   * @throws SavedElsewhere before the action, if it would end a draft that was saved elsewhere
+   */
   readonly end = async (action: () => Promise<void>): Promise<void> => {
     this.#isHeld = true;
     this.stop();
     try {
       await this.#saving;
+      await this.#store.check?.();
       await action();
       this.#kept = writeJson(this.#newest);
     } catch (error) {
       this.#isHeld = false;
+      if (error instanceof SavedElsewhere) this.#stopForOther();
       void this.save();
       throw error;
     }
@@ -91,29 +138,38 @@ export class DraftSaver<T> {
 }
 
 /** Saves a draft after a pause in typing, and when the page is left. */
-export function useDraftSaver<T>(draft: T, keep: Keep<T>) {
+export function useDraftSaver<T>(draft: T, store: DraftStore<T>) {
   const [kept, setKept] = useState<Kept>("");
-  const [keeper] = useState(() => new DraftSaver<T>(draft, keep, setKept));
+  const [keeper] = useState(() => new DraftSaver<T>(draft, store, setKept));
   const text = writeJson(draft);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the draft is a new object each time, its text is not
   useEffect(() => {
-    keeper.take(draft, keep);
+    keeper.take(draft, store);
     // The current text is not saved yet, whatever was saved before.
-    if (keeper.isBehind) setKept((before) => (before === "failed" ? before : "saving"));
+    if (keeper.isBehind) setKept((before) => (isStopped(before) ? before : "saving"));
     const timer = setTimeout(keeper.save, SAVE_AFTER_MS);
     return () => clearTimeout(timer);
-  }, [keeper, text, keep]);
+  }, [keeper, text, store]);
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => {
       if (keeper.isBehind) event.preventDefault();
     };
+    const checkShown = () => {
+      if (document.visibilityState === "visible") void keeper.check();
+    };
     window.addEventListener("beforeunload", warn);
     window.addEventListener("online", keeper.save);
+    window.addEventListener("focus", checkShown);
+    document.addEventListener("visibilitychange", checkShown);
     return () => {
       window.removeEventListener("beforeunload", warn);
       window.removeEventListener("online", keeper.save);
+      window.removeEventListener("focus", checkShown);
+      document.removeEventListener("visibilitychange", checkShown);
       void keeper.save().then(() => keeper.stop());
     };
   }, [keeper]);
-  return { kept, end: keeper.end };
+  return { kept, end: keeper.end, keepMine: keeper.keepMine };
 }
+
+const isStopped = (kept: Kept): boolean => kept === "failed" || kept === "elsewhere";

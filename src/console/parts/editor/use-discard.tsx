@@ -1,13 +1,18 @@
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { useLocation } from "wouter";
+import { call } from "../../api/call.ts";
+import { memberOf } from "../../api/session.ts";
 import { useQuestion } from "../actions.tsx";
-import { discardDraft } from "./drafts.ts";
+import { to } from "../places.ts";
+import { type DraftKind, type DraftPlace, discardDraft } from "./drafts.ts";
 
 /** Stops saving the draft, then performs the action. */
 type End = (action: () => Promise<void>) => Promise<void>;
 
 interface Discarding {
   workspace: string;
-  kind: "flow" | "script";
+  kind: DraftKind;
   path: string;
   /** Reloads the deployed version. */
   refetch: () => Promise<unknown>;
@@ -28,10 +33,48 @@ export function useDiscard({ workspace, kind, path, refetch, reopen }: Discardin
       label: "Discard",
       action: async () => {
         await end(async () => {
-          await discardDraft(workspace, kind, path);
+          await discardDraft({ workspace, kind, path });
           await refetch();
         });
         reopen();
+        return undefined;
+      },
+    });
+  return { discard, dialog };
+}
+
+interface NewItem extends DraftPlace {
+  /** Username of the user who began it. */
+  begunBy: string;
+  otherDrafts: readonly unknown[];
+}
+
+/** As `useDiscard`, for a script or flow that was never deployed: it is deleted too, unless others work on it. */
+export function useDiscardNew({ begunBy, otherDrafts, ...place }: NewItem): {
+  discard: (end: End) => void;
+  dialog: ReactNode;
+} {
+  const { workspace, kind, path } = place;
+  const { ask, dialog } = useQuestion();
+  const [, go] = useLocation();
+  const username = useQuery(memberOf(workspace)).data?.username;
+  const isOnlyOwn = begunBy === username && otherDrafts.length === 0;
+  const remove = () => {
+    if (!isOnlyOwn) return discardDraft(place);
+    return kind === "flow"
+      ? call("DELETE /w/{workspace}/flows/delete/{path}", { workspace, path })
+      : call("POST /w/{workspace}/scripts/delete/p/{path}", { workspace, path });
+  };
+  const discard = (end: End) =>
+    ask({
+      title: "Discard the draft?",
+      text: isOnlyOwn
+        ? `The ${kind} was never deployed: it is deleted, and cannot be restored.`
+        : `Your draft cannot be restored. The ${kind} is kept, because somebody else began it or has a draft of it.`,
+      label: "Discard",
+      action: async () => {
+        await end(async () => void (await remove()));
+        go(to.home(workspace));
         return undefined;
       },
     });

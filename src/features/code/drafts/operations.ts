@@ -1,6 +1,11 @@
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import {
+  type Operation,
+  operation,
+  ResponseWithHeaders,
+  responds,
+} from "../../../platform/http/operation.ts";
 import * as service from "./service.ts";
 
 const base = "/w/{workspace}/drafts" as const;
@@ -17,12 +22,24 @@ const createDraft = operation({
   path: `${base}/create`,
   access: "author",
   summary: "Save the caller's draft of a script, a flow or an app",
-  body: z.object({ path: z.string(), typ: Kind, value: draft }),
-  responds: responds.created("confirmation"),
+  body: z.object({
+    path: z.string(),
+    typ: Kind,
+    value: draft,
+    replaces: z
+      .string()
+      .nullable()
+      .optional()
+      .describe(
+        "revision of the caller's draft that this one is based on (`draft_revision` of `get/draft`, header " +
+          "`draft-revision` of the last save), null if there was none: rejected (409) if another was saved since",
+      ),
+  }),
+  responds: responds.created("confirmation; the header `draft-revision` identifies this state of the draft"),
   audit: { operation: "drafts.create", action_kind: "Create" },
-  run: async (ctx, { body: { path, typ, value } }) => {
-    await service.saveDraft(ctx, { kind: typ, path, value });
-    return `draft of ${typ} ${path} created`;
+  run: async (ctx, { body: { path, typ, value, replaces } }) => {
+    const revision = await service.saveDraft(ctx, { kind: typ, path, value, replaces });
+    return new ResponseWithHeaders(`draft of ${typ} ${path} created`, { "draft-revision": revision });
   },
 });
 

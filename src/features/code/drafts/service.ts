@@ -5,7 +5,7 @@
 import { and, desc, eq, inArray, ne } from "drizzle-orm";
 import { z } from "zod";
 import type { Tx } from "../../../database/database.ts";
-import { NotFound } from "../../../lib/errors.ts";
+import { Conflict, NotFound } from "../../../lib/errors.ts";
 import { parsePath } from "../../../lib/text/paths.ts";
 import { requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
@@ -29,11 +29,15 @@ interface DraftKey extends DraftPlace {
 const at = ({ workspace_id, kind, path }: DraftPlace) =>
   and(eq(drafts.workspace_id, workspace_id), eq(drafts.kind, kind), eq(drafts.path, path));
 
+const revisionOf = ({ created_at }: { created_at: Date }): string => created_at.toISOString();
+
 const whereDraft = (key: DraftKey) => and(at(key), eq(drafts.created_by, key.created_by));
 
 /** Fields of an item that is returned together with its drafts. */
 export const DraftFields = {
   draft: z.unknown().optional(),
+  /** Identifies the state of the draft; for `replaces` of the next save. */
+  draft_revision: z.string().optional(),
   other_drafts: z.array(z.object({ created_by: z.string(), created_at: z.date() })),
 };
 
@@ -47,11 +51,15 @@ export const draftQuery = z.object({ draft_of: z.string().optional() });
 export async function readDrafts(
   ctx: WorkspaceContext,
   { kind, path, draft_of = ctx.username }: { kind: DraftKind; path: string; draft_of?: string | undefined },
-): Promise<{ draft: unknown; other_drafts: { created_by: string; created_at: Date }[] }> {
+): Promise<{
+  draft: unknown;
+  draft_revision: string | undefined;
+  other_drafts: { created_by: string; created_at: Date }[];
+}> {
   const place = { workspace_id: ctx.caller.member.workspace_id, kind, path };
   const { read } = ctx.app.db;
   const [own] = await read
-    .select({ value: drafts.value })
+    .select({ value: drafts.value, created_at: drafts.created_at })
     .from(drafts)
     .where(whereDraft({ ...place, created_by: draft_of }));
   const other_drafts = await read
@@ -59,21 +67,40 @@ export async function readDrafts(
     .from(drafts)
     .where(and(at(place), ne(drafts.created_by, ctx.username)))
     .orderBy(desc(drafts.created_at), drafts.created_by);
-  return { draft: own?.value, other_drafts };
+  return { draft: own?.value, draft_revision: own && revisionOf(own), other_drafts };
 }
 
-/** Stores the caller's draft, replacing their previous one. @throws BadRequest for an invalid path, Forbidden */
+/**
+ * Stores the caller's draft, replacing their previous one.
+ * @param draft.replaces revision that the draft is based on, null if there was none; undefined: it is not checked
+ * @returns the draft's revision
+ * @throws BadRequest for an invalid path, Forbidden, Conflict if another draft was saved since `replaces`
+ */
 export async function saveDraft(
   ctx: WorkspaceContext,
-  draft: { kind: DraftKind; path: string; value: unknown },
-): Promise<void> {
+  draft: { kind: DraftKind; path: string; value: unknown; replaces?: string | null | undefined },
+): Promise<string> {
+  const { kind, value, replaces } = draft;
   const path = parsePath(draft.path);
-  const place = { workspace_id: ctx.caller.member.workspace_id, kind: draft.kind, path };
+  const place = { workspace_id: ctx.caller.member.workspace_id, kind, path };
   await requireDraftWrite(ctx, place);
-  await ctx.write({ resource: path }, async (tx) => {
-    const row = { ...place, value: draft.value, created_by: ctx.username, created_at: ctx.app.clock() };
+  return ctx.write({ resource: path }, async (tx) => {
+    const key = { ...place, created_by: ctx.username };
+    await tx.lock(`draft ${Object.values(key).join(" ")}`);
+    const [before] = await tx.select({ created_at: drafts.created_at }).from(drafts).where(whereDraft(key));
+    if (replaces !== undefined && replaces !== (before ? revisionOf(before) : null)) {
+      throw new Conflict(
+        before
+          ? `the draft of ${kind} ${path} was saved elsewhere at ${revisionOf(before)}`
+          : `the draft of ${kind} ${path} was discarded or deployed elsewhere`,
+      );
+    }
+    // Two saves in the same millisecond are two revisions.
+    const created_at = new Date(Math.max(ctx.app.clock().getTime(), (before?.created_at.getTime() ?? 0) + 1));
+    const row = { ...key, value, created_at };
     const target = [drafts.workspace_id, drafts.kind, drafts.path, drafts.created_by];
     await tx.insert(drafts).values(row).onConflictDoUpdate({ target, set: row });
+    return revisionOf(row);
   });
 }
 

@@ -108,10 +108,15 @@ export async function setFlowDeploymentMessage(
   });
 }
 
-/** Deletes a flow with its history. Started runs continue: the versions they use are kept without a path. */
+/**
+ * Deletes a flow with its history. Started runs continue: the versions they use are kept without a path. Who began a
+ * flow that was never deployed may delete it too. @throws NotFound, Forbidden
+ */
 export async function deleteFlow(ctx: WorkspaceContext, path: string): Promise<void> {
   const { flow } = await getFlow(ctx, path);
-  requireManageAccess(ctx.caller.member, path, "delete");
+  if (flow.draft_only && flow.edited_by === ctx.username) {
+    requireWriteAccess(ctx.caller.member, path, flow.extra_perms);
+  } else requireManageAccess(ctx.caller.member, path, "delete");
   const { workspace_id } = flow;
   await ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`flow ${workspace_id} ${path}`);

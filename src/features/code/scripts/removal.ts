@@ -1,7 +1,7 @@
 /** Deletes scripts permanently: one version, or all versions of a path. */
 import { and, eq } from "drizzle-orm";
 import { Forbidden } from "../../../lib/errors.ts";
-import { requireManageAccess } from "../../../platform/access/permissions.ts";
+import { requireManageAccess, requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
 import { deleteDraftRows } from "../drafts/service.ts";
 import { storeImports } from "./imports/importers.ts";
@@ -47,9 +47,11 @@ export async function deleteScriptVersion(ctx: WorkspaceContext, hash: string): 
   return { ...row, ...wiped };
 }
 
-/** Deployed scripts are deleted by admins only; others may archive them. */
-function requireDeleteRight({ caller: { member } }: WorkspaceContext, { path, draft_only }: Script): void {
-  if (draft_only) requireManageAccess(member, path, "delete");
+/** Deployed scripts are deleted by admins only; others may archive them. Who began a draft may delete it. */
+function requireDeleteRight({ caller: { member } }: WorkspaceContext, script: Script): void {
+  const { path, draft_only, created_by, extra_perms } = script;
+  if (draft_only && created_by === member.username) requireWriteAccess(member, path, extra_perms);
+  else if (draft_only) requireManageAccess(member, path, "delete");
   else if (!member.is_admin) {
     throw new Forbidden("deleting a script needs an admin of the workspace", {
       hint: "whoever owns it may archive it: POST scripts/archive/p/<path>",

@@ -92,6 +92,51 @@ describe("a draft", () => {
     expect("draft" in (await moved())).toBe(false);
   });
 
+  test("that was saved elsewhere since it was read is not replaced by a save that says what it is based on", async () => {
+    await make("u/ann/twice");
+    const from = (replaces: string | null, value: unknown) =>
+      ann("POST", "/w/acme/drafts/create", { path: "u/ann/twice", typ: "flow", value, replaces });
+    const stored = async () => {
+      const { draft, draft_revision } = await read("get/draft/u/ann/twice");
+      return { draft, draft_revision };
+    };
+    const first = await expectOk(from(null, "first"));
+    const revision = first.headers.get("draft-revision")!;
+    expect(await stored()).toEqual({ draft: "first", draft_revision: revision });
+    const second = await expectOk(from(revision, "second"));
+    for (const stale of [null, revision, "x"]) {
+      const refused = await from(stale, "stale");
+      expect([...told(refused), refused.text]).toEqual([
+        409,
+        "Conflict",
+        expect.stringContaining("saved elsewhere"),
+      ]);
+    }
+    const newest = second.headers.get("draft-revision")!;
+    expect([await stored(), newest > revision]).toEqual([{ draft: "second", draft_revision: newest }, true]);
+    await expectOk(save("u/ann/twice", "unchecked"));
+    await expectOk(change("u/ann/twice"));
+    const late = await from(newest, "late");
+    expect([late.status, late.text]).toEqual([
+      409,
+      expect.stringContaining("discarded or deployed elsewhere"),
+    ]);
+    await expectOk(from(null, "again"));
+  });
+
+  test("without a flow is deleted by the user who began it, also in a folder of others", async () => {
+    await expectOk(ann("POST", "/w/acme/folders/create", { name: "shared", extra_perms: { "u/bob": true } }));
+    const begin = (ask: Ask, path: string) =>
+      expectOk(ask("POST", at("create"), { path, value: one, summary: "", draft_only: true }));
+    await begin(ann, "f/shared/of_ann");
+    await begin(bob, "f/shared/of_bob");
+    expect(told(await bob("DELETE", at("delete/f/shared/of_ann")))).toEqual([403, "Forbidden"]);
+    await expectOk(bob("DELETE", at("delete/f/shared/of_bob")));
+    await begin(bob, "f/shared/of_bob");
+    await make("f/shared/of_bob");
+    expect(told(await bob("DELETE", at("delete/f/shared/of_bob")))).toEqual([403, "Forbidden"]);
+  });
+
   test.each([undefined, null])("that is %p is rejected", async (value) => {
     const answer = await save("u/ann/nothing", value);
     expect([answer.status, answer.text]).toEqual([400, expect.stringContaining("`value`: is missing")]);

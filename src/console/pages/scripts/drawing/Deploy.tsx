@@ -66,7 +66,7 @@ export function Deploy({ workspace, flow, deployed, base, problems, failed, end,
     const found = await queryClient
       .fetchQuery({ ...flowWithDraft(workspace, flow.path), staleTime: 0 })
       .catch(() => null);
-    if (!found || found.version_id === parent) return undefined;
+    if (!found || found.draft_only || found.version_id === parent) return undefined;
     return { flow: toDocument(found), version: found.version_id, by: found.edited_by };
   };
   const before = theirs?.flow ?? deployed;

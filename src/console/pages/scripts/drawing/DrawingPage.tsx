@@ -1,37 +1,47 @@
-import { Anchor } from "@mantine/core";
+import { Anchor, Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Link, useParams } from "wouter";
 import { queryClient } from "../../../api/client.ts";
 import { isRecord } from "../../../api/json.ts";
-import { whoami } from "../../../api/session.ts";
-import { useDiscard } from "../../../parts/editor/use-discard.tsx";
+import { Empty } from "../../../parts/Empty.tsx";
+import { StoredDraft } from "../../../parts/editor/drafts.ts";
+import { useDiscard, useDiscardNew } from "../../../parts/editor/use-discard.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
 import { FlowEditor } from "./FlowEditor.tsx";
 import { toDocument } from "./model/document.ts";
-import { forgetNewFlow, readNewFlow, writeNewFlow } from "./new-flows.ts";
-import { type Draft, type FoundFlow, flowWithDraft, keepDraft } from "./queries.ts";
+import { type Draft, type FoundFlow, flowWithDraft } from "./queries.ts";
 
 /** Flow editor for a deployed flow, its draft, or a new flow. */
 export default function DrawingPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
   const found = useQuery(flowWithDraft(workspace, path));
-  const email = useQuery(whoami).data?.email;
   const [attempt, setAttempt] = useState(0);
+  const isDeployed = found.data && !found.data.draft_only;
   const above = (
-    <Anchor component={Link} href={found.data ? to.flow(workspace, path) : to.home(workspace)} fz="sm">
-      {found.data ? path : "Home"}
+    <Anchor component={Link} href={isDeployed ? to.flow(workspace, path) : to.home(workspace)} fz="sm">
+      {isDeployed ? path : "Home"}
     </Anchor>
   );
-  if (found.data === undefined || email === undefined) {
+  if (!found.data) {
     return (
       <div className="page">
         <PageHead title="Draw" above={above} />
-        {found.error ? <Problem error={found.error} retry={() => void found.refetch()} /> : <Loading />}
+        {found.error ? (
+          <Problem error={found.error} retry={() => void found.refetch()} />
+        ) : found.data === undefined ? (
+          <Loading />
+        ) : (
+          <Empty title={`There is no flow at ${path}`}>
+            <Button component={Link} href={to.newFlow(workspace)}>
+              New flow
+            </Button>
+          </Empty>
+        )}
       </div>
     );
   }
@@ -41,7 +51,6 @@ export default function DrawingPage() {
       workspace={workspace}
       path={path}
       found={found.data}
-      email={email}
       above={above}
       reopen={() => setAttempt(attempt + 1)}
     />
@@ -51,39 +60,30 @@ export default function DrawingPage() {
 interface Props {
   workspace: string;
   path: string;
-  found: FoundFlow | null;
-  email: string;
-  above: React.ReactNode;
+  found: FoundFlow;
+  above: ReactNode;
   reopen: () => void;
 }
 
 /** The flow as it was when the editor was opened, even if it is deployed in the meantime. */
-function Opened({ workspace, path, found: given, email, above, reopen }: Props) {
+function Opened({ workspace, path, found: given, above, reopen }: Props) {
   const [found] = useState(given);
-  const { discard, dialog } = useDiscard({
-    workspace,
-    kind: "flow",
-    path,
-    refetch: () => queryClient.fetchQuery({ ...flowWithDraft(workspace, path), staleTime: 0 }),
-    reopen,
+  const place = { workspace, kind: "flow", path } as const;
+  const [store] = useState(() => new StoredDraft<Draft>(place, found.draft_revision));
+  const refetch = () => queryClient.fetchQuery({ ...flowWithDraft(workspace, path), staleTime: 0 });
+  const { discard, dialog } = useDiscard({ ...place, refetch, reopen });
+  const discardNew = useDiscardNew({
+    ...place,
+    begunBy: found.edited_by,
+    otherDrafts: found.other_drafts,
   });
-  const deployed = found ? toDocument(found) : undefined;
-  const kept = found
-    ? isRecord(found.draft) && isRecord(found.draft.value)
-      ? found.draft
-      : undefined
-    : undefined;
-  const [fresh] = useState(() => (found ? undefined : readNewFlow(email, workspace, path)));
+  const document = toDocument(found);
+  const deployed = found.draft_only ? undefined : document;
+  const kept = isRecord(found.draft) && isRecord(found.draft.value) ? found.draft : undefined;
   const { parent_version, ...draft } = (kept ?? {}) as Partial<Draft>;
-  const first = kept
-    ? { ...draft, path, value: draft.value! }
-    : (deployed ?? fresh ?? { path, summary: "", description: "", value: { modules: [] } });
+  const first = kept ? { ...draft, path, value: draft.value! } : document;
   // Drafts of other clients do not contain the version that they are based on.
-  const base = kept ? (parent_version ?? found?.version_id) : found?.version_id;
-  const keep = async (next: Draft) => {
-    if (found) await keepDraft(workspace, path, next);
-    else writeNewFlow(email, workspace, next);
-  };
+  const base = deployed && ((kept && parent_version) ?? found.version_id);
   return (
     <>
       <FlowEditor
@@ -93,12 +93,15 @@ function Opened({ workspace, path, found: given, email, above, reopen }: Props) 
         deployed={deployed}
         base={base}
         hasDraft={kept !== undefined}
-        otherDrafts={found?.other_drafts ?? []}
-        keep={keep}
-        discard={deployed ? discard : undefined}
-        onDeployed={() => forgetNewFlow(email, workspace, path)}
+        otherDrafts={found.other_drafts}
+        store={store}
+        discard={deployed ? discard : discardNew.discard}
+        reopen={async () => {
+          await refetch();
+          reopen();
+        }}
       />
-      {dialog}
+      {deployed ? dialog : discardNew.dialog}
     </>
   );
 }

@@ -4,14 +4,14 @@ import { IconPlayerPlay } from "@tabler/icons-react";
 import { type ReactNode, useCallback, useMemo, useRef, useState } from "react";
 import type { Job } from "../../../api/interface.d.ts";
 import { type Fields, isRecord } from "../../../api/json.ts";
-import { useDraftSaver } from "../../../parts/editor/draft-saver.ts";
+import { type DraftStore, useDraftSaver } from "../../../parts/editor/draft-saver.ts";
 import { OtherDrafts } from "../../../parts/editor/OtherDrafts.tsx";
+import { SavedElsewhereAlert } from "../../../parts/editor/SavedElsewhereAlert.tsx";
 import type { Picked, RunModel } from "../../../parts/flow/run-model.ts";
 import { treeOf } from "../../../parts/flow/tree.ts";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { to } from "../../../parts/places.ts";
 import { useAddress } from "../../../parts/use-address.ts";
-import { useSame } from "../../../parts/use-same.ts";
 import { Canvas } from "./canvas/Canvas.tsx";
 import { InsertDialog } from "./canvas/InsertDialog.tsx";
 import { Toolbar } from "./canvas/Toolbar.tsx";
@@ -30,6 +30,7 @@ import { useLatestRun, useRun } from "./run/use-run.ts";
 import { FlowPanel } from "./settings/FlowPanel.tsx";
 import { type Part, StepPanel } from "./step/StepPanel.tsx";
 import { useDrawing } from "./use-drawing.ts";
+import { useSame } from "./use-same.ts";
 
 interface Props {
   workspace: string;
@@ -41,9 +42,10 @@ interface Props {
   base: number | undefined;
   hasDraft: boolean;
   otherDrafts: readonly { created_by: string; created_at: string }[];
-  keep: (draft: Draft) => Promise<void>;
-  discard: ((end: (action: () => Promise<void>) => Promise<void>) => void) | undefined;
-  onDeployed: () => void;
+  store: DraftStore<Draft>;
+  discard: (end: (action: () => Promise<void>) => Promise<void>) => void;
+  /** Reopens the editor with the stored draft. */
+  reopen: () => Promise<unknown>;
 }
 
 export function FlowEditor(props: Props) {
@@ -56,12 +58,9 @@ export function FlowEditor(props: Props) {
   const [isTrying, setTrying] = useState(false);
   const [isDeploying, setDeploying] = useState(false);
   const panel = useRef<HTMLDivElement>(null);
-  const keepRef = useRef(props.keep);
-  keepRef.current = props.keep;
-  const keep = useCallback((draft: Draft) => keepRef.current(draft), []);
-  const { kept, end } = useDraftSaver<Draft>(
+  const { kept, end, keepMine } = useDraftSaver<Draft>(
     { ...flow, ...(base === undefined ? {} : { parent_version: base }) },
-    keep,
+    props.store,
   );
 
   const [picked, setPicked] = useState<Picked>({});
@@ -87,7 +86,7 @@ export function FlowEditor(props: Props) {
   const decorate = useDecorations(showStates ? model : undefined, byKey, changed);
   useHotkeys(
     [
-      ["mod+S", () => setDeploying(true)],
+      ["mod+S", () => setDeploying(kept !== "elsewhere")],
       ["mod+Enter", () => setTrying(true)],
     ],
     [],
@@ -104,8 +103,8 @@ export function FlowEditor(props: Props) {
     setPart("runs");
   };
   const shared = useMemo(
-    () => ({ workspace, drawing, isDeployed: base !== undefined, run: earlier, pick }),
-    [workspace, drawing, base, earlier, pick],
+    () => ({ workspace, drawing, run: earlier, pick }),
+    [workspace, drawing, earlier, pick],
   );
   const [isDraft, setDraft] = useState(props.hasDraft);
   if (kept === "kept" && !isDraft) setDraft(true);
@@ -122,7 +121,9 @@ export function FlowEditor(props: Props) {
               {kept !== "saving" &&
                 kept !== "failed" &&
                 (deployed === undefined
-                  ? "Not deployed yet"
+                  ? isDraft
+                    ? "Not deployed yet. The draft is kept"
+                    : "Not deployed yet"
                   : !isDirty
                     ? "As it is deployed"
                     : isDraft
@@ -131,7 +132,7 @@ export function FlowEditor(props: Props) {
             </span>
           }
         >
-          {discard && isDraft && (
+          {(isDraft || deployed === undefined) && (
             <Button variant="subtle" onClick={() => discard(end)}>
               Discard the draft
             </Button>
@@ -143,9 +144,12 @@ export function FlowEditor(props: Props) {
           >
             Run it
           </Button>
-          <Button onClick={() => setDeploying(true)}>Deploy</Button>
+          <Button disabled={kept === "elsewhere"} onClick={() => setDeploying(true)}>
+            Deploy
+          </Button>
         </PageHead>
-        {props.hasDraft && (
+        {kept === "elsewhere" && <SavedElsewhereAlert showOther={props.reopen} keepMine={keepMine} />}
+        {props.hasDraft && deployed !== undefined && (
           <Alert variant="light" color="yellow" mb="md">
             This is a draft that was kept. What is deployed is another version.
           </Alert>
@@ -227,7 +231,6 @@ export function FlowEditor(props: Props) {
               end(async () => {
                 await action();
                 drawing.markSaved(flow);
-                props.onDeployed();
               })
             }
             close={() => setDeploying(false)}

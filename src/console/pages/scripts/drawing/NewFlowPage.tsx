@@ -3,35 +3,39 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { call } from "../../../api/call.ts";
-import { whoami } from "../../../api/session.ts";
+import { queryClient } from "../../../api/client.ts";
+import { memberOf } from "../../../api/session.ts";
+import { discardDraft } from "../../../parts/editor/drafts.ts";
 import { isName, type NewPath, NewPathFields, useOwners } from "../../../parts/items/NewPath.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
-import { readNewFlow, writeNewFlow } from "./new-flows.ts";
+import { beginFlow } from "./queries.ts";
 import { TEMPLATES } from "./templates/templates.ts";
 
 /** Asks for a path and a template, then opens the flow editor. */
 export default function NewFlowPage() {
   const workspace = useWorkspace();
   const [, go] = useLocation();
-  const email = useQuery(whoami).data?.email;
+  const username = useQuery(memberOf(workspace)).data?.username;
   const owners = useOwners(workspace);
   const [place, setPlace] = useState<NewPath>({ owner: "", name: "", summary: "" });
   const [template, setTemplate] = useState(TEMPLATES[0]!.id);
   const owner = place.owner || (owners[0] ?? "");
   const path = `${owner}/${place.name}`;
-  const isReady = email !== undefined && owner !== "" && isName(place.name);
+  const isReady = username !== undefined && owner !== "" && isName(place.name);
   const begin = useMutation({
     mutationFn: async (isBegunAnew: boolean) => {
-      const taken = await findTaken(email!, workspace, path);
-      if (taken && !(taken === "begun" && isBegunAnew)) return { taken, path };
+      const taken = await findTaken(workspace, path);
+      if (taken && !(taken.by !== undefined && isBegunAnew)) return { taken, path };
       const { flow } = TEMPLATES.find(({ id }) => id === template)!;
-      writeNewFlow(email!, workspace, {
+      if (taken) await discardDraft({ workspace, kind: "flow", path });
+      await beginFlow(workspace, {
         ...flow,
         path,
         summary: place.summary || String(flow.summary ?? ""),
       });
+      await queryClient.invalidateQueries({ queryKey: [workspace, "flows"] });
       go(to.draw(workspace, path));
       return undefined;
     },
@@ -66,7 +70,7 @@ export default function NewFlowPage() {
             ))}
           </div>
         </Radio.Group>
-        {taken === "deployed" && (
+        {taken && taken.by === undefined && (
           <Alert color="yellow" variant="light">
             There is a flow at {path} already: take another name, or{" "}
             <Anchor component={Link} href={to.flow(workspace, path)} inherit>
@@ -75,17 +79,23 @@ export default function NewFlowPage() {
             .
           </Alert>
         )}
-        {taken === "begun" && (
+        {taken && taken.by !== undefined && (
           <Alert color="yellow" variant="light">
             <Group justify="space-between">
-              <span>A new flow was begun at {path} in this browser, and not deployed.</span>
+              <span>
+                {taken.by === username
+                  ? `You began a new flow at ${path}, which is not deployed.`
+                  : `${taken.by} began a new flow at ${path}, which is not deployed.`}
+              </span>
               <Group gap="xs">
                 <Button size="xs" component={Link} href={to.draw(workspace, path)}>
                   Go on with it
                 </Button>
-                <Button size="xs" variant="default" onClick={() => begin.mutate(true)}>
-                  Discard it and start again
-                </Button>
+                {taken.by === username && (
+                  <Button size="xs" variant="default" onClick={() => begin.mutate(true)}>
+                    Discard it and start again
+                  </Button>
+                )}
               </Group>
             </Group>
           </Alert>
@@ -104,12 +114,9 @@ export default function NewFlowPage() {
   );
 }
 
-/** Returns what exists at a path: a deployed flow, or a new one kept in this browser. */
-async function findTaken(
-  email: string,
-  workspace: string,
-  path: string,
-): Promise<"deployed" | "begun" | undefined> {
-  if (await call("GET /w/{workspace}/flows/exists/{path}", { workspace, path })) return "deployed";
-  return readNewFlow(email, workspace, path) ? "begun" : undefined;
+/** Looks for a flow at a path: `by` is the user who began it, if it was never deployed. */
+async function findTaken(workspace: string, path: string): Promise<{ by: string | undefined } | undefined> {
+  if (!(await call("GET /w/{workspace}/flows/exists/{path}", { workspace, path }))) return undefined;
+  const found = await call("GET /w/{workspace}/flows/get/{path}", { workspace, path });
+  return { by: found.draft_only ? found.edited_by : undefined };
 }

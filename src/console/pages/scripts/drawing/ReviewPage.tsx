@@ -26,17 +26,27 @@ export default function ReviewPage() {
   const found = useQuery(flowWithDraft(workspace, path, of));
   const isAuthor = useMay(workspace)("POST /w/{workspace}/flows/update/{path}", "author");
   const mayWrite = useMayWrite(workspace)(path, found.data?.extra_perms) && isAuthor;
-  const draft = isRecord(found.data?.draft) ? toDraft(found.data.draft, path) : undefined;
+  const { data } = found;
+  const isNew = data?.draft_only === true;
+  const draft = isRecord(data?.draft)
+    ? toDraft(data.draft, path)
+    : // A new flow is stored as its author began it, until they change it.
+      isNew && (of ?? own) === data.edited_by
+      ? toDocument(data)
+      : undefined;
+  const before = isNew ? { path, value: { modules: [] } } : data && toDocument(data);
   return (
     <div className="page">
       <PageHead
         title={`Changes of ${found.data?.summary || path}`}
         above={
-          <Anchor component={Link} href={to.flow(workspace, path)} fz="sm">
-            {path}
+          <Anchor component={Link} href={isNew ? to.home(workspace) : to.flow(workspace, path)} fz="sm">
+            {isNew ? "Home" : path}
           </Anchor>
         }
-        about={isOwn ? "From what is deployed to your draft" : `From what is deployed to the draft of ${of}`}
+        about={`${isNew ? "A new flow, not deployed yet: " : "From what is deployed to "}${
+          isOwn ? "your draft" : `the draft of ${of}`
+        }`}
       >
         {mayWrite && draft && isOwn && (
           <Button component={Link} href={to.draw(workspace, path)} leftSection={<IconPencil size={16} />}>
@@ -48,8 +58,8 @@ export default function ReviewPage() {
         <Problem error={found.error} retry={() => void found.refetch()} />
       ) : found.data === undefined ? (
         <Loading />
-      ) : found.data && draft ? (
-        <Changes before={toDocument(found.data)} after={draft} />
+      ) : before && draft ? (
+        <Changes before={before} after={draft} />
       ) : (
         <Empty title="There is no draft">The draft was deployed or discarded.</Empty>
       )}

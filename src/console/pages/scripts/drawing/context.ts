@@ -19,8 +19,6 @@ export interface EarlierRun {
 export interface Shared {
   workspace: string;
   drawing: Drawing;
-  /** Whether the flow is deployed; drafts of other flows are stored in the browser only. */
-  isDeployed: boolean;
   run: EarlierRun | undefined;
   /** Selects the iteration of a loop whose values are shown. */
   pick: (loop: string, index: number) => void;

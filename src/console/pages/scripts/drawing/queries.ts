@@ -3,6 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { type Answer, call, type Input } from "../../../api/call.ts";
 import type { Job } from "../../../api/interface.d.ts";
 import { isRecord } from "../../../api/json.ts";
+import { endOfSaves } from "../../../parts/editor/drafts.ts";
 import { isLeftOut } from "../../../parts/result/whole-value.ts";
 import type { FlowDocument } from "./model/document.ts";
 
@@ -23,6 +24,7 @@ export const flowWithDraft = (workspace: string, path: string, draft_of?: string
   queryOptions({
     queryKey: [workspace, "flows", "draft", path, draft_of],
     queryFn: async ({ signal }): Promise<FoundFlow | null> => {
+      if (draft_of === undefined) await endOfSaves({ workspace, kind: "flow", path });
       if (!(await call("GET /w/{workspace}/flows/exists/{path}", { workspace, path }, signal))) return null;
       const query = draft_of === undefined ? {} : { draft_of };
       return call("GET /w/{workspace}/flows/get/draft/{path}", { workspace, path, query }, signal);
@@ -33,8 +35,11 @@ export const flowWithDraft = (workspace: string, path: string, draft_of?: string
     refetchOnWindowFocus: false,
   });
 
-export const keepDraft = (workspace: string, path: string, draft: Draft) =>
-  call("POST /w/{workspace}/drafts/create", { workspace, body: { path, typ: "flow", value: draft } });
+/** Stores a new flow, which is a draft until it is deployed, so that its path is taken and others can review it. */
+export async function beginFlow(workspace: string, flow: FlowDocument): Promise<void> {
+  const body = { ...flow, draft_only: true } as unknown as NewFlow;
+  await call("POST /w/{workspace}/flows/create", { workspace, body });
+}
 
 /** Restarts an earlier run from a step, with the edited flow. @returns the new run's id */
 export async function runFrom(

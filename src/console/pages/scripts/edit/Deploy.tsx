@@ -64,7 +64,7 @@ export function Deploy({ workspace, path, isNew, base, scriptOver, deploy, close
     const newest = await queryClient
       .fetchQuery({ ...scriptAt(workspace, path), staleTime: 0 })
       .catch(() => undefined);
-    return newest && newest.hash !== parent ? newest : undefined;
+    return newest && !newest.draft_only && newest.hash !== parent ? newest : undefined;
   };
   return (
     <FormDialog

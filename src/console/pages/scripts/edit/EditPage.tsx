@@ -1,12 +1,13 @@
 import { Alert, Anchor } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useCallback, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { Link, useParams } from "wouter";
-import { type Answer, call } from "../../../api/call.ts";
+import type { Answer } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import type { Script } from "../../../api/interface.d.ts";
+import { StoredDraft } from "../../../parts/editor/drafts.ts";
 import { OtherDrafts } from "../../../parts/editor/OtherDrafts.tsx";
-import { useDiscard } from "../../../parts/editor/use-discard.tsx";
+import { useDiscard, useDiscardNew } from "../../../parts/editor/use-discard.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
@@ -16,15 +17,16 @@ import { ScriptEditor } from "./ScriptEditor.tsx";
 
 type Found = Answer<"GET /w/{workspace}/scripts/get/draft/{path}">;
 
-/** Editor page of a deployed script. */
+/** Editor page of a script, also of one that was never deployed. */
 export default function EditPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
   const found = useQuery(scriptWithDraft(workspace, path));
   const [attempt, setAttempt] = useState(0);
+  const isDeployed = found.data?.draft_only !== true;
   const above = (
-    <Anchor component={Link} href={to.script(workspace, path)} fz="sm">
-      {path}
+    <Anchor component={Link} href={isDeployed ? to.script(workspace, path) : to.home(workspace)} fz="sm">
+      {isDeployed ? path : "Home"}
     </Anchor>
   );
   if (!found.data) {
@@ -57,31 +59,22 @@ interface Props {
 
 /** The script as it was when the editor was opened, even if it is deployed in the meantime. */
 function Opened({ workspace, path, found, above, reopen }: Props) {
-  const [{ draft: stored, other_drafts, ...rest }] = useState(found);
-  const { discard, dialog } = useDiscard({
-    workspace,
-    kind: "script",
-    path,
-    refetch: () => queryClient.fetchQuery({ ...scriptWithDraft(workspace, path), staleTime: 0 }),
-    reopen,
-  });
-  const keep = useCallback(
-    async (draft: Draft) => {
-      await call("POST /w/{workspace}/drafts/create", {
-        workspace,
-        body: { path, typ: "script", value: draft },
-      });
-    },
-    [workspace, path],
-  );
-  const deployed = rest as unknown as Script;
+  const [{ draft: stored, draft_revision, other_drafts, ...rest }] = useState(found);
+  const script = rest as unknown as Script;
+  const deployed = script.draft_only ? undefined : script;
+  const place = { workspace, kind: "script", path } as const;
+  const [store] = useState(() => new StoredDraft<Draft>(place, draft_revision));
+  const refetch = () => queryClient.fetchQuery({ ...scriptWithDraft(workspace, path), staleTime: 0 });
+  const ofDeployed = useDiscard({ ...place, refetch, reopen });
+  const ofNew = useDiscardNew({ ...place, begunBy: script.created_by, otherDrafts: other_drafts });
+  const { discard, dialog } = deployed ? ofDeployed : ofNew;
   const draft = stored as Partial<Draft> | null | undefined;
   const hasDraft = typeof draft?.content === "string";
-  const base = hasDraft ? draft.parent_hash : deployed.hash;
+  const base = deployed && (hasDraft ? draft.parent_hash : deployed.hash);
   const initial: Draft = {
-    content: hasDraft ? draft.content! : deployed.content,
-    language: deployed.language,
-    summary: deployed.summary,
+    content: hasDraft ? draft.content! : script.content,
+    language: script.language,
+    summary: script.summary,
     ...(typeof base === "string" ? { parent_hash: base } : {}),
   };
   return (
@@ -89,16 +82,25 @@ function Opened({ workspace, path, found, above, reopen }: Props) {
       <ScriptEditor
         workspace={workspace}
         path={path}
-        title={`Edit ${deployed.summary || path}`}
+        title={`Edit ${script.summary || path}`}
         above={above}
         initial={initial}
-        deployed={deployed}
-        hasDraft={hasDraft}
-        keep={keep}
+        {...(deployed ? { deployed } : {})}
+        hasDraft={hasDraft || !deployed}
+        store={store}
         discard={discard}
+        reopen={async () => {
+          await refetch();
+          reopen();
+        }}
       >
         <OtherDrafts drafts={other_drafts} />
-        {hasDraft && draft.content !== deployed.content && (
+        {!deployed && (
+          <Alert variant="light" color="blue" mb="md">
+            This script was never deployed: it is a draft, which nothing can run by its path yet.
+          </Alert>
+        )}
+        {deployed && hasDraft && draft.content !== deployed.content && (
           <Alert variant="light" color="yellow" mb="md">
             This is a draft that was kept. What is deployed is another version.
           </Alert>

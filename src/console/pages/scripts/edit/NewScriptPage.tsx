@@ -1,18 +1,20 @@
 import { Anchor, Select } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useCallback, useRef, useState } from "react";
-import { Link } from "wouter";
+import { useRef, useState } from "react";
+import { Link, useLocation } from "wouter";
 import { storageKeyOf } from "../../../api/base.ts";
+import { call } from "../../../api/call.ts";
 import { whoami } from "../../../api/session.ts";
 import { initialCode } from "../../../parts/editor/initial-code.ts";
 import { LANGUAGES, type Language } from "../../../parts/items/languages.ts";
 import { type NewPath, NewPathFields, useOwners } from "../../../parts/items/NewPath.tsx";
 import { Loading } from "../../../parts/Loading.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
+import type { NewScript as NewScriptBody } from "../../../parts/scripts.ts";
 import type { Draft } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
 
-/** The server cannot store a draft without a path; the browser keeps it. */
+/** The browser keeps a draft until it has a path and is saved as a draft on the server, or deployed. */
 interface NewDraft extends Omit<Draft, "content"> {
   /** The text in each language. */
   texts: Partial<Record<Language, string>>;
@@ -47,20 +49,28 @@ function NewScript({ workspace, storageKey }: { workspace: string; storageKey: s
   });
   const { name, summary } = place;
   const owner = place.owner || (owners[0] ?? "");
-  const keep = useCallback(
-    async ({ content, language: written, ...rest }: Draft) => {
+  const [store] = useState(() => ({
+    save: async ({ content, language: written, ...rest }: Draft) => {
       texts.current = { ...texts.current, [written]: content };
       const draft = { ...rest, language: written, texts: texts.current };
       localStorage.setItem(storageKey, JSON.stringify(draft));
     },
-    [storageKey],
-  );
+  }));
+  const path = owner && name ? `${owner}/${name}` : "";
+  const [, go] = useLocation();
+  const begin = async (script: NewScriptBody) => {
+    if (await call("GET /w/{workspace}/scripts/exists/p/{path}", { workspace, path }))
+      throw new Error(`There is a script at ${path} already: take another name.`);
+    await call("POST /w/{workspace}/scripts/create", { workspace, body: { ...script, draft_only: true } });
+    localStorage.removeItem(storageKey);
+    go(to.editScript(workspace, path), { replace: true });
+  };
   const content = texts.current[language] ?? initialCode(language);
   return (
     <ScriptEditor
       key={language}
       workspace={workspace}
-      path={owner && name ? `${owner}/${name}` : ""}
+      path={path}
       title="New script"
       above={
         <Anchor component={Link} href={to.home(workspace)} fz="sm">
@@ -68,7 +78,8 @@ function NewScript({ workspace, storageKey }: { workspace: string; storageKey: s
         </Anchor>
       }
       initial={{ content, language, summary, name }}
-      keep={keep}
+      store={store}
+      begin={begin}
       onDeployed={() => localStorage.removeItem(storageKey)}
     >
       <div className="line at-top">

@@ -3,9 +3,11 @@ import { useHotkeys } from "@mantine/hooks";
 import { type ReactNode, useMemo, useState } from "react";
 import { call } from "../../../api/call.ts";
 import type { Script } from "../../../api/interface.d.ts";
+import { useAction } from "../../../parts/actions.tsx";
 import { useAnalysis } from "../../../parts/editor/analysis.ts";
-import { useDraftSaver } from "../../../parts/editor/draft-saver.ts";
+import { type DraftStore, useDraftSaver } from "../../../parts/editor/draft-saver.ts";
 import { Code } from "../../../parts/editor/lazy.tsx";
+import { SavedElsewhereAlert } from "../../../parts/editor/SavedElsewhereAlert.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { type NewScript, toNewScript } from "../../../parts/scripts.ts";
 import { Deploy } from "./Deploy.tsx";
@@ -26,10 +28,13 @@ interface Props {
   deployed?: Script;
   /** Whether there was a draft already. */
   hasDraft?: boolean;
-  /** Saves the draft. */
-  keep: (draft: Draft) => Promise<void>;
+  store: DraftStore<Draft>;
+  /** Reopens the editor with the stored draft. */
+  reopen?: () => Promise<unknown>;
   /** Discards the draft with `end`; nothing is saved in the meantime. */
   discard?: (end: (action: () => Promise<void>) => Promise<void>) => void;
+  /** Stores a new script as a draft, and leaves the page. */
+  begin?: (script: NewScript) => Promise<void>;
   onDeployed?: () => void;
 }
 
@@ -44,10 +49,11 @@ export function ScriptEditor(props: Props) {
   const [isDeploying, setDeploying] = useState(false);
   const [hasDraft, setHasDraft] = useState(props.hasDraft ?? false);
   const draft = { ...initial, content, ...(base === undefined ? {} : { parent_hash: base }) };
-  const { kept, end } = useDraftSaver(draft, props.keep);
+  const { kept, end, keepMine } = useDraftSaver<Draft>(draft, props.store);
   if (kept === "kept" && !hasDraft) setHasDraft(true);
+  const { act } = useAction();
   const analysis = useAnalysis(workspace, language, content);
-  const isDeployable = path !== "" && analysis !== undefined && !analysis.problem;
+  const isDeployable = path !== "" && kept !== "elsewhere" && analysis !== undefined && !analysis.problem;
   const open = () => isDeployable && setDeploying(true);
   useHotkeys([["mod+S", open]], [], true);
   const schema = useMemo(
@@ -84,10 +90,27 @@ export function ScriptEditor(props: Props) {
             Discard the draft
           </Button>
         )}
+        {props.begin && (
+          <Button
+            variant="default"
+            disabled={path === ""}
+            onClick={() =>
+              act(async () => {
+                await end(() => props.begin!(over(undefined)));
+                return undefined;
+              })
+            }
+          >
+            Save as a draft
+          </Button>
+        )}
         <Button disabled={!isDeployable} onClick={open}>
           Deploy
         </Button>
       </PageHead>
+      {kept === "elsewhere" && props.reopen && (
+        <SavedElsewhereAlert showOther={props.reopen} keepMine={keepMine} />
+      )}
       {props.children}
       <div className="edit-columns">
         <div>

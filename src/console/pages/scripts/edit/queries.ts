@@ -1,5 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { call } from "../../../api/call.ts";
+import { endOfSaves } from "../../../parts/editor/drafts.ts";
 import type { Language } from "../../../parts/items/languages.ts";
 
 /** Content of the draft of a script. */
@@ -17,7 +18,10 @@ export interface Draft {
 export const scriptWithDraft = (workspace: string, path: string) =>
   queryOptions({
     queryKey: [workspace, "scripts", "draft", path],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/scripts/get/draft/{path}", { workspace, path }, signal),
+    queryFn: async ({ signal }) => {
+      await endOfSaves({ workspace, kind: "script", path });
+      return call("GET /w/{workspace}/scripts/get/draft/{path}", { workspace, path }, signal);
+    },
     // The content of the editor must not change while the user edits.
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,

@@ -37,7 +37,7 @@ interface Props {
 
 export function Toolbar({ drawing, insertAt }: Props) {
   const { flow, selection, history } = drawing;
-  const { workspace, isDeployed } = useShared();
+  const { workspace } = useShared();
   const { act } = useAction();
   const username = useQuery(memberOf(workspace)).data?.username;
   const [areKeysShown, setKeysShown] = useState(false);
@@ -158,7 +158,7 @@ export function Toolbar({ drawing, insertAt }: Props) {
           </Menu.Item>
           <Menu.Divider />
           <Menu.Item
-            disabled={username === undefined || !isDeployed}
+            disabled={username === undefined}
             onClick={() =>
               act(async () => {
                 const address = url(to.review(workspace, flow.path, username!).slice(1));

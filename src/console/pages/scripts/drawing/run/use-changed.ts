@@ -2,9 +2,9 @@
 import { useMemo, useState } from "react";
 import { type Fields, isSame } from "../../../../api/json.ts";
 import { bodiesOf } from "../../../../parts/flow/tree.ts";
-import { useSame } from "../../../../parts/use-same.ts";
 import type { FlowDocument } from "../model/document.ts";
 import { listSteps } from "../model/steps.ts";
+import { useSame } from "../use-same.ts";
 
 /** Results of comparisons. Steps are never changed in place. */
 const compared = new WeakMap<Fields, { with: Fields; isSame: boolean }>();

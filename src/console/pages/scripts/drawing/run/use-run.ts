@@ -8,9 +8,9 @@ import { outlineOf, type Picked, RunModel, type StepJob } from "../../../../part
 import { treeOf } from "../../../../parts/flow/tree.ts";
 import { oneRun } from "../../../../parts/following.ts";
 import { isLeftOut } from "../../../../parts/result/whole-value.ts";
-import { useSame } from "../../../../parts/use-same.ts";
 import type { EarlierRun } from "../context.ts";
 import type { FlowDocument } from "../model/document.ts";
+import { useSame } from "../use-same.ts";
 
 /** Loads the newest completed run of the flow, whose values are shown until the user runs it. */
 export const useLatestRun = (workspace: string, path: string, isWanted: boolean) =>
