@@ -7,10 +7,12 @@ import { createRoot } from "react-dom/client";
 import { Router } from "wouter";
 import { BASE, NONCE } from "./api/base.ts";
 import { queryClient } from "./api/client.ts";
+import { leaveFor } from "./api/leaving.ts";
 import "./icon.svg";
 import { App } from "./App.tsx";
 import { colorScheme } from "./shell/color-scheme.ts";
 import { Guard } from "./shell/Guard.tsx";
+import { LeaveQuestion } from "./shell/LeaveQuestion.tsx";
 import "./theme/styles.css";
 import { theme } from "./theme/theme.ts";
 
@@ -27,8 +29,12 @@ createRoot(document.getElementById("root")!).render(
     <QueryClientProvider client={queryClient}>
       <Notifications position="bottom-right" limit={4} />
       <Guard>
-        <Router base={BASE.slice(0, -1)}>
+        <Router
+          base={BASE.slice(0, -1)}
+          aroundNav={(go, address, options) => leaveFor(address, () => go(address, options))}
+        >
           <App />
+          <LeaveQuestion />
         </Router>
       </Guard>
     </QueryClientProvider>

@@ -1,8 +1,9 @@
 /**
- * `npx bun run build && npx bun test/bench/console.ts`: how soon pages of the console can be used in a real browser,
- * which draws without a graphics processor, and what they keep in memory: Home, Runs with a million runs, a log of
- * 100 MB, a flow of 500 steps and its run, and an hour of live runs. `--quick` takes a hundredth of the runs, a tenth
- * of the log and of the steps, and a minute.
+ * `npx bun run build && npx bun test/bench/console.ts [parts] [--quick] [--minutes=60]`: how soon pages of the console
+ * can be used in a real browser, which draws without a graphics processor, and what they keep in memory. Parts, all
+ * unless some are named: `home`, `flow` (one of 500 steps, and its run), `log` (100 MB), `runs` (a list of a million)
+ * and `live` (an hour of runs, with the list open). `--quick` takes a hundredth of the runs, a tenth of the log and of
+ * the steps, and a minute.
  */
 import type { Page } from "playwright-core";
 import { openBrowser, type Visit, visit } from "../acceptance/console/browser.ts";
@@ -15,9 +16,12 @@ const quick = process.argv.includes("--quick");
 const RUNS = quick ? 10_000 : 1_000_000;
 const LOG_MB = quick ? 10 : 100;
 const STEPS = quick ? 50 : 500;
-const LIVE_MINUTES = quick ? 1 : 60;
+const minutes = process.argv.find((each) => each.startsWith("--minutes="))?.slice("--minutes=".length);
+const LIVE_MINUTES = Number(minutes ?? (quick ? 1 : 60));
 const FRAMES = 120;
 const LARGE = "f/finance/large";
+
+const named = process.argv.slice(2).filter((each) => !each.startsWith("--"));
 
 const place = newPlace();
 const [serving, browser] = await Promise.all([
@@ -26,12 +30,8 @@ const [serving, browser] = await Promise.all([
 ]);
 try {
   const filled = await fill(serving);
-  await onPage(filled, home);
-  await onPage(filled, largeFlow);
-  await onPage(filled, largeLog);
-  storeJobs(place.data_dir, RUNS);
-  await onPage(filled, runs);
-  await onPage(filled, liveRuns);
+  for (const [name, part] of Object.entries({ home, flow: largeFlow, log: largeLog, runs, live: liveRuns }))
+    if (named.length === 0 || named.includes(name)) await onPage(filled, part);
 } finally {
   await browser.close();
   place.remove();
@@ -51,6 +51,11 @@ async function usable(page: Page): Promise<void> {
 
 async function home(seen: Visit): Promise<void> {
   const { page } = seen;
+  const sizes: Promise<number>[] = [];
+  page.on("requestfinished", (request) => {
+    if (!new URL(request.url()).pathname.startsWith("/assets/")) return;
+    sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
+  });
   const { measure, heapMb } = await watchPage(page);
   const shown = async () => {
     await page.getByText("Nightly report").first().waitFor();
@@ -61,11 +66,14 @@ async function home(seen: Visit): Promise<void> {
     await shown();
   };
   await measure("Home, first visit", open);
+  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  console.log(`Home, first visit: ${Math.round(bytes / 1_000)} kB of files, as they travel`);
   await measure("Home, files kept by the browser", open);
   console.log(`Home: heap ${(await heapMb()).toFixed(1)} MB`);
 }
 
 async function runs(seen: Visit): Promise<void> {
+  storeJobs(place.data_dir, RUNS);
   const { page } = seen;
   const { measure, heapMb } = await watchPage(page);
   const shown = async () => {
@@ -154,7 +162,7 @@ async function liveRuns(seen: Visit, filled: Filled): Promise<void> {
   const { page } = seen;
   const { heapMb } = await watchPage(page);
   await seen.open("w/acme/runs");
-  await page.getByRole("row").nth(50).waitFor();
+  await page.getByRole("link", { name: "u/ann/hello" }).first().waitFor();
   const before = await heapMb();
   let count = 0;
   for (const end = Date.now() + LIVE_MINUTES * 60_000; Date.now() < end; count++) {

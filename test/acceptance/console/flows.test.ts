@@ -82,6 +82,14 @@ test("the failed step of a flow is shown, and the flow is restarted from it", as
     await page.getByRole("button", { name: "Iteration before, of Every order" }).click();
     await page.getByRole("button", { name: /^Code z.*Succeeded/ }).waitFor();
     await page.getByText("Timeline", { exact: true }).click();
+    const rows = page.locator(".timeline-row");
+    await page.getByRole("button", { name: /Every order 1/ }).waitFor();
+    const all = await rows.count();
+    const onlyFailed = page.getByRole("checkbox", { name: /^Only what failed, \d of \d/ });
+    await onlyFailed.check();
+    await page.getByRole("button", { name: /Every order 1/ }).waitFor({ state: "detached" });
+    expect(await rows.count()).toBeLessThan(all);
+    await onlyFailed.uncheck();
     await page.getByRole("button", { name: /Every order 2/ }).click();
     await page.getByRole("region", { name: "Step Every order" }).getByText("Run of iteration 2").waitFor();
     await seen.picture(`flow-timeline-${scheme}`);

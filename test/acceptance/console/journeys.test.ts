@@ -135,6 +135,7 @@ test("runs are selected, rerun and canceled together", async () => {
   await page.getByText("1 run started again").waitFor();
   await page.getByLabel("Choose the run of u/ann/long").check();
   await button(seen, "Cancel").click();
+  await seen.accessible("dialog of a cancellation");
   await page.getByRole("dialog").getByRole("button", { name: "Cancel them" }).click();
   await page.getByText("1 of 1 run cancelled").waitFor();
   await page

@@ -217,6 +217,18 @@ test("a reload asks before it discards what was chosen or typed, and not after i
   const toldOfChoice = page.waitForEvent("dialog");
   await page.reload({ timeout: 2_000 }).catch(() => {});
   expect((await toldOfChoice).type()).toBe("beforeunload");
+  // A link is asked about too, and a question that is answered with no loses nothing.
+  await page.getByRole("link", { name: "Runs", exact: true }).click();
+  const question = page.getByRole("dialog", { name: "Leave without saving?" });
+  await seen.accessible("a form that is left");
+  await question.getByRole("button", { name: "Stay" }).click();
+  await question.waitFor({ state: "detached" });
+  await path.fill("f/finance/other");
+  await page.getByRole("link", { name: "Schedules" }).first().click();
+  await question.getByRole("button", { name: "Leave" }).click();
+  await page.getByRole("link", { name: "New schedule" }).first().click();
+  await page.getByRole("combobox", { name: "What it runs" }).click();
+  await page.getByRole("option", { name: /f\/finance\/figures/ }).click();
   await path.fill("f/finance/kept");
   const asked = page.waitForEvent("dialog");
   // The visit dismisses the question: the page stays.

@@ -74,8 +74,13 @@ export default function HomePage() {
             New flow
           </Button>
         )}
-        {mayWrite && !isNew && (
-          <Button component={Link} href={to.newScript(workspace)} leftSection={<IconPlus size={16} />}>
+        {mayWrite && (
+          <Button
+            variant={isNew ? "default" : "filled"}
+            component={Link}
+            href={to.newScript(workspace)}
+            leftSection={<IconPlus size={16} />}
+          >
             New script
           </Button>
         )}

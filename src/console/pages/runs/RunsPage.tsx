@@ -1,6 +1,6 @@
 import { Button, Checkbox, Stack, Text } from "@mantine/core";
 import { useCallback, useMemo, useState } from "react";
-import { useLocation, useSearchParams } from "wouter";
+import { Link, useLocation, useSearchParams } from "wouter";
 import { Empty } from "../../parts/Empty.tsx";
 import { Loading } from "../../parts/Loading.tsx";
 import { PageHead } from "../../parts/PageHead.tsx";
@@ -112,9 +112,17 @@ export default function RunsPage() {
           No stored entry matches all filters.
         </Empty>
       ) : (
-        <Empty title="Nothing ran yet" command="svc run u/you/hello">
+        <Empty
+          title="Nothing ran yet"
+          action={
+            <Button component={Link} href={to.home(workspace)}>
+              Choose what to run
+            </Button>
+          }
+          command="svc run u/you/hello"
+        >
           Every run of a script or flow stands here with what it was given, what it logged and how it ended:
-          whoever or whatever started it. Start one from Home.
+          whoever or whatever started it.
         </Empty>
       )}
     </div>

@@ -93,7 +93,7 @@ export function Selection({ workspace, chosen, clear }: Props) {
             Leave it
           </Button>
           <Button
-            color={asked?.what === "cancel" ? "red" : "ink"}
+            color={asked?.what === "cancel" ? "red.9" : "ink"}
             loading={act.isPending}
             onClick={() => asked && act.mutate(asked)}
           >

@@ -2,6 +2,7 @@
 import { Button, Group, Textarea, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { Link } from "wouter";
+import { allowLeaving } from "../../api/leaving.ts";
 import { useLeaveWarning } from "../../parts/form/leave-warning.ts";
 import type { RunnableRef } from "../../parts/form/RunnableInput.tsx";
 import { Problem } from "../../parts/Problem.tsx";
@@ -75,7 +76,7 @@ export function FormEnd({ save, isComplete, label, leave, values, late }: EndPro
         <Button type="submit" loading={save.isPending} disabled={!isComplete}>
           {label}
         </Button>
-        <Button variant="default" component={Link} href={leave}>
+        <Button variant="default" component={Link} href={leave} onClick={allowLeaving}>
           Cancel
         </Button>
       </Group>

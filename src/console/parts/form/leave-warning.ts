@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 import { isSame, parseJson, writeJson } from "../../api/json.ts";
+import { guardLeaving } from "../../api/leaving.ts";
 
 /** Events that come before users change anything. */
 const INTERACTIONS = ["pointerdown", "keydown", "input"];
@@ -8,7 +9,7 @@ const INTERACTIONS = ["pointerdown", "keydown", "input"];
 const asSaved = (values: unknown): unknown => parseJson(writeJson(values));
 
 /**
- * Lets the browser ask before a reload or a closed tab discards values of a form that are not saved.
+ * Asks before a reload, a closed tab or a link discards values of a form that are not saved.
  * @param values of all fields, JSON. What they are before the user does anything, such as defaults, is nothing to lose.
  * @param late values of fields that are loaded after the form, undefined until then: what they are first is nothing to
  *   lose either, whatever the user did meanwhile
@@ -26,12 +27,15 @@ export function useLeaveWarning(values: unknown, late?: unknown): void {
     const touch = () => {
       isTouched.current = true;
     };
+    const isUnsaved = () => !isSame(asSaved(first.current), asSaved(current.current));
     const warn = (event: BeforeUnloadEvent) => {
-      if (!isSame(asSaved(first.current), asSaved(current.current))) event.preventDefault();
+      if (isUnsaved()) event.preventDefault();
     };
+    const unguard = guardLeaving(isUnsaved);
     for (const name of INTERACTIONS) document.addEventListener(name, touch, true);
     window.addEventListener("beforeunload", warn);
     return () => {
+      unguard();
       for (const name of INTERACTIONS) document.removeEventListener(name, touch, true);
       window.removeEventListener("beforeunload", warn);
     };

@@ -4,6 +4,7 @@ import { lazy, Suspense, useCallback, useMemo, useState } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import type { Resource } from "../../../api/interface.d.ts";
 import { isRecord } from "../../../api/json.ts";
+import { allowLeaving } from "../../../api/leaving.ts";
 import { JsonEditor } from "../../../parts/form/JsonEditor.tsx";
 import { useLeaveWarning } from "../../../parts/form/leave-warning.ts";
 import { hasFields, prepare } from "../../../parts/form/prepare.ts";
@@ -29,7 +30,10 @@ export default function EditPage() {
   const isNew = location === to.newResource(workspace);
   const { stored, error } = useStored(oneResource(workspace, rest), !isNew);
   const prefix = useOwnPrefix(workspace);
-  const { entriesOf, dialogs } = useResourceMenu(workspace, () => go(to.resources(workspace)));
+  const { entriesOf, dialogs } = useResourceMenu(workspace, () => {
+    allowLeaving();
+    go(to.resources(workspace));
+  });
   const ready = isNew ? prefix !== "" : stored !== undefined;
   return (
     <div className="page page-narrow">
@@ -85,7 +89,10 @@ function Editor({ workspace, existing, prefix }: Props) {
   useLeaveWarning([path, type, description, isValid], isShown ? value : undefined);
   const save = useMutation({
     mutationFn: () => saveResource(workspace, { path, type: type!, description, value, schema, existing }),
-    onSuccess: () => go(to.resources(workspace)),
+    onSuccess: () => {
+      allowLeaving();
+      go(to.resources(workspace));
+    },
   });
   const writes = !existing || mayWrite(existing.path, existing.extra_perms);
   const submit = () => {
@@ -169,7 +176,7 @@ function Editor({ workspace, existing, prefix }: Props) {
           >
             Save
           </Button>
-          <Button variant="default" component={Link} href={to.resources(workspace)}>
+          <Button variant="default" component={Link} href={to.resources(workspace)} onClick={allowLeaving}>
             Cancel
           </Button>
         </Group>

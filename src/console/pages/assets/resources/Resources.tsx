@@ -1,4 +1,5 @@
 import { Button } from "@mantine/core";
+import { IconPlus } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "wouter";
 import { useMay } from "../../../api/session.ts";
@@ -37,7 +38,7 @@ export function Resources({ workspace }: { workspace: string }) {
         title="No resources yet"
         action={
           may && (
-            <Button component={Link} href={to.newResource(workspace)}>
+            <Button component={Link} href={to.newResource(workspace)} leftSection={<IconPlus size={16} />}>
               New resource
             </Button>
           )

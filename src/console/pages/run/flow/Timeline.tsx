@@ -1,4 +1,4 @@
-import { Button, Center } from "@mantine/core";
+import { Button, Center, Checkbox } from "@mantine/core";
 import { useState } from "react";
 import type { StepJob } from "../../../parts/flow/run-model.ts";
 import { STATES, stateOf } from "../../../parts/run-state.tsx";
@@ -29,7 +29,11 @@ interface Row {
 /** Sorts the jobs as a tree, by start time. */
 function rowsOf(root: string, steps: StepJob[], now: number): Row[] {
   const inside = new Map<string, StepJob[]>();
-  for (const job of steps) inside.set(job.parent_job, [...(inside.get(job.parent_job) ?? []), job]);
+  for (const job of steps) {
+    const siblings = inside.get(job.parent_job);
+    if (siblings) siblings.push(job);
+    else inside.set(job.parent_job, [job]);
+  }
   const rows: Row[] = [];
   const walk = (parent: string, depth: number) => {
     for (const job of inside.get(parent) ?? []) {
@@ -47,13 +51,25 @@ function rowsOf(root: string, steps: StepJob[], now: number): Row[] {
 /** Waterfall chart of a run's jobs: waiting time and run time of each. */
 export function Timeline({ root, steps, titles, selected, select }: Props) {
   const [shown, setShown] = useState(PAGE);
-  const rows = rowsOf(root, steps, Date.now());
-  const from = rows.reduce((least, { asked }) => Math.min(least, asked), Number.POSITIVE_INFINITY);
-  const until = rows.reduce((most, { ended }) => Math.max(most, ended), 0);
+  const [isFailedOnly, setFailedOnly] = useState(false);
+  const all = rowsOf(root, steps, Date.now());
+  const failed = all.filter(({ job }) => stateOf(job) === "failed");
+  const rows = isFailedOnly && failed.length > 0 ? failed : all;
+  const from = all.reduce((least, { asked }) => Math.min(least, asked), Number.POSITIVE_INFINITY);
+  const until = all.reduce((most, { ended }) => Math.max(most, ended), 0);
   const span = Math.max(1, until - from);
   const percent = (ms: number) => `${((100 * ms) / span).toFixed(3)}%`;
   return (
     <div className="timeline">
+      {failed.length > 0 && failed.length < all.length && (
+        <Checkbox
+          size="xs"
+          p="xs"
+          label={`Only what failed, ${failed.length} of ${all.length}`}
+          checked={isFailedOnly}
+          onChange={(event) => setFailedOnly(event.currentTarget.checked)}
+        />
+      )}
       <div className="timeline-scale quiet" aria-hidden>
         <span />
         <span className="timeline-marks">

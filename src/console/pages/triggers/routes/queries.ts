@@ -3,6 +3,7 @@ import { useLocation } from "wouter";
 import { call, type Input } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
 import type { HttpTrigger } from "../../../api/interface.d.ts";
+import { allowLeaving } from "../../../api/leaving.ts";
 import { tellProblem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
 
@@ -73,6 +74,9 @@ export function useSaveRoute(workspace: string, existing: string | undefined) {
       await refresh(workspace)();
       return body.path;
     },
-    onSuccess: (path) => go(to.route(workspace, path)),
+    onSuccess: (path) => {
+      allowLeaving();
+      go(to.route(workspace, path));
+    },
   });
 }

@@ -2,6 +2,7 @@ import { queryOptions, useMutation } from "@tanstack/react-query";
 import { useLocation } from "wouter";
 import { call, type Input } from "../../../api/call.ts";
 import { queryClient } from "../../../api/client.ts";
+import { allowLeaving } from "../../../api/leaving.ts";
 import { tellProblem } from "../../../parts/Problem.tsx";
 import { to } from "../../../parts/places.ts";
 
@@ -76,6 +77,9 @@ export function useSaveSocket(workspace: string, existing: string | undefined) {
       await refresh(workspace)();
       return body.path;
     },
-    onSuccess: (path) => go(to.socket(workspace, path)),
+    onSuccess: (path) => {
+      allowLeaving();
+      go(to.socket(workspace, path));
+    },
   });
 }
