@@ -14,7 +14,7 @@ import { EXECUTABLE, startServer } from "./tools/processes.ts";
 import { listDifferences } from "./tools/same-files.ts";
 
 const PUSH_LIMIT_MS = 600_000;
-const RUN_LIMIT_S = 20;
+const RUN_LIMIT_S = 60;
 const RUNS_AT_ONCE = 4;
 const REPOSITORIES_AT_ONCE = 4;
 
@@ -205,7 +205,8 @@ async function measure(name: string): Promise<void> {
       {
         PATH: process.env.PATH ?? "",
         ...(process.env.CARGO_HOME && { CARGO_HOME: process.env.CARGO_HOME }),
-        ...(hasIndex ? indexSettings : { PIP_NO_INDEX: "1" }),
+        // Scripts are run after the push by svc only.
+        ...(hasIndex && client === "svc" ? indexSettings : { PIP_NO_INDEX: "1" }),
       },
       { super_admin: true },
     );

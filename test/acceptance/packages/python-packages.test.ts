@@ -105,6 +105,20 @@ describe("required packages", () => {
   );
 });
 
+test("an index may answer in JSON", async () => {
+  await server.operator("POST", "/settings/global/pip_index_url", { value: index.json_url });
+  try {
+    const content =
+      "# requirements:\n# greeting==1.0.0\nimport greeting\ndef main(): return greeting.VERSION";
+    const { lock } = await deployed("u/admin/json_index", content);
+    expect(lock).toContain("greeting==1.0.0");
+    expect(await run("u/admin/json_index")).toBe("1.0.0");
+    expect(index.asked).toContain("/json/greeting/");
+  } finally {
+    await server.operator("POST", "/settings/global/pip_index_url", { value: index.url });
+  }
+});
+
 test("a script with only standard library and client module needs no lock", async () => {
   const content = "import json, wmill\nfrom f.lib import x as y\ndef main(): return 1";
   const answer = await ask("POST", "/w/acme/scripts/create", {
@@ -217,6 +231,22 @@ describe("Python of another version than the server's", () => {
     expect(schema.required).toEqual(["x"]);
     expect(await run(path, { x: 1 })).toMatchObject({ error: { name: "SyntaxError" } });
   });
+
+  const current = Bun.spawnSync(["python3", "-c", "import sys; print(sys.version_info[1])"]);
+  const others = Array.from({ length: 8 }, (_, at) => 8 + at).filter(
+    (minor) => String(minor) !== current.stdout.toString().trim(),
+  );
+  const other = others.find((minor) => Bun.spawnSync(["sh", "-c", `python3.${minor} -V`]).exitCode === 0);
+  test.skipIf(other === undefined).each([`# py: >=3.${other}`, `# py: 3.${other}`, `# py3${other}`])(
+    "where it is there, %s runs by it",
+    async (line) => {
+      const path = `u/admin/version_${line.replace(/\W/g, "")}`;
+      const content = `${line}\nimport sys, greeting\ndef main(): return sys.version_info[1]`;
+      const { lock } = await deployed(path, content);
+      expect(lock).toContain(`# py: 3.${other}`);
+      expect(await run(path)).toBe(other);
+    },
+  );
 
   test("and mistakes are reported with line and column", async () => {
     const { lock_error_logs } = await deployed("u/admin/typo", "def main(:\n  pass");

@@ -17,6 +17,8 @@ export interface TestPackage {
 export interface PackageIndex extends AsyncDisposable {
   /** Ends with /simple/. */
   url: string;
+  /** The same index, with pages in JSON for clients that read them. */
+  json_url: string;
   port: number;
   /** Paths that were asked for, in order. */
   asked: string[];
@@ -44,6 +46,9 @@ for package in packages:
         for each, text in files.items(): wheel.writestr(each, text)
 `;
 
+/** Type of pages in JSON (PEP 691). */
+const JSON_PAGE = "application/vnd.pypi.simple.v1+json";
+
 /** @param password what a caller must send with user "ann" by basic authentication */
 export async function startPackageIndex(packages: TestPackage[], password?: string): Promise<PackageIndex> {
   const folder = mkdtempSync(join(tmpdir(), "svc-index-"));
@@ -67,9 +72,14 @@ export async function startPackageIndex(packages: TestPackage[], password?: stri
       }
       const file = pathname.startsWith("/files/") ? pathname.slice("/files/".length) : undefined;
       if (file !== undefined) return new Response(Bun.file(join(folder, file)));
-      const name = /^\/simple\/([\w.-]+)\/$/.exec(pathname)?.[1]?.replaceAll("-", "_");
+      const name = /^\/(?:simple|json)\/([\w.-]+)\/$/.exec(pathname)?.[1]?.replaceAll("-", "_");
       const found = wheels.filter((wheel) => wheel.toLowerCase().startsWith(`${name}-`));
       if (found.length === 0) return new Response("no such package", { status: 404 });
+      if (request.headers.get("accept")?.includes(JSON_PAGE) && pathname.startsWith("/json/")) {
+        const files = found.map((filename) => ({ filename, url: `/files/${filename}`, hashes: {} }));
+        const page = { meta: { "api-version": "1.0" }, name, files };
+        return Response.json(page, { headers: { "content-type": JSON_PAGE } });
+      }
       const links = found.map((wheel) => `<a href="/files/${wheel}">${wheel}</a>`).join("\n");
       return new Response(`<!DOCTYPE html><html><body>${links}</body></html>`, {
         headers: { "content-type": "text/html" },
@@ -78,6 +88,7 @@ export async function startPackageIndex(packages: TestPackage[], password?: stri
   });
   return {
     url: `http://127.0.0.1:${server.port}/simple/`,
+    json_url: `http://127.0.0.1:${server.port}/json/`,
     port: server.port!,
     asked,
     async [Symbol.asyncDispose]() {

@@ -42,6 +42,23 @@ test("packages of Python, in the form of a requirements file", async () => {
   expect(found).toMatchObject({ has_main: true, packages: ["requests"] });
 });
 
+test("modules of Python by the names of their packages", async () => {
+  const modules = ["PIL", "yaml", "cv2", "bs4", "sklearn", "dotenv", "psycopg2", "jwt", "dateutil", "serial"];
+  const found = await analyse("python3", `import ${modules.join(", ")}\ndef main(): pass\n`);
+  expect(found.packages).toEqual([
+    "PyJWT",
+    "PyYAML",
+    "beautifulsoup4",
+    "opencv-python-headless",
+    "pillow",
+    "psycopg2-binary",
+    "pyserial",
+    "python-dateutil",
+    "python-dotenv",
+    "scikit-learn",
+  ]);
+});
+
 test("a syntax error is returned as a result, not as an error", async () => {
   const found = await analyse("bun", "export const main = () => 1;\nexport const x = (;");
   expect(found.problem).toMatchObject({ line: 2, message: expect.any(String) });
