@@ -107,6 +107,19 @@ describe("Python", () => {
     expect(await run(path)).toBe("please");
   });
 
+  test("imports in cycles, of which the first was deployed before the other was there", async () => {
+    const even =
+      "import f.lib.py_odd as odd\ndef is_even(n): return n == 0 or odd.is_odd(n - 1)\ndef main(n: int): return is_even(n)";
+    const { lock_error_logs } = await deploy("f/lib/py_even", even, "python3");
+    expect(lock_error_logs).toContain("there is no script f/lib/py_odd");
+    const odd = "import f.lib.py_even as even\ndef is_odd(n): return n != 0 and even.is_even(n - 1)";
+    await deploy("f/lib/py_odd", odd, "python3");
+    await until(
+      async () => (await run("f/lib/py_even", { n: 10 })) === true || undefined,
+      "both to be locked",
+    );
+  });
+
   test("shows frames of an imported script by its path", async () => {
     await deploy("f/lib/py_thrower", "def fail():\n    raise ValueError('no')", "python3");
     await deploy("f/app/py_thrown", "from f.lib.py_thrower import fail\ndef main(): fail()", "python3");
