@@ -67,6 +67,16 @@ test("components are in reading order, including nested ones", () => {
   expect(runnableOf(app[0]!)).toBeUndefined();
 });
 
+test("the buttons of a table are read as its actions", () => {
+  const button = { id: "t_act", type: "buttoncomponent", componentInput: { type: "runnable" } };
+  const [table] = readApp({
+    grid: [
+      { "12": { x: 0, y: 0, w: 12 }, data: { id: "t", type: "tablecomponent", actionButtons: [button] } },
+    ],
+  })!;
+  expect(table!.actions.map(({ id, kind }) => [id, kind])).toEqual([["t_act", "button"]]);
+});
+
 test("background code runs under its number, newer kinds are known, and a button runs others again", () => {
   const app = readApp({
     grid: [

@@ -103,3 +103,82 @@ test("a public app is used without a login", async () => {
   const secret = (await site.filled.ask("GET", `/w/acme/apps/secret_of/${PATH}`)).trim();
   await greet(`/public/acme/${secret}`, {}, "app-public");
 });
+
+test("components get the selected row of a table, its result, and the page that it shows", async () => {
+  const path = "f/finance/orders";
+  const inline = (content: string, fields: object, more: object = {}) => ({
+    type: "runnable",
+    fields,
+    ...more,
+    runnable: { type: "runnableByName", name: "code", inlineScript: { content, language: "bun" } },
+  });
+  const read = "export const main = (page: number) => [1, 2].map((n) => ({ order: page * 2 + n }))";
+  const look = "export const main = (order: number) => `order ${order} is looked at`";
+  const cancel = "export const main = (order: number) => `order ${order} is cancelled`";
+  const evaluated = (expr: string) => ({ type: "evalv2", expr });
+  const policies = [
+    ["orders", read],
+    ["looked", look],
+    ["orders_cancel", cancel],
+  ].map(([id, code]) => [`${id}:rawscript/${createHash("sha256").update(code!).digest("hex")}`, {}]);
+  await site.filled.ask("POST", "/w/acme/apps/create", {
+    path,
+    summary: "Orders",
+    policy: { execution_mode: "viewer", triggerables_v2: Object.fromEntries(policies) },
+    value: {
+      grid: [
+        at(0, {
+          id: "orders",
+          type: "tablecomponent",
+          configuration: { pagination: { type: "oneOf", selected: "manual", configuration: {} } },
+          componentInput: inline(read, { page: evaluated("orders.page") }),
+          actionButtons: [
+            {
+              id: "orders_cancel",
+              type: "buttoncomponent",
+              configuration: { label: { type: "templatev2", eval: "Cancel ${row.value.order}" } },
+              componentInput: inline(cancel, { order: evaluated("row.value.order") }),
+            },
+          ],
+        }),
+        at(1, {
+          id: "chosen",
+          type: "textcomponent",
+          componentInput: {
+            type: "templatev2",
+            eval: "${orders.selectedRow.order} of ${orders.result.length}, number ${orders.selectedRowIndex}",
+          },
+        }),
+        at(2, {
+          id: "looked",
+          type: "textcomponent",
+          componentInput: inline(
+            look,
+            {
+              order: { type: "connected", connection: { componentId: "orders", path: "selectedRow.order" } },
+            },
+            { autoRefresh: true },
+          ),
+        }),
+      ],
+      subgrids: {},
+    },
+  });
+  await using ann = await site.visit();
+  const { page } = ann;
+  await ann.open(`/w/acme/apps/${path}`);
+  await page.getByText("1 of 2, number 0").waitFor();
+  await page.getByText("order 1 is looked at").waitFor();
+  await page.getByRole("cell", { name: "2", exact: true }).click();
+  await page.getByText("2 of 2, number 1").waitFor();
+  await page.getByText("order 2 is looked at").waitFor();
+  await page.getByRole("button", { name: "Cancel 2" }).click();
+  await page.getByText("order 2 is cancelled").waitFor();
+  await page.getByRole("radio", { name: "Select row 2" }).press("ArrowUp");
+  await page.getByText("1 of 2, number 0").waitFor();
+  await page.getByRole("button", { name: "Next page" }).click();
+  await page.getByText("3 of 2, number 0").waitFor();
+  await page.getByText("order 3 is looked at").waitFor();
+  await ann.accessible("An app with a table");
+  await ann.picture("app-table");
+}, 60_000);

@@ -11,7 +11,7 @@ import { FileResult, StoredFiles } from "./views/FileResult.tsx";
 import { HtmlFrame } from "./views/HtmlFrame.tsx";
 import { JsonTree } from "./views/JsonTree.tsx";
 import { Patch } from "./views/Patch.tsx";
-import { ResultTable } from "./views/ResultTable.tsx";
+import { ResultTable, type RowSelection } from "./views/ResultTable.tsx";
 import { saveFile } from "./views/save.ts";
 
 interface Props {
@@ -20,6 +20,8 @@ interface Props {
   value: unknown;
   /** The code that produced the value. */
   source?: Source | undefined;
+  /** For a table, one of whose rows is selected. */
+  selection?: RowSelection | undefined;
 }
 
 /** Longer texts are truncated; the download is complete. */
@@ -28,7 +30,7 @@ const MAX_TEXT_LENGTH = 256_000;
 const Markdown = lazy(() => import("./views/Markdown.tsx"));
 
 /** Panel that renders arguments or a result by its kind. */
-export function ResultPanel({ title, workspace, value, source }: Props) {
+export function ResultPanel({ title, workspace, value, source, selection }: Props) {
   const shown = useMemo(() => shownAs(value), [value]);
   const [asJson, setAsJson] = useState(false);
   const hasOther = shown.kind !== "json" && shown.kind !== "nothing" && shown.kind !== "text";
@@ -54,7 +56,7 @@ export function ResultPanel({ title, workspace, value, source }: Props) {
       {asJson ? (
         <JsonTree value={value} />
       ) : (
-        <Body shown={shown} value={value} workspace={workspace} source={source} />
+        <Body shown={shown} value={value} workspace={workspace} source={source} selection={selection} />
       )}
     </section>
   );
@@ -92,7 +94,7 @@ function Actions({ name, value }: { name: string; value: unknown }) {
   );
 }
 
-function Body({ shown, value, workspace, source }: Omit<Props, "title"> & { shown: Shown }) {
+function Body({ shown, value, workspace, source, selection }: Omit<Props, "title"> & { shown: Shown }) {
   switch (shown.kind) {
     case "nothing":
       return (
@@ -126,7 +128,7 @@ function Body({ shown, value, workspace, source }: Omit<Props, "title"> & { show
     case "several":
       return <Several values={shown.values} workspace={workspace} />;
     case "table":
-      return <ResultTable columns={shown.columns} rows={shown.rows} />;
+      return <ResultTable columns={shown.columns} rows={shown.rows} selection={selection} />;
     case "error":
       return <ErrorView {...shown} source={source} />;
     case "json":

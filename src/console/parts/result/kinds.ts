@@ -32,7 +32,7 @@ const textOf = (value: unknown): string =>
 /** Wider tables are rendered as trees. */
 const MAX_COLUMNS = 40;
 
-function tableOf(value: unknown): Shown | undefined {
+export function tableOf(value: unknown): Extract<Shown, { kind: "table" }> | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined;
   if (value.every(isRecord)) {
     const columns = [...new Set(value.slice(0, 200).flatMap((row) => Object.keys(row)))];

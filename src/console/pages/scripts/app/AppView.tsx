@@ -1,13 +1,15 @@
 /** Renders an app as a page of texts, inputs, buttons and results. */
-import { Alert, Button, Image, Tabs, Text, Title } from "@mantine/core";
+import { Button, Image, Tabs, Text, Title } from "@mantine/core";
 import { type CSSProperties, lazy, Suspense, useState } from "react";
 import { Loading } from "../../../parts/Loading.tsx";
 import { ResultPanel } from "../../../parts/result/ResultPanel.tsx";
 import { HtmlFrame } from "../../../parts/result/views/HtmlFrame.tsx";
 import { CONTROLS, Control } from "./Controls.tsx";
-import { computeInput, NotEvaluated } from "./evaluate.ts";
-import { type AppComponent, BACKGROUND, runnableOf } from "./read-app.ts";
+import type { Scope } from "./evaluate.ts";
+import { type AppComponent, BACKGROUND, isTable, runnableOf } from "./read-app.ts";
+import { AppTable } from "./Table.tsx";
 import { AppProvider, useApp, useOpenApp } from "./use-app.ts";
+import { Failure, Note, useValue } from "./values.tsx";
 
 const SchemaForm = lazy(() => import("../../../parts/form/SchemaForm.tsx"));
 const nothing = () => {};
@@ -39,7 +41,7 @@ const Grid = ({ components }: { components: AppComponent[] }) => (
 );
 
 const RESULTS: ReadonlySet<string> = new Set(
-  "display table aggrid aggridinfinite aggridinfiniteee dbexplorer jobidlog jobidflowstatus joblog barchart piechart linechart scatterchart chartjs agcharts plotly timeseries vegalite map statcard".split(
+  "display jobidlog jobidflowstatus joblog barchart piechart linechart scatterchart chartjs agcharts plotly timeseries vegalite map statcard".split(
     " ",
   ),
 );
@@ -54,7 +56,6 @@ const QUIET: ReadonlySet<string> = new Set([
 
 /** Titles of components without a title of their own. */
 const NAMES: [kinds: RegExp, name: string][] = [
-  [/table|grid|dbexplorer/, "Table"],
   [/chart|plotly|timeseries|vegalite/, "Chart"],
   [/log/, "Log"],
   [/^jobidflowstatus$/, "Steps"],
@@ -65,6 +66,7 @@ function Component({ component }: { component: AppComponent }) {
   const { kind, children } = component;
   if (children.length > 0) return <Container component={component} />;
   if (CONTROLS.has(kind)) return <Control component={component} />;
+  if (isTable(component)) return <AppTable component={component} action={Action} />;
   if (RESULTS.has(kind)) return <Result component={component} />;
   if (QUIET.has(kind)) return null;
   switch (kind) {
@@ -86,23 +88,6 @@ function Component({ component }: { component: AppComponent }) {
       );
   }
 }
-
-/** Returns the value of an option or input, or a text saying that it cannot be evaluated here. */
-function useValue(input: unknown): { value?: unknown; note?: string } {
-  const { scope } = useApp();
-  try {
-    return { value: computeInput(input, scope) };
-  } catch (error) {
-    if (!(error instanceof NotEvaluated)) throw error;
-    return { note: `It is computed by code that this page does not run: ${error.message}` };
-  }
-}
-
-const Note = ({ children }: { children: string }) => (
-  <Text c="dimmed" fz="sm" className="wrap">
-    {children}
-  </Text>
-);
 
 function Words({ component }: { component: AppComponent }) {
   const { outputs } = useApp();
@@ -170,16 +155,16 @@ function Result({ component }: { component: AppComponent }) {
   );
 }
 
-const Failure = ({ message }: { message: string }) => (
-  <Alert color="red" variant="light">
-    {message}
-  </Alert>
-);
+interface ActionProps {
+  component: AppComponent;
+  /** Further values that its expressions can refer to. */
+  names?: Scope;
+}
 
-function Action({ component }: { component: AppComponent }) {
+function Action({ component, names }: ActionProps) {
   const { workspace, outputs, run } = useApp();
   const [typed, setTyped] = useState<Record<string, unknown>>({});
-  const label = useValue(component.configuration.label).value;
+  const label = useValue(component.configuration.label, names).value;
   const runnable = runnableOf(component);
   const output = outputs[component.id];
   const asked = Object.entries(runnable?.fields ?? {}).filter(([, field]) => field.type === "user");
@@ -194,7 +179,7 @@ function Action({ component }: { component: AppComponent }) {
     required: (schema?.required ?? []).filter((name) => asked.some(([each]) => each === name)),
   };
   const formId = `app-${component.id}`;
-  const begin = () => void run(component, typed);
+  const begin = () => void run(component, typed, names);
   const submit = () => {
     const element = document.querySelector<HTMLFormElement>(`form#${CSS.escape(formId)}`);
     if (element) element.requestSubmit();

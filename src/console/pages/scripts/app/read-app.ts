@@ -13,6 +13,8 @@ export interface AppComponent {
   /** Ids of components that run again after this one has succeeded. */
   recomputes: string[];
   children: { label: string; components: AppComponent[] }[];
+  /** Buttons of a table for each row. */
+  actions: AppComponent[];
 }
 
 /** The script, flow or code that a component runs. */
@@ -58,6 +60,7 @@ const readBackground = (scripts: unknown): AppComponent[] =>
         input,
         recomputes: [],
         children: [],
+        actions: [],
       },
     ];
   });
@@ -88,6 +91,11 @@ function readComponent(data: Fields, columns: number, subgrids: Fields, depth: n
       label: text(tabs[index]),
       components: readGrid(subgrids[`${id}-${index}`], subgrids, depth + 1),
     })),
+    actions: [data.actionButtons, data.actions].flatMap((list) =>
+      (Array.isArray(list) && depth <= MAX_DEPTH ? list : [])
+        .filter(isRecord)
+        .map((action) => readComponent(action, 12, {}, MAX_DEPTH + 1)),
+    ),
   };
 }
 
@@ -116,5 +124,11 @@ export function runnableOf({ input, kind }: AppComponent): AppRunnable | undefin
     isAutomatic: !RUN_BY_HAND.has(kind) && input.autoRefresh !== false,
   };
 }
+
+const TABLES: ReadonlySet<string> = new Set(
+  "table aggrid aggridinfinite aggridinfiniteee dbexplorer".split(" "),
+);
+
+export const isTable = ({ kind }: AppComponent): boolean => TABLES.has(kind);
 
 const RUN_BY_HAND: ReadonlySet<string> = new Set(["button", "form", "formbutton"]);

@@ -2,7 +2,7 @@
 import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { call, type Input } from "../../../api/call.ts";
 import { computeInput, NotEvaluated, type Scope } from "./evaluate.ts";
-import { type AppComponent, type AppRunnable, runnableOf } from "./read-app.ts";
+import { type AppComponent, type AppRunnable, isTable, runnableOf } from "./read-app.ts";
 
 const POLL_MS = 400;
 /** The page does not wait longer than this for a run. */
@@ -11,7 +11,12 @@ const MAX_WAIT_MS = 15 * 60_000;
 export interface Output {
   result?: unknown;
   values?: unknown;
+  /** Of a table; an empty object if there are no rows. */
   selectedRow?: unknown;
+  selectedRows?: unknown[];
+  selectedRowIndex?: number;
+  /** Of a table whose rows are read page by page, from 0. */
+  page?: number;
   loading?: boolean;
   error?: string;
 }
@@ -23,8 +28,12 @@ export interface OpenApp {
   scope: Scope;
   outputs: Readonly<Record<string, Output>>;
   set: (id: string, output: Output) => void;
-  /** Runs the script or flow of a component. @param typed arguments entered in the component itself */
-  run: (component: AppComponent, typed?: Record<string, unknown>) => Promise<void>;
+  /**
+   * Runs the script or flow of a component.
+   * @param typed arguments entered in the component itself
+   * @param names further values that its expressions can refer to
+   */
+  run: (component: AppComponent, typed?: Record<string, unknown>, names?: Scope) => Promise<void>;
 }
 
 const Context = createContext<OpenApp | undefined>(undefined);
@@ -47,7 +56,7 @@ interface AppPlace {
 }
 
 export function useOpenApp({ workspace, path, viewer }: AppPlace, components: AppComponent[]): OpenApp {
-  const [outputs, setOutputs] = useState<Record<string, Output>>({});
+  const [outputs, setOutputs] = useState(() => initialOutputs(components));
   const scope = useMemo(
     (): Scope => ({ state: {}, ...outputs, ctx: { ...viewer, workspace } }),
     [outputs, viewer, workspace],
@@ -61,7 +70,12 @@ export function useOpenApp({ workspace, path, viewer }: AppPlace, components: Ap
   );
   const newest = useRef(new Map<string, number>());
   const run = useCallback(
-    async (component: AppComponent, typed: Record<string, unknown> = {}, isAgain = false): Promise<void> => {
+    async (
+      component: AppComponent,
+      typed: Record<string, unknown> = {},
+      names: Scope = {},
+      isAgain = false,
+    ): Promise<void> => {
       const runnable = runnableOf(component);
       if (!runnable) return;
       const { id } = component;
@@ -69,7 +83,7 @@ export function useOpenApp({ workspace, path, viewer }: AppPlace, components: Ap
       newest.current.set(id, turn);
       set(id, { loading: true });
       const outcome = await execute(workspace, path, id, runnable, {
-        ...argsOf(runnable, now.current),
+        ...argsOf(runnable, { ...now.current, ...names }),
         ...typed,
       }).catch((error: Error): Output => ({ error: error.message }));
       // The result of a run that was started later takes precedence.
@@ -80,7 +94,7 @@ export function useOpenApp({ workspace, path, viewer }: AppPlace, components: Ap
       // Runs caused by another run cause no further ones: components may name each other.
       for (const other of isAgain ? [] : component.recomputes) {
         const found = all.find((each) => each.id === other);
-        if (found) void run(found, {}, true);
+        if (found) void run(found, {}, {}, true);
       }
     },
     [workspace, path, set, components],
@@ -91,6 +105,14 @@ export function useOpenApp({ workspace, path, viewer }: AppPlace, components: Ap
     [workspace, path, scope, outputs, set, run],
   );
 }
+
+/** Values of tables that expressions may read before there are rows. */
+const initialOutputs = (components: AppComponent[]): Record<string, Output> =>
+  Object.fromEntries(
+    flatten(components)
+      .filter(isTable)
+      .map(({ id }) => [id, { selectedRow: {}, selectedRows: [], selectedRowIndex: 0, page: 0 }]),
+  );
 
 /** Runs automatic components: when the page opens, and when their inputs change. */
 function useAutomaticRuns(components: AppComponent[], scope: Scope, run: OpenApp["run"]): void {

@@ -1,6 +1,6 @@
 import { Button, Group, SegmentedControl, Table, Text, TextInput, UnstyledButton } from "@mantine/core";
 import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
-import { lazy, Suspense, useDeferredValue, useMemo, useState } from "react";
+import { lazy, Suspense, useDeferredValue, useId, useMemo, useState } from "react";
 import { writeJson } from "../../../api/json.ts";
 import { Loading } from "../../Loading.tsx";
 import { chartDataOf } from "./chart-data.ts";
@@ -32,15 +32,29 @@ function csvOf(columns: string[], rows: Record<string, unknown>[]): string {
     .join("\r\n");
 }
 
+export interface RowSelection {
+  /** Index among all rows. */
+  index: number;
+  select: (index: number) => void;
+}
+
 interface Props {
   columns: string[];
   rows: Record<string, unknown>[];
   /** Whether the chart is shown first. */
   asChart?: boolean;
+  selection?: RowSelection | undefined;
 }
 
 /** Table of rows that can be sorted and filtered, and a chart of the filtered rows' numbers. */
-export function ResultTable({ columns, rows, asChart = false }: Props) {
+export function ResultTable({ columns, rows, asChart = false, selection }: Props) {
+  const group = useId();
+  const isSelectable = selection !== undefined;
+  const indexes = useMemo(
+    () => new Map(isSelectable ? rows.map((row, index) => [row, index]) : []),
+    [rows, isSelectable],
+  );
+  const indexOf = (row: Record<string, unknown>): number => indexes.get(row) ?? 0;
   const [isChart, setChart] = useState(asChart);
   const [sort, setSort] = useState<{ column: string; down: boolean }>();
   const [text, setText] = useState("");
@@ -110,6 +124,7 @@ export function ResultTable({ columns, rows, asChart = false }: Props) {
             <Table striped highlightOnHover>
               <Table.Thead>
                 <Table.Tr>
+                  {selection && <Table.Th w={40} aria-label="Selected" />}
                   {columns.map((name) => {
                     const sorted = sort?.column === name ? sort : undefined;
                     return (
@@ -134,7 +149,18 @@ export function ResultTable({ columns, rows, asChart = false }: Props) {
               </Table.Thead>
               <Table.Tbody>
                 {chosen.slice(0, shown).map((row, index) => (
-                  <Table.Tr key={index}>
+                  <Table.Tr key={index} onClick={selection && (() => selection.select(indexOf(row)))}>
+                    {selection && (
+                      <Table.Td>
+                        <input
+                          type="radio"
+                          name={group}
+                          aria-label={`Select row ${indexOf(row) + 1}`}
+                          checked={rows[selection.index] === row}
+                          onChange={() => selection.select(indexOf(row))}
+                        />
+                      </Table.Td>
+                    )}
                     {columns.map((name) => (
                       <Table.Td key={name} maw={420} className="wrap">
                         {textOf(row[name]).slice(0, 500)}
