@@ -1,7 +1,7 @@
 import { Alert, Button } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconPlayerPlay } from "@tabler/icons-react";
-import { type ReactNode, useCallback, useMemo, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Job } from "../../../api/interface.d.ts";
 import { type Fields, isRecord } from "../../../api/json.ts";
 import { type DraftStore, useDraftSaver } from "../../../parts/editor/draft-saver.ts";
@@ -13,6 +13,7 @@ import { PageHead } from "../../../parts/PageHead.tsx";
 import { to } from "../../../parts/places.ts";
 import { useAddress } from "../../../parts/use-address.ts";
 import { Canvas } from "./canvas/Canvas.tsx";
+import { focusStep } from "./canvas/canvas-keys.ts";
 import { InsertDialog } from "./canvas/InsertDialog.tsx";
 import { Toolbar } from "./canvas/Toolbar.tsx";
 import { DrawingProvider } from "./context.ts";
@@ -29,7 +30,7 @@ import { useChangedSteps, useRanFlows } from "./run/use-changed.ts";
 import { useLatestRun, useRun } from "./run/use-run.ts";
 import { FlowPanel } from "./settings/FlowPanel.tsx";
 import { type Part, StepPanel } from "./step/StepPanel.tsx";
-import { useDrawing } from "./use-drawing.ts";
+import { type Edit, useDrawing } from "./use-drawing.ts";
 import { useSame } from "./use-same.ts";
 
 interface Props {
@@ -98,10 +99,19 @@ export function FlowEditor(props: Props) {
     ["mod+Y", drawing.redo],
   ]);
   const [part, setPart] = useState<Part>("runs");
-  const insertAt = (at: Slot, step: Fields) => {
-    drawing.edit("Insert", (before) => insertSteps(before, at, [step]));
+  /** The panel of the last inserted step: its card gets the focus when it is rendered. */
+  const [inserted, setInserted] = useState<number>();
+  const insert = (change: Edit) => {
+    drawing.edit("Insert", change);
     setPart("runs");
+    setInserted(drawing.panel + 1);
   };
+  const insertAt = (at: Slot, step: Fields) => insert((before) => insertSteps(before, at, [step]));
+  useEffect(() => {
+    if (inserted !== drawing.panel || open === undefined) return;
+    focusStep(open);
+    setInserted(undefined);
+  }, [inserted, drawing.panel, open]);
   const shared = useMemo(
     () => ({ workspace, drawing, run: earlier, pick }),
     [workspace, drawing, earlier, pick],
@@ -197,7 +207,7 @@ export function FlowEditor(props: Props) {
             apart={(["failure", "preprocessor"] as const).filter(
               (which) => !isRecord(flow.value[`${which}_module`]),
             )}
-            addApart={(which) => drawing.edit("Insert", (before) => addApart(before, which))}
+            addApart={(which) => insert((before) => addApart(before, which))}
             fromApi={() => setApiSlot(slot)}
             close={() => setSlot(undefined)}
           />

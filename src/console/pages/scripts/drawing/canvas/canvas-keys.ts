@@ -1,5 +1,6 @@
 /** Keyboard shortcuts while a step has the focus. */
 import { type KeyboardEvent, type RefObject, useCallback } from "react";
+import { flushSync } from "react-dom";
 import { copyText, pasteText } from "../../../../parts/calling/clipboard.ts";
 import { tellProblem } from "../../../../parts/Problem.tsx";
 import { parseSteps, toClipboard } from "../model/clipboard.ts";
@@ -74,17 +75,19 @@ export async function pasteSteps(drawing: Drawing, steps: PlacedStep[]): Promise
   drawing.edit("Paste", (flow) => insertSteps(flow, slot, found));
 }
 
-/** Focuses the card of a step after it was rendered. */
-const focusStep = (key: string) =>
-  requestAnimationFrame(() =>
-    document.querySelector<HTMLElement>(`.step[data-step="${CSS.escape(key)}"]`)?.focus(),
-  );
+/** Focuses the card of a step, if it is rendered. */
+export const focusStep = (key: string) =>
+  document.querySelector<HTMLElement>(`.step[data-step="${CSS.escape(key)}"]`)?.focus();
+
+/** Changes the drawing and focuses a card at once, so that the next key, however soon it comes, acts on that step. */
+function changeAndFocus(change: () => void, key: string | undefined): void {
+  flushSync(change);
+  if (key !== undefined) focusStep(key);
+}
 
 /** Removes the selected steps and focuses the next card, or else the previous one. */
 function removeAndGoOn(drawing: Drawing, steps: PlacedStep[], label?: string): void {
-  const next = stepAfterRemoval(steps, drawing.selection);
-  removeSelected(drawing, label);
-  if (next !== undefined) focusStep(next);
+  changeAndFocus(() => removeSelected(drawing, label), stepAfterRemoval(steps, drawing.selection));
 }
 
 export function useCanvasKeys(now: RefObject<Now>) {
@@ -132,18 +135,14 @@ function actionOf(event: KeyboardEvent, { drawing, steps, insertAt }: Now, key: 
   }
   const by = pressed === "ArrowDown" ? 1 : pressed === "ArrowUp" ? -1 : undefined;
   if (by !== undefined && altKey) {
-    return () => {
-      drawing.edit("Move", (flow) => nudgeStep(flow, key, by));
-      focusStep(key);
-    };
+    return () => changeAndFocus(() => drawing.edit("Move", (flow) => nudgeStep(flow, key, by)), key);
   }
   if (by !== undefined && shiftKey) {
     return () => {
       const next = steps[steps.findIndex((each) => each.key === key) + by];
       if (!next) return;
       const [anchor = key] = own.selection;
-      drawing.select(rangeFrom(steps, anchor, next.key), next.key);
-      focusStep(next.key);
+      changeAndFocus(() => drawing.select(rangeFrom(steps, anchor, next.key), next.key), next.key);
     };
   }
   switch (pressed) {
