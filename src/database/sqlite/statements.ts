@@ -4,6 +4,7 @@
 import { Database as SqliteFile } from "bun:sqlite";
 import { is, Param, Placeholder, type SQL } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/bun-sqlite";
+import { Cache } from "../../lib/async/cache.ts";
 import type { QueryBuilder, Reader, Statement } from "../database.ts";
 
 type Values = Record<string, unknown>;
@@ -42,9 +43,31 @@ function toDriver(value: unknown): unknown {
   return value instanceof Date ? value.getTime() : JSON.stringify(value);
 }
 
+/** Number of prepared queries that a connection keeps. */
+const MAX_QUERIES = 300;
+/** Longer queries are not kept: they list values, so that each differs from the others. */
+const MAX_QUERY_CHARACTERS = 5_000;
+
+/**
+ * Keeps the prepared queries of the query builder, since preparing one takes as long as running it. Other statements are
+ * not kept: a statement holds its parameters until it runs again, and those that change rows may be large.
+ */
+function keepQueries(connection: SqliteFile): SqliteFile {
+  const kept = new Cache<ReturnType<SqliteFile["prepare"]>>({ max: MAX_QUERIES });
+  const prepare = (text: string) => {
+    const known = kept.get(text);
+    if (known) return known;
+    const statement = connection.prepare(text);
+    if (text.startsWith("select ") && text.length <= MAX_QUERY_CHARACTERS) kept.set(text, statement);
+    return statement;
+  };
+  // All that the query builder calls.
+  return { prepare, exec: (text: string) => connection.exec(text) } as unknown as SqliteFile;
+}
+
 /** Reads and declared statements on one connection. */
 export function createReader(connection: SqliteFile): Reader {
-  const queries = drizzle({ client: connection });
+  const queries = drizzle({ client: keepQueries(connection) });
   const compiled = new Map<object, (values: Values) => unknown>();
   return Object.assign(queries as unknown as QueryBuilder, {
     exec<P extends Values, R>(declared: Statement<P, R>, parameters: P): R {
