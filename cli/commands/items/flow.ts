@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { Option } from "commander";
+import { checkFlow } from "../../../src/features/code/flows/check-operations.ts";
 import { listFlows } from "../../../src/features/code/flows/list-operations.ts";
 import {
   archiveFlowByPath,
@@ -59,6 +60,7 @@ const push = createWorkspaceCommand("push", "deploy a file as a new version of a
         async (client) => {
           const workspace = await resolveWorkspace(client, options.workspace);
           await deployFlow(client, workspace, body);
+          await warnOfProblems(client, workspace, body.value);
           if (options.wait && !body.draft_only)
             await withProgress("resolving dependencies", () => waitUntilReady(client, workspace, path));
           const { version_id: version, schema } = await client.call(getFlowByPath, { workspace, path });
@@ -103,6 +105,12 @@ async function deployFlow(client: ServiceClient, workspace: string, body: NewFlo
   });
   if (before) await client.call(updateFlow, { workspace, path, body });
   else await client.call(createFlow, { workspace, body });
+}
+
+/** Prints what will fail when the flow runs; such a flow is stored all the same. */
+async function warnOfProblems(client: ServiceClient, workspace: string, value: unknown): Promise<void> {
+  const { problems } = await client.call(checkFlow, { workspace, body: { value } });
+  for (const { path, message } of problems) printNote(`warning: ${path.join(".")}: ${message}`);
 }
 
 const POLL_INTERVAL_MS = 100;

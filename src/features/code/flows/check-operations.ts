@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Operation, operation, responds } from "../../../platform/http/operation.ts";
 import { describeFlowValue, findProblems } from "./value/check.ts";
 
-const checkFlow = operation({
+export const checkFlow = operation({
   name: "checkFlow",
   method: "POST",
   path: "/w/{workspace}/flows/check",

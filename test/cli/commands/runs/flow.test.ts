@@ -116,6 +116,19 @@ describe("pushing", () => {
     expect((await stored("u/admin/told")).value).toEqual({ modules: [] });
   }, 30_000);
 
+  test("says which reference finds no step, and stores the flow", async () => {
+    const input_transforms = { x: { type: "javascript", expr: "results.zzz" } };
+    const value = { modules: [{ id: "a", value: { type: "script", path: "u/admin/x", input_transforms } }] };
+    await place.file("dangling.json", JSON.stringify({ path: "u/admin/dangling", summary: "", value }));
+    expect(await flow("push", "dangling.json")).toEqual({
+      code: 0,
+      out: expect.stringMatching(VERSION),
+      err:
+        "warning: modules.0.value.input_transforms.x.expr: " +
+        "step a refers to results.zzz, and the flow has no step zzz\n",
+    });
+  });
+
   test("reports invalid files, and pushes nothing", async () => {
     const raw = (content: string) => ({
       value: {

@@ -3,7 +3,9 @@ import { z } from "zod";
 import { BadRequest } from "../../../../lib/errors.ts";
 import { isJsonObject } from "../../../../lib/json/json.ts";
 import { KnownFlowValue } from "./open-flow.ts";
+import { findUnknownSteps } from "./unknown-steps.ts";
 import { validateFlow } from "./validate.ts";
+import type { StoredFlow } from "./walk-steps.ts";
 
 export interface FlowProblem {
   /** Keys and indexes from the flow's value down, such as `["modules", 0, "value", "type"]`. */
@@ -18,15 +20,34 @@ const MAX_PROBLEMS = 50;
 export function findProblems(value: unknown): FlowProblem[] {
   const problems: FlowProblem[] = [];
   const { error } = KnownFlowValue.safeParse(value);
-  for (const { path, message } of error?.issues ?? []) {
-    problems.push({
-      path: path.map((key) => (typeof key === "symbol" ? String(key) : key)),
-      message,
-      is_refused: false,
-    });
+  for (const issue of error?.issues ?? []) {
+    const path = issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
+    if (isOptionalAndMissing(value, path)) continue;
+    problems.push({ path, message: issue.message, is_refused: false });
   }
   const refused = findRefusal(value);
-  return (refused ? [refused, ...problems] : problems).slice(0, MAX_PROBLEMS);
+  if (refused) return [refused, ...problems].slice(0, MAX_PROBLEMS);
+  const flow = value as StoredFlow;
+  for (const { path, step, unknown } of findUnknownSteps(flow, MAX_PROBLEMS)) {
+    const message = `step ${step} refers to results.${unknown}, and the flow has no step ${unknown}`;
+    problems.push({ path, message, is_refused: false });
+  }
+  return problems.slice(0, MAX_PROBLEMS);
+}
+
+/** Fields that OpenFlow requires, without which a flow runs all the same. */
+const OPTIONAL_FIELDS = new Set<string | number | undefined>([
+  "id",
+  "input_transforms",
+  "skip_failures",
+  "default",
+]);
+
+function isOptionalAndMissing(value: unknown, path: (string | number)[]): boolean {
+  if (!OPTIONAL_FIELDS.has(path.at(-1))) return false;
+  let at = value;
+  for (const key of path) at = (at as Record<string | number, unknown> | undefined)?.[key];
+  return at === undefined;
 }
 
 /** Returns why the flow cannot be stored; undefined if it can. */
