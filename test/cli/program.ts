@@ -12,6 +12,9 @@ const MAIN = join(import.meta.dir, "../../cli/main.ts");
 export const SOURCE_PROGRAM = [process.execPath, MAIN];
 const BUILT = process.env.SVC_TEST_EXECUTABLE;
 
+/** Of a command that runs for a moment, the compilers take a quarter of the processor time, and help little. */
+const SHORT_RUN = { BUN_JSC_useDFGJIT: "0" };
+
 export interface Ended {
   code: number;
   out: string;
@@ -39,7 +42,7 @@ export function newPlace(): Place {
   const folder = openFolder("svc-cli-");
   const data_dir = join(folder, "data");
   mkdirSync(data_dir, { mode: 0o700 });
-  const environment = { PATH: process.env.PATH ?? "", HOME: folder, SVC_DATA_DIR: data_dir };
+  const environment = { PATH: process.env.PATH ?? "", HOME: folder, SVC_DATA_DIR: data_dir, ...SHORT_RUN };
   const program = BUILT ? [BUILT] : SOURCE_PROGRAM;
   return {
     folder,
