@@ -148,13 +148,13 @@ export function createRunner(options: RunnerOptions): Runner {
   return {
     async start() {
       const data_dir = dirname(directory);
-      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      const isNew = mkdirSync(directory, { recursive: true, mode: 0o700 }) !== undefined;
       const support = detectSandboxSupport();
       const plan = planUsers(options.sandbox, data_dir, support);
       const range = plan && "range" in plan ? plan.range : undefined;
       own = createServerFiles(data_dir, range?.first, options.onRestored);
       own.restore();
-      await killOrphans(resolveLinks(directory), range);
+      if (!isNew) await killOrphans(resolveLinks(directory), range);
       await removeLeftBehind();
       for (const name of ["children", "dependencies", "shared"])
         mkdirSync(join(directory, name), { recursive: true, mode: 0o700 });
