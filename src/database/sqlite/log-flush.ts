@@ -1,7 +1,7 @@
 /**
- * Flushes the write-ahead log to disk. On a fast disk it runs on the event loop, because switching to another thread
- * and back costs more processor time than the rest of a commit. On a slow disk it runs on another thread, so that it
- * does not block the event loop.
+ * Flushes the write-ahead log to disk. On a fast disk a flush for few writes runs on the event loop, because switching to
+ * another thread and back costs more processor time than the rest of their commit. On a slow disk, and for many writes,
+ * it runs on another thread, so that the event loop goes on meanwhile.
  */
 import { closeSync, fdatasync, fdatasyncSync, openSync } from "node:fs";
 
@@ -15,10 +15,10 @@ const MAX_COUNTED_MS = 20;
 export interface LogFlush {
   /**
    * Flushes everything written so far. Returns undefined if it is done on return.
-   * @param isBusy the disk has other work right now, so that a flush would block for long
+   * @param mayBlock whether it may run on the event loop, if the disk is fast
    * @throws (or rejects with) what `onFailure` returns
    */
-  flush(isBusy?: boolean): Promise<void> | undefined;
+  flush(mayBlock?: boolean): Promise<void> | undefined;
   close(): void;
 }
 
@@ -50,15 +50,15 @@ export function createLogFlush(
   }
 
   return {
-    flush(isBusy = false) {
+    flush(mayBlock = true) {
       const began = performance.now();
-      if (average <= in_place_ms && !isBusy) {
+      if (average <= in_place_ms && mayBlock) {
         flushInPlace(began);
         return undefined;
       }
       return new Promise<void>((resolve, reject) => {
         fdatasync(descriptor, (cause) => {
-          if (!isBusy) count(began);
+          if (mayBlock) count(began);
           if (cause) reject(onFailure(cause));
           else resolve();
         });

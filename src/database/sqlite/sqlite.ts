@@ -49,6 +49,9 @@ const MAX_BATCH_MS = 10;
 const GATHERED_WRITES = 64;
 const GATHER_MS = 3;
 
+/** A flush for so many writes runs on another thread: meanwhile the event loop prepares those of the next commit. */
+const MANY_WRITES = 16;
+
 /** Delay of the flush after a lazy write, if no other write causes one. */
 const LAZY_FLUSH_MS = 50;
 
@@ -186,7 +189,7 @@ export function openSqlite(options: SqliteOptions): Database {
       // From here on the writes are committed; only a failed flush may still reject them.
       if (batch.every(({ lazy }) => lazy)) flushLater();
       else {
-        syncing = log.flush(checkpoints.isRunning());
+        syncing = log.flush(batch.length < MANY_WRITES && !checkpoints.isRunning());
         if (syncing) await syncing;
         syncing = undefined;
       }
