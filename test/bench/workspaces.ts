@@ -4,7 +4,7 @@
  * folder, compares, runs every script with arguments made from its schema, and prints a table. What differs and what
  * fails is listed on stderr. `WMILL` names an installed command line of the client, else it is installed. The variables
  * of pip (`PIP_INDEX_URL` …) name a Python index, else none is asked; `SVC_WITHOUT_LOCKS=1` leaves out the locks of
- * scripts, so that an index with other versions will do.
+ * Python scripts, so that an index with other versions will do.
  */
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
@@ -187,7 +187,9 @@ async function runAll(server: Bench, name: string): Promise<Record<End | "script
 }
 
 const withoutLocks = Boolean(process.env.SVC_WITHOUT_LOCKS);
-const isSent = (file: string) => !(/\/\.git$/.test(file) || (withoutLocks && /\.script\.lock$/.test(file)));
+const isPythonLock = (file: string) =>
+  /\.lock$/.test(file) && existsSync(file.replace(/\.script\.lock$/, ".py"));
+const isSent = (file: string) => !(/\/\.git$/.test(file) || (withoutLocks && isPythonLock(file)));
 
 const rows = new Map<string, string>();
 const total = { scripts: 0, runs: 0, account: 0, index: 0, fails: 0 };
@@ -218,7 +220,10 @@ async function measure(name: string): Promise<void> {
     if (existsSync(join(sent, "wmill.yaml"))) cpSync(join(sent, "wmill.yaml"), join(back, "wmill.yaml"));
     const pushed = await sync(client, "push", server, sent, sent);
     // `svc push` ends with 1 also where all is stored, but an item cannot run. It names each such item.
-    const refused = pushed.text.match(/^.*(?:Bad request|error:|Error parsing|could not be read).*$/gm) ?? [];
+    const refused =
+      pushed.text.match(
+        /^.*(?:Bad request|error:|Error parsing|could not be read|is not (?:YAML|JSON)).*$/gm,
+      ) ?? [];
     const whole =
       pushed.code === 0 ||
       (client === "svc" &&

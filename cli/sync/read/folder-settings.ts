@@ -16,8 +16,9 @@ export interface FolderSettings {
 
 /** A codebase: scripts that are each deployed as one bundle with everything they import. */
 export interface Codebase {
-  /** Folder below the root; empty: the root. */
+  /** Folder of what its scripts import, from the root; empty: the root. */
   path: string;
+  /** Globs of its scripts, from the root or from its folder. */
   includes: string[];
   excludes: string[];
   /** The entry of `wmill.yaml`, with options of the bundler. */
@@ -30,8 +31,9 @@ export function parseFolderSettings(fields: Fields): FolderSettings {
     includes: [...filterStrings(fields.includes), ...filterStrings(fields.extraIncludes)],
     excludes: filterStrings(fields.excludes),
     codebases: codebases.map((each) => ({
-      path: String(each?.relative_path ?? ".").replace(/^\.\/?|\/+$/g, ""),
-      includes: filterStrings(each?.includes),
+      path: String(each?.relative_path ?? ".").replace(/^\.(?:\/|$)|\/+$/g, ""),
+      includes:
+        each?.includes === undefined || each.includes === null ? ["**"] : filterStrings(each.includes),
       excludes: filterStrings(each?.excludes),
       options: each ?? {},
     })),
@@ -74,9 +76,10 @@ function listPlaces(item: Item): string[] {
 
 /** Finds the codebase that a script is bundled with; undefined for a standalone script. */
 export function findCodebase({ codebases }: FolderSettings, name: string): Codebase | undefined {
+  if (!name.endsWith(".ts")) return undefined;
   return codebases.find(({ path, includes, excludes }) => {
-    if (!name.endsWith(".ts") || !(path === "" || name.startsWith(`${path}/`))) return false;
-    const below = path === "" ? name : name.slice(path.length + 1);
-    return (includes.length === 0 || matches(includes, below)) && !matches(excludes, below);
+    const names = path !== "" && name.startsWith(`${path}/`) ? [name, name.slice(path.length + 1)] : [name];
+    const isNamed = (globs: string[]) => names.some((each) => matches(globs, each));
+    return isNamed(includes) && !isNamed(excludes);
   });
 }

@@ -58,6 +58,26 @@ test("a codebase is bundled, runs, and is deployed again when one of its files c
   expect((await show()).hash).not.toBe(hash);
 }, 60_000);
 
+test("a codebase beside the folder counts for every script that its globs name", async () => {
+  using place = newPlace();
+  await writeFiles(place.folder, {
+    "src/words.ts": "export const word: string = 'beside';\n",
+    "all/wmill.yaml": "codebases:\n  - relative_path: ../src\n    includes: ['u/admin/b*']\n",
+    "all/u/admin/bundled.ts":
+      "import { word } from '../../../src/words.ts';\nexport const main = () => word;\n",
+    "all/u/admin/plain.ts": "export const main = () => 'plain';\n",
+  });
+  const push = () =>
+    place.svc(["push", "all", "--yes", "--url", server.url, "--token", token, "--workspace", "acme"]);
+  expect(await push()).toMatchObject({ code: 0 });
+  expect([await run("u/admin/bundled"), await run("u/admin/plain")]).toEqual(["beside", "plain"]);
+  const codebaseOf = async (path: string) =>
+    (await expectOk(ask("GET", `/w/acme/scripts/get/p/${path}`))).json().codebase ?? undefined;
+  expect(await codebaseOf("u/admin/bundled")).toEqual(expect.any(String));
+  expect(await codebaseOf("u/admin/plain")).toBeUndefined();
+  expect((await push()).out).toContain("\nnothing to change\n");
+}, 60_000);
+
 test.each([
   ["{ relative_path: f/shop, customBundler: make }", "the option customBundler, which only wmill has"],
   ["{ relative_path: f/shop }", "could not be bundled"],
