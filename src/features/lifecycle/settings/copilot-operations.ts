@@ -10,7 +10,7 @@ import {
   type WorkspaceSettingValues,
 } from "../../tenancy/workspaces/settings.ts";
 import { AiConfig, AiResource } from "../../tenancy/workspaces/settings-records.ts";
-import { requireResource } from "./check-runnable.ts";
+import { parsePathField, requireResource } from "./check-runnable.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
 const text = responds.text("confirmation");
@@ -38,8 +38,8 @@ function findDefaultResource({ providers, default_model }: AiConfig): AiResource
   return found && { path: found.resource_path, provider };
 }
 
-const resourceField = ({ ai_resource, providers }: CopilotConfig) =>
-  ai_resource ? "ai_resource.path" : providers ? "providers" : "openai_resource_path";
+const resourceField = ({ ai_resource }: CopilotConfig) =>
+  ai_resource ? "ai_resource.path" : "openai_resource_path";
 
 /** Returns the resource path for older clients; undefined if the provider is not OpenAI. */
 export function findOpenaiPath({ ai_resource }: WorkspaceSettingValues): string | undefined {
@@ -67,7 +67,11 @@ export const editCopilotConfig = operation({
     const path = body.openai_resource_path || undefined;
     const ai_resource = given ?? (path === undefined ? undefined : { path, provider: "openai" as const });
     const code_completion_enabled = body.code_completion_enabled ?? Boolean(body.code_completion_model);
-    if (ai_resource) await requireResource(ctx, resourceField(body), ai_resource.path);
+    // A client that sends all providers moves a workspace, whose resources may come later.
+    for (const { resource_path } of Object.values(ai_config?.providers ?? {})) {
+      parsePathField("providers", resource_path.replace(/^\$res:/, ""));
+    }
+    if (ai_resource && !ai_config) await requireResource(ctx, resourceField(body), ai_resource.path);
     const parameters = {
       ai_resource: ai_resource?.path ?? "",
       code_completion_enabled: String(code_completion_enabled),

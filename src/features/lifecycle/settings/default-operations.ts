@@ -3,7 +3,13 @@
  */
 import { z } from "zod";
 import { BadRequest } from "../../../lib/errors.ts";
-import { aliasOperation, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import {
+  aliasOperation,
+  type Operation,
+  operation,
+  optionalBody,
+  responds,
+} from "../../../platform/http/operation.ts";
 import { findApp } from "../../code/apps/service.ts";
 import { editSettings, readSettings } from "../../tenancy/workspaces/settings.ts";
 import { DefaultScripts } from "../../tenancy/workspaces/settings-records.ts";
@@ -54,12 +60,13 @@ export const editDefaultScripts = operation({
   path: `${base}/default_scripts`,
   access: "admin",
   summary: "Set the languages offered for new scripts, and their templates",
-  body: DefaultScripts,
+  body: optionalBody(DefaultScripts),
   responds: text,
   audit: settingAudit("edit_default_scripts"),
   run: async (ctx, { workspace, body }) => {
-    await editSettings(ctx, { default_scripts: body });
-    return `default scripts of workspace ${workspace} set`;
+    const default_scripts = Object.keys(body).length > 0 ? body : undefined;
+    await editSettings(ctx, { default_scripts });
+    return `default scripts of workspace ${workspace} ${default_scripts ? "set" : "removed"}`;
   },
 });
 

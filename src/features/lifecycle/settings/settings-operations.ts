@@ -14,7 +14,7 @@ import {
   WorkspaceSettings,
 } from "../../tenancy/workspaces/settings-records.ts";
 import { workspaces } from "../../tenancy/workspaces/tables.ts";
-import { requireResource, requireRunnable } from "./check-runnable.ts";
+import { parsePathField, requireRunnable } from "./check-runnable.ts";
 import { findOpenaiPath, toAiConfig } from "./copilot-operations.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
@@ -175,7 +175,7 @@ export const editGitSyncConfig = operation({
     const git_sync = body.git_sync_settings;
     for (const [index, repository] of (git_sync?.repositories ?? []).entries()) {
       const field = `git_sync_settings.repositories.${index}.git_repo_resource_path`;
-      await requireResource(ctx, field, repository.git_repo_resource_path);
+      parsePathField(field, repository.git_repo_resource_path.replace(/^\$res:/, ""));
     }
     await editSettings(ctx, { git_sync });
     return `git sync of workspace ${workspace} ${git_sync ? "set" : "removed"}`;

@@ -62,7 +62,7 @@ const GIT_SYNC_TYPES = [
 const GitType = z.enum(GIT_SYNC_TYPES);
 
 const GitRepository = z.looseObject({
-  script_path: text,
+  script_path: text.nullish(),
   git_repo_resource_path: text,
   use_individual_branch: z.boolean().nullish(),
   group_by_folder: z.boolean().nullish(),

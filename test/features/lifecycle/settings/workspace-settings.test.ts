@@ -243,8 +243,8 @@ test.each([
   ],
   [
     "edit_git_sync_config",
-    { git_sync_settings: { repositories: [{ ...repository, git_repo_resource_path: "u/a/none" }] } },
-    "there is no resource u/a/none",
+    { git_sync_settings: { repositories: [{ ...repository, git_repo_resource_path: "none" }] } },
+    '"none" is not a path',
   ],
   ["edit_default_app", { default_app_path: "nopath" }, '`default_app_path`: "nopath" is not a path'],
   [
