@@ -19,6 +19,8 @@ export const SETTINGS_BY_NAME = [
   "git_sync",
   "deploy_ui",
   "default_scripts",
+  "color",
+  "operator_settings",
 ] as const;
 
 /** Prefix of variables of all jobs: `env.REGION`. */

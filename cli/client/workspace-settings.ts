@@ -2,9 +2,11 @@
 import { editAutoInviteOperation } from "../../src/features/accounts/members/joining/auto-invite.ts";
 import { editCopilotConfig } from "../../src/features/lifecycle/settings/copilot-operations.ts";
 import {
+  changeWorkspaceColor,
   editChatCommand,
   editDefaultApp,
   editDefaultScripts,
+  editOperatorSettings,
 } from "../../src/features/lifecycle/settings/default-operations.ts";
 import {
   editDeployTo,
@@ -71,6 +73,14 @@ const copilotSetting = (kind: Setting["kind"], name: string): Setting => ({
 });
 
 const SETTINGS: Record<(typeof SETTINGS_BY_NAME)[number], Setting> = {
+  color: text((client, workspace, color) =>
+    client.call(changeWorkspaceColor, { workspace, body: { color } }),
+  ),
+  operator_settings: {
+    kind: "json",
+    save: (client, workspace, value: never) =>
+      client.call(editOperatorSettings, { workspace, body: value ?? {} }),
+  },
   name: text((client, workspace, new_name = "") =>
     client.call(changeWorkspaceName, { workspace, body: { new_name } }),
   ),

@@ -30,6 +30,9 @@ async function listSettingsEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
     git_sync: settings.git_sync ?? null,
     default_app: settings.default_app ?? null,
     default_scripts: settings.default_scripts ?? null,
+    // As with the provider: unset ones are absent, so that a file without them does not differ.
+    color: settings.color,
+    operator_settings: settings.operator_settings,
     name: row?.name,
   };
   return [{ name: "settings.json", content: JSON.stringify(fields, null, 2) }];

@@ -12,7 +12,7 @@ import {
 } from "../../../platform/http/operation.ts";
 import { findApp } from "../../code/apps/service.ts";
 import { editSettings, readSettings } from "../../tenancy/workspaces/settings.ts";
-import { DefaultScripts } from "../../tenancy/workspaces/settings-records.ts";
+import { DefaultScripts, OperatorSettings } from "../../tenancy/workspaces/settings-records.ts";
 import { parsePathField, requireRunnable, requireScript } from "./check-runnable.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
@@ -70,6 +70,38 @@ export const editDefaultScripts = operation({
   },
 });
 
+export const changeWorkspaceColor = operation({
+  name: "changeWorkspaceColor",
+  method: "POST",
+  path: `${base}/change_workspace_color`,
+  access: "admin",
+  summary: "Set the color in which clients show the workspace",
+  body: z.object({ color: z.string().nullish() }),
+  responds: text,
+  audit: settingAudit("change_workspace_color"),
+  run: async (ctx, { workspace, body }) => {
+    const color = body.color || undefined;
+    await editSettings(ctx, { color }, { color: color ?? "" });
+    return `color of workspace ${workspace} ${color ? `is ${color}` : "removed"}`;
+  },
+});
+
+export const editOperatorSettings = operation({
+  name: "updateOperatorSettings",
+  method: "POST",
+  path: `${base}/operator_settings`,
+  access: "admin",
+  summary: "Set what existing clients show to operators",
+  body: optionalBody(OperatorSettings),
+  responds: text,
+  audit: settingAudit("update_operator_settings"),
+  run: async (ctx, { workspace, body }) => {
+    const operator_settings = Object.keys(body).length > 0 ? body : undefined;
+    await editSettings(ctx, { operator_settings });
+    return `operator settings of workspace ${workspace} ${operator_settings ? "set" : "removed"}`;
+  },
+});
+
 export const getDefaultScripts = operation({
   name: "getDefaultScripts",
   method: "GET",
@@ -107,6 +139,8 @@ export const defaultOperations: Operation[] = [
   getDefaultApp,
   editDefaultScripts,
   getDefaultScripts,
+  changeWorkspaceColor,
+  editOperatorSettings,
   editChatCommand,
   aliasOperation(editChatCommand, { name: "editSlackCommand", path: `${base}/edit_slack_command` }),
 ];

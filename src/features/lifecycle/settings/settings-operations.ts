@@ -68,6 +68,8 @@ export const getSettings = operation({
       default_error_handler: isAdmin ? settings.default_error_handler : undefined,
       default_recovery_handler: isAdmin ? settings.default_recovery_handler : undefined,
       default_success_handler: isAdmin ? settings.default_success_handler : undefined,
+      color: settings.color,
+      operator_settings: settings.operator_settings,
       ...(settings.mute_critical_alerts ? { mute_critical_alerts: true as const } : {}),
     };
   },

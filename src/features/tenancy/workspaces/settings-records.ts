@@ -108,6 +108,9 @@ const DefaultHandler = z.looseObject({
   workspace_handler_muted: z.boolean().optional(),
 });
 
+/** What operators see in the interface of an existing client; kept for it. */
+export const OperatorSettings = z.record(z.string(), z.unknown());
+
 /** The stored settings. An absent field has its default; null is never stored. */
 export const StoredSettings = z.object({
   auto_invite_operator: z.boolean().optional(),
@@ -132,6 +135,8 @@ export const StoredSettings = z.object({
   chat_team_id: z.string().optional(),
   chat_name: z.string().optional(),
   chat_command_script: z.string().optional(),
+  color: z.string().optional(),
+  operator_settings: OperatorSettings.optional(),
 });
 export type StoredSettings = z.output<typeof StoredSettings>;
 
@@ -171,4 +176,7 @@ export const WorkspaceSettings = z.object({
   default_success_handler: DefaultHandler.optional(),
   /** Absent unless true: older clients do not know this field. */
   mute_critical_alerts: z.literal(true).optional(),
+  /** Absent if unset. */
+  color: z.string().optional(),
+  operator_settings: OperatorSettings.optional(),
 });
