@@ -327,10 +327,10 @@ test("workspace settings are included on request", async () => {
   });
   expect(await svc(place, "push", "--settings")).toEqual(NOTHING);
   // Newer services have more of them, and a folder need not state all.
-  await place.file("settings.yaml", "color: red\nwebhook: https://hooks.example.org/out\n");
+  await place.file("settings.yaml", "mood: red\nwebhook: https://hooks.example.org/out\n");
   expect(await svc(place, "push", "--yes", "--settings")).toMatchObject({
     code: 0,
-    err: expect.stringContaining("settings: color is not offered here"),
+    err: expect.stringContaining("settings: mood is not offered here"),
   });
   expect(await get("/workspaces/get_settings")).toMatchObject({
     error_handler: null,
