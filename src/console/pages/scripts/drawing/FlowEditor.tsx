@@ -188,7 +188,6 @@ export function FlowEditor(props: Props) {
           <div className="drawing-panel" ref={panel}>
             {placed ? (
               <StepPanel
-                key={drawing.panel}
                 placed={placed}
                 problems={byKey.get(placed.key) ?? []}
                 part={part}

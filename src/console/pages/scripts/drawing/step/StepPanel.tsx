@@ -1,6 +1,6 @@
 /** Panel of the selected step: its code or path, inputs and options. */
 import { Alert, Group, SegmentedControl, Text, TextInput, Title } from "@mantine/core";
-import { useEffect, useState } from "react";
+import { Fragment, useEffect, useState } from "react";
 import { type Fields, isRecord } from "../../../../api/json.ts";
 import { Iterations } from "../../../../parts/flow/Iterations.tsx";
 import { useShared } from "../context.ts";
@@ -66,7 +66,7 @@ export function StepPanel({ placed, problems, part: wanted, setPart }: Props) {
           value={typeof step.summary === "string" ? step.summary : ""}
           onChange={(event) => set(["summary"], event.currentTarget.value || undefined, "Summary")}
         />
-        <IdInput placed={placed} />
+        <IdInput key={drawing.panel} placed={placed} />
       </div>
       <ShownIterations placed={placed} />
       <SegmentedControl
@@ -75,25 +75,28 @@ export function StepPanel({ placed, problems, part: wanted, setPart }: Props) {
         value={part}
         onChange={(next) => setPart(next as Part)}
       />
-      {part === "runs" && <Runs type={type} placed={placed} set={set} />}
-      {part === "inputs" && <Inputs placed={placed} />}
-      {part === "try" && <StepTry placed={placed} />}
-      {part === "result" && <StepResult placed={placed} />}
-      {part === "options" && (
-        <Options
-          of={key}
-          value={step}
-          sections={sections}
-          set={set}
-          rest={
-            <Rest
-              value={step}
-              shown={shownFields(sections, partsOfStep(type))}
-              change={(next) => drawing.edit("Other fields", (flow) => setAt(flow, placed.path, next))}
-            />
-          }
-        />
-      )}
+      {/* Nothing of another step stays in the fields. The switch above stays: measuring it takes a while. */}
+      <Fragment key={drawing.panel}>
+        {part === "runs" && <Runs type={type} placed={placed} set={set} />}
+        {part === "inputs" && <Inputs placed={placed} />}
+        {part === "try" && <StepTry placed={placed} />}
+        {part === "result" && <StepResult placed={placed} />}
+        {part === "options" && (
+          <Options
+            of={key}
+            value={step}
+            sections={sections}
+            set={set}
+            rest={
+              <Rest
+                value={step}
+                shown={shownFields(sections, partsOfStep(type))}
+                change={(next) => drawing.edit("Other fields", (flow) => setAt(flow, placed.path, next))}
+              />
+            }
+          />
+        )}
+      </Fragment>
     </section>
   );
 }
