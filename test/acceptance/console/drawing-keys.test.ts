@@ -189,6 +189,11 @@ test("keys select, insert before, collapse, and add the steps of the whole flow"
   await until(async () => (await focused(page)).startsWith("Approval"), "the focus on the new step");
   await page.locator('.step[data-step="a"]').focus();
   await page.keyboard.press("i");
+  await page.getByRole("textbox", { name: "Search steps, scripts and flows" }).waitFor();
+  expect(await focused(page)).toBe("Search steps, scripts and flows");
+  await page.keyboard.press("Escape");
+  await until(async () => /^a\b/.test(await focused(page)), "the focus back on the step");
+  await page.keyboard.press("i");
   await insert(page, "Step for failures");
   await page.locator('.step[data-step="failure"]').waitFor();
   await page.locator('.step[data-step="a"]').focus();

@@ -99,6 +99,15 @@ export function FlowEditor(props: Props) {
     ["mod+Y", drawing.redo],
   ]);
   const [part, setPart] = useState<Part>("runs");
+  /** Gets the focus again when the dialog is closed. */
+  const opener = useRef<HTMLElement>(null);
+  const openSlot = useCallback((at: Slot) => {
+    opener.current = document.activeElement as HTMLElement | null;
+    setSlot(at);
+  }, []);
+  useEffect(() => {
+    if (slot === undefined) opener.current?.focus();
+  }, [slot]);
   /** The panel of the last inserted step: its card gets the focus when it is rendered. */
   const [inserted, setInserted] = useState<number>();
   const insert = (change: Edit) => {
@@ -170,7 +179,7 @@ export function FlowEditor(props: Props) {
         />
         <div className="drawing">
           <section className="panel" aria-label="Drawing">
-            <Toolbar drawing={drawing} insertAt={setSlot} />
+            <Toolbar drawing={drawing} insertAt={openSlot} />
             {showStates && job && (
               <ShownRun workspace={workspace} job={job} hide={() => set({ run: "none" })} />
             )}
@@ -183,7 +192,7 @@ export function FlowEditor(props: Props) {
                 Details of {placed.id}
               </Button>
             )}
-            <Canvas drawing={drawing} insertAt={setSlot} decorate={decorate} />
+            <Canvas drawing={drawing} insertAt={openSlot} decorate={decorate} />
           </section>
           <div className="drawing-panel" ref={panel}>
             {placed ? (

@@ -24,6 +24,9 @@ const APART: Record<Apart, { label: string; about: string }> = {
   preprocessor: { label: "Preprocessor", about: "Makes arguments of the flow of what a webhook receives" },
 };
 
+/** The dialog itself moves the focus a little later, and what is typed until then would act on the drawing. */
+const focusAtOnce = (element: HTMLElement | null) => element?.focus();
+
 interface Props {
   workspace: string;
   /** Path of the edited flow, which cannot be its own step. */
@@ -84,9 +87,12 @@ export function InsertDialog({ workspace, path, insert, apart, addApart, fromApi
         <Combobox.EventsTarget>
           <TextInput
             data-autofocus
+            ref={focusAtOnce}
             aria-label="Search steps, scripts and flows"
             placeholder="Search steps, scripts and flows"
             value={search}
+            // The list of options keeps Escape from the dialog.
+            onKeyDown={(event) => event.key === "Escape" && close()}
             onChange={(event) => {
               setSearch(event.currentTarget.value);
               combobox.selectFirstOption();
