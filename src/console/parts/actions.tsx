@@ -21,6 +21,9 @@ export function useAction() {
   return { act: mutate, isPending };
 }
 
+/** Ref of a dialog's first field. The dialog moves the focus later, and keys until then would act on the page behind. */
+export const focusAtOnce = (element: HTMLElement | null) => element?.focus();
+
 interface DialogProps {
   title: string;
   opened: boolean;

@@ -8,7 +8,7 @@ import { useLocation } from "wouter";
 import { queryClient } from "../../../api/client.ts";
 import { ApiError } from "../../../api/errors.ts";
 import type { Job } from "../../../api/interface.d.ts";
-import { FormDialog } from "../../../parts/actions.tsx";
+import { FormDialog, focusAtOnce } from "../../../parts/actions.tsx";
 import { to } from "../../../parts/places.ts";
 import { Changes } from "./Changes.tsx";
 import type { FlowProblem } from "./model/check.ts";
@@ -83,6 +83,7 @@ export function Deploy({ workspace, flow, deployed, base, problems, failed, end,
     >
       <TextInput
         data-autofocus
+        ref={focusAtOnce}
         label="What changed"
         description="Shown in the history of versions"
         value={message}

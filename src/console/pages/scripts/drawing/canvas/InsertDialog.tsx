@@ -3,6 +3,7 @@ import { Combobox, Modal, ScrollArea, TextInput, useCombobox } from "@mantine/co
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Fields } from "../../../../api/json.ts";
+import { focusAtOnce } from "../../../../parts/actions.tsx";
 import { flowList, scriptList } from "../../../../parts/lists.ts";
 import { NEW_STEPS, newFlow, newScript } from "../model/new-steps.ts";
 
@@ -23,9 +24,6 @@ const APART: Record<Apart, { label: string; about: string }> = {
   failure: { label: "Step for failures", about: "Runs when another step has failed for good" },
   preprocessor: { label: "Preprocessor", about: "Makes arguments of the flow of what a webhook receives" },
 };
-
-/** The dialog itself moves the focus a little later, and what is typed until then would act on the drawing. */
-const focusAtOnce = (element: HTMLElement | null) => element?.focus();
 
 interface Props {
   workspace: string;
