@@ -81,16 +81,19 @@ async function synchronous(
 }
 
 async function asynchronous(server: Bench, prototype: string, jobs: number): Promise<Figure> {
-  const floor = await load({ url: prototype, body: BODY, connections: MANY, requests: 2 * jobs });
-  const { began_at } = await load({ ...callOf(server, "run"), connections: MANY, requests: jobs });
-  while (Number(JSON.parse(await server.get("/jobs/queue/count")).database_length) > 0) await Bun.sleep(10);
-  while (JSON.parse(await server.get("/jobs/list?running=true&per_page=1")).length > 0) await Bun.sleep(5);
-  const rate = (jobs * 1000) / (Date.now() - began_at);
-  const ratio = rate / floor.per_second;
+  const rounds: [ours: number, floor: number][] = [];
+  for (let round = 0; round < 3; round++) {
+    const floor = await load({ url: prototype, body: BODY, connections: MANY, requests: 2 * jobs });
+    const { began_at } = await load({ ...callOf(server, "run"), connections: MANY, requests: jobs });
+    while (Number(JSON.parse(await server.get("/jobs/queue/count")).database_length) > 0) await Bun.sleep(10);
+    while (JSON.parse(await server.get("/jobs/list?running=true&per_page=1")).length > 0) await Bun.sleep(5);
+    rounds.push([(jobs * 1000) / (Date.now() - began_at), floor.per_second]);
+  }
+  const ratio = median(rounds.map(([ours, floor]) => ours / floor));
   return {
     what: `async webhook, ${jobs.toLocaleString("en")} jobs to completion`,
-    measured: perSecond(rate),
-    floor: `prototype ${perSecond(floor.per_second)}`,
+    measured: perSecond(median(rounds.map(([ours]) => ours))),
+    floor: `prototype ${perSecond(median(rounds.map(([, floor]) => floor)))}`,
     ratio,
     target: ">= 0.50 of the prototype",
     holds: ratio >= 0.5,

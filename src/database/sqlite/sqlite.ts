@@ -67,8 +67,7 @@ const SHRINK_PAGES = 200;
 /** The file is truncated after this many released pages, because large truncations take long. */
 const TRUNCATE_PAGES = 2_000;
 /** Free pages kept for new data: the larger of this number and this share of all pages. */
-const SPARE_PAGES = 250;
-const SPARE_SHARE = 1 / 8;
+const SPARE = { pages: 250, share: 1 / 8 };
 /** Value of `PRAGMA auto_vacuum` for INCREMENTAL. */
 const INCREMENTAL = 2;
 
@@ -123,7 +122,6 @@ export function openSqlite(options: SqliteOptions): Database {
   let broken: Unavailable | undefined;
   const listeners: ((cause: Error) => void)[] = [];
   let closed = false;
-
   let syncing: Promise<void> | undefined;
   const log = createLogFlush(`${options.path}-wal`, (cause) => {
     const message = "the disk refused to flush the database's log: nothing more is stored until a restart";
@@ -273,7 +271,7 @@ export function openSqlite(options: SqliteOptions): Database {
     write: enqueue,
     async shrink() {
       if (!canShrink) return false;
-      const spare = Math.max(SPARE_PAGES, number("page_count") * SPARE_SHARE);
+      const spare = Math.max(SPARE.pages, number("page_count") * SPARE.share);
       const more = number("freelist_count") > spare + SHRINK_PAGES;
       if (more) cuttable += (await enqueue(async () => vacuum.all())).length;
       if (cuttable > (more ? TRUNCATE_PAGES : 0)) {
