@@ -68,8 +68,6 @@ const SHRINK_PAGES = 200;
 const TRUNCATE_PAGES = 2_000;
 /** Free pages kept for new data: the larger of this number and this share of all pages. */
 const SPARE = { pages: 250, share: 1 / 8 };
-/** Value of `PRAGMA auto_vacuum` for INCREMENTAL. */
-const INCREMENTAL = 2;
 
 export interface SqliteOptions {
   path: string;
@@ -98,7 +96,7 @@ export function openSqlite(options: SqliteOptions): Database {
 
   const number = (pragma: string) =>
     (reader.query(`PRAGMA ${pragma}`).values()[0] as [number] | undefined)?.[0] ?? 0;
-  const canShrink = number("auto_vacuum") === INCREMENTAL;
+  const canShrink = number("auto_vacuum") === 2; // INCREMENTAL
   const vacuum = writer.prepare(`PRAGMA incremental_vacuum(${SHRINK_PAGES})`);
   /** Released pages that the file still contains. */
   let cuttable = 0;
