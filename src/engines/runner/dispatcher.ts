@@ -5,7 +5,7 @@
  * switches, and other jobs use all slots.
  *
  * A child that is blocked by its job cannot return what it was sent. While a slot is free, a child is therefore sent at
- * most a few runs, after a long unbroken series of very quick ones, and no run of which another job is the parent: that
+ * most 16 runs, after a long unbroken series of very quick ones, and no run of which another job is the parent: that
  * job may wait for it. For the same reason none is sent to a child whose jobs use their tokens.
  */
 import type { StopRequest } from "../../lib/async/sleep.ts";

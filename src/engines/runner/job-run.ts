@@ -80,7 +80,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
 
   /** Milliseconds until its child has run what it was sent; undefined if it takes no more. @param isFree a slot is free */
   backlogMs(now: number, isFree: boolean): number | undefined {
-    if (this.#reader?.isAnswered !== false || this.hasEnded || this.retired) return undefined;
+    if (this.#reader?.isAnswered !== false || this.hasEnded || this.retired || this.#stopAs) return undefined;
     const child = this.#child!;
     if (!runsInChild(this.#o.request.version.language) || !this.prefetch.isOpen(child, isFree))
       return undefined;
@@ -280,6 +280,7 @@ export class JobRun implements WatchedJob, AnswerHandler {
   #settle(outcome: RunOutcome, reusable: boolean): void {
     if (this.#settled) return;
     this.#settled = true;
+    if (this.#child) this.#child.onExit = undefined;
     if (this.#token !== undefined) this.#child?.tokens?.end(this.#token);
     this.#child?.output.end();
     this.#stream?.end();

@@ -119,7 +119,7 @@ export interface ReferenceRequest {
   args: string;
 }
 
-/** The first of the prefetched runs, which were dropped before they started. */
+/** Reply to `recall`: how many of the prefetched runs, from the last one back, were dropped before they started. */
 export interface Recalled {
   t: "recalled";
   number: number;

@@ -154,7 +154,8 @@ export function createRunner(options: RunnerOptions): Runner {
       const range = plan && "range" in plan ? plan.range : undefined;
       own = createServerFiles(data_dir, range?.first, options.onRestored);
       own.restore();
-      if (!isNew) await killOrphans(resolveLinks(directory), range);
+      // A server before it may have had the same user ids.
+      if (!isNew || range) await killOrphans(resolveLinks(directory), range);
       await removeLeftBehind();
       for (const name of ["children", "dependencies", "shared"])
         mkdirSync(join(directory, name), { recursive: true, mode: 0o700 });

@@ -55,7 +55,7 @@ export async function pollUntil(condition: () => boolean, ms: number): Promise<v
 
 /**
  * A request to stop one piece of work. It makes an AbortSignal only where something needs one: of most jobs nothing does,
- * and a signal with a listener costs as much as much of what the server does for a short one.
+ * and a signal with a listener costs a large part of the server's time for a short job.
  */
 export class StopRequest {
   #controller: AbortController | undefined;

@@ -22,7 +22,7 @@ export const go: ProgramAdapter = {
   locate: ["env", "GOROOT"],
   program: "bin/go",
   syntax_check: {
-    command: ["gofmt", "-e"],
+    command: ["gofmt"],
     error: /^<standard input>:(?<line>\d+):(?<column>\d+): (?<message>.*)$/m,
   },
   source_name: /(?:go\/src\/script\/)?inner\/main\.go/g,

@@ -14,7 +14,10 @@ export const ruby: ProgramAdapter = {
   tool: "ruby",
   install: "install Ruby (Debian: ruby)",
   locate: ["-e", 'puts RbConfig.ruby, RbConfig::CONFIG["prefix"]'],
-  syntax_check: { command: ["ruby", "-c"], error: /^-:(?: -:)?(?<line>\d+): (?<message>.*)$/m },
+  syntax_check: {
+    command: ["ruby", "--disable=gems", "-c"],
+    error: /^-:(?: -:)?(?<line>\d+): (?<message>.*)$/m,
+  },
   parse(content) {
     const source = blankComments(content, RULES);
     const main = /^def\s+main\b[ \t]*/m.exec(source);

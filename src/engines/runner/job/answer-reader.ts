@@ -7,6 +7,9 @@ import type { Prefetch } from "./prefetch.ts";
 import type { Prefetched } from "./queued-run.ts";
 import { resolvePreprocessed } from "./resolve-preprocessed.ts";
 
+/** Maximum number of messages kept while an answer is being processed. */
+const MAX_UNREAD = 10_000;
+
 /** Callbacks for the child's messages. None is called after the run has ended. */
 export interface AnswerHandler {
   readonly hasEnded: boolean;
@@ -59,9 +62,8 @@ export class AnswerReader {
   /** User code can write to the channel too, so messages are validated. */
   receive(message: FromChild): void {
     if (this.#run.hasEnded) return;
-    const { prefetch } = this.#run;
     if (message.t === "recalled") this.#endRecall(message);
-    else if (this.#isAnswered) prefetch.unread.push(message);
+    else if (this.#isAnswered) this.#keepForLater(message);
     else if (message.t === "done") this.#answer(message);
     else if (message.t === "stream" && typeof message.text === "string") {
       // Databases cannot store NUL.
@@ -70,6 +72,14 @@ export class AnswerReader {
       this.#mayRefer = false;
       void this.#refer(message.args);
     }
+  }
+
+  /** Keeps a message that follows the answer, if there is a run that it may belong to. */
+  #keepForLater(message: FromChild): void {
+    const { runs, unread } = this.#run.prefetch;
+    if (runs.length === 0) return;
+    if (unread.length < MAX_UNREAD) unread.push(message);
+    else this.#run.onInvalid("with more messages than can be read");
   }
 
   /**

@@ -36,7 +36,7 @@ interface ChannelOptions {
 export const CHANNEL_ENVIRONMENT = { NODE_CHANNEL_FD: "3", NODE_CHANNEL_SERIALIZATION_MODE: "json" };
 
 const NEWLINE = 10;
-/** So many messages are not kept until the end of the turn: the child begins while the server makes more. */
+/** Pending messages are sent at once from this number on: the child begins while the server makes more. */
 const MAX_PENDING = 8;
 /** A longer line is read in several turns of the event loop. */
 const LONG_LINE_BYTES = 1_000_000;

@@ -33,7 +33,7 @@ const MAX_CLAIM = 256;
  */
 const MAX_COMPLETING = 1_024;
 /** Dependency jobs that occupy no slot: the runner limits them itself, and they may wait long for a package index. */
-const MAX_LOCKING = 64;
+const MAX_LOCKING = 256;
 /** Jobs that wait here behind long ones return to the queue after this time: another server's worker may be free. */
 const RELEASE_AFTER_MS = 250;
 const RELEASE_INTERVAL_MS = 100;

@@ -78,3 +78,19 @@ test("nothing is said of fields without which a flow runs", async () => {
   const loop = { type: "whileloopflow", modules: [{ value: { type: "script", path: "u/admin/x" } }] };
   expect(await listProblems([{ value: loop }, { value: { type: "branchone", branches: [] } }])).toEqual([]);
 });
+
+test("long and many expressions are read in a moment", async () => {
+  const hostile = `results${" ".repeat(9_000)}!`;
+  const modules = Array.from({ length: 200 }, (_, n) => step(`s${n}`, hostile));
+  const began = performance.now();
+  expect(await listProblems(modules)).toEqual([]);
+  // A regular expression that backtracks needs a minute for them.
+  expect(performance.now() - began).toBeLessThan(20_000);
+});
+
+test("nothing is said of a constant value that looks like an expression", async () => {
+  const input_transforms = { x: { type: "static", value: { expr: "results.zzz" } } };
+  expect(
+    await listProblems([{ id: "a", value: { type: "script", path: "u/admin/x", input_transforms } }]),
+  ).toEqual([]);
+});

@@ -13,10 +13,11 @@ export interface UnknownStep {
   unknown: string;
 }
 
-/** Longer expressions are not parsed: they would hold up other requests. */
+/** Longer expressions are not read, nor those after this many characters in all: they would hold up other requests. */
 const MAX_CHARACTERS = 10_000;
+const MAX_TOTAL_CHARACTERS = 100_000;
 /** What may be a reference to a step. Only expressions in which it names an unknown one are parsed. */
-const REFERENCE = /\bresults\s*(?:\?\.)?\s*(?:\.\s*|\[\s*["'`])?([\w$]+)/g;
+const REFERENCE = /\bresults\s*(?:\?\.\s*)?(?:\.\s*|\[\s*["'`])?([\w$]+)/g;
 
 interface Expression {
   text: string;
@@ -29,8 +30,12 @@ export function findUnknownSteps(flow: StoredFlow, most: number): UnknownStep[] 
   const ids = new Set(steps.map(({ id }) => id));
   const modules = new Set<unknown>(steps.map(({ module }) => module));
   const found: UnknownStep[] = [];
+  let left = MAX_TOTAL_CHARACTERS;
   for (const { id: step, module, place } of steps) {
     for (const { text, path } of listExpressions(module, toPath(place), modules)) {
+      if (text.length > MAX_CHARACTERS) continue;
+      left -= text.length;
+      if (left < 0) return found;
       for (const unknown of listUnknown(text, ids)) found.push({ path, step, unknown });
       if (found.length >= most) return found.slice(0, most);
     }
@@ -44,13 +49,14 @@ function toPath(place: string): (string | number)[] {
   return keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key));
 }
 
-/** Yields the expressions of a step, without those of the steps nested in it. */
+/** Yields the expressions of a step, without those of the steps nested in it and without constant values. */
 function* listExpressions(
   value: unknown,
   path: (string | number)[],
   modules: ReadonlySet<unknown>,
 ): Generator<Expression> {
   const entries = Array.isArray(value) ? value.entries() : Object.entries(value as StoredObject);
+  if ((value as StoredObject).type === "static") return;
   for (const [key, inner] of entries) {
     const at = [...path, key];
     if (key === "expr" && typeof inner === "string") yield { text: inner, path: at };
@@ -60,7 +66,6 @@ function* listExpressions(
 }
 
 function listUnknown(text: string, ids: ReadonlySet<string>): string[] {
-  if (text.length > MAX_CHARACTERS) return [];
   const named = [...text.matchAll(REFERENCE)].map(([, name]) => name!);
   if (named.every((name) => ids.has(name))) return [];
   const mentioned = mentionedSteps(text);
