@@ -113,13 +113,14 @@ export async function setFlowDeploymentMessage(
  * flow that was never deployed may delete it too. @throws NotFound, Forbidden
  */
 export async function deleteFlow(ctx: WorkspaceContext, path: string): Promise<void> {
-  const { flow } = await getFlow(ctx, path);
-  if (flow.draft_only && flow.edited_by === ctx.username) {
-    requireWriteAccess(ctx.caller.member, path, flow.extra_perms);
-  } else requireManageAccess(ctx.caller.member, path, "delete");
-  const { workspace_id } = flow;
+  const { member } = ctx.caller;
+  const { workspace_id } = member;
   await ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`flow ${workspace_id} ${path}`);
+    const { flow } = readableFlow(ctx, await findLatestFlow(tx, workspace_id, path), `flow ${path}`);
+    if (flow.draft_only && flow.edited_by === ctx.username)
+      requireWriteAccess(member, path, flow.extra_perms);
+    else requireManageAccess(member, path, "delete");
     const hasVersion = and(ne(jobs.kind, "flowdependencies"), isNotNull(jobs.flow_version));
     const running = tx
       .select({ id: jobs.flow_version })

@@ -1,31 +1,48 @@
 /** Deletes scripts permanently: one version, or all versions of a path. */
-import { and, eq } from "drizzle-orm";
+import { and, eq, ne } from "drizzle-orm";
+import type { Tx } from "../../../database/database.ts";
 import { Forbidden } from "../../../lib/errors.ts";
 import { requireManageAccess, requireWriteAccess } from "../../../platform/access/permissions.ts";
 import type { WorkspaceContext } from "../../../platform/app/context.ts";
-import { deleteDraftRows } from "../drafts/service.ts";
+import { deleteDraftRow, deleteDraftRows } from "../drafts/service.ts";
 import { storeImports } from "./imports/importers.ts";
-import { getScriptByHash, getScriptByPath, retireVersion } from "./service.ts";
+import { deleteVersionRow, getScriptByHash, requireReadable, retireVersion } from "./service.ts";
 import { type Script, scripts } from "./tables.ts";
-import { findLiveScript } from "./versions.ts";
+import { findLatestScript, findLiveScript } from "./versions.ts";
 
-/** Deletes a path with all versions and its draft. Queued jobs of it fail with an error that says so. */
+/**
+ * Deletes a path with all versions and drafts; if an archived script was begun anew there, only what was begun. Queued
+ * jobs of it fail with an error that says so. @throws NotFound, Forbidden
+ */
 export async function deleteScriptPath(ctx: WorkspaceContext, path: string): Promise<void> {
-  const row = await getScriptByPath(ctx, path);
-  requireDeleteRight(ctx, row);
-  const { workspace_id } = row;
+  const { workspace_id } = ctx.caller.member;
   await ctx.write({ resource: path }, async (tx) => {
     await tx.lock(`script ${workspace_id} ${path}`);
+    const row = requireReadable(ctx, await findLatestScript(tx, workspace_id, path), `script ${path}`);
+    requireDeleteRight(ctx, row);
+    const place = { workspace_id, kind: "script", path } as const;
+    if (row.draft_only && (await hasOtherVersion(tx, row))) {
+      await deleteVersionRow(tx, row);
+      await deleteDraftRow(tx, { ...place, created_by: row.created_by });
+      tx.afterCommit(() => retireVersion(ctx.app, row, row.hash));
+      return;
+    }
     const deleted = await tx
       .delete(scripts)
       .where(and(eq(scripts.workspace_id, workspace_id), eq(scripts.path, path)))
       .returning({ hash: scripts.hash });
-    await storeImports(tx, { workspace_id, kind: "script", path }, []);
-    await deleteDraftRows(tx, { workspace_id, kind: "script", path });
+    await storeImports(tx, place, []);
+    await deleteDraftRows(tx, place);
     tx.afterCommit(() => {
       for (const { hash } of deleted) retireVersion(ctx.app, row, hash);
     });
   });
+}
+
+/** Whether the path has versions, in any state, beside this one. */
+async function hasOtherVersion(tx: Tx, { workspace_id, path, hash }: Script): Promise<boolean> {
+  const others = and(eq(scripts.workspace_id, workspace_id), eq(scripts.path, path), ne(scripts.hash, hash));
+  return (await tx.select({ hash: scripts.hash }).from(scripts).where(others).limit(1)).length > 0;
 }
 
 /** Deletes the content of one version; its row stays, marked as deleted. @returns the remaining row */

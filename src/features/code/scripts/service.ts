@@ -22,7 +22,8 @@ export async function getScriptByHash(ctx: WorkspaceContext, hash: string): Prom
   return requireReadable(ctx, row, `script with hash ${hash}`);
 }
 
-function requireReadable(ctx: WorkspaceContext, row: Script | undefined, what: string): Script {
+/** @throws NotFound, also when the caller may not read it */
+export function requireReadable(ctx: WorkspaceContext, row: Script | undefined, what: string): Script {
   const { member } = ctx.caller;
   if (!row || !canRead(member, row.path, row.extra_perms)) {
     throw new NotFound(`${what} in workspace ${member.workspace_id}`);

@@ -80,6 +80,52 @@ describe("a script that is only a draft", () => {
   });
 });
 
+describe("an archived script that is begun anew", () => {
+  const begin = (ask: Ask, path: string) =>
+    expectOk(ask("POST", at("create"), { path, content: "draft", language: "bun", draft_only: true }));
+
+  test("keeps its history and others' drafts when that is discarded", async () => {
+    await expectOk(ann("POST", "/w/acme/folders/create", { name: "both", extra_perms: { "u/bob": true } }));
+    const path = "f/both/archived";
+    const hash = await make(path);
+    await expectOk(ann("POST", at(`archive/p/${path}`)));
+    await begin(bob, path);
+    for (const ask of [ann, bob]) {
+      await expectOk(ask("POST", "/w/acme/drafts/create", { path, typ: "script", value: { content: "" } }));
+    }
+    await expectOk(bob("POST", at(`delete/p/${path}`)));
+    expect(await read(`get/p/${path}`)).toMatchObject({ hash, archived: true, draft_only: false });
+    expect((await read(`history/p/${path}`)).map((row: any) => row.script_hash)).toEqual([hash]);
+    const kept = await read(`get/draft/${path}`, bob);
+    expect([kept.draft, kept.other_drafts.map((row: any) => row.created_by)]).toEqual([undefined, ["ann"]]);
+    expect(told(await bob("POST", at(`delete/p/${path}`)))).toEqual([403, "Forbidden"]);
+  });
+
+  test("is not deleted by its author if somebody deploys it meanwhile", async () => {
+    const path = "f/both/begun";
+    await begin(bob, path);
+    const { app } = server.server;
+    const body = { path, content: saying("deployed"), language: "bun" };
+    const answers: Promise<Answer>[] = [];
+    // Both requests have read what they need before either may write, and the deployment writes first.
+    await app.db.write(async () => {
+      for (const request of [
+        () => ann("POST", at("create"), body),
+        () => bob("POST", at(`delete/p/${path}`)),
+      ]) {
+        answers.push(request());
+        for (let times = 0; times < 20; times++) await read("exists/p/u/ann/none");
+      }
+    });
+    const [deployed, deleted] = await Promise.all(answers);
+    expect([told(deployed!), told(deleted!)]).toEqual([
+      [201, null],
+      [403, "Forbidden"],
+    ]);
+    expect((await run(`p/${path}`)).json()).toBe("deployed");
+  });
+});
+
 describe("versions", () => {
   test("return the newest, and accept a message for each later", async () => {
     const path = "u/ann/versions";
