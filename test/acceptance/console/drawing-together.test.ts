@@ -75,6 +75,25 @@ test("a new flow does not replace an existing one, deployed or draft", async () 
   await page.getByRole("heading", { name: "The first one" }).waitFor();
 }, 60_000);
 
+test("a new flow at the path of an archived one restores that flow on request", async () => {
+  const path = "f/finance/retired";
+  const flow = { path, summary: "The retired one", value: { modules: [] } };
+  await site.filled.ask("POST", "/w/acme/flows/create", flow);
+  await site.filled.ask("POST", `/w/acme/flows/archive/${path}`, {});
+  await using ann = await site.visit();
+  const { page } = ann;
+  await ann.open("/w/acme/new/flow");
+  await page.getByLabel("Belongs to").first().click();
+  await page.getByRole("option", { name: "f/finance" }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill("retired");
+  await page.getByRole("button", { name: "Draw it" }).click();
+  await page.getByText(`There is an archived flow at ${path}`).waitFor();
+  await ann.accessible("New flow at an archived one");
+  await page.getByRole("button", { name: "Restore it" }).click();
+  await page.getByRole("heading", { name: "The retired one" }).waitFor();
+  expect(await site.filled.ask("GET", `/w/acme/flows/exists/${path}`)).toBe("true");
+}, 60_000);
+
 test("the picker and the preview show the values of the selected iteration", async () => {
   const path = "f/finance/loop";
   const make = "export const main = (n: number) => ({ made: n * 10 })";

@@ -117,7 +117,9 @@ async function storeFlow(
   const draft_only = body.draft_only ?? false;
   if (draft_only && previous && !previous.draft_only) {
     throw new BadRequest(
-      `flow ${path} is deployed, not a draft only: keep the draft beside it (drafts/create)`,
+      previous.archived
+        ? `there is an archived flow at ${path}: restore it (flows/archive with \`archived: false\`), or deploy a flow in its place`
+        : `flow ${path} is deployed, not a draft only: keep the draft beside it (drafts/create)`,
     );
   }
   // Drafts are not part of the flow's history.

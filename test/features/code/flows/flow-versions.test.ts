@@ -42,6 +42,19 @@ const make = (path: string, more: object = {}) =>
 const change = (path: string, more: object = {}) =>
   ann("POST", at(`update/${path}`), { path, summary: "", value: two, ...more });
 const read = async (rest: string) => (await expectOk(ann("GET", at(rest)))).json();
+/** Sends two requests: both have read what they need before either may write, and the first writes first. */
+async function inTurn(...requests: [() => Promise<Answer>, () => Promise<Answer>]): Promise<Answer[]> {
+  const { app } = server.server;
+  const answers: Promise<Answer>[] = [];
+  await app.db.write(async () => {
+    for (const request of requests) {
+      answers.push(request());
+      // Reads are answered meanwhile, in the order of the requests.
+      for (let at = 0; at < 20; at++) await ann("GET", "/w/acme/flows/exists/u/ann/none");
+    }
+  });
+  return Promise.all(answers);
+}
 const told = (answer: Answer) => [answer.status, answer.headers.get("svc-error")];
 
 describe("a draft", () => {
@@ -135,6 +148,34 @@ describe("a draft", () => {
     await begin(bob, "f/shared/of_bob");
     await make("f/shared/of_bob");
     expect(told(await bob("DELETE", at("delete/f/shared/of_bob")))).toEqual([403, "Forbidden"]);
+  });
+
+  test("without a flow, deployed while its author deletes it, is not deleted", async () => {
+    await expectOk(ann("POST", "/w/acme/folders/create", { name: "both", extra_perms: { "u/bob": true } }));
+    const body = { path: "f/both/begun", summary: "", value: one };
+    await expectOk(bob("POST", at("create"), { ...body, draft_only: true }));
+    const [deployed, deleted] = await inTurn(
+      () => ann("POST", at("create"), body),
+      () => bob("DELETE", at("delete/f/both/begun")),
+    );
+    expect([told(deployed!), told(deleted!)]).toEqual([
+      [201, null],
+      [403, "Forbidden"],
+    ]);
+    expect((await read("get/f/both/begun")).draft_only).toBe(false);
+  });
+
+  test("does not replace an archived flow, and says how to restore it", async () => {
+    await make("u/ann/retired");
+    await expectOk(ann("POST", at("archive/u/ann/retired")));
+    const body = { path: "u/ann/retired", summary: "", value: two, draft_only: true };
+    const begun = await ann("POST", at("create"), body);
+    expect([begun.status, begun.text]).toEqual([
+      400,
+      expect.stringContaining("archived flow at u/ann/retired: restore it (flows/archive"),
+    ]);
+    await expectOk(ann("POST", at("archive/u/ann/retired"), { archived: false }));
+    expect(contentOf(await read("get/u/ann/retired"))).toBe(contentOf({ value: one }));
   });
 
   test.each([undefined, null])("that is %p is rejected", async (value) => {

@@ -40,6 +40,14 @@ export default function NewFlowPage() {
       return undefined;
     },
   });
+  const restore = useMutation({
+    mutationFn: async () => {
+      const body = { archived: false };
+      await call("POST /w/{workspace}/flows/archive/{path}", { workspace, path, body });
+      await queryClient.invalidateQueries({ queryKey: [workspace, "flows"] });
+      go(to.flow(workspace, path));
+    },
+  });
   // If the path is in use, the user is asked for another one.
   const taken = begin.data?.path === path ? begin.data.taken : undefined;
   return (
@@ -70,7 +78,17 @@ export default function NewFlowPage() {
             ))}
           </div>
         </Radio.Group>
-        {taken && taken.by === undefined && (
+        {taken?.isArchived && (
+          <Alert color="yellow" variant="light">
+            <Group justify="space-between">
+              <span>There is an archived flow at {path}: take another name, or restore that flow.</span>
+              <Button size="xs" loading={restore.isPending} onClick={() => restore.mutate()}>
+                Restore it
+              </Button>
+            </Group>
+          </Alert>
+        )}
+        {taken && !taken.isArchived && taken.by === undefined && (
           <Alert color="yellow" variant="light">
             There is a flow at {path} already: take another name, or{" "}
             <Anchor component={Link} href={to.flow(workspace, path)} inherit>
@@ -100,6 +118,7 @@ export default function NewFlowPage() {
             </Group>
           </Alert>
         )}
+        {restore.error && <Problem error={restore.error} />}
         {begin.error && <Problem error={begin.error} />}
         <Button
           type="submit"
@@ -114,9 +133,19 @@ export default function NewFlowPage() {
   );
 }
 
-/** Looks for a flow at a path: `by` is the user who began it, if it was never deployed. */
-async function findTaken(workspace: string, path: string): Promise<{ by: string | undefined } | undefined> {
-  if (!(await call("GET /w/{workspace}/flows/exists/{path}", { workspace, path }))) return undefined;
-  const found = await call("GET /w/{workspace}/flows/get/{path}", { workspace, path });
-  return { by: found.draft_only ? found.edited_by : undefined };
+interface Taken {
+  /** Username of the user who began it; undefined if it was deployed. */
+  by: string | undefined;
+  isArchived: boolean;
+}
+
+/** Looks for a flow at a path. One that was archived before it was ever deployed is replaced. */
+async function findTaken(workspace: string, path: string): Promise<Taken | undefined> {
+  if (await call("GET /w/{workspace}/flows/exists/{path}", { workspace, path })) {
+    const found = await call("GET /w/{workspace}/flows/get/{path}", { workspace, path });
+    return { by: found.draft_only ? found.edited_by : undefined, isArchived: false };
+  }
+  const query = { path_exact: path, show_archived: true };
+  const archived = await call("GET /w/{workspace}/flows/list", { workspace, query });
+  return archived.length > 0 ? { by: undefined, isArchived: true } : undefined;
 }
