@@ -29,14 +29,20 @@ const HANDLER_FIELDS: Record<HandlerType, (handler: Handler | undefined) => Part
   }),
 };
 
-/** Returns the fields that a new schedule takes from the defaults, for each handler it does not name itself. */
+type OwnHandlers = Pick<Schedule, "on_failure" | "on_recovery" | "on_success" | "ws_error_handler_muted">;
+
+/**
+ * Returns the fields that a new schedule takes from the defaults, for each handler it does not name itself. The
+ * workspace's error handler stays muted if the schedule mutes it.
+ */
 export function defaultHandlerFields(
-  { on_failure, on_recovery, on_success }: Pick<Schedule, "on_failure" | "on_recovery" | "on_success">,
+  { on_failure, on_recovery, on_success, ws_error_handler_muted }: OwnHandlers,
   settings: WorkspaceSettingValues,
 ): Partial<Schedule> {
   const named = { error: on_failure, recovery: on_recovery, success: on_success };
   const taken = HANDLER_TYPES.filter((type) => !named[type] && settings[`default_${type}_handler`]);
-  return Object.assign({}, ...taken.map((type) => HANDLER_FIELDS[type](settings[`default_${type}_handler`])));
+  const fields = taken.map((type) => HANDLER_FIELDS[type](settings[`default_${type}_handler`]));
+  return Object.assign({}, ...fields, ws_error_handler_muted && { ws_error_handler_muted });
 }
 
 /** Stores a default handler. With `override_existing` it also replaces the handler of every schedule. */

@@ -259,6 +259,17 @@ describe("the default handler", () => {
   const settle = (body: object) => ask("POST", "/w/acme/schedules/setdefaulthandler", body);
   const get = async ({ path }: Made) => (await expectOk(ask("GET", `/w/acme/schedules/get/${path}`))).json();
 
+  test("leaves the workspace's handler muted for a new schedule that mutes it", async () => {
+    await expectOk(settle({ handler_type: "error", override_existing: false, path: "script/u/admin/other" }));
+    const made = await create({ ws_error_handler_muted: true });
+    expect(await get(made)).toMatchObject({
+      on_failure: "script/u/admin/other",
+      ws_error_handler_muted: true,
+    });
+    expect((await get(await create())).ws_error_handler_muted).toBe(false);
+    await expectOk(settle({ handler_type: "error", override_existing: false }));
+  });
+
   test("applies to new schedules without one, and on request to all", async () => {
     const before = await create(FAILED);
     const error = {
