@@ -991,7 +991,7 @@ export interface Operations {
   "POST /w/{workspace}/workspaces/leave": { input: { workspace: string }; answer: string; access: "member" };
   /** List pending invites */
   "GET /w/{workspace}/workspaces/list_pending_invites": { input: { workspace: string }; answer: ({ workspace_id: string; email: string; is_admin: boolean; operator: boolean })[]; access: "admin" };
-  /** Set what existing clients show to operators */
+  /** Set what other clients show to operators; stored for them, without effect here */
   "POST /w/{workspace}/workspaces/operator_settings": { input: { workspace: string; body?: Record<string, unknown> }; answer: string; access: "admin" };
   /** Read whether the workspace is premium, and this month's executions */
   "GET /w/{workspace}/workspaces/premium_info": { input: { workspace: string }; answer: { premium: boolean; usage: number; seats?: number; automatic_billing: boolean }; access: "member" };

@@ -16,6 +16,8 @@ import { DefaultScripts, OperatorSettings } from "../../tenancy/workspaces/setti
 import { parsePathField, requireRunnable, requireScript } from "./check-runnable.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
+const MAX_COLOR_CHARS = 100;
+const MAX_OPERATOR_SETTINGS_CHARS = 32_768;
 const text = responds.text("confirmation");
 const settingAudit = (name: string) => ({ operation: `workspaces.${name}`, action_kind: "Update" }) as const;
 
@@ -76,7 +78,9 @@ export const changeWorkspaceColor = operation({
   path: `${base}/change_workspace_color`,
   access: "admin",
   summary: "Set the color in which clients show the workspace",
-  body: z.object({ color: z.string().nullish() }),
+  body: z.object({
+    color: z.string().max(MAX_COLOR_CHARS, `must have at most ${MAX_COLOR_CHARS} characters`).nullish(),
+  }),
   responds: text,
   audit: settingAudit("change_workspace_color"),
   run: async (ctx, { workspace, body }) => {
@@ -91,8 +95,13 @@ export const editOperatorSettings = operation({
   method: "POST",
   path: `${base}/operator_settings`,
   access: "admin",
-  summary: "Set what existing clients show to operators",
-  body: optionalBody(OperatorSettings),
+  summary: "Set what other clients show to operators; stored for them, without effect here",
+  body: optionalBody(
+    OperatorSettings.refine(
+      (settings) => JSON.stringify(settings).length <= MAX_OPERATOR_SETTINGS_CHARS,
+      `must have at most ${MAX_OPERATOR_SETTINGS_CHARS} characters as JSON`,
+    ),
+  ),
   responds: text,
   audit: settingAudit("update_operator_settings"),
   run: async (ctx, { workspace, body }) => {

@@ -108,7 +108,7 @@ const DefaultHandler = z.looseObject({
   workspace_handler_muted: z.boolean().optional(),
 });
 
-/** What operators see in the interface of an existing client; kept for it. */
+/** What other clients show to operators; stored for them, without effect here. */
 export const OperatorSettings = z.record(z.string(), z.unknown());
 
 /** The stored settings. An absent field has its default; null is never stored. */

@@ -230,6 +230,14 @@ test("settings of a workspace from elsewhere are kept: what clients show, and re
   ]);
 });
 
+test.each([
+  ["change_workspace_color", { color: "x".repeat(101) }, "`color`: must have at most 100 characters"],
+  ["operator_settings", { odd: "x".repeat(32_768) }, "must have at most 32768 characters as JSON"],
+])("%s has a limit of length", async (name, body, says) => {
+  const answer = await admin("POST", `${w}/${name}`, body);
+  expect([answer.status, answer.text]).toEqual([400, expect.stringContaining(says)]);
+});
+
 test("fields of newer clients are accepted and returned", async () => {
   const include = { include_path: ["f/**"], exclude_path: ["f/private/**"] };
   await expectOk(admin("POST", `${w}/edit_git_sync_config`, { git_sync_settings: include, version: 2 }));
