@@ -130,7 +130,7 @@ async function waitUntilReady(client: ServiceClient, workspace: string, hash: st
     if (lock !== undefined) return;
     if (lock_error_logs !== undefined) {
       throw new CliError("DependencyError", `version ${hash} is stored but cannot run: ${lock_error_logs}`, {
-        hint: "mend it and push again; the previous version stays in use",
+        hint: "fix the error and push again; the previous version stays in use",
       });
     }
     await sleep(POLL_INTERVAL_MS);

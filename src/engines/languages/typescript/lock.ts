@@ -86,7 +86,7 @@ async function writeLock({ package_json, bun_lock }: Lock, folder: string): Prom
   await writeFile(join(folder, "bun.lock"), bun_lock);
 }
 
-/** Whether the registry has no longer the version of the client's own package that a lock names. */
+/** Whether the registry no longer has the version of the client's own package that a lock names. */
 function isClientWithdrawn(cause: unknown): boolean {
   return (
     cause instanceof DependencyError &&

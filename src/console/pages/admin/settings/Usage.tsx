@@ -12,12 +12,7 @@ export function Usage({ workspace }: { workspace: string }) {
   if (!usage.data) return <Loading />;
   const rows = usage.data.toSorted((one, other) => other.executions - one.executions);
   if (rows.every(({ executions }) => executions === 0)) {
-    return (
-      <Empty title="Nothing ran in the last seven days">
-        How much was run for each user stands here from the first run on: a measure of who needs how much of
-        this server.
-      </Empty>
-    );
+    return <Empty title="Nothing ran in the last seven days">Shows the number of runs of each user.</Empty>;
   }
   return (
     <>
