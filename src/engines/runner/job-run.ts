@@ -81,10 +81,9 @@ export class JobRun implements WatchedJob, AnswerHandler {
   /** Milliseconds until its child has run what it was sent; undefined if it takes no more. @param isFree a slot is free */
   backlogMs(now: number, isFree: boolean): number | undefined {
     if (this.#reader?.isAnswered !== false || this.hasEnded || this.retired || this.#stopAs) return undefined;
-    const child = this.#child!;
-    if (!runsInChild(this.#o.request.version.language) || !this.prefetch.isOpen(child, isFree))
-      return undefined;
-    return now - this.since + this.prefetch.backlogMs(child);
+    const isOpen =
+      runsInChild(this.#o.request.version.language) && this.prefetch.isOpen(this.#child!, isFree);
+    return isOpen ? now - this.since + this.prefetch.backlogMs(this.#child!) : undefined;
   }
 
   /** Sends its child a further run in advance. @returns false if the run must wait in the queue */
