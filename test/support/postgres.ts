@@ -14,6 +14,7 @@ const SUITE = [
   "test/engines/runner",
   "test/acceptance/contract",
   "test/acceptance/faults",
+  "test/acceptance/packages/script-imports.test.ts",
   "test/acceptance/volume",
 ];
 /** Run on SQLite alone: they take long by what has nothing to do with a database (compilers, installers, large files). */

@@ -1,10 +1,10 @@
 /** Scripts that import scripts: pinned when they are deployed, locked again when what they import is. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { and, eq } from "drizzle-orm";
-import { completeLock } from "../../../../src/features/code/scripts/imports/locking.ts";
-import { closeTemporarily, reopenWorkspace } from "../../../../src/features/tenancy/workspaces/gate.ts";
-import { jobs } from "../../../../src/platform/queue/tables.ts";
-import { type Ask, startTestServer, type TestServer, until } from "../../../support/harness.ts";
+import { completeLock } from "../../../src/features/code/scripts/imports/locking.ts";
+import { closeTemporarily, reopenWorkspace } from "../../../src/features/tenancy/workspaces/gate.ts";
+import { jobs } from "../../../src/platform/queue/tables.ts";
+import { type Ask, startTestServer, type TestServer, until } from "../../support/harness.ts";
 
 let server: TestServer;
 let ask: Ask;

@@ -1,0 +1,56 @@
+/** Many events that wait for one endpoint. */
+import { expect, test } from "bun:test";
+import { until } from "../../../support/harness.ts";
+import {
+  arrived,
+  change,
+  deliveries,
+  endpoint,
+  later,
+  openWebhooks,
+  receiver,
+  settled,
+} from "./webhook-setup.ts";
+
+openWebhooks();
+
+test("is sent concurrently with others if many wait, until all have arrived", async () => {
+  const { id } = await endpoint();
+  receiver.answer = () => new Response("", { status: 503 });
+  for (let at = 0; at < 150; at += 10) await Promise.all(Array.from({ length: 10 }, change));
+  let most = 0;
+  let now = 0;
+  receiver.answer = async () => {
+    most = Math.max(most, ++now);
+    await Bun.sleep(5);
+    now--;
+    return new Response("", { status: Math.random() < 0.5 ? 500 : 200 });
+  };
+  later(60_000);
+  await change();
+  await until(() => (most > 1 ? true : undefined), "several at once");
+  receiver.answer = () => new Response("");
+  later(24 * 3_600_000 - 120_000);
+  await change();
+  await settled(id, "delivered", 152);
+  expect(await deliveries(id, "?state=failed")).toEqual([]);
+  later(-24 * 3_600_000 + 60_000);
+}, 30_000);
+
+test("does not delay other endpoints", async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await endpoint("/slow");
+  const fast = await endpoint("/fast");
+  receiver.answer = async ({ path }) => {
+    if (path === "/slow") await held;
+    return new Response("");
+  };
+  for (let round = 0; round < 5; round++) await change();
+  await settled(fast.id, "delivered", 5);
+  expect(receiver.messages.filter(({ path }) => path === "/slow")).toHaveLength(1);
+  release();
+  await arrived(10);
+});
