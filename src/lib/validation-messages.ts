@@ -22,7 +22,7 @@ export function describeIssues(where: "query" | "body" | "value", error: z.ZodEr
 }
 
 /** Describes an issue. Messages set by a schema stay as they are; zod's default messages are replaced. */
-function describeIssue(issue: Issue): string {
+export function describeIssue(issue: Issue): string {
   const { message } = issue;
   if (/^Too (small|big): /.test(message)) return describeBound(issue as Bound);
   if (message === "Invalid input" && issue.code === "invalid_union") {
@@ -37,6 +37,8 @@ function describeIssue(issue: Issue): string {
       ? `is missing, and ${right}`
       : `${right}, not ${TYPE_NAMES[received!] ?? received}`;
   }
+  const kinds = /^Invalid discriminator value\. Expected (.+)$/.exec(message)?.[1];
+  if (kinds !== undefined) return `must be one of ${kinds.replaceAll("'", '"').replaceAll(" | ", ", ")}`;
   return (
     FORMAT_MESSAGES[message] ??
     message.replace(/^Invalid option: expected one of /, "must be one of ").replaceAll('"|"', '", "')

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { BadRequest } from "../../../../lib/errors.ts";
 import { isJsonObject } from "../../../../lib/json/json.ts";
+import { describeIssue } from "../../../../lib/validation-messages.ts";
 import { KnownFlowValue } from "./open-flow.ts";
 import { findUnknownSteps } from "./unknown-steps.ts";
 import { validateFlow } from "./validate.ts";
@@ -23,7 +24,7 @@ export function findProblems(value: unknown): FlowProblem[] {
   for (const issue of error?.issues ?? []) {
     const path = issue.path.map((key) => (typeof key === "symbol" ? String(key) : key));
     if (isOptionalAndMissing(value, path)) continue;
-    problems.push({ path, message: issue.message, is_refused: false });
+    problems.push({ path, message: describeIssue(issue), is_refused: false });
   }
   const refused = findRefusal(value);
   if (refused) return [refused, ...problems].slice(0, MAX_PROBLEMS);
