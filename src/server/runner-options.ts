@@ -14,6 +14,7 @@ export function runnerOptions(app: App): RunnerOptions {
   return {
     directory: join(config.data_dir, "runner"),
     concurrency: config.workers,
+    builds: config.builds,
     max_children: config.max_children,
     blank_children: config.blank_children,
     idle_timeout_ms: config.child_idle_s * 1000,

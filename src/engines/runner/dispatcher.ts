@@ -7,12 +7,15 @@
  * A child that is blocked by its job cannot return what it was sent. While a slot is free, a child is therefore sent at
  * most 16 runs, after a long unbroken series of very quick ones, and no run of which another job is the parent: that
  * job may wait for it. For the same reason none is sent to a child whose jobs use their tokens.
+ *
+ * A run whose version must be built first waits for that without a slot (`job/builds.ts`).
  */
 import type { StopRequest } from "../../lib/async/sleep.ts";
 import type { ChildPool } from "./child-pool.ts";
 import { matchesKey } from "./child-pool.ts";
 import type { RuntimeFiles } from "./files/runtime-files.ts";
 import type { VersionFiles } from "./files/version-files.ts";
+import { createBuilds } from "./job/builds.ts";
 import type { Prefetch } from "./job/prefetch.ts";
 import type { Prefetched, QueuedRun } from "./job/queued-run.ts";
 import { JobRun } from "./job-run.ts";
@@ -59,6 +62,7 @@ interface DispatcherOptions {
 export function createDispatcher({ options, pool, runtime, files, sandbox }: DispatcherOptions): Dispatcher {
   const running = new Set<JobRun>();
   const waiting: QueuedRun[] = [];
+  const builds = createBuilds({ files, log: options.log, onShortage: pool.shortage.report });
   let stopped = false;
   let averageMs = INITIAL_AVERAGE_MS;
   let lastBegan = 0;
@@ -193,6 +197,20 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     pump();
   }
 
+  async function buildFirst(run: QueuedRun): Promise<void> {
+    const outcome = await builds.waitFor(run);
+    if (outcome) run.resolve(outcome);
+    else if (run.stop.aborted) run.resolve({ kind: "canceled" });
+    else if (stopped) run.resolve({ kind: "released" });
+    else enqueue(run);
+  }
+
+  function enqueue(run: QueuedRun): void {
+    setDequeue(run);
+    waiting.push(run);
+    pump();
+  }
+
   /** Makes a cancellation remove the run from the queue. */
   function setDequeue(run: QueuedRun): void {
     run.cancel = () => {
@@ -218,14 +236,14 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
           },
           cancel: () => {},
         };
-        setDequeue(run);
         stop.onAbort = () => run.cancel();
-        waiting.push(run);
-        pump();
+        if (files.needsBuild(request.version)) void buildFirst(run);
+        else enqueue(run);
       });
     },
     checkTimes(now) {
       for (const job of running) job.checkDeadline(now);
+      builds.checkTimes(now);
     },
     retire(match) {
       pool.retire(match);
@@ -247,6 +265,7 @@ export function createDispatcher({ options, pool, runtime, files, sandbox }: Dis
     stop() {
       stopped = true;
       clearTimeout(checking);
+      builds.stop();
       for (const { resolve } of waiting.splice(0)) resolve({ kind: "released" });
       // Their runs behind follow, or are returned.
       for (const job of [...running]) job.stop({ kind: "released" });

@@ -43,7 +43,7 @@ const MB = 1024 * 1024;
 
 export function createRunner(options: RunnerOptions): Runner {
   const { directory, log } = options;
-  const turns = createToolTurns();
+  const turns = createToolTurns(options.builds);
   const packages = createPackageStore({
     directory,
     registry: options.registry,

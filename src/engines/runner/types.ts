@@ -75,7 +75,10 @@ export interface RunRequest {
   variant?: string | undefined;
   /** Jobs with the same name share the folder `./shared`, until `removeShared`. */
   shared?: string | undefined;
+  /** Limits the run, and before it the wait for a build. */
   timeout_ms: number;
+  /** Called when the run begins to wait for a build, without a slot. @returns a function called when the wait ends */
+  onBuild?: (() => () => void) | undefined;
   /** Called in order with decoded text as it arrives, after the size limit. */
   onLog: (text: string) => void;
   /** Called with each chunk of the result stream. */
@@ -168,6 +171,8 @@ export interface RunnerOptions {
   directory: string;
   /** Maximum number of jobs that run at once. */
   concurrency: number;
+  /** Compilers at once, and half of the package clients; slow ones continue beside others. */
+  builds: number;
   /** Maximum number of children, running, idle or blank. */
   max_children: number;
   /** Number of blank children started ahead. */

@@ -12,6 +12,14 @@ export const JOB_SETTINGS = {
     default: Math.max(4, cores * 4),
     meaning: "maximum number of concurrent jobs",
   },
+  builds: {
+    variable: "SVC_BUILDS",
+    kind: "number",
+    default: Math.max(2, cores),
+    least: 1,
+    meaning:
+      "compilers at once, and half of the package clients; what takes over 10 s goes on beside others, up to 3 times as many",
+  },
   worker_tags: {
     variable: "SVC_WORKER_TAGS",
     kind: "text",

@@ -35,6 +35,8 @@ export interface VersionFiles {
   ensure(version: RunnableVersion, signal?: AbortSignal): Promise<void>;
   /** Whether the version's files are complete. */
   has(version: RunnableVersion): boolean;
+  /** Whether its files are missing and it takes a compiler or a package client to make them. */
+  needsBuild(version: RunnableVersion): boolean;
   /**
    * Removes folders unused since `before` (Unix milliseconds), and then the least recently used ones while the rest
    * is too large. Versions that `isLoaded` are kept.
@@ -121,6 +123,12 @@ export function createVersionFiles(
     });
   }
 
+  function has(version: RunnableVersion): boolean {
+    const folder = folderOf(version);
+    used.set(folder, Date.now());
+    return ready.has(folder);
+  }
+
   return {
     place(version, folder) {
       const written = folderOf(version);
@@ -136,10 +144,12 @@ export function createVersionFiles(
       if (link) symlinkSync(readlinkSync(join(written, link)), join(folder, link));
       return join(folder, mainFileName(version));
     },
-    has(version) {
-      const folder = folderOf(version);
-      used.set(folder, Date.now());
-      return ready.has(folder);
+    has,
+    needsBuild(version) {
+      const isCompiled = compilationOf(version.language) !== undefined;
+      // Most versions have neither: they need no look at their files here.
+      if ((!isCompiled && !version.lock) || has(version)) return false;
+      return isCompiled || packages.linkOf(version) !== undefined;
     },
     async removeWorkspace(workspace_id) {
       const folder = join(directory, "versions", workspace_id);

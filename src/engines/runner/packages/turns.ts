@@ -1,5 +1,4 @@
 /** Limits how many compilers and package clients run at once: each takes a core, and none may keep others waiting. */
-import { availableParallelism } from "node:os";
 import { createFairSlots } from "./fair-slots.ts";
 
 export type ToolKind = "compiler" | "package_client";
@@ -23,13 +22,16 @@ const SLOW_AFTER_MS = 10_000;
 /** Slow ones continue beside the others, up to this multiple of the limit. */
 const SLOW_FACTOR = 3;
 /** A package client waits for its index more than it computes. */
-const CLIENTS_PER_CORE = 2;
+const CLIENTS_PER_COMPILER = 2;
 
-export function createToolTurns(): ToolTurns {
-  const cores = Math.max(2, availableParallelism());
+/** @param compilers number of compilers that run at once, if they are not slow */
+export function createToolTurns(compilers: number): ToolTurns {
   const createSlots = (limit: number) =>
     createFairSlots({ limit, slow_after_ms: SLOW_AFTER_MS, max: SLOW_FACTOR * limit });
-  const slots = { compiler: createSlots(cores), package_client: createSlots(CLIENTS_PER_CORE * cores) };
+  const slots = {
+    compiler: createSlots(compilers),
+    package_client: createSlots(CLIENTS_PER_COMPILER * compilers),
+  };
   return {
     async run(kind, owner, work, signal) {
       const release = await slots[kind].acquire(owner, signal);

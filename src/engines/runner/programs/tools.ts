@@ -25,7 +25,8 @@ export async function findTool(language: string): Promise<Tool> {
 
 async function locateTool(language: string): Promise<Tool> {
   const { tool, install, locate, program } = programOf(language)!;
-  const path = Bun.which(tool);
+  // Without the option it searches the PATH that the process was started with.
+  const path = Bun.which(tool, { PATH: process.env.PATH ?? "" });
   if (!path) throw new DependencyError(`${tool} is not installed on this server: ${install}`);
   const asked = Bun.spawn([path, ...locate], { stdin: "ignore", stdout: "pipe", stderr: "ignore" });
   const lines = (await asked.stdout.text()).trim().split("\n");

@@ -1,7 +1,7 @@
 import { requireRuntime } from "../../../engines/languages/languages.ts";
 import { runtimeOfCode } from "../../../engines/languages/programs/table.ts";
 import { analyseScript } from "../../../engines/languages/reading/analyse.ts";
-import type { Language } from "../../../engines/languages/types.ts";
+import type { Language, Packages } from "../../../engines/languages/types.ts";
 import type { ImportedScript, RunnableVersion } from "../../../engines/runner/types.ts";
 import type { StopRequest } from "../../../lib/async/sleep.ts";
 import { parseSchemaJson } from "../../../lib/json/json.ts";
@@ -13,6 +13,10 @@ import { getDeployedScriptByHash } from "../../code/scripts/versions.ts";
 import { createInlineVersion, type InlineCode, type ResolvedCode } from "../flows/drive/inline-scripts.ts";
 import { getDeployer, resolveLock } from "./dependencies/resolve-dependencies.ts";
 import type { OutputWriter } from "./job-output.ts";
+import type { JobSlot } from "./job-slot.ts";
+
+/** Code of a preview or of a step, with the modules that came with it. */
+type UndeployedCode = InlineCode & { modules?: Modules | undefined };
 
 /** Loads the code of a job: a deployed version, the code of a preview, or an inline script of a flow. */
 export async function loadVersion(
@@ -20,10 +24,10 @@ export async function loadVersion(
   job: Job,
   stop: StopRequest,
   output: OutputWriter,
+  slot: JobSlot,
 ): Promise<RunnableVersion> {
-  if (job.kind === "flowscript") {
-    return createInlineVersion(app, job, (code) => resolveCode(app, job, code, output, stop));
-  }
+  const resolve = (code: UndeployedCode) => resolveCode(app, job, code, { output, stop, slot });
+  if (job.kind === "flowscript") return createInlineVersion(app, job, resolve);
   if (job.script_hash) {
     const found = getDeployedScriptByHash(app, job.workspace_id, job.script_hash);
     const { version, pins, language } = found instanceof Promise ? await found : found;
@@ -40,7 +44,7 @@ export async function loadVersion(
   const path = job.script_path ?? undefined;
   const modules = job.raw_modules === null ? undefined : (parseSchemaJson(job.raw_modules) as Modules);
   const code = { language, content, path, lock: job.raw_lock ?? undefined, modules };
-  const { lock, imports } = await resolveCode(app, job, code, output, stop);
+  const { lock, imports } = await resolve(code);
   return {
     id: sha256(JSON.stringify([language, lock, content, imports])).slice(0, 32),
     workspace_id: job.workspace_id,
@@ -68,18 +72,27 @@ function withImports(version: RunnableVersion, language: string, imports: Import
 async function resolveCode(
   app: App,
   job: Job,
-  code: InlineCode & { modules?: Modules | undefined },
-  output: OutputWriter,
-  stop: StopRequest,
+  code: UndeployedCode,
+  { output, stop, slot }: { output: OutputWriter; stop: StopRequest; slot: JobSlot },
 ): Promise<ResolvedCode> {
   const analysis = await analyseScript(code.language, code.content);
   const { workspace_id } = job;
-  const options = { owner: workspace_id, onLog: output.log, signal: stop.signal };
-  if (analysis.imports.length === 0) {
-    return { lock: code.lock || (await resolveLock(app, analysis.packages, options)), imports: [] };
-  }
+  const lockOf = async (packages: Packages | undefined) => {
+    if (code.lock || !packages) return code.lock ?? "";
+    const takeBack = slot.yield();
+    try {
+      return await resolveLock(app, packages, {
+        owner: workspace_id,
+        onLog: output.log,
+        signal: stop.signal,
+      });
+    } finally {
+      takeBack();
+    }
+  };
+  if (analysis.imports.length === 0) return { lock: await lockOf(analysis.packages), imports: [] };
   const found = await resolveImports(app, await getDeployer(app, job), { ...code, workspace_id });
-  return { lock: code.lock || (await resolveLock(app, found.packages, options)), imports: found.imported };
+  return { lock: await lockOf(found.packages), imports: found.imported };
 }
 
 /** Returns a version that runs the function `preprocessor` instead of main. */

@@ -24,20 +24,18 @@ import { completeWithRetry } from "./complete-with-retry.ts";
 import { resolveDependencies } from "./dependencies/resolve-dependencies.ts";
 import { resolveFlowDependencies } from "./dependencies/resolve-flow-dependencies.ts";
 import { createOutputWriter, type OutputWriter } from "./job-output.ts";
+import type { JobSlot } from "./job-slot.ts";
 import { loadVersion, toPreprocessorVersion } from "./load-version.ts";
 import { createFailure, isDependencyJob, type JobOutcome } from "./outcome.ts";
 
 /** Abort reason when the server stops or sheds load: the job returns to the queue. Any other reason cancels it. */
 export const RELEASED = "released";
 
-/**
- * Runs a job that is stored as running under this worker's name, and stores its outcome.
- * @param onEnd called once, when none of its code runs any more
- */
-export async function runJob(app: App, job: Job, stop: StopRequest, onEnd: () => void): Promise<void> {
+/** Runs a job that is stored as running under this worker's name, and stores its outcome. */
+export async function runJob(app: App, job: Job, stop: StopRequest, slot: JobSlot): Promise<void> {
   const output = createOutputWriter(app, job);
   try {
-    await runWithOutput(app, job, stop, output, onEnd);
+    await runWithOutput(app, job, stop, output, slot);
   } finally {
     output.close();
   }
@@ -48,14 +46,14 @@ async function runWithOutput(
   job: Job,
   stop: StopRequest,
   output: OutputWriter,
-  onEnd: () => void,
+  slot: JobSlot,
 ): Promise<void> {
   // A queued job is claimed even if its workspace was closed meanwhile.
   const fate = queuedJobPolicy(app, job.workspace_id);
   let outcome = fate
     ? await outcomeOfClosedWorkspace(app, job, fate)
-    : await attemptRun(app, job, stop, output);
-  onEnd();
+    : await attemptRun(app, job, stop, output, slot);
+  slot.end();
   const stopping = output.stop();
   if (stopping) await stopping;
   if (outcome === "released" && job.delete_after_use) outcome = await readCanceledOutcome(app, job);
@@ -78,12 +76,14 @@ async function prepareRun(
   job: Job,
   stop: StopRequest,
   output: OutputWriter,
+  slot: JobSlot,
 ): Promise<RunRequest | JobOutcome | "begun"> {
   // The flow that waits for the job requested its cancellation while it was queued.
   if (job.cancel_requested) return readCanceledOutcome(app, job);
   if (isDependencyJob(job)) {
     const resolve = job.kind === "dependencies" ? resolveDependencies : resolveFlowDependencies;
-    return resolve(app, job, output, stop.signal);
+    const takeBack = slot.yield();
+    return resolve(app, job, output, stop.signal).finally(takeBack);
   }
   if (isFrame(job.kind)) return (await startClaimedFlow(app, job)) ? "begun" : readCanceledOutcome(app, job);
   if (job.kind === "identity") return { status: "success", result: job.args };
@@ -97,7 +97,7 @@ async function prepareRun(
   if (place?.stream_job) await forwardStream(app, job, place.stream_job, output);
   // A flow's preprocessor is a separate step. A script's runs before main.
   const isPreprocessor = job.flow_step_id === "preprocessor";
-  const code = await loadVersion(app, job, stop, output);
+  const code = await loadVersion(app, job, stop, output, slot);
   const version = isPreprocessor ? toPreprocessorVersion(code) : code;
   const entrypoint = decodeEntrypoint(job);
   const asked = getWorkspaceEnvironment(app, job.workspace_id);
@@ -128,6 +128,7 @@ async function prepareRun(
     shared: place?.sharesFolder ? (job.root_job ?? undefined) : undefined,
     timeout_ms:
       Math.min(job.timeout_s ?? app.settings.get("job_default_timeout"), app.config.max_timeout_s) * 1000,
+    onBuild: slot.yield,
     onLog: output.log,
     onStream: output.stream,
   };
@@ -139,9 +140,15 @@ async function attemptRun(
   job: Job,
   stop: StopRequest,
   output: OutputWriter,
+  slot: JobSlot,
 ): Promise<JobOutcome | "released" | "begun"> {
   try {
-    const ready = await retryOnOutage(app, jobLogFields(job), () => prepareRun(app, job, stop, output), stop);
+    const ready = await retryOnOutage(
+      app,
+      jobLogFields(job),
+      () => prepareRun(app, job, stop, output, slot),
+      stop,
+    );
     if (isDependencyJob(job) && stop.aborted) return await abortedOutcome(app, job, stop);
     if (ready === "begun" || "status" in ready) return ready;
     const staysHere = job.delete_after_use || ready.shared !== undefined;

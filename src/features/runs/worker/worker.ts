@@ -17,7 +17,7 @@ import { jobLogFields } from "../../../platform/queue/log-fields.ts";
 import type { LocalWorker } from "../../../platform/queue/queue.ts";
 import { type Job, jobs } from "../../../platform/queue/tables.ts";
 import { type ActiveJob, createJobHeartbeats } from "./job-heartbeats.ts";
-import { isDependencyJob } from "./outcome.ts";
+import type { JobSlot } from "./job-slot.ts";
 import { RELEASED, runJob } from "./run-job.ts";
 import { recordStart } from "./run-time.ts";
 
@@ -32,8 +32,8 @@ const MAX_CLAIM = 256;
  * that the database cannot keep up.
  */
 const MAX_COMPLETING = 1_024;
-/** Dependency jobs that occupy no slot: the runner limits them itself, and they may wait long for a package index. */
-const MAX_LOCKING = 256;
+/** Jobs that wait for a build or for a lock without a slot. The runner limits the processes that they wait for. */
+const MAX_BUILDING = 256;
 /** Jobs that wait here behind long ones return to the queue after this time: another server's worker may be free. */
 const RELEASE_AFTER_MS = 250;
 const RELEASE_INTERVAL_MS = 100;
@@ -65,8 +65,8 @@ export function createWorker(app: App, tags: TagFilter): Worker {
   const active = new Map<string, ActiveJob>();
   /** Jobs in `active` that have finished running and whose outcome is being stored; they occupy no slot. */
   let ended = 0;
-  /** Dependency jobs in `active` that have not ended. */
-  let locking = 0;
+  /** Jobs in `active` that wait for a build or for a lock. */
+  let building = 0;
   let executed = 0;
   let last: { id: string; workspace_id: string } | undefined;
   let accepting = false;
@@ -89,7 +89,7 @@ export function createWorker(app: App, tags: TagFilter): Worker {
 
   function room(): number {
     if (app.runner.shortageReason() !== undefined) return 0;
-    const aside = ended + Math.min(locking, MAX_LOCKING);
+    const aside = ended + Math.min(building, MAX_BUILDING);
     const before = active.size - Math.min(aside, MAX_COMPLETING);
     return config.workers + ahead() - before - queue.reservedSlots();
   }
@@ -117,15 +117,21 @@ export function createWorker(app: App, tags: TagFilter): Worker {
     const waited = (job.started_at ?? job.scheduled_for).getTime() - job.scheduled_for.getTime();
     app.meters.queueWait.observe(Math.max(0, waited) / 1000);
     let hasEnded = false;
-    const locks = isDependencyJob(job) ? 1 : 0;
-    locking += locks;
-    const end = () => {
-      hasEnded = true;
-      locking -= locks;
-      ended++;
-      if (unseen) look();
+    const slot: JobSlot = {
+      yield() {
+        building++;
+        if (unseen) look();
+        return () => {
+          building--;
+        };
+      },
+      end() {
+        hasEnded = true;
+        ended++;
+        if (unseen) look();
+      },
     };
-    runJob(app, job, controller, end)
+    runJob(app, job, controller, slot)
       .catch((cause) =>
         app.log.error(
           { ...jobLogFields(job), error: String(cause), stack: (cause as Error).stack },
@@ -136,7 +142,6 @@ export function createWorker(app: App, tags: TagFilter): Worker {
         const again = active.get(job.id)?.next_claim;
         active.delete(job.id);
         if (hasEnded) ended--;
-        else locking -= locks;
         if (again) takeAgain(again);
         if (active.size === 0) idle?.();
         if (unseen) look();

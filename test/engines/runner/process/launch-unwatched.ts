@@ -19,6 +19,7 @@ const settings = {
   write: [],
   ports: undefined,
   max_file_bytes: 0,
+  builds: 1,
   max_children: 1,
   max_processes: 0,
 } as const;
