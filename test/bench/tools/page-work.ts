@@ -9,6 +9,8 @@ export interface PageWork {
   measure: (what: string, action: () => Promise<unknown>, times?: number) => Promise<void>;
   /** Of the page's objects, after what is not needed any more has gone. */
   heapMb: () => Promise<number>;
+  /** Nodes of the document, and those out of it that the page still holds on to. */
+  nodes: () => Promise<number>;
 }
 
 export async function watchPage(page: Page): Promise<PageWork> {
@@ -34,6 +36,7 @@ export async function watchPage(page: Page): Promise<PageWork> {
       const { usedSize } = await session.send("Runtime.getHeapUsage");
       return usedSize / 1e6;
     },
+    nodes: async () => (await session.send("Memory.getDOMCounters")).nodes,
   };
 }
 
