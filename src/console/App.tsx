@@ -5,8 +5,7 @@ import { lazy, Suspense, useEffect } from "react";
 import { Redirect, Route, Switch, useLocation } from "wouter";
 import { ApiError } from "./api/errors.ts";
 import { myWorkspaces, useMay, whoami } from "./api/session.ts";
-import { lazyPage } from "./pages/lazy-page.tsx";
-import { PAGES } from "./pages/pages.ts";
+import { routes } from "./pages/routes.ts";
 import { LoginPage } from "./pages/start/LoginPage.tsx";
 import { MissingPage } from "./pages/start/MissingPage.tsx";
 import { NotMemberPage } from "./pages/start/NotMemberPage.tsx";
@@ -17,17 +16,10 @@ import { Problem } from "./parts/Problem.tsx";
 import { useWorkspace } from "./parts/places.ts";
 import { Frame } from "./shell/Frame.tsx";
 import { Guard } from "./shell/Guard.tsx";
+import { lastWorkspace, noteWorkspace } from "./shell/last-workspace.ts";
 import { SessionEnded } from "./shell/Notices.tsx";
 import { Palette } from "./shell/Palette.tsx";
 import { Shortcuts } from "./shell/Shortcuts.tsx";
-import { lastWorkspace, noteWorkspace } from "./shell/WorkspaceMenu.tsx";
-
-const routes = PAGES.map(({ path, nav, load }) => ({
-  path: `/w/:workspace${path}`,
-  below: path,
-  nav,
-  ...lazyPage(load),
-}));
 
 const PublicAppPage = lazy(() => import("./pages/scripts/app/PublicAppPage.tsx"));
 
@@ -65,14 +57,7 @@ function SignedIn() {
     return <Redirect to={`/login?then=${encodeURIComponent(location + window.location.search)}`} replace />;
   }
   if (me.error && !me.data) return <Problem error={me.error} retry={() => void me.refetch()} />;
-  if (!me.data) {
-    return (
-      <>
-        <LoadPage />
-        {waiting}
-      </>
-    );
-  }
+  if (!me.data) return waiting;
   const last = lastWorkspace();
   return (
     <>
@@ -89,25 +74,6 @@ function SignedIn() {
       </Switch>
     </>
   );
-}
-
-/** Starts loading the page of the address while the session is being checked. */
-function LoadPage() {
-  return (
-    <Switch>
-      {routes.map(({ path, load }) => (
-        <Route key={path} path={path}>
-          <Load load={load} />
-        </Route>
-      ))}
-    </Switch>
-  );
-}
-
-function Load({ load }: { load: () => void }) {
-  // Only after the session request was sent: a browser has few connections, and a page has many files.
-  useEffect(() => queueMicrotask(load), [load]);
-  return null;
 }
 
 /** Whether the user may enter a workspace; true until that is known. */

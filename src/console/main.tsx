@@ -1,4 +1,6 @@
 /** Entry point: providers around the routes. */
+// First, so that requests are under way while the rest is evaluated.
+import "./start.ts";
 import { MantineProvider } from "@mantine/core";
 import { Notifications } from "@mantine/notifications";
 import { QueryClientProvider } from "@tanstack/react-query";
@@ -8,6 +10,7 @@ import { Router } from "wouter";
 import { BASE, NONCE } from "./api/base.ts";
 import { queryClient } from "./api/client.ts";
 import { leaveFor } from "./api/leaving.ts";
+import { started } from "./start.ts";
 import "./icon.svg";
 import { App } from "./App.tsx";
 import { colorScheme } from "./shell/color-scheme.ts";
@@ -19,24 +22,28 @@ import { theme } from "./theme/theme.ts";
 // Used by the scroll lock of dialogs.
 setNonce(NONCE);
 
-createRoot(document.getElementById("root")!).render(
-  <MantineProvider
-    theme={theme}
-    defaultColorScheme="auto"
-    colorSchemeManager={colorScheme}
-    getStyleNonce={() => NONCE}
-  >
-    <QueryClientProvider client={queryClient}>
-      <Notifications position="bottom-right" limit={4} />
-      <Guard>
-        <Router
-          base={BASE.slice(0, -1)}
-          aroundNav={(go, address, options) => leaveFor(address, () => go(address, options))}
-        >
-          <App />
-          <LeaveQuestion />
-        </Router>
-      </Guard>
-    </QueryClientProvider>
-  </MantineProvider>,
+const root = createRoot(document.getElementById("root")!);
+
+void started.then(() =>
+  root.render(
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      colorSchemeManager={colorScheme}
+      getStyleNonce={() => NONCE}
+    >
+      <QueryClientProvider client={queryClient}>
+        <Notifications position="bottom-right" limit={4} />
+        <Guard>
+          <Router
+            base={BASE.slice(0, -1)}
+            aroundNav={(go, address, options) => leaveFor(address, () => go(address, options))}
+          >
+            <App />
+            <LeaveQuestion />
+          </Router>
+        </Guard>
+      </QueryClientProvider>
+    </MantineProvider>,
+  ),
 );

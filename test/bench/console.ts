@@ -10,7 +10,7 @@ import { openBrowser, type Visit, visit } from "../acceptance/console/browser.ts
 import { type Filled, fill } from "../acceptance/console/filled.ts";
 import { newPlace } from "../acceptance/e2e/executable.ts";
 import { storeJobs } from "../support/many-jobs.ts";
-import { pan, watchPage } from "./tools/page-work.ts";
+import { pan, watchPage, watchPaint } from "./tools/page-work.ts";
 
 const quick = process.argv.includes("--quick");
 const RUNS = quick ? 10_000 : 1_000_000;
@@ -77,6 +77,7 @@ async function runs(seen: Visit): Promise<void> {
   storeJobs(place.data_dir, RUNS);
   const { page } = seen;
   const { measure, heapMb } = await watchPage(page);
+  const painted = await watchPaint(page, "[role=row]", 101);
   const shown = async () => {
     await page.getByRole("row").nth(100).waitFor();
     await usable(page);
@@ -86,6 +87,12 @@ async function runs(seen: Visit): Promise<void> {
     await seen.open("w/acme/runs");
     await shown();
   });
+  console.log(`${many}, loaded: list painted after ${(await painted()).toFixed(0)} ms`);
+  await measure(`${many}, loaded anew`, async () => {
+    await seen.open("w/acme/runs");
+    await shown();
+  });
+  console.log(`${many}, loaded anew: list painted after ${(await painted()).toFixed(0)} ms`);
   await page.getByRole("link", { name: "Home" }).click();
   await page.getByText("Nightly report").first().waitFor();
   await measure(`${many}, come to from Home`, async () => {

@@ -8,6 +8,9 @@ export const BASE = new URL(told("svc-root") ?? "./", location.href).pathname.re
 /** CSP nonce for style elements created at run time. */
 export const NONCE = document.querySelector<HTMLScriptElement>("script[nonce]")?.nonce ?? "";
 
+/** Whether the browser sent a session, valid or not, when it loaded the page. */
+export const HAS_SESSION = told("svc-session") === "sent";
+
 /** Returns a URL path on this server, such as `url("api/version")`. */
 export const url = (path: string): string => BASE + path.replace(/^\/+/, "");
 

@@ -1,12 +1,17 @@
 /** Pages whose files are loaded before they are shown, or when they are first shown. */
 import { type ComponentType, lazy, useState } from "react";
+import type { PageModule } from "../shell/navigation.ts";
 import type { Page } from "./pages.ts";
 
 /**
  * Returns the page of a module, which is loaded when it is first shown or `load` is called. A loaded page is rendered
  * immediately: React would keep a fallback for at least 300 ms.
  */
-export function lazyPage(read: Page["load"]): { Component: ComponentType; load: () => void } {
+export function lazyPage(read: Page["load"]): {
+  Component: ComponentType;
+  /** Resolves to undefined if the page cannot be loaded; the error is shown in its place. */
+  load: () => Promise<PageModule | undefined>;
+} {
   let Ready: ComponentType | undefined;
   const remember = async () => {
     const module = await read();
@@ -18,6 +23,5 @@ export function lazyPage(read: Page["load"]): { Component: ComponentType; load: 
     const [Shown] = useState<ComponentType>(() => Ready ?? Later);
     return <Shown />;
   };
-  // If a page cannot be loaded, the error is shown in its place.
-  return { Component, load: () => void remember().catch(() => {}) };
+  return { Component, load: () => remember().catch(() => undefined) };
 }

@@ -13,14 +13,13 @@ import {
   IconWebhook,
   IconWorldBolt,
 } from "@tabler/icons-react";
-import type { ComponentType } from "react";
 import type { May } from "../api/session.ts";
-import type { Destination } from "../shell/navigation.ts";
+import type { Destination, PageModule } from "../shell/navigation.ts";
 
 export interface Page {
   /** Below `/w/:workspace`; `:name` matches a segment, `*` the rest. */
   path: string;
-  load: () => Promise<{ default: ComponentType }>;
+  load: () => Promise<PageModule>;
   nav?: Pick<Destination, "label" | "Icon"> & {
     /** Whether the signed-in user needs the page; absent: all users do. */
     isFor?: (may: May) => boolean;

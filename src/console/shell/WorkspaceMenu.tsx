@@ -2,14 +2,8 @@ import { Menu, Text, UnstyledButton } from "@mantine/core";
 import { IconCheck, IconPlus, IconSelector } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useLocation } from "wouter";
-import { storageKey } from "../api/base.ts";
 import { myWorkspaces } from "../api/session.ts";
 import { to, useWorkspace } from "../parts/places.ts";
-
-const LAST_WORKSPACE_KEY = storageKey("workspace");
-
-export const lastWorkspace = (): string | null => localStorage.getItem(LAST_WORKSPACE_KEY);
-export const noteWorkspace = (id: string): void => localStorage.setItem(LAST_WORKSPACE_KEY, id);
 
 /** Returns the display name of the current workspace; its id until that is known. */
 export function useWorkspaceName(): string {

@@ -1,4 +1,5 @@
 import type { IconHome } from "@tabler/icons-react";
+import type { ComponentType } from "react";
 
 /** Entry of the navigation and of the command palette. */
 export interface Destination {
@@ -7,4 +8,14 @@ export interface Destination {
   Icon: typeof IconHome;
   /** Loads the files of the page. */
   load: () => void;
+}
+
+/** What the file of a page exports. */
+export interface PageModule {
+  default: ComponentType;
+  /**
+   * Starts the page's first requests before the page is rendered.
+   * @param params the named segments of its address, with `workspace`
+   */
+  prefetch?: (params: Record<string, string>, search: URLSearchParams) => Promise<unknown>;
 }

@@ -29,8 +29,9 @@ function policy(nonce: string): string {
 
 /**
  * @param root relative URL from the requested page to the console's root, such as `../`; works below any path prefix
+ * @param hasToken whether the browser sent a session; the page then loads its data before it knows who the user is
  */
-export function consolePage(bundle: ConsoleBundle, root: string): Response {
+export function consolePage(bundle: ConsoleBundle, root: string, hasToken: boolean): Response {
   const nonce = randomBytes(16).toString("base64");
   const at = (name: string) => escapeHtml(`${root}${ASSETS}${name}`);
   const styles = bundle.styles.map((name) => `<link rel="stylesheet" href="${at(name)}">`).join("\n");
@@ -41,6 +42,7 @@ export function consolePage(bundle: ConsoleBundle, root: string): Response {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="svc-root" content="${escapeHtml(root)}">
+<meta name="svc-session" content="${hasToken ? "sent" : "none"}">
 <title>svc</title>
 <link rel="icon" type="image/svg+xml" href="${at(bundle.icon)}">
 ${styles}

@@ -1,5 +1,6 @@
 /** Serves the console to browsers: static files, and the page for every path that matches no operation. */
 import type { App } from "../../platform/app/context.ts";
+import { readToken } from "../../platform/http/door/credentials.ts";
 import { consoleBundle } from "./assets.ts";
 import type { ConsoleFile } from "./bundle.ts";
 import { framePage } from "./frame.ts";
@@ -30,7 +31,8 @@ export function serveConsole(app: App, request: Request, pathname: string): Prom
 
 /** Returns the console's page; its client-side router shows the view for the path. */
 export async function servePage(app: App, request: Request, pathname: string): Promise<Response> {
-  return consolePage(await consoleBundle(), rootOf(app, request, pathname));
+  const hasToken = readToken(request, "") !== undefined;
+  return consolePage(await consoleBundle(), rootOf(app, request, pathname), hasToken);
 }
 
 /**

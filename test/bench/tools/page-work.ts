@@ -53,3 +53,23 @@ export async function pan(page: Page, frames: number): Promise<void> {
     requestAnimationFrame(step);
   })`);
 }
+
+/**
+ * Notes in each document that the page loads from now on when many elements have been painted.
+ * @returns waits for that, and returns the milliseconds since the document was asked for; the clock is the page's own
+ */
+export async function watchPaint(
+  page: Page,
+  selector: string,
+  count: number,
+): Promise<() => Promise<number>> {
+  await page.addInitScript(`new MutationObserver((_, observer) => {
+    if (document.querySelectorAll(${JSON.stringify(selector)}).length < ${count}) return;
+    observer.disconnect();
+    requestAnimationFrame(() => setTimeout(() => { window.paintedAt = performance.now(); }));
+  }).observe(document, { childList: true, subtree: true })`);
+  return async () => {
+    await page.waitForFunction("window.paintedAt !== undefined");
+    return (await page.evaluate("window.paintedAt")) as number;
+  };
+}

@@ -3,6 +3,7 @@ import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useMemo } from "react";
 import { Link, useSearchParams } from "wouter";
+import { queryClient } from "../../api/client.ts";
 import { useLive } from "../../api/live.ts";
 import { useMay } from "../../api/session.ts";
 import { Empty } from "../../parts/Empty.tsx";
@@ -11,6 +12,7 @@ import { appList, flowsWithDrafts, scriptsWithDrafts } from "../../parts/lists.t
 import { PageHead } from "../../parts/PageHead.tsx";
 import { Problem } from "../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../parts/places.ts";
+import type { PageModule } from "../../shell/navigation.ts";
 import { FirstScript } from "./FirstScript.tsx";
 import { ItemRow } from "./ItemRow.tsx";
 import { byFolder, type Choice, foldersOf, itemsOf, runnablesOf } from "./items.ts";
@@ -23,6 +25,13 @@ const KINDS = [
   { value: "flow", label: "Flows" },
   { value: "app", label: "Apps" },
 ];
+
+export const prefetch: PageModule["prefetch"] = ({ workspace }) =>
+  Promise.all([
+    queryClient.prefetchQuery(scriptsWithDrafts(workspace!)),
+    queryClient.prefetchQuery(flowsWithDrafts(workspace!)),
+    queryClient.prefetchQuery(appList(workspace!)),
+  ]);
 
 export default function HomePage() {
   const workspace = useWorkspace();

@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
 import { Link, useParams } from "wouter";
 import { addressOf } from "../../api/call.ts";
+import { queryClient } from "../../api/client.ts";
 import { useLive } from "../../api/live.ts";
 import { oneRun, useFollowing } from "../../parts/following.ts";
 import { useMayCancel } from "../../parts/items/rights.ts";
@@ -14,10 +15,14 @@ import { Problem } from "../../parts/Problem.tsx";
 import { type RunnableKind, to, useWorkspace } from "../../parts/places.ts";
 import { RunValue } from "../../parts/result/RunValue.tsx";
 import { nameOf, State } from "../../parts/run-state.tsx";
+import type { PageModule } from "../../shell/navigation.ts";
 import { Facts } from "./Facts.tsx";
 import { useCancel, useRunAgain, useSource } from "./queries.ts";
 
 const FlowRun = lazy(() => import("./flow/FlowRun.tsx"));
+
+export const prefetch: PageModule["prefetch"] = ({ workspace, id }) =>
+  queryClient.prefetchQuery(oneRun(workspace!, id!));
 
 export default function RunPage() {
   const workspace = useWorkspace();

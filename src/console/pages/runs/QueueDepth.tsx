@@ -1,5 +1,5 @@
 import { UnstyledButton } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { queryOptions, useQuery } from "@tanstack/react-query";
 import { call } from "../../api/call.ts";
 import { useLive } from "../../api/live.ts";
 import type { Status } from "./filters.ts";
@@ -12,6 +12,12 @@ const STATES = [
   { name: "suspended", status: "suspended", label: "waiting for approval or time", tone: "quiet" },
 ] as const;
 
+export const queueDepth = (workspace: string) =>
+  queryOptions({
+    queryKey: [workspace, "runs", "depth"],
+    queryFn: ({ signal }) => call("GET /w/{workspace}/jobs/queue/depth", { workspace }, signal),
+  });
+
 interface Props {
   workspace: string;
   /** Shows the jobs behind a number. */
@@ -20,11 +26,7 @@ interface Props {
 
 /** Number of jobs in the queue, by tag; renders nothing if it is empty. */
 export function QueueDepth({ workspace, choose }: Props) {
-  const depth = useQuery({
-    queryKey: [workspace, "runs", "depth"],
-    queryFn: ({ signal }) => call("GET /w/{workspace}/jobs/queue/depth", { workspace }, signal),
-    ...useLive(POLL_INTERVAL_MS),
-  }).data;
+  const depth = useQuery({ ...queueDepth(workspace), ...useLive(POLL_INTERVAL_MS) }).data;
   const tags = (depth ?? []).filter((each) => STATES.some(({ name }) => each[name] > 0));
   if (tags.length === 0) return null;
   return (

@@ -9,7 +9,7 @@ import { type Page, readPage } from "./pages.ts";
 
 const POLL_INTERVAL_MS = 4_000;
 
-const newest = (workspace: string, filters: Filters) =>
+export const newest = (workspace: string, filters: Filters) =>
   queryOptions({
     queryKey: [workspace, "runs", "list", serializeFilters(filters).toString()],
     queryFn: ({ signal }) => readPage(workspace, filters, undefined, signal),

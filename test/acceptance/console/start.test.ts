@@ -1,0 +1,35 @@
+/** What a page asks for when it is loaded, and when. */
+import { expect, test } from "bun:test";
+import { visit } from "./browser.ts";
+import { useSite } from "./site.ts";
+
+const site = useSite();
+
+test.each([
+  ["w/acme/runs?status=failed", /\/jobs\/list\?.*success=false/],
+  ["w/acme", /\/scripts\/list/],
+])("%s asks for its data while the session is still being checked", async (address, data) => {
+  await using seen = await site.visit();
+  const asked = seen.page.waitForRequest((request) => data.test(request.url()));
+  await seen.page.route("**/api/users/whoami", async (route) => {
+    await asked;
+    await route.continue();
+  });
+  await seen.open(address);
+  await seen.page
+    .getByText(address === "w/acme" ? "Nightly report" : "f/finance/refund")
+    .first()
+    .waitFor();
+});
+
+test("a visitor without a session is asked who they are, and nothing else", async () => {
+  await using seen = await visit(site.browser, site.serving.url);
+  const refused: string[] = [];
+  seen.page.on("response", (response) => {
+    if (response.status() === 401) refused.push(new URL(response.url()).pathname);
+  });
+  await seen.open("w/acme/runs");
+  await seen.page.getByRole("heading", { name: "Sign in" }).waitFor();
+  expect(new Set(refused)).toEqual(new Set(["/api/users/whoami"]));
+  seen.wrongs.length = 0;
+});
