@@ -25,6 +25,7 @@ import { killOrphans } from "./process/orphan-processes.ts";
 import { ToolRun } from "./process/tool-run.ts";
 import { lockProgramPackages } from "./programs/build.ts";
 import { compileScript } from "./programs/compile.ts";
+import { createProgramInstaller } from "./programs/install.ts";
 import { findInterpreter } from "./programs/interpreter.ts";
 import { describeRootPlan } from "./sandbox/describe.ts";
 import { createSandbox, type Sandbox } from "./sandbox/sandbox.ts";
@@ -50,6 +51,7 @@ export function createRunner(options: RunnerOptions): Runner {
     index: options.pythonIndex,
     python: (version) => sandbox.python(version),
     lockProgram: (wanted, how) => lockProgramPackages(wanted, runTool, how),
+    installFolder: createProgramInstaller(join(directory, "dependencies"), (request) => runTool(request)),
     runTool,
     turns,
   });

@@ -70,7 +70,6 @@ function main(string $name, int $times = 2, array $tags = []) {
     broken: "<?php\nfunction main() {\n    return nothing(;\n}\n",
     reads:
       "<?php\nfunction main(string $path) {\n    $text = @file_get_contents($path);\n    if ($text === false) throw new Exception(error_get_last()['message']);\n    return $text;\n}\n",
-    packaged: ["<?php\n// require:\n// some/thing\nfunction main() {}\n", "some/thing"],
   },
   ruby: {
     echo: `# greets
@@ -83,10 +82,6 @@ end
     fails: 'def main\n  raise "no luck"\nend\n',
     broken: "def main\n  return (\nend\n",
     reads: "def main(path)\n  File.read(path)\nend\n",
-    packaged: [
-      "require 'bundler/inline'\ngemfile do\n  gem 'some_thing'\nend\ndef main; end\n",
-      "some_thing",
-    ],
   },
   rust: {
     echo: `use crate::json::Json;

@@ -21,7 +21,7 @@ test("a report lists items that need attention, and counts the others", async ()
     "f/data/bad.ts": "export const main = (\n",
     "f/data/wrong.schedule.yaml": "schedule: never\ntimezone: UTC\nscript_path: f/data/fine\n",
     "f/data/fast.cs": "class Script {}\n",
-    "f/data/crate.php": "<?php\n// require:\n// monolog/monolog\nfunction main() { return 1; }\n",
+    "f/data/crate.ps1": "# greets\nImport-Module SomeThing\nWrite-Output 1\n",
     "f/data/fine.ts": "export const main = () => 1; // getVariable('f/data/there')\n",
     "f/data/asks.ts":
       "export const main = () => 1; // getVariable('f/data/gone') getResource(\"f/data/db\")\n",
@@ -35,7 +35,7 @@ test("a report lists items that need attention, and counts the others", async ()
     "taken: script f/data/bad\n  it is stored but cannot run: f/data/bad.ts:2:1: syntax error: ",
     "not taken: schedule f/data/wrong\n",
     "taken: script f/data/fast\n  will not run: csharp is stored, but not offered\n",
-    "taken: script f/data/crate\n  will not run: the script requires monolog/monolog (line 3), but php scripts have the standard library only: write it without",
+    "taken: script f/data/crate\n  will not run: the script requires SomeThing (line 2), but powershell scripts have the standard library only: write it without",
     "taken: script f/data/asks\n  needs variable f/data/gone, which is to be set\n  needs resource f/data/db, which is to be set\n",
     "  will not run: a step runs hub/1/slack/send",
     "8 of 9 items taken, 5 of them with something to be done before all of it runs",

@@ -1,4 +1,5 @@
 import type { Parameter, ParameterSchema } from "../types.ts";
+import { composer, listPhpPackages } from "./composer.ts";
 import { blankComments, type LexicalRules, readBracket, readLiteral, splitList } from "./source-text.ts";
 import type { ProgramAdapter } from "./types.ts";
 
@@ -13,7 +14,10 @@ export const php: ProgramAdapter = {
   extension: "php",
   tool: "php",
   install: "install PHP 8 (Debian: php-cli)",
-  locate: ["-r", 'echo PHP_BINARY, "\n", dirname(PHP_BINARY, 2);'],
+  locate: [
+    "-r",
+    'echo PHP_BINARY, "\n", PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION, "\n", dirname(PHP_BINARY, 2);',
+  ],
   syntax_check: {
     command: ["php", "-n", "-l"],
     error: /^(?:PHP )?(?:Parse|Fatal) error: +(?<message>.*) in \S+(?: input code)? on line (?<line>\d+)$/m,
@@ -25,9 +29,9 @@ export const php: ProgramAdapter = {
     return typeof list === "string" ? splitList(list, RULES).flatMap(parseParameter) : undefined;
   },
   findPackages(content) {
-    const list = /^\/\/\s*require:\s*\n((?:\/\/.*\n?)*)/m.exec(content)?.[1] ?? "";
-    return [...list.matchAll(/^\/\/\s*(\S+\/\S+)/gm)].map(([, name]) => name!);
+    return listPhpPackages(content).map(({ name }) => name);
   },
+  packages: composer,
   run: { wrapper: "run.php", argv: (wrapper, file) => ["-d", "display_errors=stderr", wrapper, file] },
 };
 

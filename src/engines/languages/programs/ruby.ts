@@ -1,4 +1,5 @@
 import type { Parameter, ParameterSchema } from "../types.ts";
+import { bundler, readGemfileBlock } from "./bundler.ts";
 import { blankComments, type LexicalRules, readBracket, readLiteral, splitList } from "./source-text.ts";
 import type { ProgramAdapter } from "./types.ts";
 
@@ -13,7 +14,7 @@ export const ruby: ProgramAdapter = {
   extension: "rb",
   tool: "ruby",
   install: "install Ruby (Debian: ruby)",
-  locate: ["-e", 'puts RbConfig.ruby, RbConfig::CONFIG["prefix"]'],
+  locate: ["-e", 'puts RbConfig.ruby, RbConfig::CONFIG["ruby_version"], RbConfig::CONFIG["prefix"]'],
   syntax_check: {
     command: ["ruby", "--disable=gems", "-c"],
     error: /^-:(?: -:)?(?<line>\d+): (?<message>.*)$/m,
@@ -28,10 +29,10 @@ export const ruby: ProgramAdapter = {
     return splitList(list ?? "", RULES).flatMap(parseParameter);
   },
   findPackages(content) {
-    const source = blankComments(content, RULES);
-    if (!/^\s*gemfile\b.*\bdo\b/m.test(source)) return [];
-    return [...source.matchAll(/^\s*gem\s+["']([^"']+)/gm)].map(([, name]) => name!);
+    const block = readGemfileBlock(content) ?? "";
+    return [...block.matchAll(/^gem[\s(]\s*["']([^"']+)/gm)].map(([, name]) => name!);
   },
+  packages: bundler,
   run: { wrapper: "run.rb", argv: (wrapper, file) => [wrapper, file] },
 };
 

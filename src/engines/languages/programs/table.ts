@@ -8,7 +8,7 @@ import { php } from "./php.ts";
 import { powershell } from "./powershell.ts";
 import { ruby } from "./ruby.ts";
 import { rust } from "./rust.ts";
-import type { Compilation, PackageBuild, ProgramAdapter } from "./types.ts";
+import type { Compilation, PackageBuild, PackageFolder, ProgramAdapter } from "./types.ts";
 
 export const PROGRAMS: Record<ProgramLanguage, ProgramAdapter> = { go, php, ruby, rust, powershell, deno };
 
@@ -38,6 +38,17 @@ export function compilationOf(language: string): Compilation | undefined {
 
 /** Returns how a script is compiled with packages; undefined for one that requires none, or cannot have any. */
 export function packageBuildOf(language: string, content: string): PackageBuild | undefined {
+  const packages = packagesOf(language, content);
+  return packages && "wrappers" in packages ? packages : undefined;
+}
+
+/** Returns how the folder of a script's packages is made; undefined for one that has no such folder. */
+export function packageFolderOf(language: string, content: string): PackageFolder | undefined {
+  const packages = packagesOf(language, content);
+  return packages && "folder" in packages ? packages : undefined;
+}
+
+function packagesOf(language: string, content: string): ProgramAdapter["packages"] {
   const program = programOf(language);
   return program?.packages && program.findPackages(content).length > 0 ? program.packages : undefined;
 }
@@ -50,7 +61,7 @@ export async function analyseProgram(language: ProgramLanguage, content: string)
   const { syntax_check } = PROGRAMS[language];
   if (syntax_check) await requireValidSyntax(syntax_check, content);
   const parameters = PROGRAMS[language].parse(content);
-  const manifest = packageBuildOf(language, content)?.toManifest(content);
+  const manifest = packagesOf(language, content)?.toManifest(content);
   return {
     signature: { parameters: parameters ?? [], has_main: parameters !== undefined, preprocessor: undefined },
     schema: toArgumentsSchema(parameters ?? []),

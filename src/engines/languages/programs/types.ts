@@ -20,8 +20,8 @@ export interface ProgramAdapter {
   parse(content: string): Parameter[] | undefined;
   /** Lists packages that a script requires from an index. */
   findPackages(content: string): string[];
-  /** How a script that requires some is compiled with them; undefined: they cannot be installed. */
-  packages?: PackageBuild;
+  /** How they get to a script that requires some: compiled in, or from a folder. Undefined: they cannot be installed. */
+  packages?: PackageBuild | PackageFolder;
   /**
    * Whether the runtime needs its own process entry in /proc. A child has one, but processes that it starts do not.
    */
@@ -55,12 +55,14 @@ export interface Compilation {
   environment: Record<string, string>;
 }
 
-/** How packages of an index are locked, and compiled with a script to the file `program`. */
-export interface PackageBuild {
+/** How packages of an index are locked. */
+interface PackageClient {
   /** Program in the folder of the language's tool. */
   tool: string;
   /** What to install if it is missing. */
   install: string;
+  /** Matches lines of its messages that do not say what failed. */
+  advice?: RegExp;
   /** Variables of the server's environment that tell where packages come from. It gets their URLs without users. */
   inherited: RegExp;
   /** The operator's own settings of the tool, of which it gets some. */
@@ -79,13 +81,17 @@ export interface PackageBuild {
   lock: {
     /** Returns the files to resolve a manifest from. */
     files(manifest: string): Record<string, string>;
-    /** @param program path of the build's program */
-    command(program: string): [program: string, ...argv: string[]];
+    /** @param program path of the client @param interpreter path of the language's tool */
+    command(program: string, interpreter: string): [program: string, ...argv: string[]];
     /** Files that the resolved versions are in. */
     results: string[];
     /** Returns the lock's text. @param results contents of the files, "" for a missing one */
     toText(results: string[]): string;
   };
+}
+
+/** How packages are compiled with a script to the file `program`. */
+export interface PackageBuild extends PackageClient {
   /** Files of the runtime folder that are compiled with the script, by their names beside it. */
   wrappers: Record<string, string>;
   /** Returns further files to compile, among them the script. @param lock undefined: versions are resolved now */
@@ -95,4 +101,14 @@ export interface PackageBuild {
     lock: string | undefined,
   ): Record<string, string>;
   command(program: string): [program: string, ...argv: string[]];
+}
+
+/** How packages are installed to a folder, which all scripts with the same lock read. */
+export interface PackageFolder extends PackageClient {
+  /** Name of the folder that is made in the folder `made`, and of the link to it beside a script's source. */
+  folder: string;
+  /** Returns the files to install from. @param lock undefined: versions are resolved now */
+  files(manifest: string, lock: string | undefined): Record<string, string>;
+  /** @param program path of the client @param interpreter path of the language's tool */
+  command(program: string, interpreter: string): [program: string, ...argv: string[]];
 }

@@ -14,7 +14,7 @@ import { basename, dirname, join } from "node:path";
 import { type SharedWork, shareWork } from "../../../lib/async/shared-work.ts";
 import { BadRequest } from "../../../lib/errors.ts";
 import { createRandomText } from "../../../lib/text/ids.ts";
-import { compilationOf } from "../../languages/programs/table.ts";
+import { compilationOf, programOf } from "../../languages/programs/table.ts";
 import { PACKAGE_LINKS, type PackageStore } from "../packages/package-store.ts";
 import type { RunnableVersion } from "../types.ts";
 import { type FolderUse, limitSize, pruneFiles } from "./prune-files.ts";
@@ -146,9 +146,10 @@ export function createVersionFiles(
     },
     has,
     needsBuild(version) {
-      const isCompiled = compilationOf(version.language) !== undefined;
-      // Most versions have neither: they need no look at their files here.
-      if ((!isCompiled && !version.lock) || has(version)) return false;
+      const { language, lock } = version;
+      const isCompiled = compilationOf(language) !== undefined;
+      // Most versions need neither, nor a look at their files here.
+      if ((!isCompiled && !lock && !programOf(language)?.packages) || has(version)) return false;
       return isCompiled || packages.linkOf(version) !== undefined;
     },
     async removeWorkspace(workspace_id) {

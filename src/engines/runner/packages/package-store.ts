@@ -1,6 +1,8 @@
 /** Packages of scripts: selects the client that resolves and installs them, their location, and the link to them. */
 import { dirname, join } from "node:path";
 import { sha256 } from "../../../lib/text/ids.ts";
+import { packageFolderOf } from "../../languages/programs/table.ts";
+import type { PackageFolder } from "../../languages/programs/types.ts";
 import { parsePythonLock } from "../../languages/python/lock-text.ts";
 import type { Packages } from "../../languages/types.ts";
 import { createLock, DependencyError, installLock } from "../../languages/typescript/lock.ts";
@@ -31,7 +33,7 @@ export interface PackageStore {
    * @throws DependencyError
    */
   install(version: RunnableVersion, onUse: (folder: string) => void): Promise<InstalledPackages | undefined>;
-  /** Returns the link's name for this version; undefined if there is nothing to install. */
+  /** Returns the link's name for this version; undefined if there is nothing to install to a folder. */
   linkOf(version: RunnableVersion): string | undefined;
   /** Aborts running installations. */
   stop(): void;
@@ -43,8 +45,15 @@ export interface PackageStoreOptions {
   registry: () => string | undefined;
   index: () => PythonIndex;
   python: (version: string | undefined) => Promise<Python | undefined>;
-  /** Resolves packages by the tool of a compiled language. */
+  /** Resolves packages by the client of a language that a program of the machine runs or compiles. */
   lockProgram: (packages: Extract<Packages, { client: "program" }>, options: LockOptions) => Promise<string>;
+  /** Installs packages by the client of such a language, below `dependencies`. @returns the folder of the packages */
+  installFolder: (
+    version: RunnableVersion,
+    packages: PackageFolder,
+    options: LockOptions,
+    onUse: (folder: string) => void,
+  ) => Promise<string>;
   runTool: (request: ToolRequest) => Promise<ToolOutcome>;
   turns: ToolTurns;
 }
@@ -76,7 +85,9 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
     return python;
   }
 
-  function linkOf({ language, lock }: RunnableVersion): string | undefined {
+  function linkOf({ language, content, lock }: RunnableVersion): string | undefined {
+    const folder = packageFolderOf(language, content);
+    if (folder) return folder.folder;
     if (!lock?.trim()) return undefined;
     if (language === "bun" || language === "nativets" || language === "deno") return PACKAGE_LINKS.npm;
     if (language !== "python3") return undefined;
@@ -96,12 +107,18 @@ export function createPackageStore(options: PackageStoreOptions): PackageStore {
     async install(version, onUse) {
       const link = linkOf(version);
       if (link === undefined) return undefined;
-      const lock = version.lock!;
+      const lock = version.lock ?? "";
       const installOptions = {
         owner: version.workspace_id,
         onLog: () => {},
         signal: stopping.signal,
       };
+      const folder = packageFolderOf(version.language, version.content);
+      if (folder) {
+        const target = await options.installFolder(version, folder, installOptions, onUse);
+        await makeReadable(dirname(target));
+        return { link, target };
+      }
       if (link === PACKAGE_LINKS.npm) {
         const folder = join(dependencies, sha256(lock));
         onUse(folder);

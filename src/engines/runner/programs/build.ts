@@ -1,30 +1,36 @@
-/** Locks packages of compiled languages, and compiles with them, by a program beside the language's tool. */
-import { existsSync } from "node:fs";
+/** Locks packages of languages that programs of the machine run or compile, by a program beside the language's tool. */
+import { existsSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { removeUrlCredentials } from "../../../lib/text/url-credentials.ts";
 import type { ProgramLanguage } from "../../languages/languages.ts";
 import { programOf } from "../../languages/programs/table.ts";
-import type { PackageBuild } from "../../languages/programs/types.ts";
+import type { PackageBuild, PackageFolder } from "../../languages/programs/types.ts";
 import { DependencyError } from "../../languages/typescript/lock.ts";
 import type { ToolOutcome, ToolRequest } from "../packages/tool.ts";
 import { readOwnFile } from "../process/result-file.ts";
 import type { LockOptions } from "../types.ts";
-import { findTool } from "./tools.ts";
+import { findTool, type Tool } from "./tools.ts";
 
 /** Packages are downloaded meanwhile, and all of them compiled. */
 export const BUILD_TIMEOUT_MS = 15 * 60_000;
 const MAX_LOCK_BYTES = 5_000_000;
 
-/** What runs the program of a build: its path, environment, further files, and the folders it reads. */
-type BuildTool = Pick<ToolRequest, "program" | "environment" | "files" | "read">;
+/** What runs a package client: its path, environment, further files, and the folders it reads. */
+interface BuildTool extends Pick<ToolRequest, "program" | "environment" | "files" | "read"> {
+  /** The language's own tool. */
+  interpreter: Tool;
+}
 
 /** @throws DependencyError that says what to install */
-export async function findBuildTool(language: ProgramLanguage, build: PackageBuild): Promise<BuildTool> {
+export async function findBuildTool(
+  language: ProgramLanguage,
+  build: PackageBuild | PackageFolder,
+): Promise<BuildTool> {
   const tool = await findTool(language);
-  const program = join(dirname(tool.program), build.tool);
-  if (!existsSync(program)) {
+  const program = findClient(build, tool);
+  if (program === undefined) {
     throw new DependencyError(`${build.tool} is not installed on this server: ${build.install}`);
   }
   const environment = build.environment(tool.program);
@@ -39,7 +45,23 @@ export async function findBuildTool(language: ProgramLanguage, build: PackageBui
     if (text !== undefined)
       files[`${settings.folder}/${settings.file}`] = readSettings(build.tool, text, settings);
   }
-  return { program, environment, files, read: [...tool.folders, ...listFolders(environment, files)] };
+  const read = [...tool.folders, ...listOwnFolder(program), ...listFolders(environment, files)];
+  return { interpreter: tool, program, environment, files, read };
+}
+
+/** Looks beside the language's tool, and for a client that the tool runs as a script on the PATH too. */
+function findClient(build: PackageBuild | PackageFolder, tool: Tool): string | undefined {
+  const beside = join(dirname(tool.program), build.tool);
+  if (existsSync(beside)) return beside;
+  return "folder" in build
+    ? (Bun.which(build.tool, { PATH: process.env.PATH ?? "" }) ?? undefined)
+    : undefined;
+}
+
+/** Lists the folder of a program outside of the system's folders, which scripts do not see otherwise. */
+function listOwnFolder(program: string): string[] {
+  const folder = dirname(realpathSync(program));
+  return folder.startsWith("/usr/") ? [] : [folder];
 }
 
 /** @throws DependencyError without the text, which may hold secrets */
@@ -67,15 +89,14 @@ export async function lockProgramPackages(
   const build = programOf(language)!.packages!;
   const tool = await findBuildTool(language, build);
   const results: string[] = [];
-  const [program, ...argv] = build.lock.command(tool.program);
-  const outcome = await runTool({
-    ...tool,
+  const { interpreter, ...client } = tool;
+  const [program, ...argv] = build.lock.command(tool.program, interpreter.program);
+  await runClient(runTool, language, build, {
+    ...client,
     name: `${build.tool}, which resolves packages,`,
-    kind: "package_client",
     program,
     argv,
     files: { ...tool.files, ...build.lock.files(manifest) },
-    timeout_ms: BUILD_TIMEOUT_MS,
     ...options,
     async collect(folder) {
       for (const name of build.lock.results) {
@@ -85,13 +106,31 @@ export async function lockProgramPackages(
       }
     },
   });
-  if ("stopped" in outcome) throw new DependencyError(outcome.stopped.message);
-  if (outcome.exit.code !== 0) {
-    const said = outcome.lastLines.split("\n").map((line) => line.trim());
-    const reason = said.filter((line) => line !== "" && line !== "Caused by:").slice(-6);
-    throw new DependencyError(
-      `${language} packages could not be resolved: ${reason.join("; ") || `${build.tool} said nothing`}`,
-    );
-  }
   return build.lock.toText(results);
+}
+
+/** Runs a package client. @throws DependencyError with its last messages */
+export async function runClient(
+  runTool: (request: ToolRequest) => Promise<ToolOutcome>,
+  language: string,
+  { tool, advice }: PackageBuild | PackageFolder,
+  request: Omit<ToolRequest, "kind" | "timeout_ms">,
+): Promise<void> {
+  let output = "";
+  const outcome = await runTool({
+    ...request,
+    kind: "package_client",
+    timeout_ms: BUILD_TIMEOUT_MS,
+    onLog(text) {
+      output += text;
+      request.onLog(text);
+    },
+  });
+  if ("stopped" in outcome) throw new DependencyError(outcome.stopped.message);
+  if (outcome.exit.code === 0) return;
+  const said = output.split("\n").map((line) => line.trim());
+  const reason = said.filter((line) => !/^(Caused by:)?$/.test(line) && !advice?.test(line)).slice(-6);
+  throw new DependencyError(
+    `${language} packages could not be resolved: ${reason.join("; ") || `${tool} said nothing`}`,
+  );
 }

@@ -78,7 +78,7 @@ async function planCompilation(version: RunnableVersion): Promise<Plan> {
   const { language, content, parameters, lock } = version;
   const build = packageBuildOf(language, content);
   if (build) {
-    const tool = await findBuildTool(language as ProgramLanguage, build);
+    const { interpreter: _, ...tool } = await findBuildTool(language as ProgramLanguage, build);
     const files = { ...tool.files, ...build.files(content, parameters, lock) };
     const [program, ...argv] = build.command(tool.program);
     const request = { ...tool, program, argv, files, timeout_ms: BUILD_TIMEOUT_MS };

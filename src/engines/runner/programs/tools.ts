@@ -8,6 +8,8 @@ export interface Tool {
   program: string;
   /** Folders it reads beside the system's. */
   folders: string[];
+  /** Version that packages are installed for, if its packages are in folders. */
+  version?: string | undefined;
   /** Whether it is Python: then the child becomes the interpreter and serves several jobs. */
   is_python?: boolean;
 }
@@ -20,13 +22,15 @@ const found = new Cache<Tool>({ max: 100 });
  * @throws DependencyError that says what to install
  */
 export async function findTool(language: string): Promise<Tool> {
-  return found.get(language) ?? found.load(language, () => locateTool(language));
+  const { PATH = "" } = process.env;
+  const key = `${language}\n${PATH}`;
+  return found.get(key) ?? found.load(key, () => locateTool(language, PATH));
 }
 
-async function locateTool(language: string): Promise<Tool> {
+async function locateTool(language: string, PATH: string): Promise<Tool> {
   const { tool, install, locate, program } = programOf(language)!;
   // Without the option it searches the PATH that the process was started with.
-  const path = Bun.which(tool, { PATH: process.env.PATH ?? "" });
+  const path = Bun.which(tool, { PATH });
   if (!path) throw new DependencyError(`${tool} is not installed on this server: ${install}`);
   const asked = Bun.spawn([path, ...locate], { stdin: "ignore", stdout: "pipe", stderr: "ignore" });
   const lines = (await asked.stdout.text()).trim().split("\n");
@@ -38,5 +42,6 @@ async function locateTool(language: string): Promise<Tool> {
   return {
     program: program === undefined ? lines[0]! : join(folder, program),
     folders: isOfSystem ? [] : [folder],
+    version: lines.length > 2 ? lines[1] : undefined,
   };
 }

@@ -159,6 +159,25 @@ describe("it reports", () => {
     }
   });
 
+  test.each([
+    ["php", "composer", "x.php", "<?php\n// require:\n// some/thing\nfunction main() {}\n"],
+    ["ruby", "bundle", "x.rb", "gemfile do\n  gem 'something'\nend\ndef main\nend\n"],
+  ])("a package client that is missing beside %s, as runs say too", async (tool, client, name, content) => {
+    using place = newPlace();
+    const bin = join(place.folder, "bin");
+    mkdirSync(bin);
+    // What the tool says of its installation.
+    const says = `#!/bin/sh\nprintf '%s\\n' ${bin}/${tool} 1.0 ${bin}\n`;
+    writeFileSync(join(bin, tool), says, { mode: 0o755 });
+    const advice = { composer: "install Composer", bundle: "install Bundler" }[client]!;
+    const found = await examine(place, { PATH: bin });
+    expect(found(tool)).toMatchObject({ state: "ok" });
+    expect(found(client)).toMatchObject({ state: "warn", says: "is not installed" });
+    await place.file(name, content);
+    const ran = await place.svc(["run", `./${name}`], { env: { PATH: bin } });
+    expect(ran.err).toContain(`${client} is not installed on this server: ${advice}`);
+  });
+
   test("missing or outdated interpreters", async () => {
     using place = newPlace();
     const bin = join(place.folder, "bin");

@@ -22,6 +22,8 @@
     };
     try {
         $given = json_decode(stream_get_contents(STDIN), false, 512, JSON_THROW_ON_ERROR);
+        $packages = dirname($file) . '/vendor/autoload.php';
+        if (is_file($packages)) require $packages;
         require $file;
         $arguments = [];
         foreach ((new ReflectionFunction('main'))->getParameters() as $parameter) {

@@ -3,9 +3,35 @@ require "json"
 
 $stdout.sync = true
 folder = Dir.pwd
+script = ARGV.shift
+
+# The gems of a block `gemfile` were installed when the script was deployed: here it only loads them.
+$LOADED_FEATURES.push("bundler/inline.rb", "windmill/inline.rb")
+class InstalledGems
+  def initialize(folder)
+    setup = File.join(folder, "bundler", "setup.rb")
+    require setup if File.exist?(setup)
+  end
+
+  def gem(name, *, require: true, **)
+    return Array(require || []).each { |file| Kernel.require file } unless require == true
+    [name, name.tr("-", "/")].uniq.each do |file|
+      return Kernel.require file
+    rescue LoadError => error
+      raise unless error.path == file
+    end
+  end
+
+  def method_missing(*, **, &block) = block && instance_eval(&block)
+  def respond_to_missing?(*) = true
+end
+define_method(:gemfile) do |*, **, &block|
+  InstalledGems.new(File.join(File.dirname(script), "bundle")).instance_eval(&block)
+end
+
 begin
   given = JSON.parse($stdin.read)
-  load ARGV.shift
+  load script
   positional = []
   named = {}
   method(:main).parameters.each do |kind, name|

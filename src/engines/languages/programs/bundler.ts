@@ -1,0 +1,49 @@
+/** Packages of Ruby scripts: locked and installed by Bundler, as the block `gemfile` of a script says. */
+import type { PackageFolder } from "./types.ts";
+
+/** Where gems come from unless the block names a source. */
+const DEFAULT_SOURCE = 'source "https://rubygems.org"';
+/** A lock that names another version of Bundler makes it install that one first. */
+const BUNDLED_WITH = /^BUNDLED WITH\n.*\n?/m;
+
+/** Matches the block; its end is indented as its beginning. */
+const BLOCK = /^([ \t]*)gemfile\b[^\n]*\bdo[ \t]*(?:#[^\n]*)?\n([\s\S]*?)\n\1end\b/m;
+
+/** Returns the lines of a script's block `gemfile`, without comments; undefined if there is none. */
+export function readGemfileBlock(content: string): string | undefined {
+  const block = BLOCK.exec(content)?.[2];
+  const lines = block?.split("\n").map((line) => line.trim());
+  return lines?.filter((line) => line !== "" && !line.startsWith("#")).join("\n");
+}
+
+const inFolder = (command: string) => `cd made && exec "$0" "$@" ${command}`;
+
+export const bundler: PackageFolder = {
+  tool: "bundle",
+  install: "install Bundler (Debian: ruby-bundler)",
+  // Building a gem runs code of its author, which reads all of this.
+  inherited: /^(SSL_CERT_FILE|BUNDLE_(MIRROR__.+|SSL_CA_CERT|RETRY|TIMEOUT))$/,
+  environment: () => ({
+    BUNDLE_SILENCE_ROOT_WARNING: "1",
+    BUNDLE_DISABLE_VERSION_CHECK: "1",
+    BUNDLE_GLOBAL_GEM_CACHE: "false",
+    BUNDLE_PATH: "bundle",
+  }),
+  toManifest(content) {
+    const block = readGemfileBlock(content) ?? "";
+    return /^source\b/m.test(block) ? `${block}\n` : `${DEFAULT_SOURCE}\n${block}\n`;
+  },
+  lock: {
+    files: (manifest) => ({ "made/Gemfile": manifest }),
+    command: (client, ruby) => ["/bin/sh", "-c", inFolder("lock"), ruby, client],
+    results: ["made/Gemfile.lock"],
+    toText: ([lock]) => lock!.replace(BUNDLED_WITH, "").trimEnd(),
+  },
+  folder: "bundle",
+  files: (manifest, lock) => ({
+    "made/Gemfile": manifest,
+    ...(lock && { "made/Gemfile.lock": `${lock.replace(BUNDLED_WITH, "").trimEnd()}\n` }),
+  }),
+  // The file that it writes beside the gems adds them to the load path, without Bundler.
+  command: (client, ruby) => ["/bin/sh", "-c", inFolder("install --standalone --quiet"), ruby, client],
+};
