@@ -1,7 +1,9 @@
-/** Asks before a link to another page discards what is not saved, as an external store. */
+/** Asks before a link or the Back button discards what is not saved, as an external store. */
 import { useSyncExternalStore } from "react";
 
 let isUnsaved: (() => boolean) | undefined;
+/** Path of the page that asked to be guarded. */
+let guardedPath = "";
 /** Goes where the user wanted to; set while they are asked. */
 let wanted: (() => void) | undefined;
 const listeners = new Set<() => void>();
@@ -18,6 +20,7 @@ function ask(go: (() => void) | undefined): void {
  */
 export function guardLeaving(check: () => boolean): () => void {
   isUnsaved = check;
+  guardedPath = location.pathname;
   return () => {
     if (isUnsaved === check) isUnsaved = undefined;
   };
@@ -52,3 +55,32 @@ export function leave(): void {
   ask(undefined);
   go?.();
 }
+
+/** Undefined in browsers without the Navigation API: they discard without a question. */
+const entries: Navigation | undefined = globalThis.navigation;
+/** Index of the entry of the browser's history that is shown. */
+let shownIndex = entries?.currentEntry?.index;
+/** Called back at the entry of the page, after the browser has left it unasked. */
+let returned: (() => void) | undefined;
+
+entries?.addEventListener("currententrychange", ({ navigationType }) => {
+  if (navigationType !== "traverse") shownIndex = entries.currentEntry?.index;
+});
+
+/** The browser has gone already: goes back to the page before the router notices, and asks there. */
+function keepPage(event: PopStateEvent): void {
+  const [from, to] = [shownIndex, entries?.currentEntry?.index];
+  shownIndex = to;
+  if (returned) {
+    event.stopImmediatePropagation();
+    returned();
+    returned = undefined;
+  } else if (from !== undefined && to !== undefined && location.pathname !== guardedPath && isUnsaved?.()) {
+    event.stopImmediatePropagation();
+    returned = () => ask(() => history.go(to - from));
+    history.go(from - to);
+  }
+}
+
+// Capturing: before the router's own listener.
+addEventListener("popstate", keepPage, true);

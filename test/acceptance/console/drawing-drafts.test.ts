@@ -80,6 +80,20 @@ test("a new flow is found in another browser, reviewed by others, and discarded"
   first.wrongs.length = 0;
 }, 60_000);
 
+test("the page of a flow that was never deployed offers its editor, and no run", async () => {
+  const body = { path: "f/finance/unborn", summary: "Unborn", value: { modules: [] }, draft_only: true };
+  await site.filled.ask("POST", "/w/acme/flows/create", body);
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acme/flows/f/finance/unborn");
+  await page.getByText("This flow was never deployed").waitFor();
+  await seen.picture("flow-never-deployed");
+  await seen.accessible("A flow that was never deployed");
+  expect(await page.getByRole("link", { name: "Run", exact: true }).count()).toBe(0);
+  await page.getByRole("link", { name: "Test or deploy" }).click();
+  await page.getByRole("button", { name: "Deploy" }).first().waitFor();
+}, 60_000);
+
 test("two tabs of one user do not overwrite each other", async () => {
   const path = "f/finance/tabs";
   const code = { type: "rawscript", language: "bun", content: "export const main = () => 1" };

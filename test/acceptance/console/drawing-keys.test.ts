@@ -208,3 +208,26 @@ test("keys select, insert before, collapse, and add the steps of the whole flow"
   expect(value.modules.map(({ summary, id }: any) => summary ?? id)).toEqual(["Approval", "a", "b", "l"]);
   expect([value.failure_module.id, value.preprocessor_module.id]).toEqual(["failure", "preprocessor"]);
 }, 60_000);
+
+test("after steps are deleted by the mouse, keys act on the next step", async () => {
+  const value = { modules: ["a", "b", "c"].map((id) => code(id)) };
+  await site.filled.ask("POST", "/w/acme/flows/create", { path: "f/finance/mouse", summary: "", value });
+  await using seen = await site.visit();
+  const { page } = seen;
+  const focusedStep = () =>
+    page.evaluate(`document.activeElement.dataset.step ?? document.activeElement.tagName`);
+  const deleteByMouse = async (id: string) => {
+    await page.locator(`.step[data-step="${id}"]`).click();
+    await page.getByRole("button", { name: "Step", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).click();
+    await page.getByRole("menuitem", { name: "Delete" }).waitFor({ state: "detached" });
+  };
+  await seen.open("w/acme/draw/f/finance/mouse");
+  await deleteByMouse("b");
+  expect(await focusedStep()).toBe("c");
+  await deleteByMouse("c");
+  expect(await focusedStep()).toBe("a");
+  await deleteByMouse("a");
+  expect(await focused(page)).toMatch(/insert|add/i);
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);

@@ -156,6 +156,25 @@ test("a discarded draft is gone, including the text typed last", async () => {
   expect(seen.wrongs).toEqual([]);
 }, 60_000);
 
+test("a draft over an archived script is discarded without it, and says so", async () => {
+  const path = "u/ann/shelved";
+  await site.filled.script(path, "export const main = () => 1;");
+  await site.filled.ask("POST", `/w/acme/scripts/archive/p/${path}`);
+  await site.filled.script(path, "export const main = () => 2;", { draft_only: true });
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open(`w/acme/edit/${path}`);
+  await page.getByText("The script of this path is archived").waitFor();
+  await button(seen, "Discard the draft").click();
+  await page.getByText("The archived script of this path is kept.").waitFor();
+  await seen.picture("discard-over-archived");
+  await button(seen, "Discard").click();
+  await page.waitForURL(/\/w\/acme$/);
+  const kept = JSON.parse(await site.filled.ask("GET", `/w/acme/scripts/get/p/${path}`));
+  expect(kept).toMatchObject({ content: "export const main = () => 1;", archived: true });
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
 test("a new script keeps its code per language, its name and its summary, until its author signs out", async () => {
   const token = await site.serving.operator("/users/tokens/impersonate", { impersonate_email: EMAIL });
   await using seen = await site.visit({ token });

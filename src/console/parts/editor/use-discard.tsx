@@ -47,10 +47,12 @@ interface NewItem extends DraftPlace {
   /** Username of the user who began it. */
   begunBy: string;
   otherDrafts: readonly unknown[];
+  /** Whether the path has an archived script, which is kept. */
+  isOverArchived?: boolean;
 }
 
 /** As `useDiscard`, for a script or flow that was never deployed: it is deleted too, unless others work on it. */
-export function useDiscardNew({ begunBy, otherDrafts, ...place }: NewItem): {
+export function useDiscardNew({ begunBy, otherDrafts, isOverArchived, ...place }: NewItem): {
   discard: (end: End) => void;
   dialog: ReactNode;
 } {
@@ -69,7 +71,9 @@ export function useDiscardNew({ begunBy, otherDrafts, ...place }: NewItem): {
     ask({
       title: "Discard the draft?",
       text: isOnlyOwn
-        ? `The ${kind} was never deployed: it is deleted, and cannot be restored.`
+        ? isOverArchived
+          ? `The draft cannot be restored. The archived ${kind} of this path is kept.`
+          : `The ${kind} was never deployed: it is deleted, and cannot be restored.`
         : `Your draft cannot be restored. The ${kind} is kept, because somebody else began it or has a draft of it.`,
       label: "Discard",
       action: async () => {

@@ -9,7 +9,7 @@ const INTERACTIONS = ["pointerdown", "keydown", "input"];
 const asSaved = (values: unknown): unknown => parseJson(writeJson(values));
 
 /**
- * Asks before a reload, a closed tab or a link discards values of a form that are not saved.
+ * Asks before a reload, a closed tab, a link or the Back button discards values of a form that are not saved.
  * @param values of all fields, JSON. What they are before the user does anything, such as defaults, is nothing to lose.
  * @param late values of fields that are loaded after the form, undefined until then: what they are first is nothing to
  *   lose either, whatever the user did meanwhile

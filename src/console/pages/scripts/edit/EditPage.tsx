@@ -12,7 +12,7 @@ import { Loading } from "../../../parts/Loading.tsx";
 import { PageHead } from "../../../parts/PageHead.tsx";
 import { Problem } from "../../../parts/Problem.tsx";
 import { to, useWorkspace } from "../../../parts/places.ts";
-import { type Draft, scriptWithDraft } from "./queries.ts";
+import { type Draft, isArchived, scriptWithDraft } from "./queries.ts";
 import { ScriptEditor } from "./ScriptEditor.tsx";
 
 type Found = Answer<"GET /w/{workspace}/scripts/get/draft/{path}">;
@@ -66,7 +66,14 @@ function Opened({ workspace, path, found, above, reopen }: Props) {
   const [store] = useState(() => new StoredDraft<Draft>(place, draft_revision));
   const refetch = () => queryClient.fetchQuery({ ...scriptWithDraft(workspace, path), staleTime: 0 });
   const ofDeployed = useDiscard({ ...place, refetch, reopen });
-  const ofNew = useDiscardNew({ ...place, begunBy: script.created_by, otherDrafts: other_drafts });
+  const archived = useQuery({ ...isArchived(workspace, path), enabled: !deployed });
+  const isOverArchived = archived.data === true;
+  const ofNew = useDiscardNew({
+    ...place,
+    begunBy: script.created_by,
+    otherDrafts: other_drafts,
+    isOverArchived,
+  });
   const { discard, dialog } = deployed ? ofDeployed : ofNew;
   const draft = stored as Partial<Draft> | null | undefined;
   const hasDraft = typeof draft?.content === "string";
@@ -97,7 +104,9 @@ function Opened({ workspace, path, found, above, reopen }: Props) {
         <OtherDrafts drafts={other_drafts} />
         {!deployed && (
           <Alert variant="light" color="blue" mb="md">
-            This script was never deployed: it is a draft, which nothing can run by its path yet.
+            {isOverArchived
+              ? "The script of this path is archived, and this draft was never deployed: nothing can run it by its path yet."
+              : "This script was never deployed: it is a draft, which nothing can run by its path yet."}
           </Alert>
         )}
         {deployed && hasDraft && draft.content !== deployed.content && (

@@ -14,6 +14,17 @@ export interface Draft {
   parent_hash?: string;
 }
 
+/** Whether a script of this path was archived. */
+export const isArchived = (workspace: string, path: string) =>
+  queryOptions({
+    queryKey: [workspace, "scripts", "archived", path],
+    queryFn: async ({ signal }) => {
+      const query = { path_exact: path, show_archived: true, include_without_main: true };
+      const found = await call("GET /w/{workspace}/scripts/list", { workspace, query }, signal);
+      return found.length > 0;
+    },
+  });
+
 /** The deployed script with the user's draft. */
 export const scriptWithDraft = (workspace: string, path: string) =>
   queryOptions({

@@ -1,4 +1,4 @@
-import { Anchor, Button } from "@mantine/core";
+import { Alert, Anchor, Button } from "@mantine/core";
 import { IconPencil, IconPlayerPlay } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -24,7 +24,7 @@ import { Versions } from "./Versions.tsx";
 import { asYaml } from "./yaml/text.ts";
 import { YamlTab } from "./yaml/YamlTab.tsx";
 
-/** Page of a deployed flow. */
+/** Page of a flow; of one that was never deployed too. */
 export default function FlowPage() {
   const workspace = useWorkspace();
   const { "*": path = "" } = useParams<{ "*": string }>();
@@ -54,27 +54,35 @@ export default function FlowPage() {
           </>
         }
       >
-        <Button
-          component={Link}
-          href={to.begin(workspace, "flow", path)}
-          leftSection={<IconPlayerPlay size={16} />}
-        >
-          Run
-        </Button>
+        {flow && !flow.draft_only && (
+          <Button
+            component={Link}
+            href={to.begin(workspace, "flow", path)}
+            leftSection={<IconPlayerPlay size={16} />}
+          >
+            Run
+          </Button>
+        )}
         {flow && mayWrite && (
           <Button
-            variant="default"
+            variant={flow.draft_only ? "filled" : "default"}
             component={Link}
             href={to.draw(workspace, path)}
             leftSection={<IconPencil size={16} />}
           >
-            Edit
+            {flow.draft_only ? "Test or deploy" : "Edit"}
           </Button>
         )}
         <Button variant="default" component={Link} href={to.runs(workspace, { path, kind: "flows" })}>
           Runs
         </Button>
       </PageHead>
+      {flow?.draft_only && (
+        <Alert variant="light" color="blue" mb="md">
+          This flow was never deployed: nothing can run it by its path yet.
+          {mayWrite && " It can be tested and deployed in its editor."}
+        </Alert>
+      )}
       {flow ? (
         <Shown workspace={workspace} flow={flow} mayWrite={mayWrite} />
       ) : found.error ? (

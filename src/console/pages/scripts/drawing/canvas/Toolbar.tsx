@@ -21,7 +21,7 @@ import {
 } from "../model/commands.ts";
 import { listSteps, type Slot } from "../model/steps.ts";
 import type { Drawing } from "../use-drawing.ts";
-import { CANVAS_KEYS, copySteps, pasteSteps, removeSelected, slotFor } from "./canvas-keys.ts";
+import { CANVAS_KEYS, copySteps, pasteSteps, removeAndGoOn, slotFor } from "./canvas-keys.ts";
 
 const WRAPPINGS: [Wrapping, string][] = [
   ["forloopflow", "Put into a for-each loop"],
@@ -41,6 +41,8 @@ export function Toolbar({ drawing, insertAt }: Props) {
   const { act } = useAction();
   const username = useQuery(memberOf(workspace)).data?.username;
   const [areKeysShown, setKeysShown] = useState(false);
+  /** Whether the menu of the step gives the focus back to its button: not if a card has got it. */
+  const [returnsFocus, setReturnsFocus] = useState(true);
   const steps = listSteps(flow);
   const [only] = selection.size === 1 ? selection : [];
   const chosen = steps.find(({ key }) => key === only);
@@ -62,7 +64,7 @@ export function Toolbar({ drawing, insertAt }: Props) {
       <Tool label={next ? `Redo: ${next.label}` : "Redo"} disabled={!next} act={drawing.redo}>
         <IconArrowForwardUp size={16} />
       </Tool>
-      <Menu position="bottom-start">
+      <Menu position="bottom-start" returnFocus={returnsFocus} onOpen={() => setReturnsFocus(true)}>
         <Menu.Target>
           <Button size="xs" variant="default" rightSection={<IconDots size={14} />}>
             {selection.size > 1 ? `${selection.size} steps` : "Step"}
@@ -131,7 +133,14 @@ export function Toolbar({ drawing, insertAt }: Props) {
             </Menu.Item>
           )}
           <Menu.Divider />
-          <Menu.Item color="red" disabled={isNone} onClick={() => removeSelected(drawing)}>
+          <Menu.Item
+            color="red"
+            disabled={isNone}
+            onClick={() => {
+              setReturnsFocus(false);
+              removeAndGoOn(drawing, steps);
+            }}
+          >
             Delete
           </Menu.Item>
         </Menu.Dropdown>

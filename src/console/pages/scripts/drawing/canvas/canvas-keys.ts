@@ -63,7 +63,7 @@ export async function copySteps({ flow, selection }: Drawing): Promise<void> {
   await copyText(toClipboard(listOutermost(flow, selection)));
 }
 
-export function removeSelected(drawing: Drawing, label = "Delete"): void {
+function removeSelected(drawing: Drawing, label = "Delete"): void {
   const { selection } = drawing;
   drawing.edit(label, (flow) => removeSteps(flow, selection));
 }
@@ -85,9 +85,11 @@ function changeAndFocus(change: () => void, key: string | undefined): void {
   if (key !== undefined) focusStep(key);
 }
 
-/** Removes the selected steps and focuses the next card, or else the previous one. */
-function removeAndGoOn(drawing: Drawing, steps: PlacedStep[], label?: string): void {
-  changeAndFocus(() => removeSelected(drawing, label), stepAfterRemoval(steps, drawing.selection));
+/** Removes the selected steps and focuses the next card, or else the previous one, or where steps are added. */
+export function removeAndGoOn(drawing: Drawing, steps: PlacedStep[], label?: string): void {
+  const next = stepAfterRemoval(steps, drawing.selection);
+  changeAndFocus(() => removeSelected(drawing, label), next);
+  if (next === undefined) document.querySelector<HTMLElement>(".drawing-canvas .slot")?.focus();
 }
 
 export function useCanvasKeys(now: RefObject<Now>) {
