@@ -668,7 +668,7 @@ CREATE TABLE `websocket_triggers` (
 	`extra_perms` text NOT NULL,
 	`error` text,
 	`server_id` text,
-	`last_server_ping` integer, `extra` text,
+	`last_server_ping` integer, `extra` text, `retry` text,
 	PRIMARY KEY(`workspace_id`, `path`)
 );
 --> statement-breakpoint

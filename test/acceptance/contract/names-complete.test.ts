@@ -39,6 +39,7 @@ const NOT_DECLARED: Record<string, string> = {
   "websocket_triggers.filters": "data that messages are compared with",
   "websocket_triggers.extra": "given back as it was",
   "schedules.retry": "times",
+  "websocket_triggers.retry": "times",
   "schedules.extra": "given back as it was",
   "script_imports.imported_path": "what the code says, which is not changed",
   "scripts.parent_hashes": "hashes",

@@ -46,7 +46,7 @@ export const httpTriggers = table(
     wrap_body: boolean("wrap_body").notNull(),
     is_static_website: boolean("is_static_website").notNull(),
     static_asset_config: json<StaticAssets>("static_asset_config"),
-    /** Retries of a failed script, for asynchronous requests. */
+    /** Retries of a failed script. */
     retry: json<Retry>("retry"),
     /**
      * Time since when it has its path and method: of two overlapping routes the older one is active. Null: since its

@@ -2,18 +2,14 @@
 import { and, eq, isNull, ne } from "drizzle-orm";
 import type { Tx } from "../../../database/database.ts";
 import { isTransient } from "../../../database/failure.ts";
-import type { FlowValue } from "../../../engines/flow-engine/types.ts";
 import { SvcError } from "../../../lib/errors.ts";
 import type { App } from "../../../platform/app/context.ts";
 import { unfinishedWhere } from "../../../platform/queue/queued-slices.ts";
 import { jobs } from "../../../platform/queue/tables.ts";
-import type { Submission } from "../../runs/submit/submission.ts";
-import {
-  createTriggerContext,
-  createTriggerSubmission,
-  submitTriggered,
-  type Trigger,
-} from "../../runs/submit/triggered.ts";
+import { addRetries } from "../../runs/submit/retrying.ts";
+import { createSubmission } from "../../runs/submit/submission.ts";
+import { resolveTarget } from "../../runs/submit/target.ts";
+import { createTriggerContext, submitTriggered, type Trigger } from "../../runs/submit/triggered.ts";
 import { isPlannedFor, planNextRun, removePlannedRun } from "./planned-run.ts";
 import { nextRunTime } from "./rule/cron.ts";
 import { type Schedule, schedules } from "./tables.ts";
@@ -85,38 +81,10 @@ async function submitScheduledJob(
   const [planned] = await app.db.read.select({ id: jobs.id }).from(jobs).where(isPlannedFor(row));
   const options = { job_id: planned?.id, tag: row.tag ?? undefined, scheduled_for: row.next_at! };
   const target = is_flow ? { flow: script_path } : { path: script_path };
-  const submission = await createTriggerSubmission(ctx, target, JSON.stringify(args), options);
-  const tried = retry && submission.kind === "script" ? toRetryingFlow(submission, row) : submission;
-  await submitTriggered(ctx, tried, trigger, options);
-}
-
-/** Wraps a script with retries in a flow of one step, whose job shows each attempt. */
-function toRetryingFlow(submission: Submission, { script_path, args, retry }: Schedule): Submission {
-  const inputs = Object.keys(args).map((name) => [
-    name,
-    { type: "javascript", expr: `flow_input[${JSON.stringify(name)}]` },
-  ]);
-  const value = {
-    modules: [
-      {
-        id: "a",
-        value: { type: "script", path: script_path, input_transforms: Object.fromEntries(inputs) },
-        retry: retry!,
-      },
-    ],
-  } as FlowValue;
-  return {
-    ...submission,
-    kind: "flowpreview",
-    script_hash: undefined,
-    language: undefined,
-    tag: "flow",
-    timeout_s: undefined,
-    cache_ttl: undefined,
-    concurrency: undefined,
-    flow: { version: undefined, value },
-    raw_flow: JSON.stringify(value),
-  };
+  const found = await resolveTarget(ctx, target);
+  const made = await createSubmission(ctx, found, JSON.stringify(args), options);
+  const submission = addRetries({ ...made, delete_after_use: false }, found, retry);
+  await submitTriggered(ctx, submission, trigger, options);
 }
 
 /** Whether the previous run has not ended. */

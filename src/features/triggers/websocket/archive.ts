@@ -27,6 +27,7 @@ async function listWebsocketTriggerEntries(ctx: WorkspaceContext): Promise<ZipEn
       initial_messages: row.initial_messages,
       can_return_message: row.can_return_message,
       can_return_error_result: row.can_return_error_result,
+      retry: row.retry,
     }),
   );
 }

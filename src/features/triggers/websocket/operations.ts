@@ -1,6 +1,8 @@
 import { z } from "zod";
+import type { Retry } from "../../../engines/flow-engine/types.ts";
 import { optional, withDefault } from "../../../lib/zod.ts";
 import { isoTimestamp, type Operation, operation, responds } from "../../../platform/http/operation.ts";
+import { RetrySchema } from "../../code/flows/value/open-flow.ts";
 import { keepUnknownFields, mergeUnknownFields } from "../../tenancy/rights/unknown-fields.ts";
 import { isTriggerEnabled, TriggerMode, toTriggerMode } from "../common/mode.ts";
 import { createTriggerOperations, triggerRecordFields } from "../common/trigger-operations.ts";
@@ -40,6 +42,7 @@ const written = {
   initial_messages: withDefault(z.array(InitialMessage).max(MAX_LIST_ENTRIES), []),
   can_return_message: orFalse,
   can_return_error_result: orFalse,
+  retry: withDefault(RetrySchema, null),
 };
 
 const WebsocketTriggerRecord = z
@@ -51,6 +54,7 @@ const WebsocketTriggerRecord = z
     initial_messages: z.array(InitialMessage),
     can_return_message: z.boolean(),
     can_return_error_result: z.boolean(),
+    retry: z.unknown().nullish(),
     mode: TriggerMode,
     error: z.string().nullish(),
     server_id: z.string().nullish(),
@@ -71,6 +75,7 @@ export const createWebsocketTrigger = operation({
     const { enabled, mode, extra, ...trigger } = body;
     const row = {
       ...trigger,
+      retry: trigger.retry as Retry | null,
       extra: mergeUnknownFields(null, extra),
       enabled: isTriggerEnabled(enabled, mode),
     };
@@ -94,6 +99,7 @@ export const updateWebsocketTrigger = operation({
     await service.updateTrigger(ctx, path, {
       ...trigger,
       ...enabled,
+      retry: trigger.retry as Retry | null,
       extra: mergeUnknownFields(null, extra),
     });
     return body.path;

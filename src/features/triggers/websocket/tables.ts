@@ -1,4 +1,5 @@
 import { kit } from "../../../database/kit.ts";
+import type { Retry } from "../../../engines/flow-engine/types.ts";
 
 const { table, text, boolean, timestamp, json, primaryKey } = kit;
 
@@ -32,6 +33,8 @@ export const websocketTriggers = table(
     can_return_message: boolean("can_return_message").notNull(),
     /** Sends the error of a failed run back. */
     can_return_error_result: boolean("can_return_error_result").notNull(),
+    /** Retries of a failed script. */
+    retry: json<Retry>("retry"),
     /** Unknown fields sent by clients, returned unchanged. */
     extra: json<Record<string, unknown>>("extra"),
     edited_by: text("edited_by").notNull(),

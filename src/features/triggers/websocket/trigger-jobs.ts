@@ -8,6 +8,7 @@ import type { App, WorkspaceContext } from "../../../platform/app/context.ts";
 import type { JobFinished } from "../../../platform/events/events.ts";
 import { escapeReferences, runAsOf } from "../../runs/arguments/caller-references.ts";
 import { takesEvent } from "../../runs/arguments/preprocessor-input.ts";
+import { addRetries } from "../../runs/submit/retrying.ts";
 import { createSubmission } from "../../runs/submit/submission.ts";
 import {
   findPreprocessorParameters,
@@ -123,7 +124,10 @@ async function startJob(
     const runner = runAsOf(ctx, submission.runs_as);
     submission.preprocessor_input = await escapeReferences(app, runner, JSON.stringify(input));
   }
-  return submitAndAwait(ctx, (job_id) => submitTriggered(ctx, submission, trigger, { job_id }));
+  const tried = event
+    ? addRetries({ ...submission, delete_after_use: false }, found, held.row.retry)
+    : submission;
+  return submitAndAwait(ctx, (job_id) => submitTriggered(ctx, tried, trigger, { job_id }));
 }
 
 /** Checks the lease in the transaction that stores the job, so that only one server starts it. */

@@ -24,6 +24,7 @@ const NOT_CONCERNED: Record<string, string> = {
   "captures.main_args": "what senders sent, with secrets masked",
   "captures.preprocessor_args": "what senders sent, with secrets masked",
   "schedules.retry": "numbers",
+  "websocket_triggers.retry": "numbers",
   "resumable_operations.details": "ids and names",
   "critical_alerts.told": "names of channels",
   "critical_alerts.send_failures": "messages of failures",

@@ -238,6 +238,21 @@ describe("a trigger", () => {
     for (const path of [silent, quiet, loud]) await remove(path);
   });
 
+  test("retries its script, and sends the result of the last attempt", async () => {
+    using peer = startPeer();
+    const retry = { constant: { attempts: 2, seconds: 0 } };
+    const answers = { can_return_message: true, can_return_error_result: true };
+    const path = await create({ url: peer.url, script_path: "u/admin/fail", retry, ...answers });
+    expect(await get(path)).toMatchObject({ retry });
+    await until(() => (peer.open.size === 1 ? true : undefined), "a connection");
+    peer.send("x");
+    await until(() => (peer.received.length > 0 ? true : undefined), "the answer");
+    expect(peer.received.map((text) => JSON.parse(text).error.message)).toEqual(["never"]);
+    const [job] = await ran(path);
+    expect((await ask("GET", `/w/acme/jobs/list?parent_job=${job.id}`)).json()).toHaveLength(3);
+    await remove(path);
+  });
+
   test("gets its URL from a script", async () => {
     using peer = startPeer();
     const path = await create({ url: "$script:u/admin/where", url_runnable_args: { at: peer.url } });

@@ -60,6 +60,7 @@ export function SocketForm({
       is_flow: of.kind === "flow",
       url: url.trim(),
       url_runnable_args: existing?.url_runnable_args ?? null,
+      retry: existing?.retry ?? null,
       filters,
       initial_messages: toMessages(rows, messages),
       can_return_message: answers,

@@ -12,6 +12,7 @@ import { escapeReferences, runAsOf } from "../../../runs/arguments/caller-refere
 import { discardUploads } from "../../../runs/arguments/form-data.ts";
 import { createResultResponse } from "../../../runs/follow/response-control.ts";
 import { submitAndStream } from "../../../runs/follow/stream-responses.ts";
+import { addRetries } from "../../../runs/submit/retrying.ts";
 import { createSubmission, type Submission } from "../../../runs/submit/submission.ts";
 import { requireQueueBelow, submitJob } from "../../../runs/submit/submit.ts";
 import {
@@ -149,7 +150,7 @@ async function createRouteSubmission(
       made.preprocessor_input && (await escapeReferences(owner.app, runner, made.preprocessor_input));
     submission.trigger = { kind: "http", created_by: owner.username };
     if (route.request_type !== "sync") submission.delete_after_use = false;
-    return submission;
+    return addRetries(submission, found, route.retry);
   } catch (error) {
     await discardUploads(owner.request);
     throw error;

@@ -1,0 +1,1 @@
+ALTER TABLE "websocket_triggers" ADD COLUMN "retry" text;

@@ -1,0 +1,1 @@
+ALTER TABLE `websocket_triggers` ADD `retry` text;
