@@ -21,6 +21,7 @@ export const SETTINGS_BY_NAME = [
   "default_scripts",
   "color",
   "operator_settings",
+  "success_handler",
 ] as const;
 
 /** Prefix of variables of all jobs: `env.REGION`. */

@@ -7,6 +7,7 @@ import {
   editDefaultApp,
   editDefaultScripts,
   editOperatorSettings,
+  editSuccessHandler,
 } from "../../src/features/lifecycle/settings/default-operations.ts";
 import {
   editDeployTo,
@@ -76,6 +77,11 @@ const SETTINGS: Record<(typeof SETTINGS_BY_NAME)[number], Setting> = {
   color: text((client, workspace, color) =>
     client.call(changeWorkspaceColor, { workspace, body: { color } }),
   ),
+  success_handler: {
+    kind: "json",
+    save: (client, workspace, value: never) =>
+      client.call(editSuccessHandler, { workspace, body: value ?? {} }),
+  },
   operator_settings: {
     kind: "json",
     save: (client, workspace, value: never) =>

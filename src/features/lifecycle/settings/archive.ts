@@ -33,6 +33,7 @@ async function listSettingsEntries(ctx: WorkspaceContext): Promise<ZipEntry[]> {
     // As with the provider: unset ones are absent, so that a file without them does not differ.
     color: settings.color,
     operator_settings: settings.operator_settings,
+    success_handler: settings.success_handler,
     name: row?.name,
   };
   return [{ name: "settings.json", content: JSON.stringify(fields, null, 2) }];

@@ -12,7 +12,11 @@ import {
 } from "../../../platform/http/operation.ts";
 import { findApp } from "../../code/apps/service.ts";
 import { editSettings, readSettings } from "../../tenancy/workspaces/settings.ts";
-import { DefaultScripts, OperatorSettings } from "../../tenancy/workspaces/settings-records.ts";
+import {
+  DefaultScripts,
+  OperatorSettings,
+  SuccessHandler,
+} from "../../tenancy/workspaces/settings-records.ts";
 import { parsePathField, requireRunnable, requireScript } from "./check-runnable.ts";
 
 const base = "/w/{workspace}/workspaces" as const;
@@ -111,6 +115,22 @@ export const editOperatorSettings = operation({
   },
 });
 
+export const editSuccessHandler = operation({
+  name: "editSuccessHandler",
+  method: "POST",
+  path: `${base}/edit_success_handler`,
+  access: "admin",
+  summary: "Keep the success handler of a workspace from elsewhere; it is not run",
+  body: SuccessHandler.extend({ path: z.string().nullish() }),
+  responds: text,
+  audit: settingAudit("edit_success_handler"),
+  run: async (ctx, { workspace, body: { path, extra_args } }) => {
+    const success_handler = path ? { path, ...(extra_args && { extra_args }) } : undefined;
+    await editSettings(ctx, { success_handler }, { success_handler: path ?? "" });
+    return `success handler of workspace ${workspace} ${path ? `is ${path}: it is kept, but not run` : "removed"}`;
+  },
+});
+
 export const getDefaultScripts = operation({
   name: "getDefaultScripts",
   method: "GET",
@@ -150,6 +170,7 @@ export const defaultOperations: Operation[] = [
   getDefaultScripts,
   changeWorkspaceColor,
   editOperatorSettings,
+  editSuccessHandler,
   editChatCommand,
   aliasOperation(editChatCommand, { name: "editSlackCommand", path: `${base}/edit_slack_command` }),
 ];

@@ -70,6 +70,7 @@ export const getSettings = operation({
       default_success_handler: isAdmin ? settings.default_success_handler : undefined,
       color: settings.color,
       operator_settings: settings.operator_settings,
+      success_handler: isAdmin ? settings.success_handler : undefined,
       ...(settings.mute_critical_alerts ? { mute_critical_alerts: true as const } : {}),
     };
   },

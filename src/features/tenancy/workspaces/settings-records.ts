@@ -111,6 +111,12 @@ const DefaultHandler = z.looseObject({
 /** What other clients show to operators; stored for them, without effect here. */
 export const OperatorSettings = z.record(z.string(), z.unknown());
 
+/** What runs after every successful job of an existing instance. It is kept for clients, and not run. */
+export const SuccessHandler = z.looseObject({
+  path: z.string(),
+  extra_args: z.record(z.string(), z.unknown()).nullish(),
+});
+
 /** The stored settings. An absent field has its default; null is never stored. */
 export const StoredSettings = z.object({
   auto_invite_operator: z.boolean().optional(),
@@ -137,6 +143,7 @@ export const StoredSettings = z.object({
   chat_command_script: z.string().optional(),
   color: z.string().optional(),
   operator_settings: OperatorSettings.optional(),
+  success_handler: SuccessHandler.optional(),
 });
 export type StoredSettings = z.output<typeof StoredSettings>;
 
@@ -179,4 +186,5 @@ export const WorkspaceSettings = z.object({
   /** Absent if unset. */
   color: z.string().optional(),
   operator_settings: OperatorSettings.optional(),
+  success_handler: SuccessHandler.optional(),
 });

@@ -209,11 +209,16 @@ test("members read all settings except the targets of events and errors", async 
 test("settings of a workspace from elsewhere are kept: what clients show, and resources that come later", async () => {
   const ai_config = { providers: { openai: { resource_path: "u/kim/later", models: ["one"] } } };
   const git_sync = { repositories: [{ git_repo_resource_path: "$res:u/kim/later" }] };
-  const kept = { color: "#83a3fa", operator_settings: { audit_logs: true, newest: false } };
+  const kept = {
+    color: "#83a3fa",
+    operator_settings: { audit_logs: true, newest: false },
+    success_handler: { path: "script/u/kim/later", extra_args: { channel: "ops" } },
+  };
   await expectOk(admin("POST", `${w}/edit_copilot_config`, ai_config));
   await expectOk(admin("POST", `${w}/edit_git_sync_config`, { git_sync_settings: git_sync }));
   await expectOk(admin("POST", `${w}/change_workspace_color`, { color: kept.color }));
   await expectOk(admin("POST", `${w}/operator_settings`, kept.operator_settings));
+  await expectOk(admin("POST", `${w}/edit_success_handler`, kept.success_handler));
   await expectOk(admin("POST", `${w}/default_scripts`));
   expect(await settings()).toMatchObject({ ai_config, git_sync, ...kept, default_scripts: null });
 
@@ -221,7 +226,9 @@ test("settings of a workspace from elsewhere are kept: what clients show, and re
   await expectOk(admin("POST", `${w}/edit_git_sync_config`, {}));
   await expectOk(admin("POST", `${w}/change_workspace_color`, {}));
   await expectOk(admin("POST", `${w}/operator_settings`));
+  await expectOk(admin("POST", `${w}/edit_success_handler`, {}));
   const after = await settings();
+  expect(after.success_handler).toBeUndefined();
   expect([after.color, after.operator_settings, after.ai_config, after.git_sync]).toEqual([
     undefined,
     undefined,
