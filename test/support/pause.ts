@@ -1,7 +1,7 @@
 /** How long the thread that serves is held. Servers of tests run on the test's own thread, so it is measured there. */
 
 /**
- * Most that one call may hold the thread, on a machine where others compute too; `test/bench/hostile.ts` measures it
+ * Most that one call may hold the thread, on a machine where others compute too; `test/bench/jobs/hostile.ts` measures it
  * where nothing else runs.
  */
 export const MAX_PAUSE_MS = 1_000;

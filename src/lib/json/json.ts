@@ -6,7 +6,7 @@
  * This is the only JSON parser for such input (a test checks this); `depth.ts` holds the nesting limit. Long JSON is
  * kept as text and scanned in slices (`long-json.ts`), and large request bodies are processed one at a time
  * (platform/http/large-bodies.ts). test/acceptance/contract/hostile sends hostile values to every operation;
- * test/bench/hostile.ts measures how long others wait meanwhile.
+ * test/bench/jobs/hostile.ts measures how long others wait meanwhile.
  */
 import { MAX_WRAPPED_JSON_DEPTH, requireJsonDepth } from "./depth.ts";
 

@@ -1,0 +1,152 @@
+/** Every kind of field of a JSON Schema: filled in by hand, checked, and handed to the run as it was meant. */
+import { beforeAll, expect, test } from "bun:test";
+import { expectSoon } from "../browser.ts";
+import { useSite } from "../site.ts";
+
+const site = useSite();
+
+const SCHEMA = {
+  type: "object",
+  required: ["mail", "way"],
+  order: ["mail", "key", "pin", "day", "db", "way", "rows", "files", "tags", "deep"],
+  properties: {
+    mail: { type: "string", format: "email" },
+    key: { type: "string", password: true },
+    pin: { type: "string", format: "password" },
+    day: { type: "string", format: "date" },
+    db: { type: "object", format: "resource-postgresql" },
+    way: {
+      oneOf: [
+        {
+          title: "By post",
+          type: "object",
+          required: ["street"],
+          properties: { street: { type: "string" } },
+        },
+        {
+          title: "By air",
+          type: "object",
+          required: ["flight"],
+          properties: { flight: { type: "integer" } },
+        },
+      ],
+    },
+    rows: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          name: { type: "string" },
+          sizes: { type: "array", items: { type: "integer" } },
+        },
+      },
+    },
+    files: { type: "array", items: { type: "string", contentEncoding: "base64" } },
+    tags: { type: "array", items: { type: "string", enum: ["a", "b", "c"] }, uniqueItems: true },
+    deep: { type: "object", properties: { on: { type: "boolean" }, note: { type: "string" } } },
+  },
+};
+
+beforeAll(async () => {
+  await site.filled.ask("POST", "/w/acme/variables/create", {
+    path: "u/ann/api_key",
+    value: "the secret",
+    is_secret: true,
+    description: "",
+  });
+  await site.filled.ask("POST", "/w/acme/resources/create", {
+    path: "u/ann/warehouse",
+    value: { host: "db" },
+    resource_type: "postgresql",
+    description: "",
+  });
+  await site.filled.script("u/ann/form", "export const main = (mail: string, key: string) => key.length;", {
+    schema: SCHEMA,
+  });
+});
+
+test("e-mail, secret, date, resource, one-of, nested lists, files, choices and objects", async () => {
+  await using seen = await site.visit();
+  const { page } = seen;
+  await seen.open("w/acme/begin/script/u/ann/form");
+  const text = (name: string) => page.getByRole("textbox", { name, exact: true });
+  await text("mail").fill("no address");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByText(/email/i).filter({ visible: true }).first().waitFor();
+  await text("mail").fill("bob@example.org");
+  // The variable's path stands in the form, not its value.
+  await page.getByRole("button", { name: "Take it from a variable" }).first().click();
+  await page.getByRole("combobox", { name: "Variable" }).fill("api");
+  await page.getByRole("option", { name: "u/ann/api_key (secret)" }).click();
+  await expectSoon(() => text("key").inputValue(), "$var:u/ann/api_key");
+  await page.getByLabel("day").fill("2026-11-23");
+  await page.getByRole("combobox", { name: "db" }).fill("ware");
+  await page.getByRole("option", { name: "u/ann/warehouse" }).click();
+  await page.getByRole("combobox", { name: /way/ }).first().click();
+  await page.getByRole("option", { name: "By air" }).click();
+  await page.getByRole("textbox", { name: "flight" }).fill("747");
+  await page.getByRole("button", { name: "Add to rows" }).click();
+  await text("name").fill("first");
+  for (const [nth, size] of ["1", "2"].entries()) {
+    await page.getByRole("button", { name: "Add to sizes" }).click();
+    await page.locator(`#root_rows_0_sizes_${nth}`).fill(size);
+  }
+  await page.getByRole("button", { name: "Move item 2 up" }).first().click();
+  await page.getByRole("button", { name: "Add to files" }).click();
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByText("Choose a file").click();
+  await (await chooser).setFiles({ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("in a list") });
+  await page.getByRole("combobox", { name: "tags" }).click();
+  await page.getByRole("option", { name: "b", exact: true }).click();
+  await page.keyboard.press("Escape");
+  await page.getByRole("checkbox", { name: "on" }).check();
+  await seen.picture("form-all");
+  await seen.accessible("the form");
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByText("Succeeded").first().waitFor();
+  const args = JSON.parse(await site.filled.ask("GET", `/w/acme/jobs_u/get_args/${page.url().slice(-36)}`));
+  expect(args).toEqual({
+    mail: "bob@example.org",
+    key: "$var:u/ann/api_key",
+    day: "2026-11-23",
+    db: "$res:u/ann/warehouse",
+    way: { flight: 747 },
+    rows: [{ name: "first", sizes: [2, 1] }],
+    files: [btoa("in a list")],
+    tags: ["b"],
+    deep: { on: true },
+  });
+  // The run itself was given the value.
+  await page.getByRole("region", { name: "Result", exact: true }).getByText("10").waitFor();
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
+
+test("a reload and a way back keep what was typed, and no secret", async () => {
+  await using seen = await site.visit();
+  const { page } = seen;
+  const mail = page.getByRole("textbox", { name: "mail" });
+  const key = page.getByLabel("key", { exact: true });
+  const pin = page.getByLabel("pin", { exact: true });
+  await seen.open("w/acme/begin/script/u/ann/form");
+  await mail.fill("bob@example.org");
+  await key.fill("hunter2");
+  await pin.fill("hunter3");
+  await page.getByRole("textbox", { name: "street" }).fill("High Street");
+  await page.reload();
+  await expectSoon(() => mail.inputValue(), "bob@example.org");
+  expect(await page.getByRole("textbox", { name: "street" }).inputValue()).toBe("High Street");
+  expect(await key.inputValue()).toBe("");
+  expect(await pin.inputValue()).toBe("");
+  expect(await page.evaluate("JSON.stringify([history.state, {...localStorage}])")).not.toMatch(/hunter[23]/);
+  await mail.fill("ann@example.org");
+  await page.keyboard.press("Control+Enter");
+  await page.waitForURL(/\/runs\//);
+  await page.goBack();
+  await expectSoon(() => mail.inputValue(), "ann@example.org");
+  // Who opens the form anew begins anew.
+  await seen.open("w/acme");
+  await page.getByRole("link", { name: "Run u/ann/form" }).click();
+  await mail.waitFor();
+  expect(await mail.inputValue()).toBe("");
+  expect(seen.wrongs).toEqual([]);
+}, 60_000);
