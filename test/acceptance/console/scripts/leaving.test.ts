@@ -1,8 +1,8 @@
 /** The Back and Forward buttons at a form with something that is not saved. */
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { expectSoon } from "./browser.ts";
-import { useSite } from "./site.ts";
+import { expectSoon } from "../browser.ts";
+import { useSite } from "../site.ts";
 
 const site = useSite();
 

@@ -1,7 +1,7 @@
 /** What a page asks for when it is loaded, and when. */
 import { expect, test } from "bun:test";
-import { visit } from "./browser.ts";
-import { useSite } from "./site.ts";
+import { visit } from "../browser.ts";
+import { useSite } from "../site.ts";
 
 const site = useSite();
 
